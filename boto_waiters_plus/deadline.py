@@ -1,0 +1,116 @@
+"""One total budget for every wait inside a block."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeVar
+
+from .options import seconds as checked_seconds
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+ResultT = TypeVar("ResultT")
+
+_ends: contextvars.ContextVar[tuple[float, ...]] = contextvars.ContextVar(
+    "boto_waiters_plus_deadlines", default=()
+)
+
+
+class deadline:  # noqa: N801 - reads as `with deadline(600):`
+    """A total budget for all waits inside: `with deadline(600): ...`.
+
+    It bounds every wait started inside, `get_waiter` and the forms of `conditions` included; a
+    wait that starts with nothing left raises `WaiterTimeoutError` without a request. It does not
+    bound plain client calls. Nested, the nearest end wins. Tasks created inside inherit it; a
+    thread of yours takes it by `d.run(fn, ...)`, or by entering `with d:` itself.
+
+    Args:
+        seconds: seconds (or a `timedelta`) from the first time it is entered.
+
+    Raises:
+        TypeError: not a number.
+        ValueError: not finite, or not greater than 0.
+    """
+
+    def __init__(self, seconds: float | timedelta, /) -> None:
+        self._seconds = checked_seconds("seconds", seconds)
+        self._lock = threading.Lock()
+        self._end: float | None = None
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left, never negative; all of them before it is first entered."""
+        if self._end is None:
+            return self._seconds
+        return max(0.0, self._end - time.monotonic())
+
+    def run(
+        self, function: Callable[..., ResultT], /, *args: object, **keywords: object
+    ) -> ResultT:
+        """Call a function under this deadline, from whatever thread.
+
+        Args:
+            function: what is called.
+            args, keywords: what it is called with.
+
+        Returns:
+            What it returns.
+        """
+        with self:
+            return function(*args, **keywords)
+
+    def __enter__(self) -> Self:
+        with self._lock:
+            if self._end is None:
+                self._end = time.monotonic() + self._seconds
+        _ends.set((*_ends.get(), self._end))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        # No token: an async generator may leave the block in another context than it entered.
+        ends = list(_ends.get())
+        if self._end in ends:
+            ends.remove(self._end)
+        _ends.set(tuple(ends))
+
+
+def budget_of(waiter: str, max_wait: object) -> float:
+    """`max_wait` in seconds, cut to the deadline around the caller.
+
+    Section "Waiter workflow" demands that the caller says how long to wait; a deadline says it too.
+
+    Args:
+        waiter: what messages call the wait.
+        max_wait: what the caller gave; None if nothing.
+
+    Returns:
+        Seconds; not positive where the deadline is past.
+
+    Raises:
+        TypeError: neither is given, or it is no number.
+        ValueError: out of range.
+    """
+    left = seconds_left()
+    if max_wait is not None:
+        given = checked_seconds("max_wait", max_wait)
+        return given if left is None else min(given, left)
+    if left is None:
+        raise TypeError(f"{waiter} needs max_wait: the seconds you are willing to wait")
+    return left
+
+
+def seconds_left() -> float | None:
+    """Seconds to the nearest end around the caller, negative once it is past; None without one."""
+    ends = _ends.get()
+    return min(ends) - time.monotonic() if ends else None

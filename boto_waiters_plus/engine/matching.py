@@ -1,0 +1,229 @@
+"""Acceptors against one attempt (steps 3 and 4 of section "Waiter workflow").
+
+A waiter is compiled once: each distinct expression once, whatever the number of acceptors that
+use it. A look then evaluates each distinct expression at most once, and only as far as the first
+acceptor that matches needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import jmespath
+import jmespath.parser
+
+from .model import (
+    Acceptor,
+    ErrorTypeMatcher,
+    InputOutputMatcher,
+    OutputMatcher,
+    PathComparator,
+    PathMatcher,
+    SuccessMatcher,
+)
+
+
+class _Unusable:
+    """The value of an expression that cannot be evaluated on this document."""
+
+    def __repr__(self) -> str:
+        return "<not evaluable>"
+
+
+UNUSABLE: Final = _Unusable()
+
+
+def _string_equals(value: Any, expected: str) -> bool:
+    return isinstance(value, str) and value == expected
+
+
+def _boolean_equals(value: Any, expected: str) -> bool:
+    return value is (expected == "true")
+
+
+def _all_string_equals(value: Any, expected: str) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(item, str) and item == expected for item in value)
+    )
+
+
+def _any_string_equals(value: Any, expected: str) -> bool:
+    return isinstance(value, list) and any(
+        isinstance(item, str) and item == expected for item in value
+    )
+
+
+_COMPARE: dict[PathComparator, Callable[[Any, str], bool]] = {
+    PathComparator.STRING_EQUALS: _string_equals,
+    PathComparator.BOOLEAN_EQUALS: _boolean_equals,
+    PathComparator.ALL_STRING_EQUALS: _all_string_equals,
+    PathComparator.ANY_STRING_EQUALS: _any_string_equals,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What one attempt gave: the acceptor that matched, if any, and what its path gave."""
+
+    index: int | None
+    observed: Any = None
+    message: Any = None
+    """The value of the matched acceptor's `message` expression."""
+    problems: tuple[str, ...] = ()
+    """Expressions that could not be evaluated on this response, each with the reason."""
+
+
+@dataclass(slots=True)
+class _Look:
+    """The documents of one response and the values already computed on them."""
+
+    output: Any
+    input: Any
+    status: int | None
+    values: dict[tuple[str, str], Any] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+
+class _Expression:
+    """One compiled JMESPath expression on the output, or on input and output."""
+
+    def __init__(self, kind: str, path: str) -> None:
+        self.key = (kind, path)
+        self.of_both = kind == "inputOutput"
+        self._compiled: jmespath.parser.ParsedResult = jmespath.compile(path)
+
+    def value(self, look: _Look) -> Any:
+        if self.key not in look.values:
+            look.values[self.key] = self._evaluate(look)
+        return look.values[self.key]
+
+    def _evaluate(self, look: _Look) -> Any:
+        document = {"input": look.input, "output": look.output} if self.of_both else look.output
+        try:
+            return self._compiled.search(document)
+        # jmespath raises builtin TypeError and RecursionError beside errors of its own.
+        except Exception as error:
+            # The type only: the text of a jmespath error quotes the value it stumbled on.
+            look.problems.append(f"{self.key[1]} ({type(error).__name__})")
+            return UNUSABLE
+
+
+_Test = Callable[[_Look], bool]
+
+
+@dataclass(slots=True)
+class _ErrorSeen:
+    """What tells one error from another."""
+
+    names: Collection[str]
+    status: int | None
+
+
+_ErrorTest = Callable[[_ErrorSeen], bool]
+
+
+class Matching:
+    """The compiled acceptors of one waiter; safe to share between threads."""
+
+    def __init__(self, acceptors: Sequence[Acceptor]) -> None:
+        self._expressions: dict[tuple[str, str], _Expression] = {}
+        self._tests: list[_Test | None] = []
+        self._error_tests: list[_ErrorTest | None] = []
+        self._paths: list[_Expression | None] = []
+        self._messages: list[_Expression | None] = []
+        for acceptor in acceptors:
+            self._add(acceptor)
+
+    @property
+    def paths(self) -> tuple[tuple[str, str], ...]:
+        """The distinct expressions, as pairs of matcher kind and text."""
+        return tuple(self._expressions)
+
+    def match_response(
+        self, output: Any, input: Mapping[str, Any] | None = None, *, status: int | None = None
+    ) -> Match:
+        """Check a response; `output` and `input` are in the JMESPath data model already."""
+        look = _Look(output, input, status)
+        for index, test in enumerate(self._tests):
+            if test is not None and test(look):
+                return self._matched(index, look)
+        return Match(None, self._seen(look), problems=tuple(look.problems))
+
+    def match_error(self, names: Collection[str], *, status: int | None = None) -> Match:
+        """Check an error that is known by any of `names`."""
+        seen = _ErrorSeen(names, status)
+        for index, test in enumerate(self._error_tests):
+            if test is not None and test(seen):
+                return Match(index)
+        return Match(None)
+
+    def _add(self, acceptor: Acceptor) -> None:
+        expression: _Expression | None = None
+        test: _Test | None = None
+        error_test: _ErrorTest | None = None
+        match acceptor.matcher:
+            case OutputMatcher(matcher=path_matcher):
+                expression = self._expression("output", path_matcher.path)
+                test = _path_test(expression, path_matcher)
+            case InputOutputMatcher(matcher=path_matcher):
+                expression = self._expression("inputOutput", path_matcher.path)
+                test = _path_test(expression, path_matcher)
+            case SuccessMatcher(success=success):
+                test, error_test = (_any, None) if success else (None, _any)
+            case ErrorTypeMatcher(name=name):
+                error_test = _named(name)
+            case _:
+                test = error_test = _status_test(acceptor.matcher.status)
+        self._tests.append(test)
+        self._error_tests.append(error_test)
+        self._paths.append(expression)
+        message = acceptor.message
+        self._messages.append(None if message is None else self._expression("output", message))
+
+    def _expression(self, kind: str, path: str) -> _Expression:
+        key = (kind, path)
+        if key not in self._expressions:
+            self._expressions[key] = _Expression(kind, path)
+        return self._expressions[key]
+
+    def _matched(self, index: int, look: _Look) -> Match:
+        path, message = self._paths[index], self._messages[index]
+        return Match(
+            index,
+            None if path is None else path.value(look),
+            None if message is None else _known(message.value(look)),
+            tuple(look.problems),
+        )
+
+    def _seen(self, look: _Look) -> Any:
+        """What a person would call the state: the first path that gave anything."""
+        for path in self._paths:
+            value = None if path is None else _known(path.value(look))
+            if value is not None and value != []:
+                return value
+        return None
+
+
+def _path_test(expression: _Expression, matcher: PathMatcher) -> _Test:
+    compare, expected = _COMPARE[matcher.comparator], matcher.expected
+    return lambda look: compare(expression.value(look), expected)
+
+
+def _status_test(status: int) -> Callable[[_Look | _ErrorSeen], bool]:
+    return lambda seen: seen.status == status
+
+
+def _named(name: str) -> _ErrorTest:
+    return lambda seen: name in seen.names
+
+
+def _any(_: _Look | _ErrorSeen) -> bool:
+    return True
+
+
+def _known(value: Any) -> Any:
+    return None if value is UNUSABLE else value

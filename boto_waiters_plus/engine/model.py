@@ -1,0 +1,238 @@
+"""Definitions as the specification words them: waiters, acceptors, matchers.
+
+Parsing and its error messages live in `catalog`; objects of this module are
+already valid.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+DEFAULT_MIN_DELAY = 2
+DEFAULT_MAX_DELAY = 120
+
+
+class AcceptorState(str, enum.Enum):
+    """The state an acceptor moves the waiter to (section "AcceptorState enum")."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    RETRY = "retry"
+
+
+class PathComparator(str, enum.Enum):
+    """How the value of a path is compared (section "PathComparator enum")."""
+
+    STRING_EQUALS = "stringEquals"
+    BOOLEAN_EQUALS = "booleanEquals"
+    ALL_STRING_EQUALS = "allStringEquals"
+    ANY_STRING_EQUALS = "anyStringEquals"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathMatcher:
+    """A JMESPath expression, what it shall give, and how the two are compared."""
+
+    path: str
+    expected: str
+    comparator: PathComparator
+
+    def describe(self) -> str:
+        """The matcher in words."""
+        match self.comparator:
+            case PathComparator.ALL_STRING_EQUALS:
+                return f"every {self.path} is {self.expected!r}"
+            case PathComparator.ANY_STRING_EQUALS:
+                return f"any {self.path} is {self.expected!r}"
+            case PathComparator.BOOLEAN_EQUALS:
+                return f"{self.path} is {self.expected}"
+            case PathComparator.STRING_EQUALS:
+                return f"{self.path} is {self.expected!r}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The Smithy form of this structure."""
+        return {
+            "path": self.path,
+            "expected": self.expected,
+            "comparator": self.comparator.value,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class OutputMatcher:
+    """Matches on the output of an operation that succeeded."""
+
+    matcher: PathMatcher
+
+    def describe(self) -> str:
+        """The matcher in words."""
+        return self.matcher.describe()
+
+    def to_json(self) -> dict[str, Any]:
+        """The Smithy form of this matcher."""
+        return {"output": self.matcher.to_json()}
+
+
+@dataclass(frozen=True, slots=True)
+class InputOutputMatcher:
+    """Matches on `{"input": ..., "output": ...}` of an operation that succeeded."""
+
+    matcher: PathMatcher
+
+    def describe(self) -> str:
+        """The matcher in words."""
+        return self.matcher.describe()
+
+    def to_json(self) -> dict[str, Any]:
+        """The Smithy form of this matcher."""
+        return {"inputOutput": self.matcher.to_json()}
+
+
+@dataclass(frozen=True, slots=True)
+class SuccessMatcher:
+    """Matches any response (`True`) or any error (`False`)."""
+
+    success: bool
+
+    def describe(self) -> str:
+        """The matcher in words."""
+        return "any response" if self.success else "any error"
+
+    def to_json(self) -> dict[str, Any]:
+        """The Smithy form of this matcher."""
+        return {"success": self.success}
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorTypeMatcher:
+    """Matches an error by name; of an absolute shape id only the name counts."""
+
+    error_type: str
+
+    @property
+    def name(self) -> str:
+        """The part that is compared: `com.amazonaws.s3#NotFound` is `NotFound`."""
+        return self.error_type.rpartition("#")[2]
+
+    def describe(self) -> str:
+        """The matcher in words."""
+        return f"error {self.name}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The Smithy form of this matcher."""
+        return {"errorType": self.error_type}
+
+
+@dataclass(frozen=True, slots=True)
+class StatusMatcher:
+    """Matches an HTTP status. Not of the specification: botocore's own waiters have it."""
+
+    status: int
+
+    def describe(self) -> str:
+        """The matcher in words."""
+        return f"HTTP status {self.status}"
+
+    def to_json(self) -> dict[str, Any]:
+        """A form of its own, so that a digest can be made; no Smithy tool reads it."""
+        return {"status": self.status}
+
+
+Matcher = OutputMatcher | InputOutputMatcher | SuccessMatcher | ErrorTypeMatcher | StatusMatcher
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acceptor:
+    """A matcher and the state it leads to."""
+
+    state: AcceptorState
+    matcher: Matcher
+    message: str | None = None
+    """JMESPath on the output that gives the service's own reason (failure acceptors only)."""
+
+    def describe(self) -> str:
+        """The acceptor in words, as messages and help quote it."""
+        return f"{self.state.value} when {self.matcher.describe()}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The Smithy form of this structure."""
+        body: dict[str, Any] = {"state": self.state.value, "matcher": self.matcher.to_json()}
+        if self.message is not None:
+            body["message"] = self.message
+        return body
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedAcceptor:
+    """Which acceptor decided a wait."""
+
+    index: int
+    text: str
+    """The acceptor in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaiterDefinition:
+    """One named waiter of one operation (section "Waiter structure").
+
+    Made by `load_definitions` or found in the catalog; `min_delay` and
+    `max_delay` are seconds.
+    """
+
+    name: str
+    operation: str
+    acceptors: tuple[Acceptor, ...]
+    min_delay: float = DEFAULT_MIN_DELAY
+    max_delay: float = DEFAULT_MAX_DELAY
+    documentation: str = ""
+    deprecated: bool = False
+    tags: tuple[str, ...] = ()
+    service: str | None = None
+    """What tells the service: a Smithy namespace, a service id or a botocore service name."""
+    source: str = field(default="", compare=False)
+    """The file (or kind of place) the definition was read from, for messages."""
+
+    @property
+    def states(self) -> tuple[AcceptorState, ...]:
+        """The states of the acceptors, in order."""
+        return tuple(acceptor.state for acceptor in self.acceptors)
+
+    @property
+    def goal(self) -> str:
+        """What the waiter waits for, in words."""
+        wanted = [a.matcher.describe() for a in self.acceptors if a.state is AcceptorState.SUCCESS]
+        return " or ".join(dict.fromkeys(wanted))
+
+    def matched(self, index: int) -> MatchedAcceptor:
+        """The acceptor of this index, as outcomes and errors carry it."""
+        return MatchedAcceptor(index, self.acceptors[index].describe())
+
+    @property
+    def digest(self) -> str:
+        """Identifies what decides the course of a wait; stored with its state."""
+        text = json.dumps(
+            [self.operation, [acceptor.to_json() for acceptor in self.acceptors]],
+            sort_keys=True,
+            separators=(",", ":"),
+        )
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def to_json(self) -> dict[str, Any]:
+        """The value of the `smithy.waiters#waitable` trait for this waiter's name."""
+        body: dict[str, Any] = {}
+        if self.documentation:
+            body["documentation"] = self.documentation
+        body["acceptors"] = [acceptor.to_json() for acceptor in self.acceptors]
+        if self.min_delay != DEFAULT_MIN_DELAY:
+            body["minDelay"] = self.min_delay
+        if self.max_delay != DEFAULT_MAX_DELAY:
+            body["maxDelay"] = self.max_delay
+        if self.deprecated:
+            body["deprecated"] = True
+        if self.tags:
+            body["tags"] = list(self.tags)
+        return body

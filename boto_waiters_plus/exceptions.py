@@ -1,0 +1,157 @@
+"""The errors of this package.
+
+ValueError
+  WaiterDefinitionError            a definition that breaks a rule
+botocore.exceptions.WaiterError
+  WaiterError                      any wait that did not succeed
+    WaiterFailedError              the resource or the service said no
+    WaiterAttemptsError            the looks are used up
+    WaiterTimeoutError             the time is used up (a TimeoutError too)
+    WaiterCancelledError           somebody stopped it
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from typing import Any
+
+import botocore.exceptions
+
+from .engine.model import MatchedAcceptor
+
+
+class WaiterDefinitionError(ValueError):
+    """A waiter definition breaks a rule of the specification.
+
+    Attributes:
+        problem: the rule, in words.
+        source: the file, or what stands for it.
+        waiter: the waiter's name, if the problem lies in one.
+        acceptor: the index of the acceptor, if the problem lies in one.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        source: str,
+        waiter: str | None = None,
+        acceptor: int | None = None,
+    ) -> None:
+        place = source
+        if waiter is not None:
+            place += f": waiter {waiter}"
+        if acceptor is not None:
+            place += f", acceptor {acceptor}"
+        super().__init__(f"{place}: {problem}")
+        self.problem = problem
+        self.source = source
+        self.waiter = waiter
+        self.acceptor = acceptor
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild_definition_error, (self.problem, self.source, self.waiter, self.acceptor)
+
+
+def _rebuild_definition_error(
+    problem: str, source: str, waiter: str | None, acceptor: int | None
+) -> WaiterDefinitionError:
+    return WaiterDefinitionError(problem, source=source, waiter=waiter, acceptor=acceptor)
+
+
+class WaiterError(botocore.exceptions.WaiterError):
+    """A wait did not succeed; botocore's `WaiterError`, with the facts as attributes.
+
+    The message names the waiter, what was waited for and what was seen last. Parameters and
+    responses are never part of it. Can be copied and pickled.
+
+    Attributes:
+        waiter: the waiter's name.
+        attempts: calls made.
+        elapsed: seconds from the start to the end.
+        max_wait: the seconds that were allowed; None if attempts were the only bound.
+        acceptor: index and text of the acceptor that decided; None if none did.
+        observed: what the acceptor's path gave at the last look, or the state seen then.
+        service_message: the service's own words about the failure, if it gave any.
+        last_exception: the error of the last call, if it raised one.
+        last_response: the last response; after a ClientError its error response; else `{}`.
+    """
+
+    last_value: Any = None
+    """What the callable of a general form returned last, whole; never part of a text."""
+    # Any: botocore's stubs know error responses only, this is a success's too.
+    last_response: Any
+
+    def __init__(
+        self,
+        name: str,
+        reason: str,
+        last_response: Mapping[str, Any] | None = None,
+        *,
+        waiter: str | None = None,
+        attempts: int = 0,
+        elapsed: float = 0.0,
+        max_wait: float | None = None,
+        acceptor: MatchedAcceptor | None = None,
+        observed: Any = None,
+        service_message: str | None = None,
+        last_exception: Exception | None = None,
+    ) -> None:
+        super().__init__(name=name, reason=reason, last_response={})
+        self.last_response = dict(last_response or {})
+        self.waiter = name if waiter is None else waiter
+        self.attempts = attempts
+        self.elapsed = elapsed
+        self.max_wait = max_wait
+        self.acceptor = acceptor
+        self.observed = observed
+        self.service_message = service_message
+        self.last_exception = last_exception
+
+    def __copy__(self) -> WaiterError:
+        copied = _rebuild_error(type(self), self.kwargs["name"], self.kwargs["reason"])
+        copied.__dict__.update(self.__dict__)
+        copied.__cause__ = self.__cause__
+        return copied
+
+    # BotoCoreError's own __reduce__ drops everything but `kwargs` and cannot be loaded again.
+    def __reduce__(self) -> tuple[Any, ...]:
+        facts = {**self.__dict__, "__cause__": self.__cause__}
+        # A transport error may hold a socket, a response a stream: they are left behind, and the
+        # rest goes.
+        state = {name: value for name, value in facts.items() if _can_be_pickled(value)}
+        return _rebuild_error, (type(self), self.kwargs["name"], self.kwargs["reason"]), state
+
+    def __setstate__(self, state: dict[str, Any] | None) -> None:
+        for name, value in (state or {}).items():
+            setattr(self, name, value)
+
+
+def _rebuild_error(cls: type[WaiterError], name: str, reason: str) -> WaiterError:
+    return cls(name, reason)
+
+
+def _can_be_pickled(value: Any) -> bool:
+    try:
+        pickle.loads(pickle.dumps(value))  # noqa: S301 - our own bytes of a moment ago
+    # Whatever a foreign object's pickling raises, ours must go through.
+    except Exception:
+        return False
+    return True
+
+
+class WaiterFailedError(WaiterError):
+    """The wait reached a failure state, or a call ended in an error that no acceptor took."""
+
+
+class WaiterAttemptsError(WaiterError):
+    """The attempts that were allowed are used up."""
+
+
+class WaiterTimeoutError(WaiterError, TimeoutError):
+    """The time that was allowed is used up."""
+
+
+class WaiterCancelledError(WaiterError):
+    """The wait was stopped by its `cancel_event`."""

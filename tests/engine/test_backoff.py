@@ -1,0 +1,149 @@
+"""The delay algorithm, against the published table and by its laws."""
+
+import json
+import math
+import random
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boto_waiters_plus.engine.backoff import attempt_ceiling, draw, next_delay
+
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "backoff.json").read_text())
+DRAWS = {"low": min, "high": max}
+
+
+def named(case):
+    return case["name"]
+
+
+@pytest.mark.parametrize(("column", "reserve"), [("spec", None), ("spec", 2), ("deadline", 0)])
+def test_published_table_row_by_row(column, reserve):
+    table = CASES["published_table"]
+    elapsed = 0
+    for row in table["rows"]:
+        asked = []
+
+        def drawn(low, high, row=row, asked=asked):
+            asked.append((low, high))
+            return row["draw"]
+
+        assert row["remaining"] == table["max_wait"] - elapsed
+        delay = next_delay(
+            row["attempt"],
+            min_delay=table["min_delay"],
+            max_delay=table["max_delay"],
+            remaining=row["remaining"],
+            random=drawn,
+            reserve=reserve,
+        )
+        assert asked == [(table["min_delay"], row["upper"])]
+        assert delay == row[column]
+        elapsed += delay
+
+
+@pytest.mark.parametrize("case", CASES["delays"], ids=named)
+def test_delay(case):
+    given_members = {k: v for k, v in case.items() if k not in ("name", "attempt", "draw", "delay")}
+    delay = next_delay(case["attempt"], random=DRAWS[case["draw"]], **given_members)
+    assert delay == case["delay"]
+
+
+@pytest.mark.parametrize("case", CASES["refused"], ids=named)
+def test_delay_is_refused(case):
+    with pytest.raises(ValueError, match=case["says"]):
+        next_delay(
+            case["attempt"],
+            min_delay=case["min_delay"],
+            max_delay=case["max_delay"],
+            remaining=300,
+            random=min,
+        )
+
+
+@pytest.mark.parametrize("name", ["min_delay", "max_delay"])
+def test_nan_is_refused(name):
+    delays = {"min_delay": 2, "max_delay": 120, name: math.nan}
+    with pytest.raises(ValueError, match=name):
+        next_delay(1, **delays, remaining=300, random=min)
+
+
+def test_ceiling_is_the_specifications_formula():
+    assert attempt_ceiling(2, 120) == pytest.approx(math.log(120 / 2) / math.log(2) + 1)
+    assert attempt_ceiling(5, 5) == 1
+
+
+def test_whole_numbers_are_drawn_with_both_ends():
+    source = random.Random(7)
+    seen = Counter(draw(source, 2, 5) for _ in range(10_000))
+    assert set(seen) == {2, 3, 4, 5}
+    assert all(abs(count - 2500) < 300 for count in seen.values())
+
+
+def test_floats_are_drawn_evenly():
+    source = random.Random(7)
+    seen = Counter(int(10 * draw(source, 0.0, 1.0)) for _ in range(10_000))
+    assert all(abs(seen[tenth] - 1000) < 200 for tenth in range(10))
+
+
+@pytest.mark.parametrize(("low", "high"), [(2.0, 5), (2, 5.0), (2, 5.5)])
+def test_one_fractional_end_makes_it_a_fractional_draw(low, high):
+    source = random.Random(7)
+    assert any(not float(draw(source, low, high)).is_integer() for _ in range(10))
+
+
+def test_fractional_max_delay_makes_every_draw_fractional():
+    """The bounds decide, not the doubling that has not reached max_delay yet."""
+    source = random.Random(7)
+    drawn = [
+        next_delay(3, min_delay=2, max_delay=120.5, remaining=10_000, random=source)
+        for _ in range(10)
+    ]
+    assert any(not float(delay).is_integer() for delay in drawn)
+
+
+def test_largest_float_delay_does_not_overflow():
+    largest = sys.float_info.max
+    delay = next_delay(1025, min_delay=1.0, max_delay=largest, remaining=math.inf, random=max)
+    assert delay == largest
+
+
+whole = st.integers(1, 10**9)
+fractional = st.floats(1e-3, 1e9)
+attempts = st.one_of(st.integers(1, 200), st.integers(1, 10**18))
+
+
+@given(
+    attempt=attempts,
+    delays=st.tuples(whole, whole) | st.tuples(fractional, fractional),
+    remaining=st.floats(-1e6, 1e12),
+    reserve=st.none() | st.floats(0, 1e6),
+    seed=st.integers(0, 2**32),
+)
+def test_delay_lies_within_its_bounds(attempt, delays, remaining, reserve, seed):
+    low, high = sorted(delays)
+    delay = next_delay(
+        attempt,
+        min_delay=low,
+        max_delay=high,
+        remaining=remaining,
+        random=random.Random(seed),
+        reserve=reserve,
+    )
+    assert delay >= 0
+    kept_free = low if reserve is None else reserve
+    assert low <= delay <= high or delay == max(0, remaining - kept_free)
+    # What is not the last retry leaves room for another one.
+    assert delay == max(0, remaining - kept_free) or remaining - delay > low
+
+
+@given(attempt=attempts, delays=st.tuples(whole, whole), seed=st.integers(0, 2**32))
+def test_whole_delays_stay_whole(attempt, delays, seed):
+    low, high = sorted(delays)
+    source = random.Random(seed)
+    delay = next_delay(attempt, min_delay=low, max_delay=high, remaining=10**12, random=source)
+    assert isinstance(delay, int)

@@ -1,0 +1,235 @@
+"""What holds for any waiter, any answers and any clock."""
+
+import math
+import random
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from boto_waiters_plus.engine.machine import (
+    Abandoned,
+    AttemptsUsedUp,
+    Begin,
+    Facts,
+    Failed,
+    LastAttempt,
+    Machine,
+    Pace,
+    Pause,
+    Policy,
+    Poll,
+    Raised,
+    Responded,
+    Succeeded,
+    TimedOut,
+    Woken,
+)
+from boto_waiters_plus.engine.model import AcceptorState
+
+TOLERANCE = 1e-6
+MOST_DELAYS = 40
+"""max_wait is at most so many min_delays here, so that every wait ends soon."""
+
+durations = st.integers(1, 600) | st.floats(0.01, 600)
+states = st.lists(st.sampled_from(AcceptorState), min_size=1, max_size=4).map(tuple)
+
+
+@st.composite
+def policies(draw):
+    low, high = sorted((draw(durations), draw(durations)))
+    pace = draw(st.sampled_from([*Pace, "callable"]))
+    if pace == "callable":
+        pace = [lambda attempt: low * attempt, lambda _attempt: high][draw(st.integers(0, 1))]
+    max_attempts = draw(st.none() | st.integers(1, 12))
+    has_max_wait = max_attempts is None or draw(st.booleans())
+    return Policy(
+        min_delay=low,
+        max_delay=high,
+        max_wait=low * draw(st.floats(0.001, MOST_DELAYS)) if has_max_wait else None,
+        max_attempts=max_attempts,
+        pace=pace,
+        last_attempt=draw(st.sampled_from(LastAttempt)),
+        initial_delay=draw(st.just(0) | durations),
+        success_count=draw(st.integers(1, 3)),
+        missing_ok_for=draw(st.just(0) | durations),
+        retry_transient=draw(st.booleans()),
+        count_requests=draw(st.booleans()),
+        deadline=draw(st.none() | st.floats(-1, 2 * MOST_DELAYS * low)),
+    )
+
+
+def hard_bound(policy):
+    """The seconds that bound everything, requests included."""
+    bounds = [policy.deadline, policy.max_wait if policy.count_requests else None]
+    return min((bound for bound in bounds if bound is not None), default=math.inf)
+
+
+@st.composite
+def answers(draw, count):
+    """One attempt: which acceptor takes it, and what else is known of it; or it was cut off."""
+    kind = draw(st.sampled_from([Responded, Responded, Raised, Abandoned]))
+    if kind is Abandoned:
+        return Abandoned()
+    return kind(
+        Facts(
+            acceptor=draw(st.none() | st.integers(0, count - 1)),
+            seconds=draw(st.just(0) | st.floats(0, 100)),
+            retryable=draw(st.booleans()),
+            throttled=draw(st.booleans()),
+            missing=draw(st.booleans()),
+        )
+    )
+
+
+steps_of_clocks = st.lists(st.just(0.0) | st.floats(-1e4, 1e4), min_size=1, max_size=12)
+clocks = st.sampled_from(["honest", "still"]) | steps_of_clocks
+
+
+@st.composite
+def waits(draw):
+    found = draw(states)
+    return {
+        "states": found,
+        "policy": draw(policies()),
+        # Once the list is used up, responses come that no acceptor takes.
+        "answers": draw(st.lists(answers(len(found)), max_size=12)),
+        "early": draw(st.lists(st.booleans(), max_size=6)),
+        "clock": draw(clocks),
+        "seed": draw(st.integers(0, 2**32)),
+    }
+
+
+class World:
+    """Answers a machine's decisions on a clock that may do anything."""
+
+    def __init__(self, wait):
+        self.now = 1000.0
+        self.attempts = 0
+        self._answers = iter(wait["answers"])
+        self._early = iter(wait["early"])
+        self._clock = wait["clock"]
+        self._turn = 0
+
+    def event(self, decision):
+        if isinstance(decision, Poll):
+            event = next(self._answers, None) or Responded(Facts(acceptor=None))
+            self._pass(0 if isinstance(event, Abandoned) else event.facts.seconds)
+            return event
+        early = next(self._early, False)
+        self._pass(0 if early else decision.seconds)
+        return Woken(early=early)
+
+    def _pass(self, seconds):
+        if self._clock == "honest":
+            self.now += seconds
+        elif self._clock != "still":
+            self.now += self._clock[self._turn % len(self._clock)]
+            self._turn += 1
+
+
+def course(wait, *, store=False):
+    """Every decision of a wait with the state then; stored and loaded at each if asked."""
+    states, policy = wait["states"], wait["policy"]
+    world, source = World(wait), random.Random(wait["seed"])
+    machine = Machine(states, policy, digest="d")
+    decision, seen = machine.step(Begin(), world.now, source), []
+    while True:
+        seen.append((decision, machine.last, machine.elapsed, machine.attempts))
+        if not isinstance(decision, (Poll, Pause)):
+            return seen
+        assert len(seen) < 2 * most_looks(wait), "the machine does not end"
+        if store:
+            text = machine.to_json()
+            machine = Machine.from_json(text, states, policy, digest="d", now=world.now)
+            assert machine.to_json() == text
+        decision = machine.step(world.event(decision), world.now, source)
+
+
+def most_looks(wait):
+    # Eager is the fastest pace: a quarter of min_delay. An early end of a pause is one look more.
+    return 4 * MOST_DELAYS + len(wait["early"]) + 10
+
+
+@given(waits())
+def test_every_wait_ends_by_an_ending(wait):
+    ending = course(wait)[-1][0]
+    assert isinstance(ending, (Succeeded, Failed, TimedOut, AttemptsUsedUp))
+    if isinstance(ending, Succeeded):
+        assert wait["states"][ending.acceptor] is AcceptorState.SUCCESS
+    if isinstance(ending, AttemptsUsedUp):
+        assert wait["policy"].max_attempts is not None
+
+
+@given(waits())
+def test_no_attempt_starts_after_the_deadline(wait):
+    bound = hard_bound(wait["policy"])
+    for decision, _, elapsed, _ in course(wait):
+        if isinstance(decision, Poll):
+            assert elapsed <= bound + TOLERANCE
+            time_left = math.inf if decision.time_left is None else decision.time_left
+            assert 0 <= time_left <= max(0, bound - elapsed) + TOLERANCE
+
+
+@given(waits())
+def test_no_attempt_starts_after_the_deadline_of_an_honest_clock(wait):
+    world, source = World({**wait, "clock": "honest"}), random.Random(wait["seed"])
+    begin, bound = world.now, hard_bound(wait["policy"])
+    machine = Machine(wait["states"], wait["policy"])
+    decision = machine.step(Begin(), world.now, source)
+    while isinstance(decision, (Poll, Pause)):
+        if isinstance(decision, Poll):
+            assert world.now - begin <= bound + TOLERANCE
+        decision = machine.step(world.event(decision), world.now, source)
+
+
+@given(waits())
+def test_no_pause_is_negative_or_goes_past_the_deadline(wait):
+    bound = hard_bound(wait["policy"])
+    for decision, _, elapsed, _ in course(wait):
+        if isinstance(decision, Pause):
+            assert 0 <= decision.seconds < math.inf
+            # A pause is a millisecond at least, so that no wait can spin.
+            assert decision.seconds <= max(bound - elapsed, 0.001) + TOLERANCE
+
+
+@given(waits())
+def test_there_are_never_two_last_attempts(wait):
+    polls = [last for decision, last, _, _ in course(wait) if isinstance(decision, Poll)]
+    assert polls.count(True) <= 1
+    assert True not in polls[:-1]
+
+
+@given(waits())
+def test_attempts_never_exceed_their_bound(wait):
+    *_, (ending, _, _, attempts) = course(wait)
+    allowed = wait["policy"].max_attempts
+    assert allowed is None or attempts <= allowed
+    if isinstance(ending, AttemptsUsedUp):
+        assert attempts == allowed
+
+
+@given(waits())
+def test_time_never_goes_back(wait):
+    elapsed = [elapsed for _, _, elapsed, _ in course(wait)]
+    assert elapsed == sorted(elapsed)
+
+
+@given(waits())
+def test_stored_and_loaded_at_every_step_the_future_is_the_same(wait):
+    assert course(wait, store=True) == course(wait)
+
+
+@given(waits(), st.integers(0, 50), st.floats(-1e9, 1e9))
+def test_a_wait_taken_up_elsewhere_goes_on_with_the_decision_it_was_stored_with(wait, step, now):
+    seen = course(wait)
+    assume(len(seen) > 1)
+    states, policy = wait["states"], wait["policy"]
+    world, source = World(wait), random.Random(wait["seed"])
+    machine = Machine(states, policy, digest="d")
+    decision = machine.step(Begin(), world.now, source)
+    for _ in range(min(step, len(seen) - 2)):
+        decision = machine.step(world.event(decision), world.now, source)
+    taken_up = Machine.from_json(machine.to_json(), states, policy, digest="d")
+    assert taken_up.step(Begin(), now, source) == decision
+    # However far apart the clocks of the two processes are, no time has passed between them.
+    assert (taken_up.elapsed, taken_up.attempts) == (machine.elapsed, machine.attempts)

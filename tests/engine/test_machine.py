@@ -1,0 +1,223 @@
+"""The course of a wait, stepped by hand through `cases/machine.json`."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from boto_waiters_plus.engine.machine import (
+    Abandoned,
+    AttemptsUsedUp,
+    Begin,
+    Cancelled,
+    Facts,
+    Failed,
+    LastAttempt,
+    Machine,
+    MachineMisuseError,
+    Pace,
+    Pause,
+    Phase,
+    Policy,
+    Poll,
+    Raised,
+    Responded,
+    Stopped,
+    Succeeded,
+    TimedOut,
+    Woken,
+)
+from boto_waiters_plus.engine.model import AcceptorState
+
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "machine.json").read_text())["cases"]
+SUCCESS = (AcceptorState.SUCCESS,)
+SIMPLE_EVENTS = {
+    "begin": Begin(),
+    "woken": Woken(),
+    "early": Woken(early=True),
+    "abandoned": Abandoned(),
+    "cancelled": Cancelled(),
+}
+
+
+def policy_of(members):
+    members = {"pace": "spec", "last_attempt": "late", **members}
+    return Policy(
+        **{
+            **members,
+            "pace": Pace(members["pace"]),
+            "last_attempt": LastAttempt(members["last_attempt"]),
+        }
+    )
+
+
+def draws_of(draw):
+    if isinstance(draw, list):
+        left = iter(draw)
+        return lambda _low, _high: next(left)
+    return {"low": min, "high": max}[draw]
+
+
+def event_of(text, seconds):
+    """The event that a word of the table stands for; `seconds` is how long the call took."""
+    kind, *words = text.split()
+    if kind in SIMPLE_EVENTS:
+        return SIMPLE_EVENTS[kind]
+    index = next((int(word) for word in words if word.isdigit()), None)
+    flags = dict.fromkeys((word for word in words if not word.isdigit()), True)
+    return {"response": Responded, "error": Raised}[kind](
+        Facts(acceptor=index, seconds=seconds, **flags)
+    )
+
+
+def text_of(decision):
+    match decision:
+        case Poll(time_left=None):
+            return "poll -"
+        case Poll(time_left=seconds):
+            return f"poll {seconds:.9g}"
+        case Pause(seconds=seconds):
+            return f"pause {seconds:.9g}"
+        case Succeeded(acceptor=index):
+            return f"succeeded {index}"
+        case Failed(acceptor=None):
+            return "failed"
+        case Failed(acceptor=index):
+            return f"failed {index}"
+        case TimedOut():
+            return "timed out"
+        case AttemptsUsedUp():
+            return "attempts used up"
+        case Stopped():
+            return "stopped"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_course(case):
+    states = tuple(AcceptorState(state) for state in case["states"])
+    machine, draws = Machine(states, policy_of(case["policy"])), draws_of(case["draw"])
+    polled_at = 0
+    for event, now, decision in case["steps"]:
+        answer = text_of(machine.step(event_of(event, max(0, now - polled_at)), now, draws))
+        assert answer == decision, f"after {event} at {now}"
+        polled_at = now
+
+
+def test_a_callable_pace_is_asked_with_the_number_of_attempts():
+    asked = []
+
+    def pace(attempt):
+        asked.append(attempt)
+        return 10 * attempt
+
+    machine = Machine(SUCCESS, Policy(min_delay=2, max_delay=120, max_wait=300, pace=pace))
+    pauses, now = [], 0
+    decision = machine.step(Begin(), now, min)
+    while not isinstance(decision, TimedOut):
+        if isinstance(decision, Pause):
+            pauses.append(decision.seconds)
+            now += decision.seconds
+            decision = machine.step(Woken(), now, min)
+        else:
+            decision = machine.step(Responded(Facts(acceptor=None)), now, min)
+    assert asked == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert pauses == [10, 20, 30, 40, 50, 60, 70, 19.75]  # the last is clipped to what is left
+
+
+@pytest.mark.parametrize("delay", [0, -5, 1e-9])
+def test_a_pace_of_nothing_never_becomes_a_busy_loop(delay):
+    policy = Policy(min_delay=2, max_delay=120, max_wait=300, pace=lambda _: delay)
+    machine = Machine(SUCCESS, policy)
+    machine.step(Begin(), 0, min)
+    assert machine.step(Responded(Facts(acceptor=None)), 0, min) == Pause(0.001)
+
+
+@pytest.mark.parametrize("delay", [float("nan"), float("inf"), None, "5", True, [5]])
+def test_what_no_clock_can_sleep_is_refused_from_a_pace(delay):
+    policy = Policy(min_delay=2, max_delay=120, max_wait=300, pace=lambda _: delay)
+    machine = Machine(SUCCESS, policy)
+    machine.step(Begin(), 0, min)
+    with pytest.raises(ValueError, match="delay_pace"):
+        machine.step(Responded(Facts(acceptor=None)), 0, min)
+
+
+def test_a_pace_of_more_than_any_float_is_clipped_to_what_is_left():
+    policy = Policy(min_delay=2, max_delay=120, max_wait=300, pace=lambda _: 10**400)
+    machine = Machine(SUCCESS, policy)
+    machine.step(Begin(), 0, min)
+    assert machine.step(Responded(Facts(acceptor=None)), 0, min) == Pause(299.75)
+
+
+def test_spec_rule_gives_the_published_table():
+    table = json.loads((Path(__file__).parents[1] / "cases" / "backoff.json").read_text())
+    table = table["published_table"]
+    for rule, column in ((LastAttempt.SPEC, "spec"), (LastAttempt.DEADLINE, "deadline")):
+        draws = draws_of([row["draw"] for row in table["rows"]])
+        machine = Machine(
+            SUCCESS,
+            Policy(
+                min_delay=table["min_delay"],
+                max_delay=table["max_delay"],
+                max_wait=table["max_wait"],
+                last_attempt=rule,
+            ),
+        )
+        now = 0
+        machine.step(Begin(), now, draws)
+        for row in table["rows"]:
+            pause = machine.step(Responded(Facts(acceptor=None)), now, draws)
+            assert pause == Pause(row[column])
+            now += pause.seconds
+            machine.step(Woken(), now, draws)
+        assert machine.last
+        assert machine.step(Responded(Facts(acceptor=None)), now, draws) == TimedOut()
+
+
+@pytest.mark.parametrize(
+    ("events", "wrong"),
+    [
+        ([], Woken()),
+        ([], Abandoned()),
+        ([], Responded(Facts(acceptor=0))),
+        ([Begin()], Woken()),
+        ([Begin(), Responded(Facts(acceptor=None))], Responded(Facts(acceptor=0))),
+        ([Begin(), Responded(Facts(acceptor=0))], Begin()),
+        ([Begin(), Responded(Facts(acceptor=0))], Cancelled()),
+    ],
+)
+def test_an_event_that_is_not_waited_for_is_refused(events, wrong):
+    machine = Machine(SUCCESS, Policy(min_delay=2, max_delay=120, max_wait=300))
+    for event in events:
+        machine.step(event, 0, min)
+    with pytest.raises(MachineMisuseError, match=re.escape(type(wrong).__name__)):
+        machine.step(wrong, 0, min)
+
+
+def test_machine_tells_where_the_wait_stands():
+    policy = Policy(min_delay=2, max_delay=120, max_wait=10, pace=Pace.EAGER)
+    machine = Machine(SUCCESS, policy)
+    assert (machine.phase, machine.attempts, machine.elapsed) == (Phase.NEW, 0, 0)
+    machine.step(Begin(), 50, min)
+    assert (machine.phase, machine.attempts, machine.last) == (Phase.POLLING, 1, False)
+    machine.step(Responded(Facts(acceptor=None, throttled=True)), 59, min)
+    assert (machine.phase, machine.elapsed, machine.throttles) == (Phase.PAUSING, 9, 1)
+    assert machine.last
+    machine.step(Cancelled(), 59, min)
+    assert machine.phase is Phase.ENDED
+
+
+def test_rounding_does_not_cost_the_last_look_of_a_long_wait():
+    policy = Policy(
+        min_delay=10_000_000,
+        max_delay=10_000_000,
+        max_wait=10_000_000,
+        initial_delay=2253740.907812,
+        last_attempt=LastAttempt.DEADLINE,
+    )
+    machine, now = Machine(SUCCESS, policy), 0.1
+    now += machine.step(Begin(), now, min).seconds
+    machine.step(Woken(), now, min)
+    last = machine.step(Responded(Facts(acceptor=None)), now, min)
+    assert machine.last
+    assert isinstance(machine.step(Woken(), now + last.seconds, min), Poll)

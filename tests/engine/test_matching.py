@@ -1,0 +1,233 @@
+"""Acceptors against responses and errors."""
+
+import json
+from pathlib import Path
+
+import jmespath.parser
+import pytest
+
+from boto_waiters_plus.engine.matching import UNUSABLE, Matching
+from boto_waiters_plus.engine.model import (
+    Acceptor,
+    AcceptorState,
+    ErrorTypeMatcher,
+    InputOutputMatcher,
+    OutputMatcher,
+    PathComparator,
+    PathMatcher,
+    StatusMatcher,
+    SuccessMatcher,
+)
+
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "matching.json").read_text())
+RESPONDED, FAILED = SuccessMatcher(success=True), SuccessMatcher(success=False)
+
+
+def path(text, expected="up", comparator="stringEquals"):
+    return PathMatcher(path=text, expected=expected, comparator=PathComparator(comparator))
+
+
+def output(text, *rest):
+    return OutputMatcher(path(text, *rest))
+
+
+def matching(*matchers, state=AcceptorState.SUCCESS, message=None):
+    return Matching([Acceptor(state=state, matcher=m, message=message) for m in matchers])
+
+
+@pytest.fixture
+def searches(monkeypatch):
+    """The expressions that were evaluated, in order."""
+    made, search = [], jmespath.parser.ParsedResult.search
+
+    def counted(self, value, options=None):
+        made.append(self.expression)
+        return search(self, value, options)
+
+    monkeypatch.setattr(jmespath.parser.ParsedResult, "search", counted)
+    return made
+
+
+@pytest.mark.parametrize("case", CASES["comparators"], ids=json.dumps)
+def test_comparators_are_strict_about_types(case):
+    matcher = output("v", case["expected"], case["comparator"])
+    match = matching(matcher).match_response({"v": case["value"]})
+    assert (match.index == 0) is case["matches"]
+
+
+def test_first_acceptor_that_matches_decides():
+    found = matching(output("a"), output("b"), RESPONDED)
+    assert found.match_response({"a": "up", "b": "up"}).index == 0
+    assert found.match_response({"b": "up"}).index == 1
+    assert found.match_response({}).index == 2
+
+
+@pytest.mark.parametrize(
+    ("matcher", "by_response", "by_error"),
+    [
+        (RESPONDED, 0, None),
+        (FAILED, None, 0),
+        (output("v"), 0, None),
+        (InputOutputMatcher(path("output.v")), 0, None),
+        (ErrorTypeMatcher("Missing"), None, 0),
+        (StatusMatcher(404), None, 0),
+        (StatusMatcher(200), 0, None),
+    ],
+    ids=str,
+)
+def test_each_matcher_looks_at_its_kind_of_attempt(matcher, by_response, by_error):
+    found = matching(matcher)
+    assert found.match_response({"v": "up"}, {}, status=200).index == by_response
+    assert found.match_error({"Missing"}, status=404).index == by_error
+
+
+def test_status_unknown_matches_no_status():
+    assert matching(StatusMatcher(404)).match_error({"Missing"}).index is None
+
+
+def test_input_and_output_are_seen_side_by_side():
+    equal = PathMatcher(
+        path="length(input.groups) == length(output.groups)",
+        expected="true",
+        comparator=PathComparator.BOOLEAN_EQUALS,
+    )
+    found = matching(InputOutputMatcher(equal))
+    assert found.match_response({"groups": [1, 2]}, {"groups": ["a", "b"]}).index == 0
+    assert found.match_response({"groups": [1]}, {"groups": ["a", "b"]}).index is None
+
+
+def test_input_that_was_not_given_is_null():
+    assert matching(InputOutputMatcher(path("output.v"))).match_response({"v": "up"}).index == 0
+    assert matching(InputOutputMatcher(path("input.v"))).match_response({"v": "up"}).index is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names", "matches"),
+    [
+        ("NotFound", {"NotFound"}, True),
+        ("com.amazonaws.s3#NotFound", {"NotFound"}, True),
+        ("NotFound", {"NotFoundException"}, False),
+        ("NotFound", {"notfound"}, False),
+        ("NotFound", set(), False),
+        ("Gone", {"404", "NotFound", "Gone"}, True),
+        ("#Gone", {"Gone"}, True),
+    ],
+)
+def test_errors_match_by_the_name_part_of_a_shape_id(wanted, names, matches):
+    index = matching(ErrorTypeMatcher(wanted)).match_error(names).index
+    assert (index == 0) is matches
+
+
+# --- evaluating ---
+
+
+def test_each_distinct_path_is_evaluated_once_a_response(searches):
+    found = matching(*(output("state", value) for value in ("a", "b", "c")), output("other"))
+    assert found.paths == (("output", "state"), ("output", "other"))
+    found.match_response({"state": "z"})
+    assert searches == ["state", "other"]
+
+
+def test_paths_behind_the_acceptor_that_matches_are_not_evaluated(searches):
+    matching(output("a"), output("b"), output("c")).match_response({"b": "up"})
+    assert searches == ["a", "b"]
+
+
+def test_one_text_on_output_and_on_both_is_two_paths(searches):
+    found = matching(output("output.v"), InputOutputMatcher(path("output.v")))
+    match = found.match_response({"v": "up"}, {})
+    assert match.index == 1
+    assert searches == ["output.v", "output.v"]
+
+
+def test_a_message_that_is_also_a_path_is_evaluated_once(searches):
+    found = matching(output("v"), state=AcceptorState.FAILURE, message="v")
+    assert found.match_response({"v": "up"}).message == "up"
+    assert searches == ["v"]
+
+
+def test_values_of_one_response_are_forgotten_at_the_next():
+    found = matching(output("v"))
+    assert found.match_response({"v": "down"}).index is None
+    assert found.match_response({"v": "up"}).index == 0
+
+
+@pytest.mark.parametrize(
+    "problem",
+    ["length(missing)", "join(',', v)", "contains(missing, 'x')", "abs('x')", "v | to_entries(@)"],
+)
+def test_what_cannot_be_evaluated_is_no_match_and_told_once(problem, searches):
+    wanted = [output(problem, value, "stringEquals") for value in ("a", "b")]
+    match = matching(*wanted).match_response({"v": 1})
+    assert match.index is None
+    assert match.observed is None
+    [text] = match.problems
+    assert problem in text
+    assert searches == [problem]
+
+
+def test_problems_quote_no_value():
+    match = matching(output("length(password)")).match_response({"password": 4711})
+    assert match.problems == ("length(password) (JMESPathTypeError)",)
+
+
+def test_a_path_that_is_too_deep_to_evaluate_is_no_match():
+    deep = "a" + "||a" * 3000
+    match = matching(output(deep)).match_response({"a": None})
+    assert match.index is None
+    assert "RecursionError" in match.problems[0]
+
+
+def test_an_acceptor_behind_a_problem_still_decides():
+    match = matching(output("length(missing)"), output("v")).match_response({"v": "up"})
+    assert match.index == 1
+    assert len(match.problems) == 1
+
+
+@pytest.mark.parametrize("document", [None, [], "text", 5, {}, {"v": {}}, {"v": None}])
+def test_any_document_is_answered(document):
+    wanted = [output("v"), output("v.w[0]", "x", "anyStringEquals"), output("@.v[*]")]
+    assert matching(*wanted).match_response(document).index is None
+
+
+def test_unusable_is_recognised_in_a_debugger():
+    assert repr(UNUSABLE) == "<not evaluable>"
+
+
+# --- what is told of a match ---
+
+
+def test_observed_is_what_the_deciding_path_gave():
+    found = matching(output("a"), output("v[].s", "up", "anyStringEquals"))
+    assert found.match_response({"v": [{"s": "down"}, {"s": "up"}]}).observed == ["down", "up"]
+
+
+def test_without_a_match_observed_is_the_first_path_that_gave_anything():
+    found = matching(FAILED, output("a"), output("l[]"), output("v"))
+    assert found.match_response({"v": "down", "l": []}).observed == "down"
+    assert found.match_response({"a": False, "v": "down"}).observed is False
+    assert found.match_response({}).observed is None
+
+
+def test_matchers_without_a_path_observe_nothing():
+    assert matching(RESPONDED, output("v")).match_response({"v": "up"}).observed is None
+    assert matching(FAILED).match_error({"Missing"}).observed is None
+
+
+def test_message_is_evaluated_for_the_acceptor_that_matched_only():
+    found = Matching(
+        [
+            Acceptor(state=AcceptorState.FAILURE, matcher=output("a"), message="reason_a"),
+            Acceptor(state=AcceptorState.FAILURE, matcher=output("b"), message="reason_b"),
+        ]
+    )
+    match = found.match_response({"b": "up", "reason_a": "no", "reason_b": "quota"})
+    assert match.message == "quota"
+    assert found.match_response({"reason_a": "no"}).message is None
+
+
+def test_message_that_cannot_be_evaluated_is_none_and_told():
+    found = matching(output("v"), state=AcceptorState.FAILURE, message="length(missing)")
+    match = found.match_response({"v": "up"})
+    assert (match.index, match.message) == (0, None)
+    assert match.problems == ("length(missing) (JMESPathTypeError)",)

@@ -1,0 +1,111 @@
+"""Definitions as objects: words, digest, and the way to JSON and back."""
+
+import dataclasses
+
+import pytest
+
+from boto_waiters_plus.catalog.smithy import parse_waiter
+from boto_waiters_plus.engine.model import (
+    AcceptorState,
+    ErrorTypeMatcher,
+    MatchedAcceptor,
+    StatusMatcher,
+    WaiterDefinition,
+)
+
+
+def matcher(comparator, expected="up", path="state"):
+    return {"path": path, "expected": expected, "comparator": comparator}
+
+
+BODY = {
+    "documentation": "Waits for a thing.",
+    "acceptors": [
+        {"state": "success", "matcher": {"output": matcher("stringEquals")}},
+        {"state": "success", "matcher": {"output": matcher("allStringEquals", path="all[]")}},
+        {"state": "success", "matcher": {"output": matcher("stringEquals")}},
+        {"state": "retry", "matcher": {"inputOutput": matcher("anyStringEquals", path="any[]")}},
+        {"state": "retry", "matcher": {"output": matcher("booleanEquals", "false")}},
+        {"state": "retry", "matcher": {"errorType": "com.acme#NotThere"}},
+        {"state": "failure", "matcher": {"success": True}, "message": "reason"},
+        {"state": "failure", "matcher": {"success": False}},
+    ],
+    "minDelay": 3,
+    "maxDelay": 9,
+    "deprecated": True,
+    "tags": ["one", "two"],
+}
+
+
+def parsed(body=None, name="ThingUp"):
+    return parse_waiter(name, BODY if body is None else body, operation="GetThing", source="test")
+
+
+def test_every_acceptor_is_put_in_words():
+    definition = parsed()
+    texts = [definition.matched(index) for index in range(len(definition.acceptors))]
+    assert texts == [
+        MatchedAcceptor(0, "success when state is 'up'"),
+        MatchedAcceptor(1, "success when every all[] is 'up'"),
+        MatchedAcceptor(2, "success when state is 'up'"),
+        MatchedAcceptor(3, "retry when any any[] is 'up'"),
+        MatchedAcceptor(4, "retry when state is false"),
+        MatchedAcceptor(5, "retry when error NotThere"),
+        MatchedAcceptor(6, "failure when any response"),
+        MatchedAcceptor(7, "failure when any error"),
+    ]
+
+
+def test_status_is_put_in_words_and_in_a_form_of_its_own():
+    assert StatusMatcher(404).describe() == "HTTP status 404"
+    assert StatusMatcher(404).to_json() == {"status": 404}
+
+
+def test_goal_names_each_way_to_succeed_once():
+    assert parsed().goal == "state is 'up' or every all[] is 'up'"
+
+
+def test_states_are_in_order():
+    assert parsed().states == tuple(AcceptorState(a["state"]) for a in BODY["acceptors"])
+
+
+def test_json_of_a_definition_is_what_it_was_read_from():
+    assert parsed().to_json() == BODY
+    assert parsed(parsed().to_json()) == parsed()
+
+
+def test_json_leaves_defaults_out():
+    body = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
+    assert parsed(body).to_json() == body
+    assert (parsed(body).min_delay, parsed(body).max_delay) == (2, 120)
+
+
+def test_digest_tells_what_decides_a_wait():
+    digest = parsed().digest
+    assert digest == parsed({**BODY, "minDelay": 1, "documentation": "", "tags": []}).digest
+    assert digest == parsed(name="OtherName").digest
+    assert digest != parsed({**BODY, "acceptors": BODY["acceptors"][:-1]}).digest
+    assert digest != parsed({**BODY, "acceptors": BODY["acceptors"][::-1]}).digest
+    assert digest != dataclasses.replace(parsed(), operation="Other").digest
+
+
+def test_digest_is_the_same_in_every_process():
+    """Stored waits are known by it."""
+    body = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
+    assert parsed(body).digest == "448a73e3235d789c"
+
+
+@pytest.mark.parametrize("name", ["#NotThere", "com.acme#NotThere", "NotThere"])
+def test_of_a_shape_id_only_the_name_counts(name):
+    assert ErrorTypeMatcher(name).name == "NotThere"
+
+
+def test_where_it_was_read_from_does_not_tell_definitions_apart():
+    assert parsed() == dataclasses.replace(parsed(), source="elsewhere")
+    assert hash(parsed()) == hash(dataclasses.replace(parsed(), source="elsewhere"))
+
+
+def test_definitions_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        parsed().name = "Other"
+    assert isinstance(parsed(), WaiterDefinition)
