@@ -1,0 +1,1 @@
+"""Finds, parses, converts and caches waiter definitions."""

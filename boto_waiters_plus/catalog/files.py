@@ -1,0 +1,158 @@
+"""Definitions from files, folders and dicts, whatever of the two forms they are in."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import botocore
+
+from ..engine.model import WaiterDefinition
+from ..exceptions import WaiterDefinitionError
+from .idl import parse_idl
+from .smithy import Place, parse_model
+from .waiters2 import convert_model
+
+MAX_FILE_SIZE = 10_000_000
+"""Bytes. The largest of AWS's own Smithy models stays below it."""
+
+SUFFIXES = (".json", ".smithy")
+"""What a folder is searched for. A file named by itself may have any; `.smithy` is Smithy IDL."""
+
+SEARCH_PATH_FILE = "smithy-waiters-1"
+"""The name, without `.json`, by which botocore's search path is asked for definitions."""
+
+Source = str | os.PathLike[str] | Mapping[str, Any] | WaiterDefinition
+
+
+def load_definitions(source: Source | Iterable[Source]) -> tuple[WaiterDefinition, ...]:
+    """Load waiter definitions in Smithy JSON AST, Smithy IDL or botocore's `waiters-2` form.
+
+    Args:
+        source: a file, a folder (every `.json` and `.smithy` below it that holds waiters), a dict
+            of one of the two JSON forms, a definition, or several of these.
+
+    Returns:
+        The definitions, in the order they were found.
+
+    Raises:
+        WaiterDefinitionError: a file cannot be read, or breaks a rule of the specification
+            (sections "Waiter names" to "PathComparator enum"); it names file, waiter, acceptor.
+    """
+    if isinstance(source, WaiterDefinition):
+        return (source,)
+    if isinstance(source, Mapping):
+        return tuple(parse_document(source, source="dict"))
+    if isinstance(source, (str, os.PathLike)):
+        return tuple(_load_path(Path(source)))
+    if isinstance(source, Iterable):
+        return tuple(definition for part in source for definition in load_definitions(part))
+    raise WaiterDefinitionError(
+        f"definitions must be a path or a dict, not {type(source).__name__}", source="definitions"
+    )
+
+
+def parse_document(
+    document: Any, *, source: str, service: str | None = None
+) -> list[WaiterDefinition]:
+    """The waiters of one document; which of the two forms it has is seen from its members."""
+    place = Place(source)
+    if not isinstance(document, Mapping):
+        raise place.error("a document of waiters must be a JSON object")
+    if "smithy" in document:
+        if document["smithy"] not in ("1.0", "2", "2.0"):
+            raise place.error("smithy must be the version 1.0 or 2.0")
+        return parse_model(document, source=source, service=service)
+    if "waiters" in document:
+        return convert_model(document, source=source, service=service)
+    raise place.error('neither Smithy JSON AST ("smithy": "2.0") nor waiters-2 ("waiters": {...})')
+
+
+def parse_text(
+    text: str | bytes, *, source: str, service: str | None = None
+) -> list[WaiterDefinition]:
+    """The waiters of one JSON text."""
+    return parse_document(_json(text, Place(source)), source=source, service=service)
+
+
+def _load_path(path: Path) -> Iterable[WaiterDefinition]:
+    place = Place(str(path))
+    if path.is_dir():
+        definitions = []
+        for file in sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES):
+            if file.is_dir():
+                continue
+            document = _document(file)
+            if isinstance(document, Mapping) and ("smithy" in document or "waiters" in document):
+                definitions += parse_document(
+                    document, source=str(file), service=_service_by_path(file)
+                )
+        if not definitions:
+            raise place.error("no waiter definitions in this folder")
+        return definitions
+    return parse_document(_document(path), source=str(path), service=_service_by_path(path))
+
+
+def _document(file: Path) -> Any:
+    place = Place(str(file))
+    content = _read(file, place)
+    if file.suffix == ".smithy":
+        return parse_idl(_decoded(content, place), source=str(file))
+    return _json(content, place)
+
+
+def _read(path: Path, place: Place) -> bytes:
+    try:
+        if path.exists() and not path.is_file():
+            raise place.error("cannot be read: no regular file")
+        if path.stat().st_size > MAX_FILE_SIZE:
+            raise place.error(f"larger than {MAX_FILE_SIZE} bytes")
+        return path.read_bytes()
+    except OSError as error:
+        raise place.error(f"cannot be read: {error.strerror or error}") from error
+
+
+def _json(text: str | bytes, place: Place) -> Any:
+    try:
+        if isinstance(text, bytes):
+            text = _decoded(text, place)
+        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_duplicates)
+    except RecursionError as error:
+        raise place.error("nested too deeply") from error
+    except ValueError as error:
+        raise place.error(f"not JSON: {error}") from error
+
+
+def _decoded(text: bytes, place: Place) -> str:
+    try:
+        return text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise place.error("not UTF-8 text") from error
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"member {twice!r} occurs twice")
+    return members
+
+
+def _service_by_path(path: Path) -> str | None:
+    """What a path says of the service: `<service>/<version>/waiters-2.json`, `<service>.json`."""
+    by_folder = path.stem.startswith(("waiters-2", SEARCH_PATH_FILE))
+    name = path.parent.parent.name if by_folder else path.stem
+    return name if name and (by_folder or _is_service(name)) else None
+
+
+def _is_service(name: str) -> bool:
+    """Whether botocore knows a service of this name; any other file name says nothing."""
+    return (Path(botocore.__file__).parent / "data" / name).is_dir()

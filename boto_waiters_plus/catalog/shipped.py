@@ -1,0 +1,48 @@
+"""The definitions that come with the package (`data/`)."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..engine.model import WaiterDefinition
+from .files import parse_text
+
+if TYPE_CHECKING:
+    if sys.version_info >= (3, 11):
+        from importlib.resources.abc import Traversable
+    else:
+        from importlib.abc import Traversable
+
+
+NOT_OF_A_SERVICE = ("reasons.json", "traits.json")
+"""Files of `data/` that hold something else than the waiters of a service."""
+
+
+@functools.cache
+def data_root() -> Traversable:
+    """Where `data/` is: inside the installed package, or beside it in a checkout."""
+    installed = resources.files("boto_waiters_plus") / "data"
+    if installed.is_dir():
+        return installed
+    return Path(__file__).resolve().parents[2] / "data"
+
+
+@functools.cache
+def shipped_definitions(service_id: str) -> tuple[WaiterDefinition, ...]:
+    """The shipped waiters of a service, by its hyphenised service id; empty if there are none."""
+    file = data_root() / f"{service_id}.json"
+    if file.name in NOT_OF_A_SERVICE or not file.is_file():
+        return ()
+    return tuple(parse_text(file.read_bytes(), source=f"data/{service_id}.json"))
+
+
+def shipped_services() -> Iterator[str]:
+    """The hyphenised ids of the services that definitions are shipped for."""
+    for file in sorted(data_root().iterdir(), key=lambda entry: entry.name):
+        if file.name.endswith(".json") and file.name not in NOT_OF_A_SERVICE:
+            yield file.name.removesuffix(".json")

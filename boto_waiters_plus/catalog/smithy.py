@@ -1,0 +1,362 @@
+"""Smithy JSON AST to definitions; refuses what the specification forbids.
+
+Read are `smithy.waiters#waitable` traits on `operation` shapes and in `apply` statements. Members
+that the specification does not know are passed over, as the reference loader only warns of them.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+import jmespath
+
+from ..engine.model import (
+    DEFAULT_MAX_DELAY,
+    DEFAULT_MIN_DELAY,
+    Acceptor,
+    AcceptorState,
+    ErrorTypeMatcher,
+    InputOutputMatcher,
+    Matcher,
+    OutputMatcher,
+    PathComparator,
+    PathMatcher,
+    SuccessMatcher,
+    WaiterDefinition,
+)
+from ..exceptions import WaiterDefinitionError
+
+WAITABLE = "smithy.waiters#waitable"
+SERVICE_TRAIT = "aws.api#service"
+AWS_NAMESPACE = "com.amazonaws."
+UNIT = "smithy.api#Unit"
+
+MAX_INTEGER = 2**31 - 1
+"""The largest value of Smithy's type integer."""
+
+MAX_EXPRESSION_DEPTH = 200
+"""Nested parts of an expression; beyond it, evaluating could use up Python's stack."""
+
+MAX_EXPRESSION_LENGTH = 10_000
+"""Characters. The longest of AWS's own has 160; beyond this only parser bombs are to be had."""
+
+EnumT = TypeVar("EnumT", bound=enum.Enum)
+
+_WAITER_NAME = re.compile(r"[A-Z]+[A-Za-z0-9]*\Z")
+_SHAPE_ID = re.compile(r"[A-Za-z_][\w.]*#[A-Za-z_]\w*\Z")
+
+
+class Place:
+    """Where in a document the parser is, for messages."""
+
+    def __init__(self, source: str, waiter: str | None = None, acceptor: int | None = None) -> None:
+        self.source = source
+        self.waiter = waiter
+        self.acceptor = acceptor
+
+    def in_waiter(self, name: str) -> Place:
+        """The place of a waiter in this document."""
+        return Place(self.source, name)
+
+    def in_acceptor(self, index: int) -> Place:
+        """The place of an acceptor of this waiter."""
+        return Place(self.source, self.waiter, index)
+
+    def error(self, problem: str) -> WaiterDefinitionError:
+        """The error that names this place."""
+        return WaiterDefinitionError(
+            problem, source=self.source, waiter=self.waiter, acceptor=self.acceptor
+        )
+
+
+def parse_model(
+    model: Mapping[str, Any], *, source: str, service: str | None = None
+) -> list[WaiterDefinition]:
+    """The waiters of a Smithy model in JSON AST form.
+
+    Args:
+        model: the model; its waiters' names must be unique without regard to case.
+        source: what messages call it.
+        service: the service, where neither the model nor an AWS namespace tells it.
+
+    Raises:
+        WaiterDefinitionError: the model breaks a rule of the specification.
+    """
+    place = Place(source)
+    shapes = _mapping(model.get("shapes", {}), "shapes", place)
+    sdk_id = _service_of(shapes, place)
+    definitions: list[WaiterDefinition] = []
+    seen: dict[str, WaiterDefinition] = {}
+    for shape_id, shape in shapes.items():
+        for definition in _waiters_of(shape_id, shape, shapes, place, sdk_id, service):
+            earlier = seen.setdefault(definition.name.lower(), definition)
+            if earlier is not definition:
+                raise place.in_waiter(definition.name).error(
+                    f"name already taken by {earlier.name} of {earlier.operation} "
+                    "(names must differ by more than case)"
+                )
+            definitions.append(definition)
+    return definitions
+
+
+def parse_waiter(
+    name: str,
+    body: Any,
+    *,
+    operation: str,
+    source: str,
+    service: str | None = None,
+) -> WaiterDefinition:
+    """One waiter of a `waitable` trait.
+
+    Raises:
+        WaiterDefinitionError: the waiter breaks a rule of the specification.
+    """
+    place = Place(source, name)
+    if not isinstance(name, str) or not _WAITER_NAME.match(name):
+        raise place.error("a waiter name is UpperCamelCase and alphanumeric")
+    waiter = _mapping(body, "a waiter", place)
+    acceptors = waiter.get("acceptors")
+    if not isinstance(acceptors, list) or not acceptors:
+        raise place.error("acceptors must be a list of at least one acceptor")
+    parsed = tuple(
+        _acceptor(acceptor, place.in_acceptor(index)) for index, acceptor in enumerate(acceptors)
+    )
+    require_success(parsed, place)
+    min_delay = _delay(waiter, "minDelay", DEFAULT_MIN_DELAY, place)
+    max_delay = _delay(waiter, "maxDelay", DEFAULT_MAX_DELAY, place)
+    if min_delay > max_delay:
+        raise place.error(f"minDelay ({min_delay}) is more than maxDelay ({max_delay})")
+    return WaiterDefinition(
+        name=name,
+        operation=operation,
+        acceptors=parsed,
+        min_delay=min_delay,
+        max_delay=max_delay,
+        documentation=_typed(waiter, "documentation", str, default="", place=place),
+        deprecated=_typed(waiter, "deprecated", bool, default=False, place=place),
+        tags=_tags(waiter.get("tags", []), place),
+        service=service,
+        source=source,
+    )
+
+
+def require_success(acceptors: tuple[Acceptor, ...], place: Place) -> None:
+    """Refuse a waiter that could never succeed."""
+    if not any(acceptor.state is AcceptorState.SUCCESS for acceptor in acceptors):
+        raise place.error("at least one acceptor must have the state success")
+
+
+def require_expression(path: Any, place: Place, member: str = "path") -> str:
+    """Refuse what is no JMESPath expression, or too long to be an honest one."""
+    if not isinstance(path, str):
+        raise place.error(f"{member} must be a string, not {_kind(path)}")
+    if len(path) > MAX_EXPRESSION_LENGTH:
+        raise place.error(f"{member} is longer than {MAX_EXPRESSION_LENGTH} characters")
+    try:
+        tree = jmespath.compile(path).parsed
+    # jmespath raises RecursionError and builtin errors beside its own.
+    except Exception as error:
+        raise place.error(
+            f"{member} {path[:80]!r} is not a JMESPath expression: {error}"
+        ) from error
+    if _depth(tree) > MAX_EXPRESSION_DEPTH:
+        raise place.error(f"{member} is nested more than {MAX_EXPRESSION_DEPTH} deep")
+    return path
+
+
+def _depth(tree: Any) -> int:
+    """The depth of an expression's tree, found without recursion."""
+    deepest, rest = 0, [(tree, 1)]
+    while rest:
+        node, depth = rest.pop()
+        deepest = max(deepest, depth)
+        # The bounds of a slice are numbers, or nothing, among its children.
+        children = node.get("children", ()) if isinstance(node, Mapping) else ()
+        rest += [(child, depth + 1) for child in children]
+    return deepest
+
+
+def _waiters_of(
+    shape_id: str,
+    shape: Any,
+    shapes: Mapping[str, Any],
+    place: Place,
+    sdk_id: str | None,
+    service: str | None,
+) -> Iterator[WaiterDefinition]:
+    if not isinstance(shape_id, str):
+        raise place.error("the id of a shape must be a string")
+    shape = _mapping(shape, f"shape {shape_id}", place)
+    traits = _mapping(shape.get("traits", {}), f"the traits of {shape_id}", place)
+    if WAITABLE not in traits:
+        return
+    if shape.get("type") not in ("operation", "apply"):
+        raise place.error(f"{WAITABLE} on {shape_id}, which is no operation")
+    if not _SHAPE_ID.match(shape_id):
+        raise place.error(f"{shape_id!r} is no absolute shape id")
+    waiters = _mapping(traits[WAITABLE], f"{WAITABLE} of {shape_id}", place)
+    if not waiters:
+        raise place.error(f"{WAITABLE} of {shape_id} has no waiter")
+    namespace, _, operation = shape_id.partition("#")
+    if sdk_id is not None:
+        service = sdk_id
+    elif namespace.startswith(AWS_NAMESPACE):
+        service = namespace.removeprefix(AWS_NAMESPACE)
+    for name, body in waiters.items():
+        definition = parse_waiter(
+            name, body, operation=operation, source=place.source, service=service
+        )
+        if shape.get("type") == "operation":
+            _check_operation(definition, shape, shapes, place.in_waiter(name))
+        yield definition
+
+
+def _check_operation(
+    definition: WaiterDefinition, shape: Mapping[str, Any], shapes: Mapping[str, Any], place: Place
+) -> None:
+    """What only a whole operation can show: an output to match on, and no event stream."""
+    targets = {
+        member: _target(shape.get(member)) for member in ("input", "output") if member in shape
+    }
+    if targets.get("output", UNIT) == UNIT:
+        for index, acceptor in enumerate(definition.acceptors):
+            if isinstance(acceptor.matcher, OutputMatcher):
+                raise place.in_acceptor(index).error(
+                    "an output matcher on an operation with no output"
+                )
+    for target in targets.values():
+        members = _shape(shapes, target, place).get("members", {})
+        for member in _mapping(members, f"the members of {target}", place).values():
+            of_member = _shape(shapes, _target(member), place)
+            traits = _mapping(of_member.get("traits", {}), f"the traits of {target}", place)
+            if of_member.get("type") == "union" and "smithy.api#streaming" in traits:
+                raise place.error("a waiter on an operation that uses an event stream")
+
+
+def _shape(shapes: Mapping[str, Any], shape_id: str, place: Place) -> Mapping[str, Any]:
+    """The shape of this id; empty where the model does not have it."""
+    return _mapping(shapes.get(shape_id, {}), f"shape {shape_id}", place)
+
+
+def _target(member: Any) -> str:
+    target = member.get("target") if isinstance(member, Mapping) else None
+    return target if isinstance(target, str) else UNIT
+
+
+def _service_of(shapes: Mapping[str, Any], place: Place) -> str | None:
+    """The SDK id of the one service of the model, if it has one."""
+    ids = []
+    for shape_id, shape in shapes.items():
+        if isinstance(shape, Mapping) and shape.get("type") == "service":
+            traits = _mapping(shape.get("traits", {}), f"the traits of {shape_id}", place)
+            trait = traits.get(SERVICE_TRAIT)
+            if isinstance(trait, Mapping):
+                ids.append(trait.get("sdkId"))
+    return ids[0] if len(ids) == 1 and isinstance(ids[0], str) else None
+
+
+def _acceptor(body: Any, place: Place) -> Acceptor:
+    acceptor = _mapping(body, "an acceptor", place)
+    state = _enum(AcceptorState, acceptor.get("state"), "state", place)
+    matcher = _matcher(acceptor.get("matcher"), place)
+    message = acceptor.get("message")
+    if message is not None:
+        if state is not AcceptorState.FAILURE:
+            raise place.error("message is for acceptors with the state failure")
+        require_expression(message, place, "message")
+    return Acceptor(state=state, matcher=matcher, message=message)
+
+
+def _matcher(body: Any, place: Place) -> Matcher:
+    union = _mapping(body, "matcher", place)
+    if len(union) != 1:
+        names = ", ".join(sorted(str(name) for name in union))
+        raise place.error(f"matcher must have exactly one member, not {len(union)} ({names})")
+    [(kind, value)] = union.items()
+    match kind:
+        case "output":
+            return OutputMatcher(_path_matcher(value, place))
+        case "inputOutput":
+            return InputOutputMatcher(_path_matcher(value, place))
+        case "success":
+            if not isinstance(value, bool):
+                raise place.error(f"success must be true or false, not {_kind(value)}")
+            return SuccessMatcher(value)
+        case "errorType":
+            if not isinstance(value, str) or not value.rpartition("#")[2]:
+                raise place.error("errorType must be the name of an error")
+            return ErrorTypeMatcher(value)
+        case _:
+            raise place.error(
+                f"unknown matcher {kind!r} (output, inputOutput, success and errorType are known)"
+            )
+
+
+def _path_matcher(body: Any, place: Place) -> PathMatcher:
+    matcher = _mapping(body, "a path matcher", place)
+    path = require_expression(matcher.get("path"), place)
+    comparator = _enum(PathComparator, matcher.get("comparator"), "comparator", place)
+    expected = matcher.get("expected")
+    if not isinstance(expected, str):
+        raise place.error(f"expected must be a string, not {_kind(expected)}")
+    if comparator is PathComparator.BOOLEAN_EQUALS and expected not in ("true", "false"):
+        raise place.error(f'booleanEquals expects "true" or "false", not {expected!r}')
+    return PathMatcher(path=path, expected=expected, comparator=comparator)
+
+
+def _delay(waiter: Mapping[str, Any], member: str, default: int, place: Place) -> int:
+    value = waiter.get(member, default)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise place.error(f"{member} must be a whole number of seconds, not {_kind(value)}")
+    if value < 1:
+        raise place.error(f"{member} must be at least 1, not {value}")
+    if value > MAX_INTEGER:
+        raise place.error(f"{member} must be at most {MAX_INTEGER}")
+    return value
+
+
+def _tags(tags: Any, place: Place) -> tuple[str, ...]:
+    if not isinstance(tags, list) or not all(isinstance(tag, str) and tag for tag in tags):
+        raise place.error("tags must be a list of non-empty strings")
+    return tuple(tags)
+
+
+def _typed(
+    waiter: Mapping[str, Any], member: str, kind: type, *, default: Any, place: Place
+) -> Any:
+    value = waiter.get(member, default)
+    if not isinstance(value, kind):
+        raise place.error(f"{member} must be a {kind.__name__}, not {_kind(value)}")
+    return value
+
+
+def _enum(kind: type[EnumT], value: Any, member: str, place: Place) -> EnumT:
+    known = [item.value for item in kind]
+    if not isinstance(value, str) or value not in known:
+        raise place.error(f"{member} must be one of {', '.join(known)}, not {_shown(value)}")
+    return kind(value)
+
+
+def _mapping(value: Any, what: str, place: Place) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise place.error(f"{what} must be an object, not {_kind(value)}")
+    return value
+
+
+def _shown(value: Any) -> str:
+    return repr(value[:40]) if isinstance(value, str) else _kind(value)
+
+
+def _kind(value: Any) -> str:
+    """The JSON name of a value's type: values themselves are not quoted."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    return {int: "a number", float: "a number", str: "a string", list: "a list"}.get(
+        type(value), "an object"
+    )

@@ -1,0 +1,176 @@
+"""botocore's `waiters-2` JSON to definitions.
+
+| botocore | Smithy |
+|---|---|
+| `delay` | `minDelay`; `maxDelay` is max(120, delay) |
+| `path`, `pathAll`, `pathAny` and text | `stringEquals`, `allStringEquals`, `anyStringEquals` |
+| `path` and a boolean | `booleanEquals` |
+| any of them and another value | an expression that compares, under `booleanEquals` |
+| `error` with a name, true, false | `errorType`, `success: false`, `success: true` |
+| `status` | kept as it is until the operation is known: see `without_status` |
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..engine.model import (
+    DEFAULT_MAX_DELAY,
+    Acceptor,
+    AcceptorState,
+    ErrorTypeMatcher,
+    Matcher,
+    OutputMatcher,
+    PathComparator,
+    PathMatcher,
+    StatusMatcher,
+    SuccessMatcher,
+    WaiterDefinition,
+)
+from .smithy import MAX_INTEGER, Place, require_expression, require_success
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+
+_COMPARATORS = {
+    "path": PathComparator.STRING_EQUALS,
+    "pathAll": PathComparator.ALL_STRING_EQUALS,
+    "pathAny": PathComparator.ANY_STRING_EQUALS,
+}
+
+
+def convert_model(
+    model: Mapping[str, Any], *, source: str, service: str | None = None
+) -> list[WaiterDefinition]:
+    """The waiters of a `waiters-2` document.
+
+    Args:
+        model: the document.
+        source: what messages call it.
+        service: the botocore name of the service, where it is known.
+
+    Raises:
+        WaiterDefinitionError: the document is not of that form, or a waiter could never succeed.
+    """
+    waiters = model.get("waiters")
+    if not isinstance(waiters, Mapping):
+        raise Place(source).error("waiters must be an object")
+    return [
+        _convert(name, body, Place(source, name), service=service) for name, body in waiters.items()
+    ]
+
+
+def without_status(
+    definition: WaiterDefinition,
+    *,
+    is_head: bool,
+    errors_with_status: Callable[[int], Sequence[str]],
+    keep_others: bool,
+) -> WaiterDefinition:
+    """Replace `status` matchers by what the specification can say.
+
+    200 is any response; 404 of a HEAD request, which has no body to name the error, is
+    `NotFound`; any other is the operation's one error with that status. What remains is kept
+    where we run it ourselves, and left out where the result must be Smithy.
+    """
+
+    def converted(acceptor: Acceptor) -> Acceptor | None:
+        if not isinstance(acceptor.matcher, StatusMatcher):
+            return acceptor
+        status = acceptor.matcher.status
+        if status == 200:
+            return replace(acceptor, matcher=SuccessMatcher(success=True))
+        if is_head and status == 404:
+            return replace(acceptor, matcher=ErrorTypeMatcher("NotFound"))
+        names = errors_with_status(status)
+        if len(names) == 1:
+            return replace(acceptor, matcher=ErrorTypeMatcher(names[0]))
+        return acceptor if keep_others else None
+
+    acceptors = [converted(acceptor) for acceptor in definition.acceptors]
+    return replace(definition, acceptors=tuple(a for a in acceptors if a is not None))
+
+
+def _convert(name: Any, body: Any, place: Place, *, service: str | None) -> WaiterDefinition:
+    if not isinstance(name, str) or not _NAME.match(name):
+        raise place.error("a waiter name is alphanumeric")
+    if not isinstance(body, Mapping):
+        raise place.error("a waiter must be an object")
+    operation = body.get("operation")
+    if not isinstance(operation, str) or not operation:
+        raise place.error("operation must be the name of an operation")
+    delay = _whole_seconds(body.get("delay"), place)
+    acceptors = body.get("acceptors")
+    if not isinstance(acceptors, list) or not acceptors:
+        raise place.error("acceptors must be a list of at least one acceptor")
+    converted = tuple(
+        _acceptor(acceptor, place.in_acceptor(index)) for index, acceptor in enumerate(acceptors)
+    )
+    require_success(converted, place)
+    description = body.get("description", "")
+    return WaiterDefinition(
+        name=name,
+        operation=operation,
+        acceptors=converted,
+        min_delay=delay,
+        max_delay=max(DEFAULT_MAX_DELAY, delay),
+        documentation=description if isinstance(description, str) else "",
+        service=service,
+        source=place.source,
+    )
+
+
+def _whole_seconds(delay: Any, place: Place) -> int:
+    if isinstance(delay, bool) or not isinstance(delay, int) or delay < 1:
+        raise place.error("delay must be a whole number of seconds, at least 1")
+    if delay > MAX_INTEGER:
+        raise place.error(f"delay must be at most {MAX_INTEGER}")
+    return delay
+
+
+def _acceptor(body: Any, place: Place) -> Acceptor:
+    if not isinstance(body, Mapping):
+        raise place.error("an acceptor must be an object")
+    state = body.get("state")
+    if state not in [item.value for item in AcceptorState]:
+        raise place.error("state must be one of success, failure, retry")
+    if "expected" not in body:
+        raise place.error("expected is missing")
+    return Acceptor(state=AcceptorState(state), matcher=_matcher(body, place))
+
+
+def _matcher(body: Mapping[str, Any], place: Place) -> Matcher:
+    kind, expected = body.get("matcher"), body["expected"]
+    if isinstance(kind, str) and kind in _COMPARATORS:
+        path = require_expression(body.get("argument"), place, "argument")
+        return OutputMatcher(_path_matcher(kind, path, expected))
+    if kind == "error":
+        if isinstance(expected, bool):
+            return SuccessMatcher(not expected)
+        if isinstance(expected, str) and expected:
+            return ErrorTypeMatcher(expected)
+        raise place.error("expected must be the code of an error, true or false")
+    if kind == "status":
+        if isinstance(expected, bool) or not isinstance(expected, int):
+            raise place.error("expected must be an HTTP status")
+        return StatusMatcher(expected)
+    raise place.error("matcher must be one of path, pathAll, pathAny, error, status")
+
+
+def _path_matcher(kind: str, path: str, expected: Any) -> PathMatcher:
+    if isinstance(expected, str):
+        return PathMatcher(path=path, expected=expected, comparator=_COMPARATORS[kind])
+    if kind == "path" and isinstance(expected, bool):
+        text = "true" if expected else "false"
+        return PathMatcher(path=path, expected=text, comparator=PathComparator.BOOLEAN_EQUALS)
+    literal = "`" + json.dumps(expected).replace("`", "\\`") + "`"
+    if kind == "path":
+        comparison = f"({path}) == {literal}"
+    elif kind == "pathAny":
+        comparison = f"length(({path})[?@ == {literal}]) > `0`"
+    else:
+        comparison = f"length({path}) > `0` && length(({path})[?@ != {literal}]) == `0`"
+    return PathMatcher(path=comparison, expected="true", comparator=PathComparator.BOOLEAN_EQUALS)

@@ -1,0 +1,56 @@
+"""Files of Smithy IDL, loaded and checked."""
+
+import pytest
+
+pytest.importorskip("lark")
+
+from boto_waiters_plus import WaiterDefinitionError, load_definitions
+from boto_waiters_plus.validation import Severity, check
+
+MODEL = """$version: "2"
+namespace smithy.example
+use smithy.waiters#waitable
+
+@waitable(
+    ThingThere: {
+        description: "Waits until it is there"
+        acceptors: [{ state: "success", matcher: { success: true } }]
+    }
+)
+operation GetThing {}
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    file = tmp_path / "things.smithy"
+    file.write_text(MODEL, encoding="utf-8")
+    return file
+
+
+def test_a_file_and_a_folder_of_smithy_idl_are_loaded(file):
+    for path in (file, str(file), file.parent):
+        [definition] = load_definitions(path)
+        assert (definition.name, definition.source) == ("ThingThere", str(file))
+
+
+def test_a_file_that_is_no_smithy_idl_is_refused_by_name_and_line(file):
+    file.write_text(MODEL + "}")
+    with pytest.raises(WaiterDefinitionError, match=r"things\.smithy: .* '}' \(line 12\)"):
+        load_definitions(file)
+    [event] = check(file)
+    assert (event.severity, str(event.location)) == (Severity.ERROR, f"{file}:12")
+
+
+def test_text_that_is_not_utf_8_is_refused(file):
+    file.write_bytes(b"// \xff")
+    with pytest.raises(WaiterDefinitionError, match="not UTF-8 text"):
+        load_definitions(file)
+
+
+def test_events_say_where_in_the_idl(file):
+    for path in (file, file.parent):
+        [event] = check(path)
+        assert event.severity is Severity.WARNING
+        assert event.id == "TraitValue.UnknownMember.smithy.waiters#Waiter.description"
+        assert str(event.location) == f"{file}:6:5"

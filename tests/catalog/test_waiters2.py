@@ -1,0 +1,119 @@
+"""botocore's waiters-2 form, converted."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from boto_waiters_plus import WaiterDefinitionError
+from boto_waiters_plus.catalog.waiters2 import convert_model, without_status
+from boto_waiters_plus.engine.matching import Matching
+from boto_waiters_plus.engine.model import AcceptorState
+
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "conversion.json").read_text())
+ANY_RESPONSE = {"state": "success", "matcher": "status", "expected": 200}
+
+
+def named(case):
+    return case["name"]
+
+
+def waiter(*acceptors, **members):
+    return {
+        "operation": "GetThing",
+        "delay": 5,
+        "maxAttempts": 40,
+        "acceptors": list(acceptors) or [ANY_RESPONSE],
+        **members,
+    }
+
+
+def converted(body, name="ThingReady"):
+    document = {"version": 2, "waiters": {name: body}}
+    [definition] = convert_model(document, source="waiters-2.json", service="acme")
+    return definition
+
+
+def test_waiter_keeps_what_it_says():
+    definition = converted(waiter(description="Until it is ready."))
+    assert (definition.name, definition.operation) == ("ThingReady", "GetThing")
+    assert (definition.service, definition.source) == ("acme", "waiters-2.json")
+    assert definition.documentation == "Until it is ready."
+    assert converted(waiter(description=5)).documentation == ""
+
+
+@pytest.mark.parametrize(("delay", "largest"), [(1, 120), (119, 120), (120, 120), (300, 300)])
+def test_delay_is_the_least_and_the_largest_follows(delay, largest):
+    definition = converted(waiter(delay=delay))
+    assert (definition.min_delay, definition.max_delay) == (delay, largest)
+
+
+@pytest.mark.parametrize("case", CASES["acceptors"], ids=named)
+@pytest.mark.parametrize("state", list(AcceptorState))
+def test_acceptor(case, state):
+    acceptor = {"state": state.value, **case["botocore"]}
+    assert converted(waiter(ANY_RESPONSE, acceptor)).acceptors[1].to_json() == {
+        "state": state.value,
+        "matcher": case["smithy"],
+    }
+
+
+@pytest.mark.parametrize("case", CASES["values"], ids=named)
+def test_expected_value_that_smithy_has_no_comparator_for(case):
+    matching = Matching(converted(waiter({"state": "success", **case["botocore"]})).acceptors)
+    assert [d for d in case["matches"] if matching.match_response(d).index != 0] == []
+    assert [d for d in case["others"] if matching.match_response(d).index == 0] == []
+
+
+def test_acceptors_keep_their_order():
+    errors = [{"state": "retry", "matcher": "error", "expected": name} for name in "CAB"]
+    definition = converted(waiter(*errors, ANY_RESPONSE))
+    assert [a.to_json()["matcher"].get("errorType") for a in definition.acceptors] == [
+        "C",
+        "A",
+        "B",
+        None,
+    ]
+
+
+@pytest.mark.parametrize("case", CASES["statuses"], ids=named)
+@pytest.mark.parametrize("keep_others", [True, False])
+def test_status_becomes_what_smithy_can_say(case, keep_others):
+    acceptor = {"state": "success", "matcher": "status", "expected": case["status"]}
+    retry = {"state": "retry", "matcher": "error", "expected": "Busy"}
+    definition = without_status(
+        converted(waiter(acceptor, retry)),
+        is_head=case["head"],
+        errors_with_status=lambda status: case["errors"].get(str(status), []),
+        keep_others=keep_others,
+    )
+    matchers = [found.to_json()["matcher"] for found in definition.acceptors]
+    if case["smithy"] is not None:
+        assert matchers == [case["smithy"], {"errorType": "Busy"}]
+    elif keep_others:
+        assert matchers == [{"status": case["status"]}, {"errorType": "Busy"}]
+    else:
+        assert matchers == [{"errorType": "Busy"}]
+
+
+@pytest.mark.parametrize("case", CASES["malformed"], ids=named)
+def test_malformed_waiter_is_refused_by_file_waiter_and_acceptor(case):
+    index = None
+    if "document" in case:
+        document, name = case["document"], None
+    else:
+        name, body = "ThingReady", case.get("waiter", waiter(**case.get("change", {})))
+        if "acceptor" in case:
+            body, index = waiter(ANY_RESPONSE, case["acceptor"]), 1
+        document = {"waiters": {name: body}}
+    with pytest.raises(WaiterDefinitionError) as caught:
+        convert_model(document, source="waiters-2.json")
+    error = caught.value
+    assert case["says"] in error.problem
+    assert (error.source, error.waiter, error.acceptor) == ("waiters-2.json", name, index)
+
+
+@pytest.mark.parametrize("name", ["", "_ready", "__class__", "9lives", "a-b", "a b", "a.b", "é"])
+def test_name_that_no_method_can_have_is_refused(name):
+    with pytest.raises(WaiterDefinitionError, match="alphanumeric"):
+        converted(waiter(), name)
