@@ -1,0 +1,1 @@
+"""What knows botocore: calls, errors and responses of a client, and its waiters."""

@@ -1,0 +1,137 @@
+"""A response as the specification's JMESPath data model (section "JMESPath data model").
+
+botocore gives timestamps as `datetime` and blobs as `bytes`; the model wants epoch seconds and
+base64 text. Converting costs more than evaluating, and hardly any waiter looks at either, so it
+is decided once per waiter whether one of its paths can touch one.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import jmespath
+from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
+
+# Functions whose result holds members that the expression does not name.
+_OPAQUE_FUNCTIONS = frozenset({"to_string", "values", "merge"})
+
+
+class DataModel:
+    """What the paths of one waiter can see of one operation's input and output.
+
+    Args:
+        operation: the operation's model.
+        paths: the waiter's distinct expressions, as pairs of matcher kind and text.
+    """
+
+    def __init__(self, operation: OperationModel, paths: Iterable[tuple[str, str]]) -> None:
+        self._operation = operation
+        paths = tuple(paths)
+        self._convert = any(self._touches(kind, path, _needs_converting) for kind, path in paths)
+        self._sensitive = any(self._touches(kind, path, _is_sensitive) for kind, path in paths)
+
+    @property
+    def sensitive(self) -> bool:
+        """Whether a path passes a member that the model calls sensitive."""
+        return self._sensitive
+
+    @property
+    def converts(self) -> bool:
+        """Whether documents are converted: a path can touch a timestamp or a blob."""
+        return self._convert
+
+    def output(self, response: Any) -> Any:
+        """The output that paths are applied to; `ResponseMetadata` is no part of it."""
+        if not isinstance(response, Mapping):
+            return response
+        output = {name: value for name, value in response.items() if name != "ResponseMetadata"}
+        return converted(self._operation.output_shape, output) if self._convert else output
+
+    def input(self, parameters: Mapping[str, Any]) -> Any:
+        """The caller's parameters as paths see them."""
+        return converted(self._operation.input_shape, parameters) if self._convert else parameters
+
+    def _touches(self, kind: str, path: str, wanted: Callable[[Shape], bool]) -> bool:
+        tree = jmespath.compile(path).parsed
+        names = frozenset(_fields(tree))
+        everything = any(_opaque(node) for node in _nodes(tree))
+        roots = [self._operation.output_shape]
+        if kind == "inputOutput":
+            roots.append(self._operation.input_shape)
+        return any(
+            wanted(shape)
+            for root in roots
+            if root is not None
+            for shape in _reached(root, None if everything else names, set())
+        )
+
+
+def converted(shape: Shape | None, value: Any) -> Any:
+    """A value of this shape in the JMESPath data model."""
+    if isinstance(value, dt.datetime):
+        return _epoch_seconds(value)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(shape, StructureShape) and isinstance(value, Mapping):
+        members = shape.members
+        return {name: converted(members.get(name), item) for name, item in value.items()}
+    if isinstance(shape, ListShape) and isinstance(value, (list, tuple)):
+        return [converted(shape.member, item) for item in value]
+    if isinstance(shape, MapShape) and isinstance(value, Mapping):
+        return {name: converted(shape.value, item) for name, item in value.items()}
+    if shape is not None and shape.type_name == "blob":
+        # A caller may give a blob as text or as a file; a body still to be read stays unread.
+        return base64.b64encode(value.encode()).decode("ascii") if isinstance(value, str) else None
+    return value
+
+
+def _epoch_seconds(moment: dt.datetime) -> float:
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=dt.timezone.utc)
+    seconds = moment.timestamp()
+    return int(seconds) if seconds.is_integer() else seconds
+
+
+def _reached(shape: Shape, names: frozenset[str] | None, seen: set[str]) -> Iterator[Shape]:
+    """The shape and all below it whose member names are all in `names` (None: every one)."""
+    yield shape
+    if shape.name in seen:
+        return
+    seen.add(shape.name)
+    if isinstance(shape, StructureShape):
+        for name, member in shape.members.items():
+            if names is None or name in names:
+                yield from _reached(member, names, seen)
+    elif isinstance(shape, ListShape):
+        yield from _reached(shape.member, names, seen)
+    elif isinstance(shape, MapShape):
+        yield from _reached(shape.value, names, seen)
+
+
+def _needs_converting(shape: Shape) -> bool:
+    return shape.type_name in ("timestamp", "blob")
+
+
+def _is_sensitive(shape: Shape) -> bool:
+    return bool(shape.metadata.get("sensitive"))
+
+
+def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
+    # The bounds of a slice are numbers, or nothing, among its children.
+    if isinstance(tree, Mapping):
+        yield tree
+        for child in tree.get("children", ()):
+            yield from _nodes(child)
+
+
+def _fields(tree: Any) -> Iterator[str]:
+    return (node["value"] for node in _nodes(tree) if node["type"] == "field")
+
+
+def _opaque(node: Mapping[str, Any]) -> bool:
+    if node["type"] == "function_expression":
+        return node["value"] in _OPAQUE_FUNCTIONS
+    return bool(node["type"] == "value_projection")

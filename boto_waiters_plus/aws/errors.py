@@ -1,0 +1,158 @@
+"""What an error of a call is: its names, and whether it is one of the call at all."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    NoCredentialsError,
+    NoRegionError,
+    ParamValidationError,
+    PartialCredentialsError,
+    UnStubbedResponseError,
+)
+from botocore.model import OperationModel
+from botocore.parsers import ResponseParserError
+from urllib3.exceptions import HTTPError
+
+from .private_names import is_retryable
+
+RAW = (
+    ParamValidationError,
+    NoCredentialsError,
+    PartialCredentialsError,
+    NoRegionError,
+    UnStubbedResponseError,
+)
+"""Errors that say that the caller, not the service, has to do something: never part of a wait."""
+
+OF_THE_CALL = (BotoCoreError, ClientError, HTTPError, ResponseParserError)
+"""Everything else comes from a user's hook or a mock, and passes as it is."""
+
+INNERMOST_FRAMES = 60
+"""Frames in which an endless recursion through botocore shows up, and one of a user's does not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorFacts:
+    """What acceptors, messages and the engine need to know of an error."""
+
+    names: frozenset[str]
+    text: str
+    """Code, HTTP status and request id, or the class: what may be shown."""
+    code: str
+    message: str | None
+    status: int | None
+    response: Mapping[str, Any]
+    retryable: bool
+    throttled: bool
+    missing: bool
+
+
+def is_of_the_call(error: Exception) -> bool:
+    """Whether an exception is the answer of the operation, or of the way to it."""
+    if isinstance(error, RAW):
+        return False
+    return isinstance(error, OF_THE_CALL) or _is_of_the_answer(error)
+
+
+def _is_of_the_answer(error: Exception) -> bool:
+    """Whether botocore stumbled over an answer that it did not expect.
+
+    A body of the wrong types ends in an AttributeError or TypeError of its parser, one nested too
+    deeply or a redirect without end in a RecursionError.
+    """
+    modules = [
+        frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)
+    ]
+    if isinstance(error, RecursionError):
+        innermost = modules[-INNERMOST_FRAMES:]
+        return any(name.startswith("botocore.") for name in innermost)
+    return "botocore.parsers" in modules
+
+
+def error_facts(
+    error: Exception, operation: OperationModel | None = None, *, endpoint: str | None = None
+) -> ErrorFacts:
+    """The facts of an error that a call raised.
+
+    Args:
+        error: the exception.
+        operation: the model of the operation, for the names of its error shapes.
+        endpoint: the endpoint of the client, named where the error is not of the service.
+    """
+    response: Mapping[str, Any] | None = error.response if isinstance(error, ClientError) else None
+    retryable, throttled = is_retryable(error, response)
+    if response is None:
+        name = type(error).__name__
+        return ErrorFacts(
+            names=frozenset([name]),
+            text=f"{name} at {_host(endpoint)}" if endpoint else name,
+            code=name,
+            message=None,
+            status=None,
+            response={},
+            retryable=retryable,
+            throttled=throttled,
+            missing=False,
+        )
+    details: Mapping[str, Any] = response.get("Error") or {}
+    metadata: Mapping[str, Any] = response.get("ResponseMetadata") or {}
+    code, status = str(details.get("Code", "Unknown")), metadata.get("HTTPStatusCode")
+    return ErrorFacts(
+        names=frozenset(_names(error, code, details, operation)),
+        text=_text(code, status, metadata.get("RequestId")),
+        code=code,
+        message=details.get("Message") or None,
+        status=status,
+        response=response,
+        retryable=retryable,
+        throttled=throttled,
+        missing=status == 404 or says_not_found(code),
+    )
+
+
+def says_not_found(code: str) -> bool:
+    """Whether an error code says that the resource does not exist."""
+    endings = ("NotFound", "NotFoundException", "NotFoundFault", "DoesNotExist")
+    return code.endswith(endings) or code.startswith("NoSuch")
+
+
+def _names(
+    error: Exception, code: str, details: Mapping[str, Any], operation: OperationModel | None
+) -> Iterator[str]:
+    """The wire code, its modelled shape, the class, the query-compatible code."""
+    yield code
+    if type(error) is not ClientError:
+        yield type(error).__name__
+    if "QueryErrorCode" in details:
+        yield str(details["QueryErrorCode"])
+    if operation is None:
+        return
+    shape = operation.service_model.shape_for_error_code(code)  # type: ignore[arg-type]  # the stubs say int, the codes are text
+    if shape is not None:
+        yield shape.name
+    # A HEAD answer has no body, so that its status is all there is of a code.
+    if code == "404" and operation.http.get("method") == "HEAD":
+        yield "NotFound"
+
+
+def _host(endpoint: str) -> str:
+    """Scheme, host and port: the rest of a URL may hold credentials."""
+    url = urlsplit(endpoint)
+    return f"{url.scheme}://{url.netloc.rpartition('@')[2]}"
+
+
+def _text(code: str, status: Any, request_id: Any) -> str:
+    parts = [code]
+    if status and str(status) != code:
+        parts.append(f"HTTP {status}")
+    if request_id:
+        parts.append(f"request id {request_id}")
+    return ", ".join(parts)

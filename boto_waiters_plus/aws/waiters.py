@@ -1,0 +1,236 @@
+"""Which definitions a client has: four places, the first that knows a waiter wins.
+
+1. `definitions=` of the call, the client, the session, `install`;
+2. the botocore loader's search path, as `<service>/<api-version>/smithy-waiters-1.json`;
+3. the definitions shipped with the package;
+4. the installed botocore's own `waiters-2`, converted here, so that a waiter of a newer botocore
+   works the day it ships.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from botocore import xform_name
+from botocore.exceptions import DataNotFoundError
+from botocore.loaders import ExtrasProcessor, Loader, create_loader
+from botocore.model import OperationModel, ServiceModel
+
+from ..catalog.files import SEARCH_PATH_FILE, parse_document
+from ..catalog.shipped import shipped_definitions
+from ..catalog.waiters2 import convert_model, without_status
+from ..engine.matching import Matching
+from ..engine.model import Acceptor, OutputMatcher, WaiterDefinition
+from ..exceptions import WaiterDefinitionError
+from .data_model import DataModel
+
+METHOD_PREFIX = "wait_until_"
+
+# From a warning here to the line that called `wait_until_<name>`.
+_LEVELS_TO_CALLER = 5
+
+
+class BoundWaiter:
+    """A definition together with the operation it polls, compiled."""
+
+    def __init__(self, definition: WaiterDefinition, operation: OperationModel) -> None:
+        self.definition = definition
+        self.operation = operation
+        self._warned = False
+
+    @cached_property
+    def matching(self) -> Matching:
+        """The compiled acceptors."""
+        return Matching(self.definition.acceptors)
+
+    @cached_property
+    def data_model(self) -> DataModel:
+        """What the acceptors can see of a response."""
+        return DataModel(self.operation, self.matching.paths)
+
+    def warn_if_deprecated(self) -> None:
+        """Warn, once for each waiter found, of one that its definition calls deprecated."""
+        if self.definition.deprecated and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"the waiter {self.definition.name} is deprecated",
+                DeprecationWarning,
+                stacklevel=_LEVELS_TO_CALLER,
+            )
+
+    @property
+    def method_name(self) -> str:
+        """The name of the attached method."""
+        return METHOD_PREFIX + xform_name(self.definition.name)
+
+
+class ServiceWaiters:
+    """The waiters of one service for one search path; found at first use.
+
+    Args:
+        service: the model of the service.
+        loader: botocore's loader of the session; one with the default search path if not given.
+        definitions: those that win over everything found.
+    """
+
+    def __init__(
+        self,
+        service: ServiceModel,
+        loader: Loader | None,
+        definitions: Iterable[WaiterDefinition] = (),
+    ) -> None:
+        self._service = service
+        self._loader = loader
+        self._given = tuple(definitions)
+
+    @cached_property
+    def by_snake_name(self) -> Mapping[str, BoundWaiter]:
+        """Every waiter by its name in snake case, in the order of precedence."""
+        found: dict[str, BoundWaiter] = {}
+        for definition in self._all():
+            bound = self._bind(definition, found)
+            if bound is not None:
+                found.setdefault(xform_name(definition.name), bound)
+        return found
+
+    def get(self, name: str) -> BoundWaiter | None:
+        """A waiter by either form of its name: `BucketExists` or `bucket_exists`."""
+        bound = self.by_snake_name.get(xform_name(name))
+        if bound is not None and name not in (xform_name(name), bound.definition.name):
+            return None
+        return bound
+
+    def only_in_botocore(self, definition: WaiterDefinition) -> list[Acceptor]:
+        """Acceptors that botocore's own waiter of this name has and the definition lacks."""
+        operation = self._service.operation_model(definition.operation)
+        return [
+            acceptor
+            for own in self._of_botocore()
+            if (own.name, own.operation) == (definition.name, definition.operation)
+            for acceptor in _resolved(own, operation, keep_others=True).acceptors
+            if acceptor not in definition.acceptors
+        ]
+
+    def _all(self) -> Iterator[WaiterDefinition]:
+        yield from (d for d in self._given if self._is_ours(d))
+        yield from self._on_search_path()
+        yield from shipped_definitions(self._service.service_id.hyphenize())
+        yield from self._of_botocore()
+
+    def _bind(
+        self, definition: WaiterDefinition, found: Mapping[str, BoundWaiter]
+    ) -> BoundWaiter | None:
+        """The waiter on its operation; None if this botocore has no such operation."""
+        if xform_name(definition.name) in found:
+            return None
+        if definition.operation not in self._service.operation_names:
+            return None
+        operation = self._service.operation_model(definition.operation)
+        definition = _resolved(definition, operation, keep_others=True)
+        _check_operation(definition, operation)
+        return BoundWaiter(definition, operation)
+
+    def _is_ours(self, definition: WaiterDefinition) -> bool:
+        service = self._service
+        return applies_to(
+            definition, service.service_name, service.service_id, service.endpoint_prefix
+        )
+
+    def _on_search_path(self) -> list[WaiterDefinition]:
+        path = self._data_path(SEARCH_PATH_FILE)
+        document = self._load(path)
+        if document is None:
+            return []
+        source = f"{path}.json on botocore's search path"
+        return parse_document(document, source=source, service=self._service.service_name)
+
+    def _of_botocore(self) -> list[WaiterDefinition]:
+        path = self._data_path("waiters-2")
+        document = self._load(path)
+        if document is None:
+            return []
+        extras = self._load(f"{path}.sdk-extras")
+        if extras is not None:
+            document = {**document, "waiters": dict(document["waiters"])}
+            ExtrasProcessor().process(document, [extras])
+        return convert_model(document, source=f"{path}.json", service=self._service.service_name)
+
+    def _data_path(self, name: str) -> str:
+        # By the service's own folder: asking the loader for the service's newest version makes
+        # it list the folders of all services, 8 ms.
+        return f"{self._service.service_name}/{self._service.api_version}/{name}"
+
+    def _load(self, path: str) -> Any:
+        loader = self._loader or default_loader()
+        try:
+            return loader.load_data(path)
+        except DataNotFoundError:
+            return None
+        except (ValueError, RecursionError) as error:
+            raise WaiterDefinitionError(f"not JSON: {error}", source=f"{path}.json") from error
+
+
+def default_loader() -> Loader:
+    """A loader with the search path that botocore has by default."""
+    return create_loader(os.environ.get("AWS_DATA_PATH"))
+
+
+def generated_definitions(
+    service: ServiceModel, document: Mapping[str, Any]
+) -> list[WaiterDefinition]:
+    """The waiters of botocore as definitions that any Smithy tool can read, for `data/`."""
+    return [
+        _resolved(definition, service.operation_model(definition.operation), keep_others=False)
+        for definition in convert_model(document, source=service.service_name)
+    ]
+
+
+def _resolved(
+    definition: WaiterDefinition, operation: OperationModel, *, keep_others: bool
+) -> WaiterDefinition:
+    def errors_with_status(status: int) -> list[str]:
+        return [
+            shape.name
+            for shape in operation.error_shapes
+            if shape.metadata.get("error", {}).get("httpStatusCode") == status
+        ]
+
+    return without_status(
+        definition,
+        is_head=operation.http.get("method") == "HEAD",
+        errors_with_status=errors_with_status,
+        keep_others=keep_others,
+    )
+
+
+def _check_operation(definition: WaiterDefinition, operation: OperationModel) -> None:
+    """What only the operation can tell of a definition."""
+
+    def refuse(problem: str, acceptor: int | None = None) -> WaiterDefinitionError:
+        return WaiterDefinitionError(
+            problem, source=definition.source, waiter=definition.name, acceptor=acceptor
+        )
+
+    if operation.has_event_stream_input or operation.has_event_stream_output:
+        raise refuse(f"{operation.name} uses an event stream")
+    if operation.output_shape is None:
+        for index, acceptor in enumerate(definition.acceptors):
+            if isinstance(acceptor.matcher, OutputMatcher):
+                raise refuse(f"output matcher, but {operation.name} has no output", index)
+
+
+def applies_to(definition: WaiterDefinition, *service_names: str) -> bool:
+    """Whether a definition is of a service of these names; one without a service is of all."""
+    if definition.service is None:
+        return True
+    return _squashed(definition.service) in {_squashed(str(name)) for name in service_names}
+
+
+def _squashed(name: str) -> str:
+    """A service name without what its many spellings differ in."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())

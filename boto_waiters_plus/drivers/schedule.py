@@ -1,0 +1,506 @@
+"""Which of many waits are due, and which of them there is room for.
+
+A heap of times, no thread and no clock: the loops of `scheduler` and `scheduler_async` make the
+calls, and say what time it is. All waits are stepped in the thread of the loop.
+
+What has room:
+
+- at most `threads` calls at once;
+- at most `Pool.limit` on one client, whose connections are as many;
+- where several services are waited on, no more of one service than there are threads left for
+  the others, so that one that hangs cannot take them all;
+- after a throttle half as many calls to that service, and one more after each round of answers
+  that are none. Its pauses that ran when the throttle came last twice as long, where their wait
+  has time for it.
+"""
+
+from __future__ import annotations
+
+import enum
+import heapq
+import math
+import pickle
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from ..engine.machine import Decision, Ending, Facts, Pause, Poll, Woken
+from ..options import CancelEvent, WakeSignal
+from ..outcome import WaiterOutcome
+from .clock import SIGNAL_SLICE
+from .course import Course
+from .port import AsyncPort, Attempt, Port
+
+DEFAULT_THREADS: Final = 32
+"""Enough to hide the latency of a service; what Python computes for a call bounds the rest."""
+
+MANY_WAITS: Final = 500
+"""From so many waits on memory counts for more than the 5 % of a call that saving it takes."""
+
+FEW_EVENTS: Final = 8
+"""So many are asked in every round, more of them only every `SIGNAL_SLICE`."""
+
+EXPIRY_GRACE: Final = 0.001
+"""Seconds: a look that is due when its wait ends is still made."""
+
+
+class Lane:
+    """One service, as throttles and outages hit it.
+
+    Attributes:
+        waits: of it that have not ended.
+        calling: calls that run.
+        window: calls that may run since it throttled.
+        throttles: answers that were one.
+    """
+
+    __slots__ = ("calling", "throttles", "waits", "window")
+
+    def __init__(self) -> None:
+        self.waits = 0
+        self.calling = 0
+        self.window = math.inf
+        self.throttles = 0
+
+    def answered(self, *, throttled: bool) -> None:
+        """A call is about to end with this answer."""
+        if throttled:
+            self.throttles += 1
+            self.window = max(1.0, min(self.window, self.calling) / 2)
+        elif self.window < math.inf:
+            self.window += 1 / self.window
+
+
+class Pool:
+    """The connections of one client.
+
+    Args:
+        lane: the service it calls.
+        limit: calls that may run at once.
+    """
+
+    __slots__ = ("calling", "is_waiting", "lane", "limit", "queued")
+
+    def __init__(self, lane: Lane, limit: int) -> None:
+        self.lane = lane
+        self.limit = max(1, limit)
+        self.calling = 0
+        self.queued: deque[Task] = deque()
+        self.is_waiting = False
+        """Whether the schedule has it in its round."""
+
+
+class Stage(enum.Enum):
+    """What a task is at."""
+
+    PAUSING = enum.auto()
+    QUEUED = enum.auto()
+    CALLING = enum.auto()
+    ENDED = enum.auto()
+
+
+class Task:
+    """One wait among many.
+
+    Args:
+        course: the wait.
+        port: what is called.
+        pool: the connections it uses.
+        cancel: ends this wait alone.
+        wake: makes it look again at once.
+
+    Attributes:
+        index: its place among the waits.
+        result: the outcome of a wait that succeeded, the error of one that did not; None before.
+    """
+
+    __slots__ = (
+        "cancel",
+        "course",
+        "due",
+        "expiry",
+        "index",
+        "pause",
+        "pool",
+        "port",
+        "result",
+        "stage",
+        "throttles_seen",
+        "until",
+        "wake",
+        "woken",
+    )
+
+    def __init__(
+        self,
+        course: Course,
+        port: Port | AsyncPort,
+        pool: Pool,
+        *,
+        cancel: CancelEvent | None = None,
+        wake: WakeSignal | None = None,
+    ) -> None:
+        self.course = course
+        self.port: Any = port
+        self.pool = pool
+        self.cancel = cancel
+        self.wake = wake
+        self.index = 0
+        self.stage = Stage.PAUSING
+        self.due = 0.0
+        """When the pause ends."""
+        self.pause = 0.0
+        """Seconds of the pause."""
+        self.until = math.inf
+        """When the time of the wait is used up."""
+        self.throttles_seen: float = 0
+        """Throttles of the lane that the pause has taken into account."""
+        self.expiry: float | None = None
+        """When the schedule looks whether it is used up."""
+        self.woken = False
+        """A signal came while a call ran."""
+        self.result: WaiterOutcome[Any] | Exception | None = None
+
+
+class Call(NamedTuple):
+    """A call to make."""
+
+    task: Task
+    time_left: float | None
+
+
+class Answer(NamedTuple):
+    """A call that is over."""
+
+    task: Task
+    attempt: Attempt | None
+    """None: the port raised."""
+    error: BaseException | None
+
+
+class Schedule:
+    """Which waits are due, and which of them may call.
+
+    Times are those of one clock that never goes back; every method that takes `now` must be
+    given the present.
+
+    Args:
+        threads: calls that may run at once.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+        self._tasks: list[Task] = []
+        # Ends of pauses, and of the time of those that may have to queue for longer than it.
+        self._times: list[tuple[float, int]] = []
+        self._round: deque[Pool] = deque()
+        self._ended: deque[Task] = deque()
+        self._lanes = 0
+        self.calling = 0
+        """Calls that run."""
+        self.waits = 0
+        """Waits that have not ended."""
+
+    def begin(self, tasks: Sequence[Task], now: float) -> None:
+        """Start all waits: their time begins now, whenever there is room for their first call."""
+        self._tasks = list(tasks)
+        self.waits = len(self._tasks)
+        for index, task in enumerate(self._tasks):
+            task.index = index
+            lane = task.pool.lane
+            self._lanes += not lane.waits
+            lane.waits += 1
+        for task in self._tasks:
+            self._step(task, task.course.begin, now)
+
+    def next_time(self) -> float | None:
+        """When there is something to do though no call ends; None: not before one does."""
+        return self._times[0][0] if self._times else None
+
+    def pass_time(self, now: float) -> None:
+        """Take note of what is over by now: pauses, and the time of waits that are queued."""
+        while self._times and self._times[0][0] <= now:
+            moment, index = heapq.heappop(self._times)
+            task = self._tasks[index]
+            if task.stage is Stage.PAUSING and task.due == moment:
+                self._pause_is_over(task, now)
+            elif task.expiry == moment:
+                task.expiry = None
+                if task.stage is Stage.QUEUED:
+                    self._expire_or_plan(task, now)
+
+    def wake(self, task: Task, now: float) -> None:
+        """Let a wait look again at once."""
+        if task.stage is Stage.PAUSING:
+            self._step(task, lambda: task.course.paused(Woken(early=True)), now)
+        elif task.stage is Stage.CALLING:
+            task.woken = True
+
+    def cancel(self, task: Task, now: float) -> None:
+        """End a wait; the answer of a call that runs is not looked at any more."""
+        if task.stage is not Stage.ENDED:
+            self._step(task, task.course.cancel, now)
+
+    def cancel_rest(self, now: float) -> None:
+        """End every wait."""
+        for task in self._tasks:
+            self.cancel(task, now)
+
+    def calls(self, now: float) -> Iterator[Call]:
+        """The calls that are due and have room; each must be made."""
+        refused = 0
+        while refused < len(self._round) and self.calling < self._threads:
+            pool = self._round.popleft()
+            task = _first_queued(pool)
+            if task is None:
+                pool.is_waiting = False
+                continue
+            # In turns, so that a client with thousands of waits does not hold up one with one.
+            self._round.append(pool)
+            if not self._has_room(pool):
+                refused += 1
+                continue
+            refused = 0
+            pool.queued.popleft()
+            if task.until + EXPIRY_GRACE < now:
+                self._expire(task, now)
+                continue
+            task.stage = Stage.CALLING
+            self._count_call(pool, 1)
+            yield Call(task, None if task.until == math.inf else max(0.0, task.until - now))
+
+    def answered(self, answer: Answer, now: float) -> None:
+        """A call is over.
+
+        Raises:
+            BaseException: what the call ended in, where that is no `Exception`.
+        """
+        task, attempt, error = answer
+        pool = task.pool
+        pool.lane.answered(throttled=attempt is not None and attempt.facts.throttled)
+        self._count_call(pool, -1)
+        if error is not None and not isinstance(error, Exception):
+            raise error
+        if task.stage is Stage.ENDED:
+            return
+        if attempt is None:
+            assert error is not None, "a call without an attempt raised"
+            self._end(task, error)
+        else:
+            self._step(task, lambda: task.course.answered(attempt), now)
+            if not isinstance(task.result, Exception):
+                _forget_frames(attempt.exception)
+            if task.result is None and len(self._tasks) >= MANY_WAITS:
+                _pack(task.course, attempt)
+
+    def ended(self) -> Iterator[Task]:
+        """The waits that have ended since this was asked last."""
+        while self._ended:
+            yield self._ended.popleft()
+
+    # --- steps -----------------------------------------------------------------------------
+
+    def _step(self, task: Task, step: Callable[[], Decision], now: float) -> None:
+        try:
+            decision = step()
+        # A bug in a pace of the caller's: the end of this one wait.
+        except Exception as error:
+            self._end(task, error)
+            return
+        match decision:
+            case Poll():
+                self._queue(task, decision, now)
+            case Pause(seconds):
+                self._pause(task, seconds, now)
+            case ending:
+                self._end(task, _conclusion(task.course, ending))
+
+    def _pause(self, task: Task, seconds: float, now: float) -> None:
+        task.stage = Stage.PAUSING
+        task.pause, task.due = seconds, now + seconds
+        task.throttles_seen = task.pool.lane.throttles
+        heapq.heappush(self._times, (task.due, task.index))
+        if task.woken:
+            task.woken = False
+            self.wake(task, now)
+
+    def _pause_is_over(self, task: Task, now: float) -> None:
+        if task.pool.lane.throttles > task.throttles_seen:
+            task.throttles_seen = math.inf  # Once a pause.
+            # A last look stays where it is: behind it there is no time to be had.
+            if task.due + 2 * task.pause <= task.until:
+                task.due += task.pause
+                heapq.heappush(self._times, (task.due, task.index))
+                return
+        self._step(task, lambda: task.course.paused(Woken()), now)
+
+    def _queue(self, task: Task, poll: Poll, now: float) -> None:
+        task.stage = Stage.QUEUED
+        pool = task.pool
+        if poll.time_left is not None:
+            task.until = now + poll.time_left
+            if pool.queued or not self._has_room(pool):
+                self._plan_expiry(task)
+        pool.queued.append(task)
+        if not pool.is_waiting:
+            pool.is_waiting = True
+            self._round.append(pool)
+
+    def _plan_expiry(self, task: Task) -> None:
+        if task.expiry is None:
+            task.expiry = task.until + EXPIRY_GRACE
+            heapq.heappush(self._times, (task.expiry, task.index))
+
+    def _expire_or_plan(self, task: Task, now: float) -> None:
+        if task.until < now:
+            self._expire(task, now)
+        else:
+            self._plan_expiry(task)
+
+    def _expire(self, task: Task, now: float) -> None:
+        """The time of a wait was used up before there was room for its call."""
+        not_made = Attempt(facts=Facts(acceptor=None), cut_off="deadline")
+        self._step(task, lambda: task.course.answered(not_made), now)
+
+    def _end(self, task: Task, result: WaiterOutcome[Any] | Exception) -> None:
+        task.stage, task.result = Stage.ENDED, result
+        self.waits -= 1
+        lane = task.pool.lane
+        lane.waits -= 1
+        self._lanes -= not lane.waits
+        self._ended.append(task)
+
+    # --- room ------------------------------------------------------------------------------
+
+    def _has_room(self, pool: Pool) -> bool:
+        lane = pool.lane
+        free = self._threads - self.calling
+        if free <= 0 or pool.calling >= pool.limit or lane.calling + 1 > lane.window:
+            return False
+        return self._lanes <= 1 or lane.calling < free
+
+    def _count_call(self, pool: Pool, count: int) -> None:
+        self.calling += count
+        pool.calling += count
+        pool.lane.calling += count
+
+
+def _first_queued(pool: Pool) -> Task | None:
+    """The task of a pool whose turn it is; those that ended while they were queued are dropped."""
+    queued = pool.queued
+    while queued and queued[0].stage is not Stage.QUEUED:
+        queued.popleft()
+    return queued[0] if queued else None
+
+
+def _conclusion(course: Course, ending: Ending) -> WaiterOutcome[Any] | Exception:
+    try:
+        return course.conclude(ending)
+    except Exception as error:
+        # Its traceback is the loop's own, and would keep all of it alive.
+        return error.with_traceback(None)
+
+
+def _forget_frames(error: BaseException | None) -> None:
+    """Forget where an error that ended no wait was raised.
+
+    The frames hold the request and the response, many times what the rest of a wait takes.
+    """
+    while error is not None and error.__traceback__ is not None:
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__
+
+
+def _pack(course: Course, attempt: Attempt) -> None:
+    """Keep the response of a wait that goes on as bytes, a third of what the objects take.
+
+    It is wanted again only if the wait ends without another.
+    """
+    if attempt.exception is not None or not attempt.last_response:
+        return
+    try:
+        packed = _Packed(attempt.last_response)
+    # A body still to be read, say: whatever it is that cannot be packed, it stays as it is.
+    except Exception:
+        return
+    attempt.response = None
+    attempt.last_response = course.last_response = packed
+
+
+class _Packed(Mapping[str, Any]):
+    """A response as bytes."""
+
+    __slots__ = ("_bytes",)
+
+    def __init__(self, response: Mapping[str, Any]) -> None:
+        self._bytes = pickle.dumps(response, pickle.HIGHEST_PROTOCOL)
+
+    def _response(self) -> Mapping[str, Any]:
+        response: Mapping[str, Any] = pickle.loads(self._bytes)  # noqa: S301 - packed above
+        return response
+
+    def __getitem__(self, key: str) -> Any:
+        return self._response()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._response())
+
+    def __len__(self) -> int:
+        return len(self._response())
+
+
+class Signals:
+    """The events that stop and wake waits; each is asked once, whoever shares it.
+
+    Args:
+        tasks: the waits, with events of their own.
+        cancels: stop all of them.
+    """
+
+    def __init__(self, tasks: Iterable[Task], cancels: Iterable[CancelEvent]) -> None:
+        self._cancels = list(cancels)
+        self._of_cancel: dict[int, tuple[CancelEvent, list[Task]]] = {}
+        self._of_wake: dict[int, tuple[WakeSignal, list[Task]]] = {}
+        for task in tasks:
+            if task.cancel is not None:
+                self._of_cancel.setdefault(id(task.cancel), (task.cancel, []))[1].append(task)
+            if task.wake is not None:
+                self._of_wake.setdefault(id(task.wake), (task.wake, []))[1].append(task)
+        self._look_at = -math.inf
+        self.events: list[CancelEvent] = []
+        """Those that can still change anything."""
+        self._collect()
+
+    def heed(self, schedule: Schedule, now: float) -> None:
+        """Do what the events that are set ask for."""
+        if not self.events or (len(self.events) > FEW_EVENTS and now < self._look_at):
+            return
+        self._look_at = now + SIGNAL_SLICE
+        if any(event.is_set() for event in self._cancels):
+            schedule.cancel_rest(now)
+        for event, tasks in self._of_cancel.values():
+            if event.is_set():
+                for task in tasks:
+                    schedule.cancel(task, now)
+        for signal, tasks in self._of_wake.values():
+            if signal.is_set():
+                signal.clear()
+                for task in tasks:
+                    schedule.wake(task, now)
+        # A cancel event stays set, and would end every sleep at once.
+        self._collect()
+
+    def came(self) -> None:
+        """An event ended a sleep: it is to be looked for at once."""
+        self._look_at = -math.inf
+
+    def _collect(self) -> None:
+        """Forget the events that only waits had which have ended."""
+        self._of_cancel = {k: v for k, v in self._of_cancel.items() if not _all_ended(v[1])}
+        self._of_wake = {k: v for k, v in self._of_wake.items() if not _all_ended(v[1])}
+        cancels = [event for event, _ in self._of_cancel.values()]
+        self.events = [*self._cancels, *cancels, *(event for event, _ in self._of_wake.values())]
+
+
+def _all_ended(tasks: Iterable[Task]) -> bool:
+    return all(task.stage is Stage.ENDED for task in tasks)

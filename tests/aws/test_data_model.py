@@ -1,0 +1,292 @@
+"""Responses as the specification's JMESPath data model, by shape."""
+
+import base64
+import datetime as dt
+import json
+
+import boto3
+import pytest
+from botocore.model import OperationModel, ServiceModel, ShapeResolver
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.aws.data_model import DataModel, converted
+
+NOON = dt.datetime(2024, 1, 1, 12, tzinfo=dt.timezone.utc)
+EPOCH = 1704110400
+
+SHAPES = {
+    "Output": {
+        "type": "structure",
+        "members": {
+            "Name": {"shape": "String"},
+            "Count": {"shape": "Integer"},
+            "Ready": {"shape": "Boolean"},
+            "Secret": {"shape": "Secret"},
+            "Created": {"shape": "Timestamp"},
+            "Data": {"shape": "Blob"},
+            "Body": {"shape": "Stream"},
+            "Items": {"shape": "Items"},
+            "ByKey": {"shape": "ByKey"},
+            "Account": {"shape": "Account"},
+            "Tree": {"shape": "Tree"},
+            "Free": {"shape": "Document"},
+        },
+    },
+    "Input": {"type": "structure", "members": {"Since": {"shape": "Timestamp"}}},
+    "String": {"type": "string"},
+    "Secret": {"type": "string", "sensitive": True},
+    "Integer": {"type": "integer"},
+    "Boolean": {"type": "boolean"},
+    "Timestamp": {"type": "timestamp"},
+    "Blob": {"type": "blob"},
+    "Stream": {"type": "blob", "streaming": True},
+    "Items": {"type": "list", "member": {"shape": "Item"}},
+    "Item": {
+        "type": "structure",
+        "members": {
+            "Id": {"shape": "String"},
+            "At": {"shape": "Timestamp"},
+            "Raw": {"shape": "Blob"},
+        },
+    },
+    "ByKey": {"type": "map", "key": {"shape": "String"}, "value": {"shape": "Timestamp"}},
+    "Account": {"type": "structure", "members": {"Token": {"shape": "Secret"}}, "sensitive": True},
+    "Tree": {
+        "type": "structure",
+        "members": {"Child": {"shape": "Tree"}, "When": {"shape": "Timestamp"}},
+    },
+    "Document": {"type": "structure", "members": {}, "document": True},
+}
+MODEL = ServiceModel(
+    {
+        "metadata": {"apiVersion": "2024-01-01", "protocol": "json", "serviceId": "Test"},
+        "operations": {
+            "Look": {
+                "name": "Look",
+                "http": {"method": "POST", "requestUri": "/"},
+                "input": {"shape": "Input"},
+                "output": {"shape": "Output"},
+            }
+        },
+        "shapes": SHAPES,
+    }
+)
+LOOK: OperationModel = MODEL.operation_model("Look")
+
+
+def shape(name):
+    return ShapeResolver(SHAPES).get_shape_by_name(name)
+
+
+def data_model(path, kind="output"):
+    return DataModel(LOOK, [(kind, path)])
+
+
+# --- values -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("Timestamp", NOON, EPOCH),
+        ("Timestamp", NOON.replace(microsecond=250000), EPOCH + 0.25),
+        ("Timestamp", NOON.astimezone(dt.timezone(dt.timedelta(hours=5))), EPOCH),
+        ("Timestamp", NOON.replace(tzinfo=None), EPOCH),
+        ("Timestamp", dt.datetime(1969, 12, 31, tzinfo=dt.timezone.utc), -86400),
+        ("Timestamp", EPOCH, EPOCH),
+        ("Blob", b"\x00\xff", "AP8="),
+        ("Blob", bytearray(b"abc"), "YWJj"),
+        ("Blob", "abc", "YWJj"),
+        ("Blob", b"", ""),
+        ("Stream", object(), None),
+        ("String", "2024", "2024"),
+        ("Integer", 3, 3),
+        ("Boolean", True, True),
+        ("Items", [{"At": NOON, "Raw": b"a"}], [{"At": EPOCH, "Raw": "YQ=="}]),
+        ("Items", [], []),
+        ("ByKey", {"a": NOON}, {"a": EPOCH}),
+        ("Tree", {"Child": {"Child": {"When": NOON}}}, {"Child": {"Child": {"When": EPOCH}}}),
+        ("Output", {"Unknown": NOON, "Name": "n"}, {"Unknown": EPOCH, "Name": "n"}),
+        ("Output", {"Items": None, "Created": None}, {"Items": None, "Created": None}),
+        ("Document", {"any": [1, {"thing": None}]}, {"any": [1, {"thing": None}]}),
+    ],
+)
+def test_value_is_converted_by_its_shape(name, value, expected):
+    result = converted(shape(name), value)
+    assert result == expected
+    assert type(result) is type(expected)
+
+
+def test_whole_seconds_stay_whole():
+    assert isinstance(converted(shape("Timestamp"), NOON), int)
+
+
+def test_the_response_itself_is_not_changed():
+    response = {"Created": NOON, "Items": [{"At": NOON}], "ResponseMetadata": {"a": 1}}
+    before = {"Created": NOON, "Items": [{"At": NOON}], "ResponseMetadata": {"a": 1}}
+    output = data_model("Created").output(response)
+    assert output == {"Created": EPOCH, "Items": [{"At": EPOCH}]}
+    assert response == before
+
+
+def test_a_body_still_to_be_read_stays_unread():
+    class Body:
+        def read(self):
+            raise AssertionError("the caller's body was read")
+
+    assert data_model("Body").output({"Body": Body()}) == {"Body": None}
+
+
+def test_metadata_is_no_part_of_the_output():
+    response = {"Name": "n", "ResponseMetadata": {"HTTPStatusCode": 200}}
+    for path in ("Name", "Created"):
+        assert data_model(path).output(response) == {"Name": "n"}
+
+
+@pytest.mark.parametrize("response", [None, 3, "text", [1]])
+def test_what_is_no_structure_is_left_as_it_is(response):
+    assert data_model("Created").output(response) == response
+
+
+# --- which paths make it convert ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "converts"),
+    [
+        ("Name", False),
+        ("length(Items)", False),
+        ("Items[].Id", False),
+        ("Items[?Id=='a'].Id", False),
+        ("length(Items[?Id=='a']) > `0`", False),
+        ("Created", True),
+        ("Created > `1700000000`", True),
+        ("Items[].At", True),
+        ("Items[?At > `5`].Id", True),
+        ("max_by(Items, &At).Id", True),
+        ("sort_by(Items, &Raw)[0].Id", True),
+        ("map(&At, Items)", True),
+        ("Items[].{id: Id, at: At}", True),
+        ("Items[].[Id, Raw]", True),
+        ("Items[0].*", True),
+        ("values(Items[0])", True),
+        ("to_string(@)", True),
+        ("merge(Items[0], Items[1]).Id", True),
+        ("ByKey.anything", True),
+        ("Tree.Child.Child.When", True),
+        ("Tree.Child.Child", False),
+        ("Data == 'YQ=='", True),
+        ("not_null(Name, Created)", True),
+        ("Name || Created", True),
+        ("contains(keys(@), 'Created')", False),
+    ],
+)
+def test_documents_are_converted_where_a_path_can_touch_what_needs_it(path, converts):
+    assert data_model(path).converts is converts
+
+
+def test_input_counts_where_the_matcher_sees_it():
+    assert not data_model("Since == output.Name").converts
+    model = data_model("input.Since == `5`", "inputOutput")
+    assert model.converts
+    assert model.input({"Since": NOON}) == {"Since": EPOCH}
+
+
+@pytest.mark.parametrize(
+    ("path", "sensitive"),
+    [
+        ("Name", False),
+        ("Secret", True),
+        ("length(Secret)", True),
+        ("Account", True),
+        ("Account.Token", True),
+        ("[Name, Secret]", True),
+        ("Items[].Id", False),
+        ("values(@)", True),
+        ("@.*", True),
+        ("to_string(@)", True),
+    ],
+)
+def test_path_over_a_sensitive_member_is_known(path, sensitive):
+    assert data_model(path).sensitive is sensitive
+
+
+# --- on clients ---------------------------------------------------------------------------------
+
+
+def output(path, expected, comparator="booleanEquals"):
+    matcher = {"path": path, "expected": expected, "comparator": comparator}
+    return {"state": "success", "matcher": {"output": matcher}}
+
+
+def test_timestamp_is_compared_as_a_number(answers, waitable):
+    bwp.install(
+        definitions=waitable(
+            "Recent", "DescribeTable", output(f"Table.CreationDateTime >= `{EPOCH}`", "true")
+        )
+    )
+    client = boto3.client("dynamodb")
+    answers(client, {"Table": {"CreationDateTime": NOON}})
+    outcome = client.wait_until_recent(TableName="orders", max_wait=3)
+    assert outcome.observed is True
+    assert outcome.response["Table"]["CreationDateTime"] is NOON
+
+
+def test_blob_is_compared_as_base64(answers, waitable):
+    path = "Records[0].Data"
+    text = base64.b64encode(b"ready").decode()
+    bwp.install(definitions=waitable("Ready", "GetRecords", output(path, text, "stringEquals")))
+    client = boto3.client("kinesis")
+    answers(client, {"Records": [{"Data": b"ready"}]})
+    outcome = client.wait_until_ready(ShardIterator="i", max_wait=3)
+    assert outcome.observed == text
+    assert outcome.response["Records"][0]["Data"] == b"ready"
+
+
+def test_metadata_is_not_seen_by_a_path_but_is_in_the_outcome(answers, waitable):
+    bwp.install(
+        definitions=waitable("Bare", "ListTables", output("length(keys(@)) == `0`", "true"))
+    )
+    client = boto3.client("dynamodb")
+    answers(client, {})
+    outcome = client.wait_until_bare(max_wait=3)
+    assert outcome.response["ResponseMetadata"]["RequestId"] == "request-1"
+
+
+def test_sensitive_value_is_not_observed(answers, waitable, virtual_time):
+    document = waitable(
+        "Rotated", "GetSecretValue", output("SecretString", "new-secret", "stringEquals")
+    )
+    bwp.install(definitions=document)
+    client = boto3.client("secretsmanager")
+    told = []
+    answers(client, {"SecretString": "old-secret"}, {"SecretString": "new-secret"})
+    outcome = client.wait_until_rotated(SecretId="s", max_wait=60, on_attempt=told.append)
+    assert outcome.observed is None
+    assert [event.observed for event in told] == [None, None]
+    answers_to_other = boto3.client("secretsmanager")
+    answers(answers_to_other, {"SecretString": "old-secret"})
+    with pytest.raises(bwp.WaiterTimeoutError) as caught:
+        answers_to_other.wait_until_rotated(SecretId="s", max_wait=60)
+    assert caught.value.observed is None
+    assert "old-secret" not in str(caught.value)
+    assert "old-secret" not in repr(caught.value)
+
+
+def test_input_is_what_the_caller_gave_by_member_name(answers, waitable):
+    """Before botocore fills tokens, and whatever handlers make of it."""
+    matcher = {
+        "path": "length(input.TransactItems) == `1` && !(input.ClientRequestToken)",
+        "expected": "true",
+        "comparator": "booleanEquals",
+    }
+    document = waitable(
+        "Written", "TransactWriteItems", {"state": "success", "matcher": {"inputOutput": matcher}}
+    )
+    bwp.install(definitions=document)
+    client = boto3.client("dynamodb")
+    asked = answers(client, {})
+    item = {"Put": {"TableName": "orders", "Item": {"id": {"S": "1"}}}}
+    outcome = client.wait_until_written(TransactItems=[item], max_wait=3)
+    assert outcome.attempts == 1
+    assert json.loads(asked.requests[0]["body"])["ClientRequestToken"]

@@ -1,0 +1,419 @@
+"""Errors of a call: their names, which come out raw, and what is told of the others."""
+
+from functools import partial
+from unittest import mock
+
+import boto3
+import botocore.exceptions
+import pytest
+import urllib3.exceptions
+from botocore.config import Config
+from botocore.exceptions import (
+    ClientError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    NoRegionError,
+    ParamValidationError,
+    PartialCredentialsError,
+    UnStubbedResponseError,
+    WaiterError,
+)
+from botocore.parsers import ResponseParserError
+from botocore.stub import Stubber
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.aws.errors import error_facts, says_not_found
+
+ANY_RESPONSE = {"state": "success", "matcher": {"success": True}}
+
+
+def on_error(name, state="success"):
+    return {"state": state, "matcher": {"errorType": name}}
+
+
+def attached(service, document, **keywords):
+    bwp.install(definitions=document)
+    return boto3.client(service, **keywords)
+
+
+# --- names --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "code", "details", "error_type", "matches"),
+    [
+        # the code on the wire
+        ("dynamodb", "ListTables", "InternalServerError", {}, "InternalServerError", True),
+        ("dynamodb", "ListTables", "InternalServerError", {}, "internalservererror", False),
+        ("dynamodb", "ListTables", "InternalServerError", {}, "ServerError", False),
+        # of an absolute shape id the name
+        ("dynamodb", "ListTables", "Gone", {}, "com.amazonaws.dynamodb#Gone", True),
+        ("dynamodb", "ListTables", "Gone", {}, "com.example#Gone", True),
+        # the shape that has this code (rds: DBInstanceNotFound -> DBInstanceNotFoundFault)
+        ("rds", "DescribeDBInstances", "DBInstanceNotFound", {}, "DBInstanceNotFound", True),
+        ("rds", "DescribeDBInstances", "DBInstanceNotFound", {}, "DBInstanceNotFoundFault", True),
+        ("iam", "ListUsers", "NoSuchEntity", {}, "NoSuchEntity", True),
+        ("iam", "ListUsers", "NoSuchEntity", {}, "NoSuchEntityException", True),
+        # the code that a query-compatible service had before it spoke JSON
+        (
+            "sqs",
+            "ListQueues",
+            "AWS.SimpleQueueService.NonExistentQueue",
+            {"QueryErrorCode": "QueueDoesNotExist"},
+            "QueueDoesNotExist",
+            True,
+        ),
+        (
+            "sqs",
+            "ListQueues",
+            "AWS.SimpleQueueService.NonExistentQueue",
+            {"QueryErrorCode": "QueueDoesNotExist"},
+            "AWS.SimpleQueueService.NonExistentQueue",
+            True,
+        ),
+        # dotted codes of ec2's kind, never shortened
+        ("sts", "GetCallerIdentity", "InvalidVolume.NotFound", {}, "InvalidVolume.NotFound", True),
+        ("sts", "GetCallerIdentity", "InvalidVolume.NotFound", {}, "NotFound", False),
+        # what is no name of the error
+        ("sts", "GetCallerIdentity", "X", {}, "ClientError", False),
+        ("sts", "GetCallerIdentity", "X", {"Message": "Y"}, "Y", False),
+        # a bare 404 is NotFound for HEAD only: other answers have a body to say what is missing
+        ("s3", "HeadBucket", "404", {}, "NotFound", True),
+        ("s3", "HeadBucket", "404", {}, "404", True),
+        ("s3", "ListBuckets", "404", {}, "NotFound", False),
+        ("s3", "HeadBucket", "403", {}, "NotFound", False),
+    ],
+)
+def test_error_type_matches_every_name_of_an_error(
+    answers, error, waitable, service, operation, code, details, error_type, matches
+):
+    client = attached(service, waitable("Seen", operation, on_error(error_type)))
+    answers(client, error(code, **details))
+    parameters = {"Bucket": "b"} if operation == "HeadBucket" else {}
+    try:
+        outcome = client.wait_until_seen(max_wait=1, **parameters)
+    except bwp.WaiterFailedError:
+        assert not matches
+    else:
+        assert matches
+        assert isinstance(outcome, bwp.ExceptionOutcome)
+        assert outcome.exception.response["Error"]["Code"] == code
+
+
+def test_class_of_a_modelled_error_is_one_of_its_names():
+    client = boto3.client("dynamodb")
+    raised = client.exceptions.ResourceNotFoundException(
+        {"Error": {"Code": "Other"}}, "DescribeTable"
+    )
+    assert {"Other", "ResourceNotFoundException"} <= error_facts(raised).names
+    assert "ClientError" not in error_facts(ClientError({"Error": {"Code": "X"}}, "Y")).names
+
+
+def test_names_are_found_without_the_class_too():
+    """An error that a replaced operation gave is a plain ClientError."""
+    described = boto3.client("rds").meta.service_model.operation_model("DescribeDBInstances")
+    details = {"Code": "DBInstanceNotFound", "QueryErrorCode": "OldCode"}
+    facts = error_facts(ClientError({"Error": details}, "DescribeDBInstances"), described)
+    assert facts.names == {"DBInstanceNotFound", "DBInstanceNotFoundFault", "OldCode"}
+
+
+@pytest.mark.parametrize(
+    "response",
+    [{}, {"Error": {}}, {"Error": None}, {"Error": {"Code": 404}}],
+    ids=str,
+)
+def test_error_response_with_next_to_nothing_in_it(response):
+    operation = boto3.client("s3").meta.service_model.operation_model("HeadBucket")
+    made = ClientError({"Error": {}}, "HeadBucket")
+    made.response = response
+    facts = error_facts(made, operation)
+    assert facts.response == response
+    assert isinstance(facts.code, str)
+
+
+@pytest.mark.parametrize(
+    ("code", "missing"),
+    [
+        ("DBInstanceNotFound", True),
+        ("InvalidVolume.NotFound", True),
+        ("ResourceNotFoundException", True),
+        ("DBClusterNotFoundFault", True),
+        ("QueueDoesNotExist", True),
+        ("NoSuchBucket", True),
+        ("NoSuchEntity", True),
+        ("NotFound", True),
+        ("ResourceNotFoundExceptions", False),
+        ("NotFoundish", False),
+        ("ThereIsNoSuchBucket", False),
+        ("AccessDenied", False),
+        ("404", False),
+        ("", False),
+    ],
+)
+def test_code_says_not_found(code, missing):
+    assert says_not_found(code) is missing
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "missing"),
+    [("Whatever", 404, True), ("NoSuchEntity", 400, True), ("Whatever", 400, False)],
+)
+def test_missing_is_ok_for_a_while(answers, error, waitable, virtual_time, code, status, missing):
+    client = attached("iam", waitable("UserThere", "GetUser", ANY_RESPONSE))
+    answers(client, lambda: {"User": {}} if virtual_time.now >= 5 else error(code, status=status))
+    if missing:
+        outcome = client.wait_until_user_there(max_wait=60, missing_ok_for=10, max_delay=3)
+        assert isinstance(outcome, bwp.ResponseOutcome)
+    else:
+        with pytest.raises(bwp.WaiterFailedError):
+            client.wait_until_user_there(max_wait=60, missing_ok_for=10, max_delay=3)
+
+
+def test_missing_for_too_long_is_a_failure(answers, error, waitable, virtual_time):
+    client = attached("iam", waitable("UserThere", "GetUser", ANY_RESPONSE))
+    answers(client, error("NoSuchEntity", "no user bob", status=404))
+    with pytest.raises(bwp.WaiterFailedError, match="no user bob") as caught:
+        client.wait_until_user_there(max_wait=60, missing_ok_for=10, max_delay=3)
+    assert 10 <= caught.value.elapsed <= 14
+
+
+def test_acceptor_that_takes_a_missing_resource_as_success_wins(answers, error, waitable):
+    client = attached("iam", waitable("UserGone", "GetUser", on_error("NoSuchEntity")))
+    answers(client, error("NoSuchEntity", status=404))
+    outcome = client.wait_until_user_gone(max_wait=60, missing_ok_for=10)
+    assert isinstance(outcome, bwp.ExceptionOutcome)
+
+
+# --- transient ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("raised", "transient"),
+    [
+        ("ThrottlingException", True),
+        ("RequestTimeout", True),
+        ("AccessDenied", False),
+        ("ValidationError", False),
+        ("ExpiredToken", False),
+        (EndpointConnectionError(endpoint_url="https://x"), True),
+        (botocore.exceptions.ReadTimeoutError(endpoint_url="https://x"), True),
+        (botocore.exceptions.ConnectTimeoutError(endpoint_url="https://x"), True),
+        (botocore.exceptions.InvalidS3AddressingStyleError(s3_addressing_style="x"), False),
+    ],
+    ids=str,
+)
+def test_retry_transient_sits_out_what_botocore_itself_would_retry(
+    answers, error, virtual_time, raised, transient
+):
+    bwp.install()
+    client = boto3.client("iam")
+    answer = error(raised) if isinstance(raised, str) else raised
+    answers(client, answer, answer, {"User": {}})
+    with pytest.raises(bwp.WaiterFailedError):
+        client.wait_until_user_exists(max_wait=60)
+    answers(client, answer)
+    client = boto3.client("iam")
+    answers(client, answer, answer, {"User": {}})
+    if transient:
+        assert client.wait_until_user_exists(max_wait=60, retry_transient=True).attempts == 3
+    else:
+        with pytest.raises(bwp.WaiterFailedError):
+            client.wait_until_user_exists(max_wait=60, retry_transient=True)
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+def test_retry_transient_sits_out_server_errors(answers, error, virtual_time, status):
+    bwp.install()
+    client = boto3.client("iam")
+    answers(client, error(str(status), status=status), {"User": {}})
+    assert client.wait_until_user_exists(max_wait=60, retry_transient=True).attempts == 2
+
+
+# --- raw ----------------------------------------------------------------------------------------
+
+
+class Own(Exception):  # noqa: N818 - its author's choice
+    """Of a user's handler."""
+
+
+RAW = [
+    (ParamValidationError, ParamValidationError(report="bad")),
+    (NoCredentialsError, NoCredentialsError()),
+    (PartialCredentialsError, PartialCredentialsError(provider="env", cred_var="x")),
+    (NoRegionError, NoRegionError()),
+    (UnStubbedResponseError, UnStubbedResponseError(operation_name="X", reason="dry")),
+    (Own, Own("mine")),
+    (ValueError, ValueError("mine")),
+    (KeyError, KeyError("mine")),
+    (TimeoutError, TimeoutError("mine")),
+    (OSError, OSError("mine")),
+    (KeyboardInterrupt, KeyboardInterrupt()),
+    (SystemExit, SystemExit(3)),
+]
+
+
+@pytest.mark.parametrize(("kind", "raised"), RAW, ids=lambda value: getattr(value, "__name__", ""))
+@pytest.mark.parametrize("way", ["wait_until", "get_waiter"])
+@pytest.mark.parametrize("at", [1, 3])
+def test_raw_errors_come_out_as_they_are(answers, error, virtual_time, kind, raised, way, at):
+    bwp.install()
+    client = boto3.client("iam")
+    asked = answers(client, *[error("NoSuchEntity", status=404)] * (at - 1), raised)
+    wait = client.get_waiter("user_exists").wait
+    if way == "wait_until":
+        wait = partial(
+            client.wait_until_user_exists, max_wait=60, retry_transient=True, missing_ok_for=30
+        )
+    with pytest.raises(kind) as caught:
+        wait()
+    assert caught.value is raised
+    assert len(asked.requests) == at
+
+
+def test_side_effect_of_a_mocked_operation_comes_out_raw():
+    bwp.install()
+    client = boto3.client("s3")
+    with mock.patch.object(client, "head_bucket", side_effect=Own("mine")), pytest.raises(Own):
+        client.wait_until_bucket_exists(Bucket="b", max_wait=3)
+
+
+def test_no_credentials_come_out_raw(monkeypatch):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    bwp.install()
+    client = boto3.client("iam")
+    for wait in (
+        lambda: client.wait_until_user_exists(max_wait=3),
+        client.get_waiter("user_exists").wait,
+    ):
+        with pytest.raises(NoCredentialsError) as caught:
+            wait()
+        assert caught.value.__cause__ is None
+
+
+def test_dry_stubber_comes_out_raw():
+    bwp.install()
+    client = boto3.client("iam")
+    with Stubber(client) as stubber:
+        stubber.add_client_error("get_user", "NoSuchEntity", http_status_code=404)
+        with pytest.raises(UnStubbedResponseError):
+            client.wait_until_user_exists(max_wait=3, min_delay=0.001, max_delay=0.001)
+        stubber.assert_no_pending_responses()
+
+
+# --- transport ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unreachable():
+    """An S3 client whose endpoint refuses connections, without retries."""
+    bwp.install()
+    return boto3.client(
+        "s3",
+        endpoint_url="http://127.0.0.1:1",
+        config=Config(retries={"max_attempts": 0}, s3={"addressing_style": "path"}),
+    )
+
+
+def test_endpoint_that_cannot_be_reached_is_a_failure_that_names_the_host(unreachable):
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        unreachable.wait_until_object_exists(Bucket="secret-bucket", Key="secret-key", max_wait=30)
+    error = caught.value
+    assert "EndpointConnectionError" in str(error)
+    assert "127.0.0.1:1" in str(error)
+    assert "secret" not in str(error)
+    assert "secret" not in repr(error)
+    assert isinstance(error.__cause__, EndpointConnectionError)
+    assert error.last_exception is error.__cause__
+    assert error.last_response == {}
+    assert error.attempts == 1
+
+
+def test_endpoint_that_cannot_be_reached_is_raw_on_botocores_waiters(unreachable):
+    with pytest.raises(EndpointConnectionError) as caught:
+        unreachable.get_waiter("object_exists").wait(Bucket="b", Key="k")
+    assert not isinstance(caught.value, WaiterError)
+    resource = boto3.resource(
+        "s3", endpoint_url="http://127.0.0.1:1", config=Config(retries={"max_attempts": 0})
+    )
+    with pytest.raises(EndpointConnectionError):
+        resource.Bucket("b").wait_until_exists()
+
+
+def test_credentials_in_an_endpoint_url_are_not_shown():
+    bwp.install()
+    client = boto3.client(
+        "iam",
+        endpoint_url="http://user:hunter2@127.0.0.1:1/path?token=hunter3",
+        config=Config(retries={"max_attempts": 0}),
+    )
+    with pytest.raises(bwp.WaiterFailedError, match=r"127\.0\.0\.1") as caught:
+        client.wait_until_user_exists(max_wait=3)
+    assert "hunter" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        EndpointConnectionError(endpoint_url="https://b.example/secret"),
+        botocore.exceptions.ReadTimeoutError(endpoint_url="https://b.example/secret"),
+        botocore.exceptions.ConnectTimeoutError(endpoint_url="https://b.example/secret"),
+        botocore.exceptions.ProxyConnectionError(proxy_url="http://u:secret@proxy"),
+        botocore.exceptions.SSLError(endpoint_url="https://b.example/secret", error="e"),
+        botocore.exceptions.ConnectionClosedError(endpoint_url="https://b.example/secret"),
+        botocore.exceptions.HTTPClientError(error="secret"),
+        botocore.exceptions.CredentialRetrievalError(provider="p", error_msg="secret"),
+        urllib3.exceptions.ProtocolError("secret"),
+        ResponseParserError("secret"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_errors_on_the_way_are_failures_with_their_cause(answers, raised):
+    bwp.install()
+    client = boto3.client("iam")
+    answers(client, raised)
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        client.wait_until_user_exists(max_wait=3)
+    assert caught.value.__cause__ is raised
+    assert type(raised).__name__ in str(caught.value)
+    assert "iam" in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+    with pytest.raises(type(raised)) as caught:
+        client.get_waiter("user_exists").wait()
+    assert caught.value is raised
+
+
+def test_error_type_may_name_the_class_of_a_transport_error(answers, waitable):
+    document = waitable("Unreachable", "GetUser", on_error("EndpointConnectionError"))
+    client = attached("iam", document)
+    answers(client, EndpointConnectionError(endpoint_url="https://x"))
+    assert isinstance(client.wait_until_unreachable(max_wait=3), bwp.ExceptionOutcome)
+
+
+# --- what is told -------------------------------------------------------------------------------
+
+
+def test_failure_tells_code_status_request_and_the_services_words(answers, error):
+    bwp.install()
+    client = boto3.client("iam")
+    answer = error("AccessDenied", "User bob is not authorized", status=403)
+    answer["ResponseMetadata"]["RequestId"] = "abc-123"
+    answers(client, answer)
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        client.wait_until_user_exists(UserName="hidden-user", max_wait=3)
+    for words in ("AccessDenied", "HTTP 403", "abc-123", "User bob is not authorized", "GetUser"):
+        assert words in str(caught.value), words
+    assert "hidden-user" not in str(caught.value)
+    assert caught.value.service_message == "User bob is not authorized"
+    assert caught.value.last_response["Error"]["Code"] == "AccessDenied"
+
+
+def test_message_of_the_service_is_cut(answers, error):
+    bwp.install()
+    client = boto3.client("iam")
+    answers(client, error("AccessDenied", "x" * 1000, status=403))
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        client.wait_until_user_exists(max_wait=3)
+    assert "x" * 190 in str(caught.value)
+    assert "x" * 201 not in str(caught.value)

@@ -1,0 +1,153 @@
+"""The private names of botocore, boto3 and urllib3 that this package leans on.
+
+Each test is named for one of them, so that a release that changes it is told by name.
+"""
+
+import importlib
+import inspect
+import time
+
+import boto3
+import botocore.endpoint
+import botocore.session
+import botocore.waiter
+import pytest
+from botocore.exceptions import ClientError, ReadTimeoutError
+from botocore.waiter import NormalizedOperationMethod, SingleWaiterConfig, Waiter
+from urllib3.connection import HTTPConnection
+
+from boto_waiters_plus.aws import private_names
+from boto_waiters_plus.aws.connections import unhook_connections
+
+VERSION = tuple(int(part) for part in botocore.__version__.split(".")[:2])
+CONFIG = {"operation": "HeadBucket", "delay": 5, "maxAttempts": 20, "acceptors": []}
+
+
+def test_operation_method_of_a_waiter():
+    def operation(**_):
+        return {}
+
+    waiter = Waiter("w", SingleWaiterConfig(CONFIG), operation)
+    assert waiter._operation_method is operation
+    assert private_names.operation_of(waiter) is operation
+    replacement = waiter._operation_method = lambda **_: {"replaced": True}
+    assert private_names.operation_of(waiter) is replacement
+
+
+def test_client_method_of_a_normalized_operation_method():
+    client = boto3.client("s3")
+    operation = client.get_waiter("bucket_exists")._operation_method
+    assert type(operation) is NormalizedOperationMethod
+    assert operation._client_method == client.head_bucket
+    assert private_names.client_method_of(operation).__self__ is client
+
+
+def test_client_method_of_anything_else_is_none():
+    class Own(NormalizedOperationMethod):
+        pass
+
+    assert private_names.client_method_of(print) is None
+    assert private_names.client_method_of(Own(print)) is None
+
+
+def test_config_of_a_single_waiter_config():
+    config = SingleWaiterConfig(CONFIG)
+    assert config._config is CONFIG
+    assert private_names.model_of_config(config) == CONFIG
+    assert (config.delay, config.max_attempts) == (5, 20)
+    assert private_names.model_of_config(object()) is None
+    config.delay = 1
+    assert private_names.model_of_config(config)["delay"] == 5
+
+
+def test_session_of_a_boto3_session():
+    session = boto3.Session()
+    assert isinstance(session._session, botocore.session.Session)
+    assert private_names.botocore_session_of(session) is session._session
+    assert private_names.botocore_session_of(session._session) is session._session
+    assert private_names.botocore_session_of(object()) is None
+
+
+def test_context_and_feature_ids():
+    if VERSION < (1, 38):
+        pytest.skip("this botocore has no marks in its user agent")
+    context = importlib.import_module("botocore.context")
+    useragent = importlib.import_module("botocore.useragent")
+    assert private_names.start_as_current_context is context.start_as_current_context
+    assert private_names.register_feature_id is useragent.register_feature_id
+    with private_names.marked_as_waiter():
+        assert context.get_context().features == {"B"}
+    assert context.get_context() is None
+
+
+def test_waiter_module_has_its_own_time():
+    """Tests patch `botocore.waiter.time`; the drop-in path sleeps by it."""
+    assert botocore.waiter.time is time
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "expected"),
+    [
+        ("ThrottlingException", 400, (True, True)),
+        ("Throttling", 400, (True, True)),
+        ("RequestLimitExceeded", 503, (True, True)),
+        ("RequestTimeout", 400, (True, False)),
+        ("InternalFailure", 500, (True, False)),
+        ("503", 503, (True, False)),
+        ("AccessDenied", 403, (False, False)),
+        ("ValidationException", 400, (False, False)),
+        ("NoSuchEntity", 404, (False, False)),
+    ],
+)
+def test_retries_standard_tells_retryable_errors(code, status, expected):
+    response = {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    error = ClientError(response, "X")
+    assert private_names.is_retryable(error, response) == expected
+
+
+def test_retries_standard_tells_retryable_transport_errors():
+    assert private_names.retries is not None
+    assert private_names.is_retryable(ReadTimeoutError(endpoint_url="u"), None) == (True, False)
+    assert private_names.is_retryable(ValueError("x"), None) == (False, False)
+
+
+def test_stock_wait_is_a_function_of_the_class():
+    assert inspect.isfunction(botocore.waiter.Waiter.__dict__["wait"])
+    assert inspect.isfunction(botocore.session.Session.__dict__["create_client"])
+
+
+# --- of bounded calls ---------------------------------------------------------------------------
+
+
+def test_new_conn_of_urllib3s_connection():
+    assert inspect.isfunction(HTTPConnection.__dict__["_new_conn"])
+    assert list(inspect.signature(HTTPConnection._new_conn).parameters) == ["self"]
+
+
+def test_exponential_backoff_config():
+    backoff = private_names.retries.ExponentialBackoff
+    scale = private_names.non_throttling_scale("dynamodb")
+    if hasattr(backoff, "_DEFAULT_BACKOFF_CONFIG"):
+        assert "non_throttling_base_scale" in backoff._DEFAULT_BACKOFF_CONFIG
+        assert scale == backoff._SERVICE_BACKOFF_CONFIG["dynamodb"]["non_throttling_base_scale"]
+    else:
+        assert VERSION < (1, 44), "ExponentialBackoff has lost its configuration"
+        assert scale == 1
+    assert 0 < private_names.non_throttling_scale("s3") <= 1
+
+
+def test_time_of_the_endpoint_module():
+    # A bounded call of an earlier test may have left its stand-in there.
+    unhook_connections()
+    assert botocore.endpoint.time is time
+
+
+def test_token_bucket():
+    assert inspect.isfunction(private_names.token_bucket().acquire)
+
+
+def test_pool_classes_of_one_client():
+    pools = private_names.pools_of(boto3.client("s3"))
+    assert set(pools) == {"http", "https"}
+    assert all(inspect.isclass(pool) and hasattr(pool, "ConnectionCls") for pool in pools.values())
+    assert private_names.pools_of(object()) is None

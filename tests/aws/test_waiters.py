@@ -1,0 +1,308 @@
+"""Where a client's definitions come from, and which of them are refused or passed over."""
+
+import copy
+import json
+
+import boto3
+import botocore.session
+import pytest
+from botocore import xform_name
+from botocore.exceptions import DataNotFoundError
+from botocore.loaders import Loader, create_loader
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.aws.waiters import ServiceWaiters
+from boto_waiters_plus.catalog.shipped import shipped_definitions, shipped_services
+
+VERSION = "2013-12-02"  # kinesis
+STATUS = "StreamDescription.StreamStatus"
+
+
+NO_ACCEPTORS = json.dumps(
+    {
+        "smithy": "2.0",
+        "shapes": {"a#B": {"type": "apply", "traits": {"smithy.waiters#waitable": {"C": {}}}}},
+    }
+)
+
+
+def status(expected):
+    matcher = {"path": STATUS, "expected": expected, "comparator": "stringEquals"}
+    return {"state": "success", "matcher": {"output": matcher}}
+
+
+def waiters_2(**waiters):
+    return {"version": 2, "waiters": waiters}
+
+
+def waiter_2(expected, **members):
+    acceptor = {"state": "success", "matcher": "path", "argument": STATUS, "expected": expected}
+    body = {"operation": "DescribeStream", "delay": 3, "maxAttempts": 5, "acceptors": [acceptor]}
+    return {**body, **members}
+
+
+@pytest.fixture(scope="module")
+def kinesis():
+    return botocore.session.get_session().get_service_model("kinesis")
+
+
+@pytest.fixture
+def models(tmp_path):
+    """`models(name, document)` puts a file on a loader's search path, and gives the loader."""
+    folder = tmp_path / "kinesis" / VERSION
+    folder.mkdir(parents=True)
+
+    def put(name, document):
+        text = document if isinstance(document, str) else json.dumps(document)
+        (folder / f"{name}.json").write_text(text)
+        return Loader(extra_search_paths=[str(tmp_path)])
+
+    put.path = tmp_path
+    return put
+
+
+def expected_of(waiters, name="StreamExists"):
+    return waiters.get(name).definition.acceptors[0].matcher.matcher.expected
+
+
+# --- precedence ---------------------------------------------------------------------------------
+
+
+def test_the_first_place_that_knows_a_waiter_wins(kinesis, models, waitable):
+    given = bwp.load_definitions(waitable("StreamExists", "DescribeStream", status("GIVEN")))
+    models("smithy-waiters-1", waitable("StreamExists", "DescribeStream", status("PATH")))
+    loader = models("waiters-2", waiters_2(StreamExists=waiter_2("BOTOCORE")))
+    plain = Loader()
+
+    assert expected_of(ServiceWaiters(kinesis, loader, given)) == "GIVEN"
+    assert expected_of(ServiceWaiters(kinesis, loader)) == "PATH"
+    assert expected_of(ServiceWaiters(kinesis, plain)) == "ACTIVE"
+    assert (
+        "data/kinesis.json" in ServiceWaiters(kinesis, plain).get("StreamExists").definition.source
+    )
+
+
+def test_shipped_wins_over_botocores_own(kinesis, models):
+    loader = models("waiters-2", waiters_2(StreamExists=waiter_2("BOTOCORE")))
+    assert expected_of(ServiceWaiters(kinesis, loader)) == "ACTIVE"
+
+
+def test_waiters_of_a_newer_botocore_work_the_day_it_ships(kinesis, models):
+    loader = models("waiters-2", waiters_2(StreamBrandNew=waiter_2("SHINY")))
+    waiters = ServiceWaiters(kinesis, loader)
+    definition = waiters.get("stream_brand_new").definition
+    assert (definition.min_delay, definition.max_delay) == (3, 120)
+    assert waiters.get("StreamExists") is not None  # shipped: still there
+
+
+def test_extras_of_the_search_path_are_merged(kinesis, models):
+    base = waiters_2(StreamBase=waiter_2("BASE"))
+    models("waiters-2", base)
+    extra = {"version": 1, "merge": {"waiters": {"StreamExtra": waiter_2("EXTRA")}}}
+    loader = models("waiters-2.sdk-extras", extra)
+    waiters = ServiceWaiters(kinesis, loader)
+    assert expected_of(waiters, "StreamExtra") == "EXTRA"
+    assert expected_of(waiters, "StreamBase") == "BASE"
+    assert loader.load_data(f"kinesis/{VERSION}/waiters-2") == base
+
+
+def test_places_add_up(kinesis, models, waitable):
+    given = bwp.load_definitions(waitable("One", "DescribeStream", status("A")))
+    models("smithy-waiters-1", waitable("Two", "DescribeStream", status("B")))
+    loader = models("waiters-2", waiters_2(Three=waiter_2("C")))
+    names = set(ServiceWaiters(kinesis, loader, given).by_snake_name)
+    assert {"one", "two", "three", "stream_exists", "stream_not_exists"} <= names
+
+
+def test_names_that_differ_by_case_only_are_one_method(kinesis, waitable):
+    given = bwp.load_definitions(waitable("Streamexists", "DescribeStream", status("GIVEN")))
+    names = ServiceWaiters(kinesis, Loader(), given).by_snake_name
+    assert {"streamexists", "stream_exists"} <= set(names)
+
+
+def test_search_path_of_the_environment_is_asked_for_clients_nobody_enabled(
+    monkeypatch, models, waitable, answers
+):
+    models("smithy-waiters-1", waitable("StreamOfMine", "DescribeStream", status("MINE")))
+    monkeypatch.setenv("AWS_DATA_PATH", str(models.path))
+    client = boto3.client("kinesis")
+    answers(client, {"StreamDescription": {"StreamStatus": "MINE"}})
+    outcome = bwp.wait_until(client, "StreamOfMine", StreamName="s", max_wait=3)
+    assert outcome.observed == "MINE"
+
+
+# --- either name --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("StreamExists", True),
+        ("stream_exists", True),
+        ("streamexists", False),
+        ("Stream_Exists", False),
+        ("STREAM_EXISTS", False),
+        ("", False),
+    ],
+)
+def test_both_forms_of_a_name_and_no_other(kinesis, name, found):
+    assert (ServiceWaiters(kinesis, Loader()).get(name) is not None) is found
+
+
+def test_waiter_is_known_by_xform_name():
+    rds = botocore.session.get_session().get_service_model("rds")
+    waiters = ServiceWaiters(rds, create_loader())
+    assert waiters.get("DBInstanceAvailable") is waiters.get("db_instance_available")
+    assert waiters.get("DBInstanceAvailable").method_name == "wait_until_db_instance_available"
+
+
+# --- refused, or passed over --------------------------------------------------------------------
+
+
+def test_operation_that_this_botocore_lacks_is_passed_over(kinesis, models, waitable):
+    loader = models("smithy-waiters-1", waitable("FromTheFuture", "NotYet", status("A")))
+    waiters = ServiceWaiters(kinesis, loader)
+    assert waiters.get("FromTheFuture") is None
+    assert waiters.get("StreamExists") is not None
+
+
+def test_unusable_definition_does_not_hide_a_usable_one_of_the_same_name(kinesis, models, waitable):
+    loader = models("smithy-waiters-1", waitable("StreamExists", "NotYet", status("A")))
+    assert expected_of(ServiceWaiters(kinesis, loader)) == "ACTIVE"
+
+
+def test_event_stream_is_refused(kinesis, waitable):
+    document = waitable("Subscribed", "SubscribeToShard", status("A"))
+    waiters = ServiceWaiters(kinesis, Loader(), bwp.load_definitions(document))
+    with pytest.raises(bwp.WaiterDefinitionError, match=r"waiter Subscribed: .* event stream"):
+        waiters.get("Subscribed")
+
+
+def test_output_matcher_where_there_is_no_output_is_refused(kinesis, waitable):
+    document = waitable(
+        "Tagged", "AddTagsToStream", {"state": "success", "matcher": {"success": True}}, status("A")
+    )
+    waiters = ServiceWaiters(kinesis, Loader(), bwp.load_definitions(document))
+    with pytest.raises(bwp.WaiterDefinitionError, match=r"waiter Tagged, acceptor 1: output match"):
+        waiters.get("Tagged")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{", "not JSON"),
+        ("[]", "must be a JSON object"),
+        ("{}", "neither Smithy"),
+        (NO_ACCEPTORS, "waiter C: acceptors must be"),
+    ],
+    ids=["cut off", "list", "nothing", "no acceptors"],
+)
+def test_malformed_file_of_the_search_path_is_refused_by_its_name(
+    kinesis, models, monkeypatch, answers, text, problem
+):
+    loader = models("smithy-waiters-1", text)
+    with pytest.raises(bwp.WaiterDefinitionError, match=problem) as caught:
+        ServiceWaiters(kinesis, loader).get("StreamExists")
+    assert f"kinesis/{VERSION}/smithy-waiters-1.json" in str(caught.value)
+
+    monkeypatch.setenv("AWS_DATA_PATH", str(models.path))
+    client = boto3.client("kinesis")
+    asked = answers(client, {"StreamDescription": {"StreamStatus": "ACTIVE"}})
+    with pytest.raises(bwp.WaiterDefinitionError):
+        bwp.wait_until(client, "StreamExists", StreamName="s", max_wait=3)
+    assert asked.requests == []
+    client.get_waiter("stream_exists").wait(StreamName="s")  # botocore's own never reads it
+
+
+def test_definition_is_for_its_own_service(kinesis, waitable):
+    sts = botocore.session.get_session().get_service_model("sts")
+    document = waitable("Mine", "DescribeStream", status("A"), namespace="com.amazonaws.kinesis")
+    given = bwp.load_definitions(document)
+    assert ServiceWaiters(kinesis, Loader(), given).get("Mine") is not None
+    assert ServiceWaiters(sts, Loader(), given).get("Mine") is None
+
+
+@pytest.mark.parametrize(
+    ("service", "namespace"),
+    [
+        ("logs", "com.amazonaws.cloudwatchlogs"),
+        ("autoscaling", "com.amazonaws.autoscaling"),
+        ("elbv2", "com.amazonaws.elasticloadbalancingv2"),
+        ("stepfunctions", "com.amazonaws.sfn"),
+        ("cognito-idp", "com.amazonaws.cognitoidentityprovider"),
+    ],
+)
+def test_namespace_of_aws_finds_the_service_by_any_of_its_names(service, namespace, waitable):
+    model = botocore.session.get_session().get_service_model(service)
+    operation = model.operation_names[0]
+    document = waitable(
+        "Mine", operation, {"state": "success", "matcher": {"success": True}}, namespace=namespace
+    )
+    given = bwp.load_definitions(document)
+    assert ServiceWaiters(model, create_loader(), given).get("Mine") is not None
+
+
+# --- all of them --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def all_waiters():
+    """The waiters of every service that has some, with what botocore's own file has."""
+    loader = create_loader()
+    session = botocore.session.get_session()
+    session.register_component("data_loader", loader)
+    found = []
+    for name in session.get_available_services():
+        version = loader.determine_latest_version(name, "service-2")
+        try:
+            own = loader.load_data(f"{name}/{version}/waiters-2")["waiters"]
+        except DataNotFoundError:
+            own = {}
+        if own:
+            model = session.get_service_model(name)
+            found.append((name, ServiceWaiters(model, loader), own))
+    return found
+
+
+def test_every_waiter_of_the_installed_botocore_is_a_method(all_waiters):
+    total = 0
+    for service, waiters, own in all_waiters:
+        total += len(own)
+        for name, body in own.items():
+            bound = waiters.get(name)
+            assert bound is not None, f"{service} {name}"
+            assert bound.operation.name == body["operation"]
+            assert bound.method_name == "wait_until_" + xform_name(name)
+    assert total >= 200
+
+
+def test_generated_definitions_never_need_converting(all_waiters):
+    converting = [
+        f"{service} {name}"
+        for service, waiters, _ in all_waiters
+        for name, bound in waiters.by_snake_name.items()
+        if "generated" in bound.definition.tags and bound.data_model.converts
+    ]
+    assert converting == []
+
+
+def test_every_acceptor_compiles_and_names_its_operation(all_waiters):
+    for _, waiters, _ in all_waiters:
+        for bound in waiters.by_snake_name.values():
+            assert bound.matching.paths is not None
+            assert bound.definition.operation == bound.operation.name
+
+
+def test_every_shipped_file_belongs_to_a_service(all_waiters):
+    for service_id in shipped_services():
+        assert shipped_definitions(service_id)
+
+
+def test_finding_changes_nothing_that_the_loader_shares(kinesis):
+    loader = create_loader()
+    shared = loader.load_data(f"kinesis/{VERSION}/waiters-2")
+    before = copy.deepcopy(shared)
+    waiters = ServiceWaiters(kinesis, loader)
+    for bound in waiters.by_snake_name.values():
+        assert bound.matching
+    assert shared == before

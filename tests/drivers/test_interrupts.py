@@ -1,0 +1,133 @@
+"""What is no answer of an operation passes through, in the call and in the sleep."""
+
+import asyncio
+import threading
+import time
+
+import pytest
+
+from boto_waiters_plus import WaiterCancelledError
+from boto_waiters_plus.conditions import poll, poll_async
+
+ANY_ERROR = {
+    "acceptors": [
+        {"state": "success", "matcher": {"success": False}},
+        {"state": "retry", "matcher": {"success": True}},
+    ],
+    "minDelay": 5,
+    "maxDelay": 5,
+}
+INTERRUPTS = [KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError]
+
+
+@pytest.mark.parametrize("interrupt", INTERRUPTS)
+def test_interrupt_in_the_call_passes(interrupt):
+    def call():
+        raise interrupt
+
+    with pytest.raises(interrupt):
+        poll(call, ANY_ERROR, max_wait=60)
+
+
+@pytest.mark.parametrize("interrupt", INTERRUPTS)
+def test_interrupt_in_the_sleep_passes(interrupt, monkeypatch):
+    def sleep(_seconds):
+        raise interrupt
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    calls = []
+    with pytest.raises(interrupt):
+        poll(lambda: calls.append(1), ANY_ERROR, max_wait=60)
+    assert calls == [1]
+
+
+@pytest.mark.parametrize("interrupt", INTERRUPTS)
+def test_interrupt_in_a_wait_on_an_event_passes(interrupt):
+    class Event:
+        def is_set(self):
+            return False
+
+        def wait(self, _timeout):
+            raise interrupt
+
+    with pytest.raises(interrupt):
+        poll(lambda: None, ANY_ERROR, max_wait=60, cancel_event=Event())
+
+
+def test_task_that_is_cancelled_in_its_sleep_ends_at_once(virtual_time):
+    calls = []
+
+    async def call():
+        calls.append(virtual_time.now)
+
+    async def main():
+        task = asyncio.ensure_future(poll_async(call, ANY_ERROR, max_wait=600))
+        await asyncio.sleep(7)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return virtual_time.now
+
+    assert asyncio.run(main()) == 7
+    assert calls == [0, 5]
+
+
+def test_task_that_is_cancelled_in_its_call_ends_at_once(virtual_time):
+    async def call():
+        await asyncio.sleep(100)
+
+    async def main():
+        task = asyncio.ensure_future(poll_async(call, ANY_ERROR, max_wait=600))
+        await asyncio.sleep(7)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return virtual_time.now
+
+    assert asyncio.run(main()) == 7
+
+
+def test_other_tasks_run_while_one_waits(virtual_time):
+    order = []
+
+    async def call():
+        order.append("look")
+        return {}
+
+    async def other():
+        for _ in range(3):
+            await asyncio.sleep(4)
+            order.append("other")
+
+    async def main():
+        wait = poll_async(call, ANY_ERROR, max_wait=11)
+        await asyncio.gather(wait, other(), return_exceptions=True)
+
+    asyncio.run(main())
+    # Looks at 0, 5 and 10.75, the other task at 4, 8 and 12.
+    assert order == ["look", "other", "look", "other", "look", "other"]
+
+
+def test_cancel_event_from_another_thread_ends_a_sleep_in_real_time():
+    cancel = threading.Event()
+    timer = threading.Timer(0.02, cancel.set)
+    timer.start()
+    with pytest.raises(WaiterCancelledError) as caught:
+        poll(lambda: None, ANY_ERROR, max_wait=600, cancel_event=cancel)
+    timer.join()
+    assert caught.value.attempts == 1
+
+
+def test_wake_signal_from_another_thread_makes_the_wait_look_again_in_real_time():
+    looked, wake = threading.Event(), threading.Event()
+
+    def call():
+        if looked.is_set():
+            raise KeyError
+        looked.set()
+        timer.start()
+
+    timer = threading.Timer(0.02, wake.set)
+    outcome = poll(call, ANY_ERROR, max_wait=600, wake_signal=wake)
+    timer.join()
+    assert (outcome.attempts, wake.is_set()) == (2, False)

@@ -1,0 +1,493 @@
+"""The table of wire faults: what the server does, and how a bounded call may end in it.
+
+`run_fault` sets one up and gives the client and the call; the tests and `bench/faults.py` both go
+by this table.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import functools
+import ipaddress
+import json
+import os
+import ssl
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import ClientError
+from faults.server import (
+    BEFORE_HEADERS,
+    BODY,
+    HEADERS,
+    Behaviour,
+    BlackHole,
+    FaultServer,
+    Refusing,
+    answer,
+    close,
+    drip,
+    dripping_handshake,
+    hang,
+    plain_answer,
+    raw,
+    reset,
+    reset_in_body,
+    silent_handshake,
+    slow_names,
+    truncate,
+)
+
+MODES = ("legacy", "standard", "adaptive")
+
+ABANDONED = "abandoned"
+ANSWER = "answer"
+
+TABLE = json.dumps({"Table": {"TableName": "table", "TableStatus": "ACTIVE"}}).encode()
+STACKS = (
+    b"<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>s</StackName>"
+    b"<StackStatus>CREATE_COMPLETE</StackStatus></member></Stacks></DescribeStacksResult>"
+    b"</DescribeStacksResponse>"
+)
+BUCKETS = (
+    b"<ListAllMyBucketsResult><Buckets><Bucket><Name>b</Name></Bucket></Buckets>"
+    b"</ListAllMyBucketsResult>"
+)
+HEALTHY = {"json": TABLE, "query": STACKS, "xml": BUCKETS}
+
+
+def error(protocol: str, status: int, code: str) -> Behaviour:
+    """An error answer in the words of a protocol."""
+    if protocol == "json":
+        body = json.dumps({"__type": f"com.amazonaws#{code}", "message": "said no"}).encode()
+    elif protocol == "query":
+        body = (
+            f"<ErrorResponse><Error><Type>Sender</Type><Code>{code}</Code>"
+            f"<Message>said no</Message></Error></ErrorResponse>"
+        ).encode()
+    else:
+        body = f"<Error><Code>{code}</Code><Message>said no</Message></Error>".encode()
+    return answer(status, body)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """One thing that can go wrong on the wire."""
+
+    name: str
+    script: Sequence[Behaviour] = (answer(),)
+    endings: frozenset[str] = frozenset({ABANDONED})
+    """How a call with half a second may end: an error's class or code, or one of the two above."""
+    protocol: str = "json"
+    tls: bool = False
+    handshake: Behaviour | None = None
+    warm: bool = False
+    """The client has been used before, and holds an idle connection."""
+    place: str = "server"
+    """server, black hole, many black holes, slow name, refusing, refusing at first, proxy,
+    credentials or throttled"""
+    modes: Sequence[str] = MODES
+    note: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _healthy(protocol: str = "json", *, after: float = 0) -> Behaviour:
+    return answer(body=HEALTHY[protocol], after=after)
+
+
+# Whether a retry of the SDK still fits into half a second depends on its draw and on the mode.
+_ANY = frozenset({ABANDONED, ANSWER})
+
+FAULTS: Sequence[Fault] = (
+    Fault(name="hang before headers", script=[hang(BEFORE_HEADERS)]),
+    Fault(name="hang between headers", script=[hang(HEADERS)]),
+    Fault(name="hang mid-body", script=[hang(BODY)]),
+    Fault(name="hang on a warm connection", script=[_healthy(), hang(BEFORE_HEADERS)], warm=True),
+    Fault(name="headers drip", script=[drip(HEADERS)]),
+    Fault(name="body drips", script=[drip(BODY)]),
+    Fault(name="body drips, Connection: close", script=[drip(BODY, close=True)]),
+    Fault(name="XML body drips", script=[drip(BODY)], protocol="xml"),
+    Fault(name="TLS hello unanswered", handshake=silent_handshake),
+    Fault(name="TLS handshake drips", handshake=dripping_handshake),
+    Fault(name="TLS, hang before headers", script=[hang(BEFORE_HEADERS)], tls=True),
+    Fault(
+        name="TLS, hang on a warm connection", script=[_healthy(), hang(BODY)], tls=True, warm=True
+    ),
+    Fault(name="TLS, body drips", script=[drip(BODY)], tls=True),
+    Fault(name="TLS, body drips, Connection: close", script=[drip(BODY, close=True)], tls=True),
+    Fault(name="connect is black-holed", place="black hole"),
+    Fault(name="8 addresses are black-holed", place="many black holes"),
+    Fault(name="name lookup takes 1.5 s", place="slow name"),
+    Fault(name="proxy hangs on CONNECT", script=[hang(BEFORE_HEADERS)], place="proxy"),
+    Fault(name="waiting for the adaptive mode's turn", place="throttled", modes=["adaptive"]),
+    Fault(
+        name="refresh of credentials hangs",
+        place="credentials",
+        endings=frozenset({ABANDONED, "CredentialRetrievalError"}),
+        note="up to a second late: botocore pauses before it asks for credentials again",
+    ),
+    Fault(
+        name="reset, then hang",
+        script=[reset, hang(BEFORE_HEADERS)],
+        endings=frozenset({ABANDONED, "ConnectionClosedError"}),
+    ),
+    Fault(
+        name="503, then hang",
+        script=[error("json", 503, "ServiceUnavailable"), hang(BEFORE_HEADERS)],
+        endings=frozenset({ABANDONED, "ServiceUnavailable"}),
+    ),
+    Fault(
+        name="TLS to a plain server",
+        handshake=plain_answer,
+        endings=frozenset({ABANDONED, "SSLError"}),
+    ),
+    Fault(
+        name="reset, then healthy",
+        script=[reset, _healthy()],
+        endings=frozenset({ANSWER, "ConnectionClosedError"}),
+    ),
+    Fault(
+        name="reset mid-body, then healthy",
+        script=[reset_in_body, _healthy()],
+        endings=frozenset({ANSWER, "ConnectionClosedError", "HTTPClientError"}),
+    ),
+    Fault(
+        name="reset for ever",
+        script=[reset],
+        endings=frozenset({ABANDONED, "ConnectionClosedError"}),
+    ),
+    Fault(
+        name="closed for ever",
+        script=[close],
+        endings=frozenset({ABANDONED, "ConnectionClosedError"}),
+    ),
+    Fault(
+        name="refused",
+        place="refusing",
+        endings=frozenset({ABANDONED, "EndpointConnectionError"}),
+    ),
+    Fault(
+        name="refused, then up",
+        place="refusing at first",
+        endings=_ANY | {"EndpointConnectionError"},
+    ),
+    Fault(
+        name="JSON body truncated",
+        script=[truncate(TABLE)],
+        endings=frozenset({ANSWER, "ConnectionClosedError"}),
+        note="botocore 1.44 gives {} for it, with any deadline or none; 1.34 retries, and raises",
+    ),
+    Fault(
+        name="XML body truncated",
+        script=[truncate(BUCKETS)],
+        protocol="xml",
+        endings=frozenset({"ResponseParserError", "500", "ConnectionClosedError"}),
+    ),
+    Fault(
+        name="JSON body malformed",
+        script=[answer(body=b"{]")],
+        endings=frozenset({ANSWER}),
+        note="botocore gives {} for it, with any deadline or none",
+    ),
+    Fault(
+        name="XML body malformed",
+        script=[answer(body=b"<a")],
+        protocol="xml",
+        endings=frozenset({"ResponseParserError", "500"}),
+    ),
+    Fault(
+        name="query body malformed",
+        script=[answer(body=b"<a")],
+        protocol="query",
+        endings=frozenset({"ResponseParserError"}),
+    ),
+    Fault(
+        name="not HTTP",
+        script=[raw(b"220 mail ready\r\n")],
+        endings=frozenset({ABANDONED, "ConnectionClosedError"}),
+    ),
+    *(
+        Fault(
+            name=f"{code} {status} for ever, {protocol}",
+            script=[error(protocol, status, code)],
+            protocol=protocol,
+            endings=frozenset({ABANDONED, code}),
+        )
+        for status, code, protocol in (
+            (500, "InternalServerError", "json"),
+            (503, "ServiceUnavailable", "json"),
+            (503, "SlowDown", "xml"),
+            (503, "ServiceUnavailable", "query"),
+            (400, "ThrottlingException", "json"),
+            (400, "Throttling", "query"),
+        )
+    ),
+    Fault(
+        name="503 once, then healthy",
+        script=[error("json", 503, "ServiceUnavailable"), _healthy()],
+        endings=frozenset({ANSWER, ABANDONED, "ServiceUnavailable"}),
+    ),
+    *(
+        Fault(
+            name=f"expired token, {protocol}",
+            script=[error(protocol, status, code)],
+            protocol=protocol,
+            endings=frozenset({code}),
+        )
+        for protocol, status, code in (
+            ("json", 400, "ExpiredTokenException"),
+            ("xml", 400, "ExpiredToken"),
+            ("query", 403, "ExpiredToken"),
+        )
+    ),
+    *(
+        Fault(
+            name=f"slow but in time, {protocol}",
+            script=[_healthy(protocol, after=0.3)],
+            protocol=protocol,
+            endings=frozenset({ANSWER}),
+        )
+        for protocol in ("json", "xml", "query")
+    ),
+    Fault(name="healthy", script=[_healthy()], endings=frozenset({ANSWER})),
+    Fault(name="TLS, healthy", script=[_healthy()], tls=True, endings=frozenset({ANSWER})),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """A fault that is set up."""
+
+    client: Any
+    call: Callable[[], Any]
+    """One call of the operation; returns the response."""
+    server: FaultServer | None
+
+
+class Certificate:
+    """A self-signed certificate of 127.0.0.1, for one run.
+
+    Args:
+        folder: where its files go.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        from cryptography import x509  # noqa: PLC0415 - who runs no TLS needs none of it
+        from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415
+        from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
+        from cryptography.x509.oid import NameOID  # noqa: PLC0415
+
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "fault server of a test")])
+        now = dt.datetime.now(dt.timezone.utc)
+        certificate = (
+            x509.CertificateBuilder()
+            .subject_name(name)
+            .issuer_name(name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - dt.timedelta(days=1))
+            .not_valid_after(now + dt.timedelta(days=1))
+            .add_extension(
+                x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]),
+                critical=False,
+            )
+            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+            .sign(key, hashes.SHA256())
+        )
+        self.path = folder / "certificate.pem"
+        self.path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+        key_path = folder / "key.pem"
+        key_path.write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            )
+        )
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(self.path, key_path)
+
+
+@contextlib.contextmanager
+def run_fault(
+    fault: Fault, mode: str, certificate: Certificate | None = None, **config: Any
+) -> Iterator[Running]:
+    """Set a fault up.
+
+    Args:
+        fault: of `FAULTS`.
+        mode: the retry mode of the client.
+        certificate: for those over TLS.
+        config: more for the client's `Config`.
+    """
+    with contextlib.ExitStack() as stack:
+        place = _PLACES[fault.place](fault, stack, certificate)
+        if fault.place == "throttled":
+            config = {"retries": {"mode": mode, "total_max_attempts": 1}, **config}
+        # The bundle of all authorities takes a while to load, and longer on a busy machine.
+        is_tls = fault.tls or fault.handshake is not None
+        with_certificate = certificate.path if is_tls and certificate else None
+        client = make_client(
+            fault.protocol, place.url, mode, with_certificate, **config, **place.config
+        )
+        stack.callback(client.close)
+        call = operation(client)
+        if place.before_retry is not None:
+            client.meta.events.register("needs-retry.*.*", place.before_retry)
+        if fault.place == "throttled":
+            for _ in range(2):
+                with contextlib.suppress(ClientError):
+                    call()
+        if fault.warm:
+            call()
+        yield Running(client=client, call=call, server=place.server)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Place:
+    url: str
+    server: FaultServer | None = None
+    config: dict[str, Any] = field(default_factory=dict)
+    before_retry: Callable[..., None] | None = None
+
+
+def _server(fault: Fault, stack: contextlib.ExitStack, certificate: Certificate | None) -> _Place:
+    tls = certificate.context if fault.tls and certificate else None
+    server = stack.enter_context(FaultServer(fault.script, tls=tls, handshake=fault.handshake))
+    return _Place(url=server.url, server=server)
+
+
+def _slow_name(_: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
+    server = stack.enter_context(FaultServer([_healthy()]))
+    stack.enter_context(slow_names(1.5))
+    return _Place(url=f"http://slow.test:{server.port}", server=server)
+
+
+def _refusing(_: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
+    return _Place(url=stack.enter_context(Refusing([_healthy()])).url)
+
+
+def _refusing_at_first(_: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
+    refusing = stack.enter_context(Refusing([_healthy()]))
+    return _Place(url=refusing.url, before_retry=lambda **_: refusing.up())
+
+
+def _black_hole(_: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
+    return _Place(url=stack.enter_context(BlackHole()).url)
+
+
+def _many_black_holes(_: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
+    hole = stack.enter_context(BlackHole())
+    stack.enter_context(slow_names(0, addresses=["127.0.0.1"] * 8))
+    return _Place(url=f"http://slow.test:{hole.port}")
+
+
+def _proxy(fault: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
+    server = stack.enter_context(FaultServer(fault.script))
+    return _Place(
+        url="https://behind.test", server=server, config={"proxies": {"https": server.url}}
+    )
+
+
+def _throttled(_: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
+    throttle = error("json", 400, "ThrottlingException")
+    server = stack.enter_context(FaultServer([throttle, throttle, _healthy()]))
+    return _Place(url=server.url, server=server)
+
+
+def _credentials(_: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
+    """Credentials of a container that run out in a minute, and then cannot be had."""
+    expiry = dt.datetime.now(dt.timezone.utc) + dt.timedelta(minutes=1)
+    keys = {
+        "AccessKeyId": "testing",
+        "SecretAccessKey": "testing",
+        "Token": "testing",
+        "Expiration": expiry.strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    source = FaultServer([answer(body=json.dumps(keys).encode()), hang(BEFORE_HEADERS)])
+    stack.enter_context(source)
+    environment = {
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"{source.url}/credentials",
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    }
+    stack.enter_context(mock.patch.dict(os.environ, environment))
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+        os.environ.pop(name, None)
+    server = stack.enter_context(FaultServer([_healthy()]))
+    return _Place(url=server.url, server=server, config={"keys": {}})
+
+
+_PLACES: dict[str, Callable[[Fault, contextlib.ExitStack, Certificate | None], _Place]] = {
+    "server": _server,
+    "slow name": _slow_name,
+    "refusing": _refusing,
+    "refusing at first": _refusing_at_first,
+    "black hole": _black_hole,
+    "many black holes": _many_black_holes,
+    "proxy": _proxy,
+    "throttled": _throttled,
+    "credentials": _credentials,
+}
+
+KEYS = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
+
+
+def make_client(
+    protocol: str,
+    url: str,
+    mode: str | None = None,
+    certificate: Path | None = None,
+    *,
+    keys: dict[str, str] = KEYS,
+    **config: Any,
+) -> Any:
+    """A client of a service that speaks the protocol.
+
+    Of one session for all that are given keys: the models are read once.
+    """
+    service = {"json": "dynamodb", "xml": "s3", "query": "cloudformation"}[protocol]
+    retries: dict[str, Any] = {"retries": {"mode": mode}} if mode else {}
+    session = _session() if keys else boto3.Session()
+    return session.client(
+        service,
+        region_name="us-east-1",
+        endpoint_url=url,
+        **keys,
+        verify=None if certificate is None else str(certificate),
+        config=Config(**{**retries, **config}),
+    )
+
+
+@functools.cache
+def _session() -> boto3.Session:
+    return boto3.Session()
+
+
+def operation(client: Any) -> Callable[[], Any]:
+    """A read operation of the client that answers with a body."""
+    service = client.meta.service_model.service_name
+    if service == "dynamodb":
+        return lambda: client.describe_table(TableName="table")
+    return client.list_buckets if service == "s3" else client.describe_stacks  # type: ignore[no-any-return]  # made at run time
+
+
+def retry_quota(client: Any) -> int | None:
+    """What is left of the retry quota of a client in standard or adaptive mode; None: no quota."""
+    service = client.meta.service_model.service_id.hyphenize()
+    emitter = client.meta.events
+    handlers = getattr(emitter, "_emitter", emitter)._handlers
+    for handler in handlers.prefix_search(f"needs-retry.{service}.X"):
+        quota = getattr(getattr(handler, "__self__", None), "_retry_quota", None)
+        if quota is not None:
+            return int(quota._quota.available_capacity)
+    return None

@@ -1,0 +1,520 @@
+"""Bounded calls against every fault of the table, and what they may not do to anybody else.
+
+Bounds are generous: what is measured precisely is in `bench/faults.py`.
+"""
+
+import contextlib
+import gc
+import signal
+import socket
+import threading
+import time
+import warnings
+from unittest import mock
+
+import pytest
+from botocore.exceptions import ClientError, ConnectTimeoutError
+from faults.scenarios import (
+    ABANDONED,
+    ANSWER,
+    FAULTS,
+    HEALTHY,
+    MODES,
+    TABLE,
+    error,
+    make_client,
+    operation,
+    retry_quota,
+    run_fault,
+)
+from faults.server import (
+    BEFORE_HEADERS,
+    BODY,
+    BlackHole,
+    FaultServer,
+    answer,
+    drip,
+    hang,
+    slow_names,
+)
+
+from boto_waiters_plus.aws import connections
+from boto_waiters_plus.aws.bounded import Abandoned, CancelledInFlight, bounded_call
+
+SECONDS = 0.5
+SHORT = 0.3
+GENEROUS = 1.0
+MANY_SECONDS = 60
+
+# In these modes they take different ways through botocore; the others do not care.
+IN_ALL_MODES = {
+    "hang before headers",
+    "body drips",
+    "TLS handshake drips",
+    "connect is black-holed",
+    "reset for ever",
+    "ServiceUnavailable 503 for ever, json",
+    "ThrottlingException 400 for ever, json",
+    "healthy",
+}
+CASES = [
+    pytest.param(fault, mode, id=f"{fault.name}-{mode}")
+    for fault in FAULTS
+    for mode in fault.modes
+    if mode == fault.modes[-2 if len(fault.modes) > 1 else 0] or fault.name in IN_ALL_MODES
+]
+
+
+def ending_of(call, **options):
+    try:
+        bounded_call(call, **options)
+    except Abandoned:
+        return ABANDONED
+    except ClientError as raised:
+        return raised.response["Error"]["Code"]
+    except Exception as raised:
+        return type(raised).__name__
+    return ANSWER
+
+
+def aside(call):
+    thread = threading.Thread(target=call)
+    thread.start()
+    return thread
+
+
+def own_threads():
+    return [t.name for t in threading.enumerate() if t.name.startswith("boto_waiters_plus")]
+
+
+def drop_what_cpython_leaves_open():
+    """CPython before 3.11 does not close the proxy's answer when reading it fails."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
+def skip_without_black_holes():
+    with BlackHole() as hole:
+        if not hole.holds:
+            pytest.skip("a full queue does not hold connections up on this system")
+
+
+@pytest.mark.parametrize(("fault", "mode"), CASES)
+def test_a_bounded_call_ends_as_the_table_says_and_in_time(fault, mode, certificate):
+    if "black hole" in fault.place:
+        skip_without_black_holes()
+    with run_fault(fault, mode, certificate) as running:
+        seconds = SHORT if fault.endings == {ABANDONED} else SECONDS
+        began = time.perf_counter()
+        ending = ending_of(running.call, client=running.client, seconds=seconds)
+        # botocore's own pause of a second between two tries for credentials is not bounded.
+        slack = GENEROUS + (1 if fault.place == "credentials" else 0)
+        assert time.perf_counter() - began < seconds + slack
+        assert ending in fault.endings
+        if ending == ABANDONED and fault.place == "server":
+            assert running.server.wait_until_closed(5)
+    if fault.place == "proxy":
+        drop_what_cpython_leaves_open()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_after_a_call_that_was_cut_off_the_client_works_and_has_its_quota(mode):
+    with FaultServer([hang(BODY), answer(body=TABLE)]) as server:
+        client = make_client("json", server.url, mode)
+        quota = retry_quota(client)
+        assert ending_of(operation(client), client=client, seconds=0.2) == ABANDONED
+        assert operation(client)()["Table"]["TableStatus"] == "ACTIVE"
+        assert retry_quota(client) == quota
+        client.close()
+
+
+def test_retries_that_would_not_fit_take_nothing_from_the_quota():
+    throttle = error("json", 400, "ThrottlingException")
+    with FaultServer([throttle]) as server:
+        client = make_client("json", server.url, "standard")
+        for _ in range(20):
+            ending = ending_of(operation(client), client=client, seconds=0.4)
+            assert ending == "ThrottlingException"
+        assert retry_quota(client) == 500
+        assert len(server.requests) == 20
+        client.close()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_refused_retry_gives_the_error_botocore_would_have_given(mode):
+    code = "ProvisionedThroughputExceededException"
+    with FaultServer([error("json", 400, code)]) as server:
+        client = make_client("json", server.url, mode)
+        with pytest.raises(ClientError) as caught:
+            bounded_call(operation(client), client=client, seconds=0.04)
+        assert type(caught.value) is client.exceptions.ProvisionedThroughputExceededException
+        assert caught.value.operation_name == "DescribeTable"
+        assert caught.value.response["ResponseMetadata"]["RetryAttempts"] == 0
+        assert caught.value.response["ResponseMetadata"]["HTTPStatusCode"] == 400
+        client.close()
+
+
+def test_retries_that_fit_are_made():
+    with FaultServer([error("json", 500, "InternalServerError"), answer(body=TABLE)]) as server:
+        client = make_client("json", server.url, "standard")
+        bounded_call(operation(client), client=client, seconds=MANY_SECONDS)
+        assert len(server.requests) == 2
+        client.close()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_pause_before_a_retry_ends_at_the_deadline(mode):
+    with FaultServer([answer(body=TABLE)]) as server:
+        client = make_client("json", server.url, mode)
+        client.meta.events.register("needs-retry.dynamodb", lambda **_: 30)
+        began = time.perf_counter()
+        assert ending_of(operation(client), client=client, seconds=0.2) == ABANDONED
+        assert time.perf_counter() - began < 5
+        assert len(server.requests) == 1
+        client.close()
+
+
+def test_other_retry_handlers_are_asked_about_what_is_not_retried_by_waiting():
+    asked = []
+    with FaultServer([error("json", 400, "ResourceNotFoundException")]) as server:
+        client = make_client("json", server.url, "legacy")
+        client.meta.events.register("needs-retry.dynamodb", lambda **_: asked.append(True))
+        ending = ending_of(operation(client), client=client, seconds=0.3)
+        assert ending == "ResourceNotFoundException"
+        assert asked == [True]
+        client.close()
+
+
+# --- who else is there -----------------------------------------------------------------------
+
+
+def test_fifty_calls_cut_off_at_once_do_not_touch_another_on_the_same_client():
+    def behave(exchange):
+        if b"steady" in exchange.request:
+            answer(body=TABLE, after=1.0)(exchange)
+        hang(BEFORE_HEADERS)(exchange)
+
+    with FaultServer([behave]) as server:
+        client = make_client("json", server.url, "legacy", max_pool_connections=10)
+        steady, endings = [], []
+
+        def wait_for_steady():
+            steady.append(client.describe_table(TableName="steady"))
+
+        def be_cut_off():
+            call = lambda: client.describe_table(TableName="table")  # noqa: E731 - one line
+            endings.append(ending_of(call, client=client, seconds=SECONDS))
+
+        bounded_call(lambda: None, client=client, seconds=SECONDS)
+        threads = [aside(wait_for_steady), *(aside(be_cut_off) for _ in range(50))]
+        for thread in threads:
+            thread.join(30)
+        assert endings == [ABANDONED] * 50
+        assert steady[0]["Table"]["TableStatus"] == "ACTIVE"
+        assert sum(b"steady" in request for request in server.requests) == 1
+        client.close()
+
+
+def test_a_connection_that_another_call_has_taken_over_is_not_shut():
+    """The first call has its answer, but not its end, when the second uses the connection."""
+    second = []
+    # Before urllib3 2 there is no asking for `is_connected`; taking over is seen at the request.
+    with FaultServer([answer(body=TABLE), answer(body=TABLE, after=0.6)]) as server:
+        client = make_client("json", server.url, "standard", max_pool_connections=1)
+        first_thread = threading.get_ident()
+
+        def dawdle(**_):
+            if threading.get_ident() == first_thread:
+                second.append(aside(lambda: second.append(operation(client)())))
+                server.wait_for_request(2)
+                threading.Event().wait(0.4)  # past the deadline
+
+        client.meta.events.register("after-call.dynamodb", dawdle)
+        assert ending_of(operation(client), client=client, seconds=0.3) == ABANDONED
+        second[0].join(10)
+        assert second[1]["Table"]["TableStatus"] == "ACTIVE"
+        assert second[1]["ResponseMetadata"]["RetryAttempts"] == 0
+        assert server.accepted == 1
+        client.close()
+
+
+def test_an_idle_connection_is_checked_only_after_the_earlier_call_has_let_it_go():
+    if not hasattr(connections._hooks._classes[0], "is_connected"):
+        pytest.skip("urllib3 before 2 does not ask the connection")
+    with FaultServer([answer(body=TABLE)]) as server:
+        client = make_client("json", server.url, "standard", max_pool_connections=1)
+        held = []
+
+        def look(**_):
+            (pool,) = client._endpoint.http_session._manager.pools._container.values()
+            (connection,) = [one for one in pool.pool.queue if one is not None]
+            held.append(connection.__dict__["_boto_waiters_plus_hold"].is_live)
+            threading.Thread(target=lambda: held.append(connection.is_connected)).start()
+            while len(held) < 2:
+                threading.Event().wait(0.005)
+            held.append("_boto_waiters_plus_hold" in connection.__dict__)
+
+        client.meta.events.register("after-call.dynamodb", look)
+        bounded_call(operation(client), client=client, seconds=MANY_SECONDS)
+        assert held == [True, True, False]
+        client.close()
+
+
+def test_a_connection_older_than_the_first_bounded_call_is_bounded():
+    connections.unhook_connections()
+    with FaultServer([answer(body=TABLE), drip(BODY)]) as server:
+        client = make_client("json", server.url, "legacy")
+        operation(client)()
+        assert ending_of(operation(client), client=client, seconds=0.3) == ABANDONED
+        assert server.accepted == 1
+        client.close()
+
+
+def test_calls_in_other_threads_go_on_when_one_is_cancelled():
+    event = threading.Event()
+    with FaultServer([hang(BEFORE_HEADERS), answer(body=TABLE, after=0.5)]) as server:
+        client = make_client("json", server.url, "legacy")
+        endings = []
+        cancelled = aside(
+            lambda: endings.append(
+                ending_of(operation(client), client=client, seconds=None, cancel_event=event)
+            )
+        )
+        server.wait_for_request()
+        other = aside(
+            lambda: endings.append(ending_of(operation(client), client=client, seconds=30))
+        )
+        server.wait_for_request(2)
+        event.set()
+        cancelled.join(10)
+        other.join(10)
+        assert endings == ["CancelledInFlight", ANSWER]
+        client.close()
+
+
+# --- cancelling ------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def being_cancelled(client, call, **options):
+    """The call in a thread; the block is to set the event, and the call has to end."""
+    event, endings = threading.Event(), []
+    options |= {"client": client, "seconds": None, "cancel_event": event}
+    thread = aside(lambda: endings.append(ending_of(call, **options)))
+    yield event
+    began = time.perf_counter()
+    thread.join(30)
+    assert endings == ["CancelledInFlight"]
+    assert time.perf_counter() - began < 5
+
+
+def test_cancelling_shuts_the_connection_in_use():
+    with FaultServer([drip(BODY)]) as server:
+        client = make_client("json", server.url, "legacy")
+        with being_cancelled(client, operation(client)) as event:
+            server.wait_for_request()
+            event.set()
+        assert server.wait_until_closed(5)
+        client.close()
+
+
+def test_cancelling_ends_a_tls_handshake(certificate):
+    (fault,) = [fault for fault in FAULTS if fault.name == "TLS hello unanswered"]
+    with run_fault(fault, "legacy", certificate) as running:
+        with being_cancelled(running.client, running.call) as event:
+            while not running.server.accepted:
+                threading.Event().wait(0.005)
+            threading.Event().wait(0.1)  # the hello is on its way
+            event.set()
+        assert running.server.wait_until_closed(5)
+
+
+def test_cancelling_a_call_in_a_thread_shuts_its_connection():
+    with FaultServer([hang(BODY)]) as server:
+        client = make_client("json", server.url, "legacy")
+        with being_cancelled(client, operation(client), in_thread=True) as event:
+            server.wait_for_request()
+            event.set()
+        assert server.wait_until_closed(5)
+        client.close()
+
+
+def test_cancelling_ends_a_connect_that_nobody_answers():
+    skip_without_black_holes()
+    with BlackHole() as hole:
+        client = make_client("json", hole.url, "legacy", connect_timeout=20)
+        with being_cancelled(client, operation(client)) as event:
+            threading.Event().wait(0.1)
+            event.set()
+        client.close()
+
+
+def test_cancelling_ends_a_name_lookup():
+    with slow_names(1):
+        client = make_client("json", "http://slow.test:9", "legacy")
+        with being_cancelled(client, operation(client)) as event:
+            threading.Event().wait(0.1)
+            event.set()
+        client.close()
+
+
+def test_cancelling_ends_the_pause_before_a_retry():
+    with FaultServer([answer(body=TABLE)]) as server:
+        client = make_client("json", server.url, "legacy")
+        client.meta.events.register("needs-retry.dynamodb", lambda **_: 30)
+        with being_cancelled(client, operation(client)) as event:
+            server.wait_for_request()
+            event.set()
+        assert len(server.requests) == 1
+        client.close()
+
+
+def test_ctrl_c_ends_the_call_at_once():
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with FaultServer([hang(BEFORE_HEADERS)]) as server:
+        client = make_client("json", server.url, "legacy")
+        before = signal.signal(signal.SIGALRM, interrupt)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        try:
+            began = time.perf_counter()
+            with pytest.raises(KeyboardInterrupt):
+                bounded_call(operation(client), client=client, seconds=MANY_SECONDS)
+            assert time.perf_counter() - began < 10
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        assert server.wait_until_closed(5)
+        client.close()
+
+
+# --- other ways of bounding ------------------------------------------------------------------
+
+BY_ONE_CLIENT = {
+    "hang before headers",
+    "hang on a warm connection",
+    "body drips, Connection: close",
+    "TLS handshake drips",
+    "TLS, body drips",
+    "8 addresses are black-holed",
+    "name lookup takes 1.5 s",
+    "proxy hangs on CONNECT",
+}
+
+
+@pytest.mark.parametrize("fault", [f for f in FAULTS if f.name in BY_ONE_CLIENT], ids=str)
+def test_one_client_alone_is_bounded_as_well(fault, certificate):
+    if "black hole" in fault.place:
+        skip_without_black_holes()
+    connections.set_process_wide(False)
+    with run_fault(fault, "legacy", certificate) as running:
+        began = time.perf_counter()
+        ending = ending_of(running.call, client=running.client, seconds=SHORT)
+        assert time.perf_counter() - began < SHORT + GENEROUS
+        assert ending == ABANDONED
+        assert connections._hooks._put == []
+    if fault.place == "proxy":
+        drop_what_cpython_leaves_open()
+
+
+def test_in_a_thread_even_a_users_handler_is_bounded_and_the_connection_is_shut():
+    go_on = threading.Event()
+    with FaultServer([hang(BEFORE_HEADERS)]) as server:
+        client = make_client("json", server.url, "legacy")
+        options = {"client": client, "seconds": 0.3, "in_thread": True}
+        assert ending_of(operation(client), **options) == ABANDONED
+        assert server.wait_until_closed(5)
+        client.meta.events.register("before-send.dynamodb", lambda **_: go_on.wait(30) and None)
+        began = time.perf_counter()
+        assert ending_of(operation(client), **options) == ABANDONED
+        assert time.perf_counter() - began < 10
+        assert len(server.requests) == 1
+        go_on.set()
+        client.close()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "TLS hello unanswered",
+        "TLS handshake drips",
+        "TLS, body drips",
+        "connect is black-holed",
+        "8 addresses are black-holed",
+        "name lookup takes 1.5 s",
+    ],
+)
+def test_without_urllib3s_private_method_calls_are_bounded_too(name, certificate):
+    (fault,) = [fault for fault in FAULTS if fault.name == name]
+    if "black hole" in fault.place:
+        skip_without_black_holes()
+    without = contextlib.nullcontext(False)
+    with (
+        mock.patch.object(connections, "socket_maker", return_value=without),
+        run_fault(fault, "standard", certificate) as running,
+    ):
+        began = time.perf_counter()
+        ending = ending_of(running.call, client=running.client, seconds=SHORT)
+        assert time.perf_counter() - began < SHORT + GENEROUS
+        assert ending == ABANDONED
+
+
+# --- what is not touched ---------------------------------------------------------------------
+
+
+def test_a_users_shorter_connect_timeout_stays():
+    skip_without_black_holes()
+    with BlackHole() as hole:
+        client = make_client("json", hole.url, connect_timeout=0.2, retries={"max_attempts": 0})
+        with pytest.raises(ConnectTimeoutError, match="Connect timeout"):
+            bounded_call(operation(client), client=client, seconds=MANY_SECONDS)
+        client.close()
+
+
+def test_socket_options_and_timeouts_of_a_connection_are_as_before_afterwards():
+    option = (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    made = []
+    cls = connections._hooks._classes[0]
+    init = cls.__init__
+
+    def remember(self, *args, **kwargs):
+        init(self, *args, **kwargs)
+        self.socket_options = [option]
+        made.append(self)
+
+    with FaultServer([answer(body=TABLE)]) as server, mock.patch.object(cls, "__init__", remember):
+        client = make_client("json", server.url, read_timeout=7)
+        bounded_call(operation(client), client=client, seconds=MANY_SECONDS)
+        (connection,) = made
+        assert connection.socket_options == [option]
+        assert connection.sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        assert connection.timeout == 7
+        assert connection.sock.gettimeout() == 7
+        assert "_new_conn" not in connection.__dict__
+        client.close()
+
+
+def test_the_timeout_of_a_connection_is_as_before_once_it_is_connected():
+    with FaultServer([answer()]) as server:
+        connection = connections._hooks._classes[0]("127.0.0.1", port=server.port, timeout=7)
+        bounded_call(lambda: connection.connect(), client=None, seconds=5)  # noqa: PLW0108 - hooked
+        assert connection.timeout == 7
+        connection.close()
+
+
+def test_a_call_without_a_scope_on_a_hooked_client_is_botocores_own():
+    with FaultServer([answer(body=HEALTHY["json"], after=0.3)]) as server:
+        client = make_client("json", server.url)
+        with pytest.raises(Abandoned):
+            bounded_call(operation(client), client=client, seconds=0.1)
+        before = own_threads()
+        assert operation(client)()["Table"]["TableStatus"] == "ACTIVE"
+        assert set(own_threads()) <= set(before)
+        client.close()
+
+
+def test_abandoned_and_cancelled_are_no_errors_of_the_call():
+    assert not issubclass(Abandoned, (ClientError, OSError))
+    assert not issubclass(CancelledInFlight, (ClientError, OSError))
