@@ -1,0 +1,219 @@
+"""How many waits are getting on: for a callback, or as a table on stderr."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from .drivers.clock import current_time
+from .drivers.course import Subject
+from .engine.report import WaitEvent
+from .exceptions import WaiterCancelledError, WaiterError
+from .outcome import WaiterOutcome
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from typing_extensions import Self
+
+MOST_ROWS: Final = 15
+"""Waits that the table shows; the line below it counts all."""
+
+REFRESHES_PER_SECOND: Final = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitProgress:
+    """How one of many waits is getting on, and how many are over."""
+
+    index: int
+    """Its place among the waits that were given."""
+    waiter: str
+    """The waiter's name."""
+    service: str | None
+    """The service's name, as botocore spells it."""
+    state: Literal["waiting", "succeeded", "failed", "cancelled"] = "waiting"
+    """Whether it is over, and how."""
+    observed: str | None = None
+    """The state that the last attempt saw, or the code of its error, where it may be shown."""
+    attempts: int = 0
+    """Calls answered."""
+    elapsed: float = 0.0
+    """Seconds since the start."""
+    next_look: float | None = None
+    """Seconds from then until the next attempt; None if there is none."""
+    ended: int = 0
+    """Waits that are over, of all."""
+    failed: int = 0
+    """Waits that neither succeeded nor were cancelled, of all."""
+    total: int = 0
+    """All waits."""
+
+
+class Progress:
+    """Takes the news of many waits and passes it on.
+
+    Args:
+        subjects: what is waited for, in order.
+        callback: is told after each attempt and at each end.
+    """
+
+    def __init__(
+        self, subjects: Sequence[Subject], callback: Callable[[WaitProgress], object]
+    ) -> None:
+        self._callback = callback
+        self._waits = [
+            WaitProgress(index=index, waiter=subject.waiter, service=subject.service)
+            for index, subject in enumerate(subjects)
+        ]
+        self._ended = 0
+        self._failed = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        return
+
+    def attempted(self, index: int, event: WaitEvent) -> None:
+        """An attempt of the wait at `index` was answered."""
+        self._tell(
+            replace(
+                self._waits[index],
+                observed=event.error or event.observed,
+                attempts=event.attempts,
+                elapsed=event.elapsed,
+                next_look=event.next_delay,
+            )
+        )
+
+    def is_over(self, index: int, result: WaiterOutcome[Any] | Exception) -> None:
+        """The wait at `index` ended."""
+        state: Literal["succeeded", "failed", "cancelled"] = "succeeded"
+        if isinstance(result, Exception):
+            state = "cancelled" if isinstance(result, WaiterCancelledError) else "failed"
+        self._ended += 1
+        self._failed += state == "failed"
+        last = replace(self._waits[index], state=state, next_look=None)
+        if isinstance(result, (WaiterOutcome, WaiterError)):
+            last = replace(last, attempts=result.attempts, elapsed=result.elapsed)
+        self._tell(last)
+
+    def _tell(self, wait: WaitProgress) -> None:
+        wait = replace(wait, ended=self._ended, failed=self._failed, total=len(self._waits))
+        self._waits[wait.index] = wait
+        self._callback(wait)
+
+
+class ProgressTable(Progress):
+    """A table of the waits on stderr, by rich.
+
+    Args:
+        subjects: what is waited for, in order.
+        console: where it is drawn; stderr if not given.
+
+    Raises:
+        ModuleNotFoundError: rich is not installed.
+    """
+
+    def __init__(self, subjects: Sequence[Subject], console: Console | None = None) -> None:
+        super().__init__(subjects, self._note)
+        try:
+            # Optional, and 60 ms that nobody else shall pay.
+            from rich.console import Console  # noqa: PLC0415
+            from rich.live import Live  # noqa: PLC0415
+        except ImportError as error:
+            raise ModuleNotFoundError(
+                "progress=True needs rich: pip install 'boto-waiters-plus[cli]'"
+            ) from error
+        # The thread that draws reads what the one that waits writes.
+        self._lock = threading.Lock()
+        self._clock = current_time().clock()
+        self._began = self._clock()
+        self._looks = [math.nan] * len(subjects)
+        self._running = dict.fromkeys(range(len(subjects)))
+        self._failures: list[int] = []
+        self._live = Live(
+            console=console or Console(stderr=True),
+            get_renderable=self.drawn,
+            refresh_per_second=REFRESHES_PER_SECOND,
+        )
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._live.stop()
+
+    def drawn(self) -> RenderableType:
+        """The table and the line below it, as of now."""
+        from rich.console import Group  # noqa: PLC0415 - optional
+        from rich.table import Table  # noqa: PLC0415 - optional
+
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for title in ("", "waiter", "seen"):
+            table.add_column(title, overflow="ellipsis", no_wrap=True)
+        for title in ("attempts", "elapsed", "next look"):
+            table.add_column(title, justify="right", no_wrap=True)
+        with self._lock:
+            waits = [self._waits[index] for index in self._shown()]
+            now, summary = self._clock(), self._summary(len(waits))
+            for wait in waits:
+                table.add_row(*self._row(wait, now))
+        return Group(table, summary) if waits else Group(summary)
+
+    def _note(self, wait: WaitProgress) -> None:
+        with self._lock:
+            if wait.next_look is not None:
+                self._looks[wait.index] = self._clock() + wait.next_look
+            if wait.state != "waiting":
+                self._running.pop(wait.index, None)
+            if wait.state == "failed":
+                self._failures.append(wait.index)
+
+    def _shown(self) -> list[int]:
+        """Failures first, then what still runs; a few of them."""
+        shown = self._failures[:MOST_ROWS]
+        for index in self._running:
+            if len(shown) >= MOST_ROWS:
+                break
+            shown.append(index)
+        return shown
+
+    def _row(self, wait: WaitProgress, now: float) -> tuple[Any, ...]:
+        from rich.text import Text  # noqa: PLC0415 - optional
+
+        is_over = wait.state != "waiting"
+        elapsed = wait.elapsed if is_over else now - self._began
+        left = self._looks[wait.index] - now
+        look = "" if is_over else "now" if not left > 0 else f"{left:.0f} s"
+        name = f"{wait.service} {wait.waiter}" if wait.service else wait.waiter
+        return (
+            Text(str(wait.index), style="dim"),
+            Text(name, style="red" if wait.state == "failed" else ""),
+            # Never markup: what a service said is not ours to interpret.
+            Text(wait.observed or ""),
+            str(wait.attempts),
+            f"{elapsed:.0f} s",
+            look,
+        )
+
+    def _summary(self, shown: int) -> str:
+        total = len(self._waits)
+        text = f"{self._ended} of {total} over, {self._failed} failed"
+        hidden = total - self._ended + self._failed - shown
+        return f"{text}; {hidden} more not shown" if hidden > 0 else text

@@ -1,0 +1,250 @@
+"""Bad input of `wait_until_*` and `wait_until`: refused before the first request."""
+
+import copy
+import datetime as dt
+import json
+import math
+import threading
+
+import boto3
+import pytest
+from botocore.exceptions import ParamValidationError
+
+import boto_waiters_plus as bwp
+
+
+@pytest.fixture(params=["method", "function"])
+def wait(request, s3, answers):
+    """A wait on an attached client, by its method or by `wait_until`; with its requests."""
+    asked = answers(s3, {})
+
+    def by_method(**keywords):
+        return s3.wait_until_bucket_exists(**keywords)
+
+    def by_function(**keywords):
+        return bwp.wait_until(s3, "BucketExists", **keywords)
+
+    call = by_method if request.param == "method" else by_function
+    call.requests = asked.requests
+    return call
+
+
+@pytest.mark.parametrize(
+    ("max_wait", "kind", "text"),
+    [
+        (None, TypeError, "needs max_wait"),
+        (0, ValueError, "max_wait must be greater than 0"),
+        (0.0, ValueError, "max_wait must be greater than 0"),
+        (-1, ValueError, "max_wait"),
+        (math.nan, ValueError, "max_wait must be finite"),
+        (math.inf, ValueError, "max_wait must be finite"),
+        (-math.inf, ValueError, "max_wait must be finite"),
+        (True, TypeError, "max_wait must be seconds"),
+        (False, TypeError, "max_wait must be seconds"),
+        ("300", TypeError, "max_wait must be seconds"),
+        (b"300", TypeError, "max_wait must be seconds"),
+        ([300], TypeError, "max_wait must be seconds"),
+        (3j, TypeError, "max_wait must be seconds"),
+        (dt.timedelta(0), ValueError, "max_wait"),
+        (dt.timedelta(seconds=-1), ValueError, "max_wait"),
+        (dt.timedelta, TypeError, "max_wait"),
+    ],
+)
+def test_max_wait(wait, max_wait, kind, text):
+    with pytest.raises(kind, match=text):
+        wait(Bucket="b", max_wait=max_wait)
+    assert wait.requests == []
+
+
+def test_max_wait_is_not_forgotten_silently(wait):
+    with pytest.raises(TypeError, match=r"wait_until_bucket_exists needs max_wait"):
+        wait(Bucket="b")
+    assert wait.requests == []
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "text"),
+    [
+        ({"min_delay": 9, "max_delay": 3}, ValueError, "min_delay .9. is more than max_delay .3."),
+        ({"min_delay": 121}, ValueError, "min_delay .121. is more than max_delay .120."),
+        ({"max_delay": 1}, ValueError, "min_delay .5. is more than max_delay .1."),
+        ({"min_delay": 0}, ValueError, "min_delay"),
+        ({"min_delay": True}, TypeError, "min_delay"),
+        ({"max_delay": math.inf}, ValueError, "max_delay"),
+        ({"max_attempts": 0}, ValueError, "max_attempts must be at least 1"),
+        ({"max_attempts": 2.0}, TypeError, "max_attempts must be a whole number"),
+        ({"max_attempts": True}, TypeError, "max_attempts must be a whole number"),
+        ({"max_attempts": "3"}, TypeError, "max_attempts must be a whole number"),
+        ({"success_count": 0}, ValueError, "success_count"),
+        ({"initial_delay": -1}, ValueError, "initial_delay"),
+        ({"missing_ok_for": "5"}, TypeError, "missing_ok_for"),
+        ({"delay_pace": "fast"}, ValueError, "delay_pace"),
+        ({"delay_pace": 3}, TypeError, "delay_pace"),
+        ({"last_attempt": "now"}, ValueError, "last_attempt"),
+        ({"retry_transient": 1}, TypeError, "retry_transient"),
+        ({"cancel_event": 1}, TypeError, "cancel_event"),
+        ({"wake_signal": threading.Lock()}, TypeError, "wake_signal"),
+        ({"on_attempt": "print"}, TypeError, "on_attempt"),
+        ({"max_atempts": 3}, TypeError, "unknown option 'max_atempts'; did you mean 'max_attem"),
+        ({"maxwait_": 3}, TypeError, "did you mean 'max_wait'"),
+        ({"some_thing_else": 3}, TypeError, "unknown option 'some_thing_else'$"),
+        ({"WaiterConfig": {"Delay": 3}}, TypeError, "takes max_wait .seconds. instead of WaiterC"),
+        ({"WaiterConfig": None}, TypeError, "max_wait"),
+        ({"on_timeout": 3}, TypeError, "unknown option 'on_timeout'"),
+    ],
+)
+def test_options(wait, options, kind, text):
+    with pytest.raises(kind, match=text):
+        wait(Bucket="b", max_wait=30, **options)
+    assert wait.requests == []
+
+
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ({}, 'Missing required parameter in input: "Bucket"'),
+        ({"Bucket": "b", "Buckt": "b"}, 'Unknown parameter in input: "Buckt"'),
+        ({"Bucket": "b", "timeout": 3}, 'Unknown parameter in input: "timeout"'),
+        ({"Bucket": "b", "ExpectedBucketOwner": 3}, "Invalid type for parameter"),
+    ],
+)
+def test_operation_parameters_are_botocores_to_refuse(wait, parameters, text):
+    with pytest.raises(ParamValidationError, match=text) as caught:
+        wait(max_wait=30, **parameters)
+    assert caught.value.__cause__ is None
+    assert wait.requests == []
+
+
+def test_positional_parameters_are_refused(s3):
+    with pytest.raises(TypeError):
+        s3.wait_until_bucket_exists("b", max_wait=3)
+    with pytest.raises(TypeError):
+        bwp.wait_until(s3, "BucketExists", "b", max_wait=3)
+    with pytest.raises(TypeError):
+        bwp.wait_until(client=s3, waiter="BucketExists", max_wait=3)
+
+
+# --- wait_until ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["BucketExists", "bucket_exists"])
+@pytest.mark.parametrize("attached", [True, False])
+def test_either_form_of_the_name_waits_on_any_client(name, attached, answers):
+    if attached:
+        bwp.install()
+    client = boto3.client("s3")
+    answers(client, {})
+    outcome = bwp.wait_until(client, name, Bucket="b", max_wait=3)
+    assert isinstance(outcome, bwp.ResponseOutcome)
+    assert outcome.waiter == "BucketExists"
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("BucketExist", "'BucketExists'"),
+        ("bucket_exist", "'bucket_exists'"),
+        ("bucketexists", "'bucket_exists'"),
+        ("Bucket_Exists", "'BucketExists'"),
+        ("TableExists", None),
+        ("", None),
+    ],
+)
+@pytest.mark.parametrize("attached", [True, False])
+def test_unknown_waiter_is_refused_with_the_nearest(name, near, attached, answers):
+    if attached:
+        bwp.install()
+    client = boto3.client("s3")
+    asked = answers(client, {})
+    with pytest.raises(ValueError, match="Waiter does not exist") as caught:
+        bwp.wait_until(client, name, Bucket="b", max_wait=3)
+    assert near is None or f"did you mean {near}?" in str(caught.value)
+    assert asked.requests == []
+
+
+@pytest.mark.parametrize("client", [None, "s3", object(), boto3])
+def test_what_is_no_client_is_refused(client):
+    with pytest.raises(TypeError, match="client must be a botocore client"):
+        bwp.wait_until(client, "BucketExists", Bucket="b", max_wait=3)
+
+
+@pytest.mark.parametrize("name", [None, 3, b"BucketExists"])
+def test_waiter_name_that_is_no_text_is_refused(s3, name):
+    with pytest.raises((TypeError, ValueError), match=r"waiter|Waiter"):
+        bwp.wait_until(s3, name, Bucket="b", max_wait=3)
+
+
+def test_clients_of_uninstalled_sessions_can_still_be_waited_on(s3, answers):
+    answers(s3, {})
+    bwp.uninstall()
+    assert bwp.wait_until(s3, "BucketExists", Bucket="b", max_wait=3).attempts == 1
+
+
+# --- parameters ---------------------------------------------------------------------------------
+
+
+def test_callers_parameters_are_never_changed(answers, virtual_time):
+    bwp.install()
+    client = boto3.client("dynamodb")
+    answers(client, {"Table": {"TableStatus": "CREATING"}})
+    parameters = {"TableName": "orders"}
+    with pytest.raises(bwp.WaiterTimeoutError):
+        client.wait_until_table_exists(**parameters, max_wait=100)
+    assert parameters == {"TableName": "orders"}
+
+
+def test_nested_parameters_are_never_changed(answers):
+    bwp.install()
+    client = boto3.client("ecs")
+    answers(client, {"services": [{"status": "INACTIVE"}]})
+    services, include = ["a", "b"], ["TAGS"]
+    before = copy.deepcopy((services, include))
+    client.wait_until_services_inactive(services=services, include=include, max_wait=3)
+    assert (services, include) == before
+
+
+def test_idempotency_token_is_filled_once_a_wait(answers, virtual_time):
+    """botocore would fill a fresh one into every poll and so make each a request of its own."""
+    bwp.install()
+    client = boto3.client("dynamodb")
+    document = {
+        "smithy": "2.0",
+        "shapes": {
+            "com.amazonaws.dynamodb#TransactWriteItems": {
+                "type": "apply",
+                "traits": {
+                    "smithy.waiters#waitable": {
+                        "Written": {
+                            "acceptors": [
+                                {
+                                    "state": "success",
+                                    "matcher": {
+                                        "output": {
+                                            "path": "length(ConsumedCapacity) > `0`",
+                                            "expected": "true",
+                                            "comparator": "booleanEquals",
+                                        }
+                                    },
+                                }
+                            ]
+                        }
+                    }
+                },
+            }
+        },
+    }
+    bwp.enable(client, definitions=document)
+    asked = answers(client, {})
+    items = [{"Put": {"TableName": "orders", "Item": {"id": {"S": "1"}}}}]
+
+    def tokens(**keywords):
+        asked.requests.clear()
+        with pytest.raises(bwp.WaiterAttemptsError):
+            client.wait_until_written(TransactItems=items, max_wait=600, max_attempts=3, **keywords)
+        return [json.loads(request["body"])["ClientRequestToken"] for request in asked.requests]
+
+    first, second = tokens(), tokens()
+    assert len(first) == len(second) == 3
+    assert len(set(first)) == len(set(second)) == 1
+    assert first[0] != second[0]
+    assert tokens(ClientRequestToken="mine") == ["mine"] * 3

@@ -1,0 +1,103 @@
+"""help(), docstrings and what tools read of an attached method."""
+
+import inspect
+import pydoc
+from unittest import mock
+
+import boto3
+import pytest
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.attach import WaitDocstring
+
+
+def page(method):
+    return pydoc.plain(pydoc.render_doc(method))
+
+
+def test_docstring_is_not_empty_for_those_who_read_it_raw(s3):
+    documentation = s3.wait_until_bucket_exists.__doc__
+    assert len(documentation) > 0
+    assert documentation.startswith("Waits until")
+    assert "\n" not in str.__str__(documentation[: len(documentation)])
+
+
+def test_docstring_is_written_when_it_is_read(s3):
+    with mock.patch.object(
+        WaitDocstring, "_write_docstring", autospec=True, side_effect=lambda *_, **__: None
+    ) as write:
+        documentation = s3.wait_until_bucket_exists.__doc__
+        assert len(documentation) > 0
+        write.assert_not_called()
+        str(documentation)
+        assert write.call_count == 1
+
+
+def test_help_says_what_is_needed(s3):
+    text = page(s3.wait_until_bucket_exists)
+    for words in (
+        "wait_until_bucket_exists",
+        "max_wait",
+        "**[REQUIRED]** Seconds (or a timedelta) to wait at most.",
+        ":param Bucket: **[REQUIRED]**",
+        "outcome = client.wait_until_bucket_exists(",
+        "success when any response",
+        "retry when error NotFound",
+        "Delays are 5 to 120 seconds, with jitter.",
+        "ResponseOutcome or ExceptionOutcome",
+        "WaiterFailedError",
+        "``head_bucket``",
+    ):
+        assert words in text, words
+
+
+def test_help_says_where_the_method_differs_from_botocores_waiter(s3):
+    """AWS's definition takes a 403 as failure; botocore's own waiter as success."""
+    description, _, _ = page(s3.wait_until_bucket_exists).partition("Request Syntax")
+    assert "403" in description
+
+
+@pytest.mark.parametrize("service", ["dynamodb", "kinesis", "iam"])
+def test_every_method_has_help(service):
+    bwp.install()
+    client = boto3.client(service)
+    for name in client.waiter_names:
+        method = getattr(client, f"wait_until_{name}")
+        text = page(method)
+        assert "max_wait" in text
+        assert inspect.getdoc(method) == inspect.getdoc(method).strip()
+        assert str(inspect.signature(method)).startswith("(*, max_wait")
+
+
+def test_documentation_of_a_definition_is_shown(s3):
+    document = {
+        "smithy": "2.0",
+        "shapes": {
+            "com.amazonaws.s3#HeadBucket": {
+                "type": "apply",
+                "traits": {
+                    "smithy.waiters#waitable": {
+                        "BucketReady": {
+                            "documentation": "Waits for the bucket.\n\nAnd says so.",
+                            "acceptors": [{"state": "success", "matcher": {"success": True}}],
+                            "minDelay": 3,
+                            "maxDelay": 7,
+                        }
+                    }
+                },
+            }
+        },
+    }
+    bwp.enable(s3, definitions=document)
+    method = s3.wait_until_bucket_ready
+    assert method.__doc__[:21] == "Waits for the bucket."
+    text = page(method)
+    assert "And says so." in text
+    assert "Delays are 3 to 7 seconds" in text
+    assert "success when any response" in text
+
+
+def test_get_waiter_keeps_botocores_help(s3):
+    hooked = inspect.getdoc(s3.get_waiter)
+    bwp.uninstall()
+    assert hooked == inspect.getdoc(boto3.client("kinesis").get_waiter)

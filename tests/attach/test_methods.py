@@ -1,0 +1,287 @@
+"""`wait_until_*` as attributes of a client: found, listed, called, mocked."""
+
+import copy
+import dataclasses
+import inspect
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+
+import boto_waiters_plus as bwp
+
+NAMES = [
+    "wait_until_bucket_exists",
+    "wait_until_bucket_not_exists",
+    "wait_until_object_exists",
+    "wait_until_object_not_exists",
+]
+
+
+def ours(client):
+    return sorted(name for name in dir(client) if name.startswith("wait_until_"))
+
+
+def test_methods_exist_and_others_do_not(s3):
+    assert all(hasattr(s3, name) for name in NAMES)
+    assert not hasattr(s3, "wait_until_nope")
+    assert not hasattr(s3, "wait_until_")
+    assert not hasattr(s3, "wait_until_BucketExists")
+    assert not hasattr(s3, "nope")
+
+
+def test_methods_are_listed_once(s3):
+    assert set(NAMES) <= set(ours(s3))
+    s3.wait_until_bucket_exists  # noqa: B018 - builds it
+    assert len(ours(s3)) == len(set(ours(s3)))
+    assert len(dir(s3)) == len(set(dir(s3)))
+    assert {"head_bucket", "meta", "get_waiter", "waiter_names"} <= set(dir(s3))
+
+
+def test_listing_does_not_build(s3):
+    dir(s3)
+    assert not any(name.startswith("wait_until_") for name in vars(type(s3)))
+
+
+def test_method_is_a_bound_method_with_its_own_name(s3):
+    method = s3.wait_until_bucket_exists
+    assert inspect.ismethod(method)
+    assert method.__self__ is s3
+    assert method.__name__ == "wait_until_bucket_exists"
+    assert method.__qualname__ == "S3.wait_until_bucket_exists"
+    assert s3.wait_until_bucket_exists.__func__ is method.__func__
+
+
+def test_method_knows_its_definition(s3):
+    definition = s3.wait_until_bucket_exists.definition
+    assert isinstance(definition, bwp.WaiterDefinition)
+    assert (definition.name, definition.operation) == ("BucketExists", "HeadBucket")
+
+
+def test_unknown_name_says_the_nearest(s3):
+    with pytest.raises(AttributeError) as caught:
+        s3.wait_until_bucket_exist  # noqa: B018 - the access is the test
+    assert "'S3' object has no attribute 'wait_until_bucket_exist'" in str(caught.value)
+    assert "did you mean 'wait_until_bucket_exists'?" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["nope", "wait", "_private", "__wrapped__", "waituntil_x"])
+def test_other_unknown_names_say_what_stock_says(name):
+    messages = []
+    for prepare in (lambda: None, bwp.install):
+        prepare()
+        with pytest.raises(AttributeError) as caught:
+            getattr(boto3.client("s3"), name)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
+def test_methods_of_one_client_are_not_another_services(s3):
+    dynamodb = boto3.client("dynamodb")
+    assert hasattr(dynamodb, "wait_until_table_exists")
+    assert not hasattr(dynamodb, "wait_until_bucket_exists")
+    assert not hasattr(s3, "wait_until_table_exists")
+
+
+def test_service_without_waiters_has_none():
+    bwp.install()
+    client = boto3.client("sts")
+    assert ours(client) == []
+    assert not hasattr(client, "wait_until_anything")
+    assert client.waiter_names == []
+
+
+def test_methods_do_not_hide_what_botocore_has(s3):
+    hooked = {name for name in dir(s3) if not name.startswith("wait_until_")}
+    bwp.uninstall()
+    assert set(dir(boto3.client("s3"))) <= hooked
+
+
+# --- signature ----------------------------------------------------------------------------------
+
+
+def test_signature_has_max_wait_parameters_and_options(s3):
+    signature = inspect.signature(s3.wait_until_object_exists)
+    names = list(signature.parameters)
+    assert names[:3] == ["max_wait", "Bucket", "Key"]
+    assert {"VersionId", "IfMatch", "min_delay", "max_attempts", "on_attempt"} <= set(names)
+    kinds = {parameter.kind for parameter in signature.parameters.values()}
+    assert kinds == {inspect.Parameter.KEYWORD_ONLY}
+    required = [n for n, p in signature.parameters.items() if p.default is p.empty]
+    assert required == ["max_wait", "Bucket", "Key"]
+    assert signature.return_annotation == "WaiterOutcome"
+
+
+def test_signature_has_every_option(s3):
+    names = set(inspect.signature(s3.wait_until_bucket_exists).parameters)
+    assert {field.name for field in dataclasses.fields(bwp.WaitOptions)} <= names
+
+
+def test_signature_binds_as_the_call_does(s3):
+    signature = inspect.signature(s3.wait_until_bucket_exists)
+    signature.bind(Bucket="b", max_wait=3)
+    for keywords in ({"Bucket": "b"}, {"max_wait": 3}, {"Bucket": "b", "max_wait": 3, "x": 1}):
+        with pytest.raises(TypeError):
+            signature.bind(**keywords)
+    with pytest.raises(TypeError):
+        s3.wait_until_bucket_exists("b", max_wait=3)
+
+
+# --- mocks --------------------------------------------------------------------------------------
+
+
+def test_mock_with_spec_has_the_methods(s3):
+    mocked = mock.Mock(spec=s3)
+    mocked.wait_until_bucket_exists(Bucket="b", max_wait=3)
+    mocked.wait_until_bucket_exists.assert_called_once_with(Bucket="b", max_wait=3)
+    with pytest.raises(AttributeError):
+        mocked.wait_until_nope  # noqa: B018 - the access is the test
+
+
+def test_autospec_enforces_the_signature(s3):
+    mocked = mock.create_autospec(s3)
+    mocked.wait_until_bucket_exists(Bucket="b", max_wait=3)
+    with pytest.raises(TypeError):
+        mocked.wait_until_bucket_exists(Bucket="b")
+    with pytest.raises(TypeError):
+        mocked.wait_until_bucket_exists(Bucket="b", max_wait=3, max_atempts=3)
+
+
+@pytest.mark.parametrize("autospec", [False, True])
+def test_method_of_an_instance_can_be_patched(s3, answers, autospec):
+    calls = answers(s3, {}).requests
+    with mock.patch.object(
+        s3, "wait_until_bucket_exists", autospec=autospec, return_value="mocked"
+    ) as method:
+        assert s3.wait_until_bucket_exists(Bucket="b", max_wait=3) == "mocked"
+        method.assert_called_once_with(Bucket="b", max_wait=3)
+    assert calls == []
+    assert s3.wait_until_bucket_exists(Bucket="b", max_wait=3).attempts == 1
+
+
+# --- beside others ------------------------------------------------------------------------------
+
+
+def test_getattr_events_still_answer():
+    bwp.install()
+    session = boto3.Session()
+    session.events.register("getattr.s3.extra", lambda **_: "from a handler")
+    session.events.register("getattr.s3.wait_until_extra", lambda **_: "waits")
+    session.events.register("getattr.s3.wait_until_bucket_exists", lambda **_: "handler")
+    client = session.client("s3")
+    assert client.extra == "from a handler"
+    assert client.wait_until_extra == "waits"
+    assert callable(client.wait_until_bucket_exists)
+
+
+@pytest.mark.parametrize("register", ["register_first", "register_last"])
+def test_attribute_that_another_handler_puts_into_the_class_wins(register):
+    def add(class_attributes, **_):
+        class_attributes["wait_until_bucket_exists"] = lambda self: "theirs"
+
+    session = boto3.Session()
+    getattr(session.events, register)("creating-client-class.s3", add)
+    bwp.install()
+    assert session.client("s3").wait_until_bucket_exists() == "theirs"
+    assert session.client("s3").wait_until_object_exists.definition.name == "ObjectExists"
+
+
+def test_base_class_of_another_handler_stays():
+    class Theirs:
+        def greet(self):
+            return f"hello from {type(self).__name__}"
+
+    def add(base_classes, **_):
+        base_classes.insert(0, Theirs)
+
+    session = boto3.Session()
+    session.events.register("creating-client-class.s3", add)
+    bwp.install()
+    client = session.client("s3")
+    assert client.greet() == "hello from S3"
+    assert callable(client.wait_until_bucket_exists)
+    assert client.upload_file  # boto3's own injected method
+
+
+@pytest.mark.parametrize(
+    "duplicate", [copy.copy, copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c))]
+)
+def test_copying_a_client_ends_as_in_stock(duplicate):
+    ends = []
+    for prepare in (lambda: None, bwp.install):
+        prepare()
+        client = boto3.client("s3")
+        try:
+            ends.append(type(duplicate(client)).__name__)
+        except Exception as error:
+            ends.append(type(error).__name__)
+    assert ends[0] == ends[1]
+
+
+def test_bare_instance_recurses_no_deeper_than_stock(s3):
+    bare = object.__new__(type(s3))
+    with pytest.raises((RecursionError, AttributeError)):
+        bare.nope  # noqa: B018 - the access is the test
+
+
+def test_sixteen_threads_at_first_access_get_one_method(s3, answers):
+    answers(s3, {})
+    barrier = threading.Barrier(16)
+
+    def first(_):
+        barrier.wait(10)
+        outcome = s3.wait_until_bucket_exists(Bucket="b", max_wait=5)
+        return s3.wait_until_bucket_exists, outcome
+
+    with ThreadPoolExecutor(16) as pool:
+        results = list(pool.map(first, range(16)))
+    assert all(isinstance(outcome, bwp.ResponseOutcome) for _, outcome in results)
+    after = s3.wait_until_bucket_exists
+    assert {method.definition for method, _ in results} == {after.definition}
+
+
+def test_method_taken_before_uninstall_still_waits(s3, answers):
+    answers(s3, {})
+    method = s3.wait_until_bucket_exists
+    bwp.uninstall()
+    assert method(Bucket="b", max_wait=5).attempts == 1
+    assert not hasattr(s3, "wait_until_bucket_exists")
+
+
+def test_parameter_called_name_is_the_operations(answers):
+    """17 of botocore's waiters have one; nothing of ours that stands beside it takes its place."""
+    bwp.install()
+    client = boto3.client("eks")
+    asked = answers(client, {"cluster": {"status": "ACTIVE"}})
+    client.wait_until_cluster_active(name="main", max_wait=3)
+    bwp.wait_until(client, "ClusterActive", name="main", max_wait=3)
+    client.get_waiter("cluster_active").wait(name="main")
+    assert [request["url_path"] for request in asked.requests] == ["/clusters/main"] * 3
+
+
+def test_deprecated_waiter_warns_once_at_the_callers_line(s3, answers, recwarn):
+    acceptors = [{"state": "success", "matcher": {"success": True}}]
+    waiters = {"BucketOld": {"acceptors": acceptors, "deprecated": True}}
+    shape = {"type": "apply", "traits": {"smithy.waiters#waitable": waiters}}
+    document = {"smithy": "2.0", "shapes": {"com.amazonaws.s3#HeadBucket": shape}}
+    bwp.enable(s3, definitions=document)
+    answers(s3, {})
+    with pytest.warns(DeprecationWarning, match="BucketOld is deprecated") as caught:
+        s3.wait_until_bucket_old(Bucket="b", max_wait=3)
+    assert [warning.filename for warning in caught] == [__file__]
+    s3.wait_until_bucket_old(Bucket="b", max_wait=3)
+    assert len(recwarn) == 0
+
+
+def test_exact_number_of_polls_reaches_a_stubber(s3, virtual_time):
+    with Stubber(s3) as stubber:
+        for _ in range(4):
+            stubber.add_client_error("head_bucket", "404", http_status_code=404)
+        stubber.add_response("head_bucket", {}, {"Bucket": "b"})
+        outcome = s3.wait_until_bucket_exists(Bucket="b", max_wait=600)
+        stubber.assert_no_pending_responses()
+    assert outcome.attempts == 5

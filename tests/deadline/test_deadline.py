@@ -1,0 +1,143 @@
+"""`deadline`: one budget for every wait inside."""
+
+import asyncio
+import threading
+
+import boto3
+import pytest
+from moto import mock_aws
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.conditions import poll
+from boto_waiters_plus.deadline import seconds_left
+
+NEVER = {
+    "acceptors": [
+        {
+            "state": "success",
+            "matcher": {"output": {"path": "@", "expected": "ready", "comparator": "stringEquals"}},
+        }
+    ]
+}
+
+
+@pytest.fixture
+def s3():
+    bwp.install()
+    with mock_aws():
+        yield boto3.client("s3", region_name="us-east-1")
+    bwp.uninstall()
+
+
+def waits(s3):
+    """Every path a wait can take, as a function without arguments."""
+    missing = {"Bucket": "missing-bucket"}
+    chosen = {"WaiterConfig": {"Delay": 7, "MaxAttempts": 90}}
+    bucket = boto3.resource("s3", region_name="us-east-1").Bucket("missing-bucket")
+    return {
+        "attached": lambda: s3.wait_until_bucket_exists(**missing),
+        "attached, longer max_wait": lambda: s3.wait_until_bucket_exists(**missing, max_wait=999),
+        "by name": lambda: bwp.wait_until(s3, "BucketExists", **missing),
+        "get_waiter": lambda: s3.get_waiter("bucket_exists").wait(**missing),
+        "get_waiter, chosen": lambda: s3.get_waiter("bucket_exists").wait(**missing, **chosen),
+        "resource": bucket.wait_until_exists,
+    }
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "attached",
+        "attached, longer max_wait",
+        "by name",
+        "get_waiter",
+        "get_waiter, chosen",
+        "resource",
+    ],
+)
+def test_every_path_ends_by_the_deadline(s3, virtual_time, path):
+    with bwp.deadline(40), pytest.raises(bwp.WaiterTimeoutError) as raised:
+        waits(s3)[path]()
+    assert 39 <= virtual_time.now <= 40
+    assert raised.value.attempts > 1
+
+
+@pytest.mark.parametrize("path", ["attached", "get_waiter", "get_waiter, chosen", "resource"])
+def test_a_wait_that_starts_with_nothing_left_makes_no_request(s3, virtual_time, path):
+    requests = []
+    wait = waits(s3)[path]
+    s3.meta.events.register("before-call.s3", lambda **_: requests.append(1))
+    with bwp.deadline(10):
+        virtual_time.advance(11)
+        with pytest.raises(bwp.WaiterTimeoutError) as raised:
+            wait()
+    assert (raised.value.attempts, requests) == (0, [])
+
+
+def test_a_shorter_max_wait_still_counts(s3, virtual_time):
+    with bwp.deadline(1000), pytest.raises(bwp.WaiterTimeoutError) as raised:
+        s3.wait_until_bucket_exists(Bucket="missing-bucket", max_wait=20)
+    assert raised.value.max_wait == 20
+    assert virtual_time.now <= 20
+
+
+def test_a_budget_of_botocore_that_is_shorter_still_ends_the_wait(s3, virtual_time):
+    with bwp.deadline(1000), pytest.raises(bwp.WaiterError):
+        s3.get_waiter("bucket_exists").wait(
+            Bucket="missing-bucket", WaiterConfig={"Delay": 5, "MaxAttempts": 3}
+        )
+    assert virtual_time.now == 10
+
+
+def test_it_bounds_conditions(virtual_time):
+    with bwp.deadline(15), pytest.raises(bwp.WaiterTimeoutError):
+        poll(lambda: "pending", NEVER)
+    assert virtual_time.now <= 15
+
+
+def test_the_nearest_end_wins_and_the_outer_one_is_back_afterwards(virtual_time):
+    with bwp.deadline(100):
+        with bwp.deadline(10):
+            assert seconds_left() == 10
+            with bwp.deadline(50):
+                assert seconds_left() == 10
+        assert seconds_left() == 100
+    assert seconds_left() is None
+
+
+def test_one_budget_goes_on_from_block_to_block(virtual_time):
+    budget = bwp.deadline(30)
+    assert budget.remaining == 30
+    with budget:
+        virtual_time.advance(12)
+    virtual_time.advance(8)
+    with budget:
+        assert seconds_left() == 10
+    virtual_time.advance(99)
+    assert budget.remaining == 0
+
+
+def test_tasks_inherit_it_and_threads_take_it_by_run(virtual_time):
+    async def inside():
+        return await asyncio.create_task(asyncio.to_thread(seconds_left))
+
+    seen = {}
+    with bwp.deadline(30) as budget:
+        seen["task"] = asyncio.run(inside())
+        threads = [
+            threading.Thread(target=lambda: seen.update(bare=seconds_left())),
+            threading.Thread(target=lambda: seen.update(run=budget.run(seconds_left))),
+        ]
+        for thread in threads:
+            thread.start()
+            thread.join()
+    assert seen == {"task": 30, "bare": None, "run": 30}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "error"),
+    [(0, ValueError), (-1, ValueError), (float("nan"), ValueError), ("9", TypeError)],
+)
+def test_bad_seconds_are_refused(seconds, error):
+    with pytest.raises(error, match="seconds"):
+        bwp.deadline(seconds)

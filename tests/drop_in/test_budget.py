@@ -1,0 +1,393 @@
+"""How long a botocore waiter waits: chosen schedules to the letter, the rest over the same span."""
+
+import math
+import random
+import sys
+from datetime import timedelta
+from fractions import Fraction
+from types import SimpleNamespace
+
+import boto3
+import pytest
+from botocore.exceptions import ParamValidationError, WaiterError
+from botocore.waiter import SingleWaiterConfig, Waiter
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.drivers.course import RANDOM
+
+DELAY, ATTEMPTS = 5, 20  # botocore's for bucket_exists
+SPAN = DELAY * (ATTEMPTS - 1)
+THERE = {"ResponseMetadata": {"HTTPStatusCode": 200}}
+
+
+@pytest.fixture
+def s3():
+    """A client made after `install`."""
+    bwp.install()
+    return boto3.client("s3")
+
+
+@pytest.fixture
+def stock_s3():
+    """A client, and nothing installed yet."""
+    return boto3.client("s3")
+
+
+def run(waiter, **keywords):
+    """The error that a wait ends in."""
+    with pytest.raises(WaiterError) as caught:
+        waiter.wait(Bucket="b", **keywords)
+    return caught.value
+
+
+# --- somebody chose -----------------------------------------------------------------------------
+
+SCHEDULES = [
+    {"Delay": 5, "MaxAttempts": 20},
+    {"Delay": 1},
+    {"MaxAttempts": 4},
+    {"MaxAttempts": 1},
+    {"Delay": 0, "MaxAttempts": 50},
+    {"Delay": 0.1, "MaxAttempts": 7},
+    {"Delay": 2, "MaxAttempts": 100 / 15},
+    {"Delay": 2, "MaxAttempts": 0},
+    {"Delay": 2, "MaxAttempts": -3},
+    {"Delay": 1, "MaxAttempts": Fraction(7, 2)},
+]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
+def test_chosen_schedule_is_stocks_to_the_letter(stock_s3, answers, missing, sleeps, schedule):
+    asked = answers(stock_s3, missing)
+    stock = run(stock_s3.get_waiter("bucket_exists"), WaiterConfig=schedule)
+    looks, slept = len(asked.requests), list(sleeps)
+    asked.requests.clear()
+    sleeps.clear()
+
+    bwp.install()
+    ours = run(stock_s3.get_waiter("bucket_exists"), WaiterConfig=schedule)
+    assert len(asked.requests) == looks == ours.attempts
+    assert sleeps == slept
+    assert str(ours) == str(stock)
+
+
+@settings(
+    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+@given(
+    delay=st.one_of(st.integers(0, 3600), st.floats(0, 3600)),
+    attempts=st.one_of(st.integers(-2, 60), st.floats(-2, 60)),
+)
+def test_any_chosen_schedule_is_stocks_to_the_letter(sleeps, delay, attempts):
+    sleeps.clear()
+    looks = []
+
+    def look(**_):
+        looks.append(1)
+        return {}
+
+    config = SingleWaiterConfig(
+        {"operation": "Look", "delay": 1, "maxAttempts": 1, "acceptors": []}
+    )
+    config.delay, config.max_attempts = delay, attempts
+    seen = []
+    for prepare in (lambda: None, bwp.install):
+        prepare()
+        try:
+            with pytest.raises(WaiterError):
+                Waiter("w", config, look).wait()
+        finally:
+            bwp.uninstall()
+        seen.append((len(looks), list(sleeps)))
+        looks.clear()
+        sleeps.clear()
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("delay", [7200, 86400.5])
+def test_a_long_delay_is_one_sleep_as_in_stock(s3, answers, missing, sleeps, delay):
+    answers(s3, missing)
+    run(s3.get_waiter("bucket_exists"), WaiterConfig={"Delay": delay, "MaxAttempts": 2})
+    assert sleeps == [delay]
+
+
+@pytest.mark.parametrize("attempts", [sys.maxsize, math.inf, 10**12])
+def test_attempts_without_end_are_allowed(s3, answers, missing, sleeps, attempts):
+    answers(s3, *[missing] * 50, THERE)
+    waiter = s3.get_waiter("bucket_exists")
+    waiter.config.max_attempts = attempts
+    outcome = waiter.wait(Bucket="b")
+    assert outcome.attempts == 51
+    assert sleeps == [DELAY] * 50
+
+
+@pytest.mark.parametrize("name", ["delay", "max_attempts"])
+def test_assigning_the_value_it_has_chooses_the_schedule(s3, answers, missing, sleeps, name):
+    asked = answers(s3, missing)
+    waiter = s3.get_waiter("bucket_exists")
+    setattr(waiter.config, name, getattr(waiter.config, name))
+    run(waiter)
+    assert len(asked.requests) == ATTEMPTS
+    assert sleeps == [DELAY] * (ATTEMPTS - 1)
+
+
+def test_assigning_anything_else_does_not_choose_a_schedule(s3, answers, missing, sleeps):
+    answers(s3, missing)
+    waiter = s3.get_waiter("bucket_exists")
+    waiter.config.comment = "unknown"
+    waiter.config.description = "known"
+    run(waiter)
+    assert sleeps != [DELAY] * (ATTEMPTS - 1)
+    assert waiter.config.comment == "unknown"
+
+
+def test_a_config_of_another_class_counts_as_chosen(sleeps):
+    acceptor = SimpleNamespace(state="retry", matcher_func=lambda _: True, explanation="still")
+    config = SimpleNamespace(delay=3, max_attempts=5, acceptors=[acceptor])
+    bwp.install()
+    with pytest.raises(WaiterError, match="Previously accepted state: still"):
+        Waiter("duck", config, lambda **_: {}).wait()
+    assert sleeps == [3] * 4
+
+
+@pytest.mark.parametrize("seconds", [0.5, 100])
+def test_time_in_answered_requests_is_not_counted(s3, answers, missing, virtual_time, seconds):
+    """As in stock: the schedule is a number of looks, however long each takes to be answered."""
+
+    def slow():
+        virtual_time.advance(seconds)
+        return missing
+
+    asked = answers(s3, slow)
+    run(s3.get_waiter("bucket_exists"), WaiterConfig={"Delay": 5, "MaxAttempts": 6})
+    assert len(asked.requests) == 6
+    assert virtual_time.now == pytest.approx(6 * seconds + 5 * 5)
+
+
+def test_defaults_do_not_change_a_chosen_schedule(s3, answers, missing, sleeps):
+    answers(s3, missing)
+    bwp.install(defaults={"min_delay": 1, "max_delay": 2, "max_attempts": 30, "delay_pace": "spec"})
+    run(s3.get_waiter("bucket_exists"), WaiterConfig={"Delay": 7, "MaxAttempts": 3})
+    assert sleeps == [7, 7]
+
+
+# --- nobody did ---------------------------------------------------------------------------------
+
+DRAWS = {
+    "lowest": lambda low, high: low,
+    "highest": lambda low, high: high,
+    "middle": lambda low, high: (low + high) / 2,
+    "drawn": lambda low, high: random.Random(7).uniform(low, high),
+}
+
+
+@pytest.fixture(params=DRAWS)
+def drawn(request, monkeypatch):
+    draw = DRAWS[request.param]
+    monkeypatch.setattr(RANDOM, "uniform", draw)
+    monkeypatch.setattr(RANDOM, "randint", lambda low, high: round(draw(low, high)))
+    return request.param
+
+
+def test_untouched_waiter_stays_within_stocks_span_and_twice_its_looks(
+    s3, answers, missing, sleeps, drawn
+):
+    asked = answers(s3, missing)
+    error = run(s3.get_waiter("bucket_exists"))
+    assert sum(sleeps) <= SPAN + 1e-6
+    assert len(asked.requests) == len(sleeps) + 1 <= 2 * ATTEMPTS
+    assert max(sleeps[:-1]) <= DELAY
+    assert "Max attempts exceeded" in str(error)
+
+
+def test_untouched_waiter_uses_the_whole_span(s3, answers, missing, sleeps, drawn):
+    """Whatever the draws: what stock's last look would see is seen."""
+    answers(s3, missing)
+    run(s3.get_waiter("bucket_exists"))
+    assert sum(sleeps) == pytest.approx(SPAN)
+
+
+@pytest.mark.parametrize("ready_at", [1, 20, 55, SPAN - 1, SPAN])
+def test_untouched_waiter_sees_what_stock_would_see(
+    s3, answers, missing, virtual_time, drawn, ready_at
+):
+    answers(s3, lambda: THERE if virtual_time.now >= ready_at else missing)
+    outcome = s3.get_waiter("bucket_exists").wait(Bucket="b")
+    assert ready_at <= outcome.elapsed <= SPAN + 1e-6
+
+
+def test_time_in_requests_is_not_counted_for_an_untouched_waiter_either(
+    s3, answers, missing, virtual_time
+):
+    def slow():
+        virtual_time.advance(30)
+        return missing
+
+    asked = answers(s3, slow)
+    error = run(s3.get_waiter("bucket_exists"))
+    assert len(asked.requests) >= ATTEMPTS
+    assert error.elapsed == pytest.approx(30 * len(asked.requests) + SPAN)
+
+
+def test_a_throttle_that_is_seen_ends_the_eager_pace(s3, answers, missing, sleeps, error_answer):
+    throttle = error_answer("Throttling", "Rate exceeded", 400)
+    answers(s3, throttle, missing)
+    run(s3.get_waiter("bucket_exists"), retry_transient=True)
+    assert set(sleeps[1:-1]) == {DELAY}
+
+
+def test_one_attempt_of_the_model_is_one_look(sleeps):
+    looks = []
+
+    def look(**_):
+        looks.append(1)
+        return {}
+
+    config = SingleWaiterConfig(
+        {"operation": "Look", "delay": 5, "maxAttempts": 1, "acceptors": []}
+    )
+    bwp.install()
+    with pytest.raises(WaiterError, match=r"Max attempts exceeded$"):
+        Waiter("once", config, look).wait()
+    assert (looks, sleeps) == ([1], [])
+
+
+# --- our options on it --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"max_wait": 12},
+        {"max_wait": timedelta(seconds=12)},
+        {"WaiterConfig": {"MaxWait": 12}},
+        {"WaiterConfig": {"MaxWait": timedelta(seconds=12)}},
+        {"WaiterConfig": {"MaxWait": 500}, "max_wait": 12},
+        {"WaiterConfig": {"MaxWait": 12, "Delay": 4}},
+        {"WaiterConfig": {"MaxWait": 12, "Delay": 0}},
+    ],
+    ids=str,
+)
+def test_max_wait_is_wall_clock_and_counts_requests(s3, answers, missing, virtual_time, keywords):
+    def slow():
+        virtual_time.advance(1.5)
+        return missing
+
+    answers(s3, slow)
+    error = run(s3.get_waiter("bucket_exists"), **keywords)
+    assert isinstance(error, bwp.WaiterTimeoutError)
+    assert error.max_wait == 12
+    assert 9 <= error.elapsed <= 12 + 1.5
+    assert virtual_time.now <= 12 + 1.5
+    assert str(error).startswith("Waiter BucketExists failed: Max attempts exceeded")
+
+
+def test_max_wait_and_max_attempts_both_bound(s3, answers, missing, virtual_time):
+    asked = answers(s3, missing)
+    waiter = s3.get_waiter("bucket_exists")
+    error = run(waiter, WaiterConfig={"MaxWait": 1000, "MaxAttempts": 3, "Delay": 1})
+    assert isinstance(error, bwp.WaiterAttemptsError)
+    assert len(asked.requests) == 3
+    error = run(waiter, WaiterConfig={"MaxWait": 2.5, "MaxAttempts": 50, "Delay": 1})
+    assert isinstance(error, bwp.WaiterTimeoutError)
+
+
+def test_options_are_keywords_of_wait(s3, answers, missing, sleeps):
+    asked = answers(s3, missing)
+    told = []
+    run(
+        s3.get_waiter("bucket_exists"),
+        max_attempts=4,
+        initial_delay=2,
+        delay_pace=lambda attempt: 10 * attempt,
+        on_attempt=told.append,
+    )
+    assert len(asked.requests) == 4
+    assert sleeps == [2, 10, 20, 30]
+    assert [event.attempts for event in told] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("pace", ["eager", "spec"])
+@pytest.mark.parametrize("config", [{"Delay": 0, "MaxAttempts": 5}, {"Delay": 0, "MaxWait": 5}])
+def test_a_pace_can_be_asked_for_where_the_delay_is_0(
+    s3, answers, missing, virtual_time, config, pace
+):
+    answers(s3, missing)
+    error = run(s3.get_waiter("bucket_exists"), WaiterConfig=config, delay_pace=pace)
+    assert "Max attempts exceeded" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("waiter_config", "kind", "text"),
+    [
+        ({"delay": 5}, ValueError, "'delay'; did you mean 'Delay'"),
+        ({"MaxAttempt": 5}, ValueError, "did you mean 'MaxAttempts'"),
+        ({"max_wait": 5}, ValueError, "WaiterConfig"),
+        ({"MaxWiat": 5}, ValueError, "did you mean 'MaxWait'"),
+        ({"Delay": 5, "Jitter": True}, ValueError, "Jitter"),
+        ({"Delay": -1}, ValueError, "Delay"),
+        ({"Delay": math.nan}, ValueError, "Delay"),
+        ({"Delay": math.inf}, ValueError, "Delay"),
+        ({"Delay": "5"}, TypeError, "Delay"),
+        ({"Delay": None}, TypeError, "Delay"),
+        ({"Delay": True}, TypeError, "Delay"),
+        ({"MaxAttempts": math.nan}, ValueError, "MaxAttempts"),
+        ({"MaxAttempts": "3"}, TypeError, "MaxAttempts"),
+        ({"MaxAttempts": None}, TypeError, "MaxAttempts"),
+        ({"MaxWait": 0}, ValueError, "max_wait"),
+        ({"MaxWait": -1}, ValueError, "max_wait"),
+        ({"MaxWait": math.inf}, ValueError, "max_wait"),
+        ({"MaxWait": math.nan}, ValueError, "max_wait"),
+        ({"MaxWait": "60"}, TypeError, "max_wait"),
+        ({"MaxWait": True}, TypeError, "max_wait"),
+        (None, TypeError, "WaiterConfig"),
+        ("Delay=5", TypeError, "WaiterConfig"),
+        ([("Delay", 5)], TypeError, "WaiterConfig"),
+    ],
+    ids=str,
+)
+def test_bad_waiter_config_is_refused_before_any_request(
+    s3, answers, missing, waiter_config, kind, text
+):
+    asked = answers(s3, missing)
+    with pytest.raises(kind, match=text):
+        s3.get_waiter("bucket_exists").wait(Bucket="b", WaiterConfig=waiter_config)
+    assert asked.requests == []
+
+
+@pytest.mark.parametrize(
+    ("keywords", "kind", "text"),
+    [
+        ({"max_wait": 0}, ValueError, "max_wait"),
+        ({"max_wait": "60"}, TypeError, "max_wait"),
+        ({"max_wait": math.nan}, ValueError, "max_wait"),
+        ({"max_attempts": 0}, ValueError, "max_attempts"),
+        ({"min_delay": 9, "max_delay": 3}, ValueError, "min_delay"),
+        ({"delay_pace": "fast"}, ValueError, "delay_pace"),
+        ({"on_attempt": 3}, TypeError, "on_attempt"),
+    ],
+    ids=str,
+)
+def test_bad_options_are_refused_before_any_request(s3, answers, missing, keywords, kind, text):
+    asked = answers(s3, missing)
+    with pytest.raises(kind, match=text):
+        s3.get_waiter("bucket_exists").wait(Bucket="b", **keywords)
+    assert asked.requests == []
+
+
+def test_the_callers_dicts_are_not_changed(s3, answers, sleeps):
+    answers(s3, THERE)
+    config = {"Delay": 1, "MaxAttempts": 3, "MaxWait": 60}
+    keywords = {"Bucket": "b", "WaiterConfig": config}
+    s3.get_waiter("bucket_exists").wait(**keywords)
+    assert keywords == {"Bucket": "b", "WaiterConfig": config}
+    assert config == {"Delay": 1, "MaxAttempts": 3, "MaxWait": 60}
+
+
+def test_an_unknown_parameter_is_botocores_to_refuse(s3, answers, missing):
+    asked = answers(s3, missing)
+    with pytest.raises(ParamValidationError, match="max_atempts"):
+        s3.get_waiter("bucket_exists").wait(Bucket="b", max_atempts=3)
+    assert asked.requests == []

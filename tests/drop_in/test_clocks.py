@@ -1,0 +1,142 @@
+"""Frozen clocks and patched sleeps: a wait ends after the looks of its schedule, as in stock."""
+
+import time
+from contextlib import ExitStack
+from unittest import mock
+
+import boto3
+import pytest
+from botocore.exceptions import WaiterError
+from freezegun import freeze_time
+
+import boto_waiters_plus as bwp
+
+NOON = "2024-01-01 12:00:00"
+
+
+@pytest.fixture
+def s3(answers, missing):
+    bwp.install()
+    client = boto3.client("s3")
+    client.asked = answers(client, missing)
+    return client
+
+
+def looks(client):
+    return len(client.asked.requests)
+
+
+PATCHES = {
+    "time.sleep": lambda: [mock.patch("time.sleep")],
+    "botocore.waiter.time.sleep": lambda: [mock.patch("botocore.waiter.time.sleep")],
+    "botocore.waiter.time": lambda: [mock.patch("botocore.waiter.time")],
+    "frozen, time.sleep": lambda: [freeze_time(NOON), mock.patch("time.sleep")],
+    "frozen, botocore.waiter.time": lambda: [
+        freeze_time(NOON),
+        mock.patch("botocore.waiter.time"),
+    ],
+    "frozen but ticking": lambda: [freeze_time(NOON, tick=True), mock.patch("time.sleep")],
+    "monotonic mocked": lambda: [
+        mock.patch("time.monotonic", return_value=1e9),
+        mock.patch("time.sleep"),
+    ],
+    "monotonic going back": lambda: [
+        mock.patch("time.monotonic", side_effect=iter(range(10**6, 0, -1))),
+        mock.patch("time.sleep"),
+    ],
+}
+
+
+@pytest.fixture(params=PATCHES)
+def patched(request):
+    with ExitStack() as stack:
+        for patch in PATCHES[request.param]():
+            stack.enter_context(patch)
+        yield request.param
+
+
+def test_chosen_schedule_makes_its_looks(s3, patched):
+    with pytest.raises(WaiterError, match="Max attempts exceeded"):
+        s3.get_waiter("bucket_exists").wait(Bucket="b", WaiterConfig={"MaxAttempts": 7})
+    assert looks(s3) == 7
+
+
+def test_stock_makes_as_many(patched, answers, missing):
+    client = boto3.client("s3")
+    asked = answers(client, missing)
+    with pytest.raises(WaiterError, match="Max attempts exceeded"):
+        client.get_waiter("bucket_exists").wait(Bucket="b", WaiterConfig={"MaxAttempts": 7})
+    assert len(asked.requests) == 7
+
+
+def test_untouched_waiter_ends(s3, patched):
+    with pytest.raises(WaiterError, match="Max attempts exceeded"):
+        s3.get_waiter("bucket_exists").wait(Bucket="b")
+    assert 20 <= looks(s3) <= 40
+
+
+def test_wait_bounded_by_time_ends_after_its_schedules_looks(s3, patched):
+    with pytest.raises(bwp.WaiterTimeoutError):
+        s3.get_waiter("bucket_exists").wait(Bucket="b", WaiterConfig={"MaxWait": 600, "Delay": 15})
+    assert 40 <= looks(s3) <= 42
+
+
+def test_attached_method_ends_after_its_schedules_looks(s3):
+    """It sleeps by `time.sleep`: what a test patches for botocore's waiters is not its concern."""
+    with freeze_time(NOON), mock.patch("time.sleep"), pytest.raises(bwp.WaiterTimeoutError) as e:
+        s3.wait_until_bucket_exists(Bucket="b", max_wait=600, min_delay=15, max_delay=15)
+    assert 40 <= looks(s3) <= 42
+    assert e.value.elapsed == pytest.approx(600, abs=1)
+
+
+@pytest.mark.parametrize("begin", [1, 5])
+def test_freeze_that_begins_and_ends_during_a_wait(s3, begin):
+    freezer = freeze_time(NOON)
+    calls = []
+
+    def sleep(_):
+        calls.append(1)
+        if len(calls) == begin:
+            freezer.start()
+        if len(calls) == begin + 3:
+            freezer.stop()
+
+    with mock.patch.object(time, "sleep", sleep), pytest.raises(bwp.WaiterTimeoutError) as e:
+        s3.wait_until_bucket_exists(Bucket="b", max_wait=600, min_delay=15, max_delay=15)
+    assert 40 <= looks(s3) <= 42
+    assert e.value.elapsed == pytest.approx(600, abs=5)
+
+
+def test_sleep_that_moves_the_frozen_clock_itself(s3):
+    with freeze_time(NOON) as frozen:
+        sleep = mock.Mock(side_effect=frozen.tick)
+        with mock.patch("time.sleep", sleep), pytest.raises(bwp.WaiterTimeoutError) as e:
+            s3.wait_until_bucket_exists(Bucket="b", max_wait=600, min_delay=15, max_delay=15)
+    assert 40 <= looks(s3) <= 42
+    assert e.value.elapsed == pytest.approx(600, abs=1)
+
+
+@pytest.mark.parametrize("path", ["time.sleep", "botocore.waiter.time.sleep"])
+def test_what_a_patched_sleep_raises_comes_out_raw(s3, path):
+    class Enough(Exception):  # noqa: N818 - it is no error
+        pass
+
+    with mock.patch(path, side_effect=[None, None, Enough]), pytest.raises(Enough):
+        s3.get_waiter("bucket_exists").wait(Bucket="b")
+    assert looks(s3) == 3
+
+
+def test_patched_sleep_is_asked_for_exactly_the_delay(s3):
+    with mock.patch("botocore.waiter.time.sleep") as sleep, pytest.raises(WaiterError):
+        s3.get_waiter("bucket_exists").wait(
+            Bucket="b", WaiterConfig={"Delay": 11, "MaxAttempts": 3}
+        )
+    assert sleep.mock_calls == [mock.call(11), mock.call(11)]
+
+
+def test_virtual_time_moves_a_stock_waiter_too(answers, missing, virtual_time):
+    client = boto3.client("s3")
+    answers(client, missing)
+    with pytest.raises(WaiterError):
+        client.get_waiter("bucket_exists").wait(Bucket="b")
+    assert virtual_time.now == 5 * 19

@@ -1,0 +1,279 @@
+"""What a wait returns, wherever botocore leaves a place for it."""
+
+import copy
+from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
+
+import boto3
+import botocore.waiter
+import pytest
+from botocore.exceptions import ClientError, WaiterError
+from botocore.waiter import (
+    NormalizedOperationMethod,
+    SingleWaiterConfig,
+    Waiter,
+    WaiterModel,
+    create_waiter_with_client,
+)
+
+import boto_waiters_plus as bwp
+
+THERE = {"ResponseMetadata": {"HTTPStatusCode": 200}}
+BUCKET_EXISTS = {
+    "operation": "HeadBucket",
+    "delay": 5,
+    "maxAttempts": 20,
+    "acceptors": [
+        {"state": "success", "matcher": "status", "expected": 200},
+        {"state": "retry", "matcher": "status", "expected": 404},
+    ],
+}
+MODEL = WaiterModel({"version": 2, "waiters": {"BucketExists": BUCKET_EXISTS}})
+
+
+def by_hand(client):
+    config = SingleWaiterConfig(BUCKET_EXISTS)
+    return Waiter("BucketExists", config, NormalizedOperationMethod(client.head_bucket))
+
+
+def test_get_waiter_returns_the_outcome(answers, missing, sleeps):
+    bwp.install()
+    s3 = boto3.client("s3")
+    answers(s3, missing, missing, THERE)
+    waiter = s3.get_waiter("bucket_exists")
+    outcome = waiter.wait(Bucket="b")
+    assert isinstance(outcome, bwp.ResponseOutcome)
+    assert outcome is waiter.outcome
+    assert (outcome.waiter, outcome.attempts, outcome.acceptor.index) == ("BucketExists", 3, 0)
+    assert outcome.acceptor.text == "Matched expected HTTP status code: 200"
+    assert outcome.response["ResponseMetadata"]["RequestId"] == "request-1"
+    assert outcome.elapsed == pytest.approx(sum(sleeps), abs=1)
+
+
+def test_an_expected_error_is_an_exception_outcome(answers, missing):
+    bwp.install()
+    s3 = boto3.client("s3")
+    answers(s3, missing)
+    outcome = s3.get_waiter("bucket_not_exists").wait(Bucket="b")
+    assert isinstance(outcome, bwp.ExceptionOutcome)
+    assert isinstance(outcome.exception, ClientError)
+    assert outcome.exception.response["Error"]["Code"] == "404"
+
+
+def test_observed_is_what_the_path_gave(answers):
+    bwp.install()
+    dynamodb = boto3.client("dynamodb")
+    answers(dynamodb, {"Table": {"TableStatus": "ACTIVE"}})
+    outcome = dynamodb.get_waiter("table_exists").wait(TableName="orders")
+    assert outcome.observed == "ACTIVE"
+    assert "observed='ACTIVE'" in repr(outcome)
+
+
+def test_outcome_is_none_before_the_first_wait(answers):
+    bwp.install()
+    s3 = boto3.client("s3")
+    assert s3.get_waiter("bucket_exists").outcome is None
+
+
+@pytest.mark.parametrize(
+    "build", [lambda s3: create_waiter_with_client("BucketExists", MODEL, s3), by_hand]
+)
+def test_outcome_is_none_before_the_first_wait_of_waiters_built_otherwise(build):
+    bwp.install()
+    assert build(boto3.client("s3")).outcome is None
+
+
+def test_outcome_of_an_earlier_wait_does_not_outlive_a_failed_one(answers, missing, sleeps):
+    bwp.install()
+    s3 = boto3.client("s3")
+    answers(s3, THERE, missing)
+    waiter = s3.get_waiter("bucket_exists")
+    waiter.wait(Bucket="b")
+    with pytest.raises(WaiterError):
+        waiter.wait(Bucket="b")
+    assert waiter.outcome is None
+
+
+def test_waiters_of_one_name_do_not_share_outcomes(answers):
+    bwp.install()
+    s3 = boto3.client("s3")
+    answers(s3, THERE)
+    one, other = s3.get_waiter("bucket_exists"), s3.get_waiter("bucket_exists")
+    one.wait(Bucket="b")
+    assert other.outcome is None
+
+
+def test_create_waiter_with_client_returns_none_as_ever(answers):
+    bwp.install()
+    s3 = boto3.client("s3")
+    answers(s3, THERE)
+    waiter = create_waiter_with_client("BucketExists", MODEL, s3)
+    assert waiter.wait(Bucket="b") is None
+    assert isinstance(waiter.outcome, bwp.ResponseOutcome)
+
+
+def test_waiter_built_by_hand_returns_the_outcome(answers):
+    bwp.install()
+    s3 = boto3.client("s3")
+    answers(s3, THERE)
+    waiter = by_hand(s3)
+    outcome = waiter.wait(Bucket="b")
+    assert isinstance(outcome, bwp.ResponseOutcome)
+    assert waiter.outcome is outcome
+
+
+def test_client_older_than_install_runs_on_the_engine_and_returns_none(answers):
+    s3 = boto3.client("s3")
+    answers(s3, THERE)
+    bwp.install()
+    waiter = s3.get_waiter("bucket_exists")
+    assert waiter.wait(Bucket="b") is None
+    assert isinstance(waiter.outcome, bwp.ResponseOutcome)
+    assert not hasattr(s3, "wait_until_bucket_exists")
+
+
+def test_copy_of_a_waiter_waits_too(answers):
+    bwp.install()
+    s3 = boto3.client("s3")
+    answers(s3, THERE)
+    waiter = s3.get_waiter("bucket_exists")
+    twin = copy.copy(waiter)
+    assert isinstance(twin.wait(Bucket="b"), bwp.ResponseOutcome)
+    assert waiter.outcome is None
+
+
+def test_outcome_after_a_mocked_wait_is_what_the_mock_returned(answers):
+    bwp.install()
+    s3 = boto3.client("s3")
+    with mock.patch("botocore.waiter.Waiter.wait", return_value="mocked") as wait:
+        assert s3.get_waiter("bucket_exists").wait(Bucket="b", WaiterConfig={"Delay": 1}) == (
+            "mocked"
+        )
+        assert boto3.resource("s3").Bucket("b").wait_until_exists() == "mocked"
+    assert wait.call_count == 2
+    assert wait.call_args_list[0].kwargs == {"Bucket": "b", "WaiterConfig": {"Delay": 1}}
+
+
+def test_after_uninstall_everything_returns_none(answers):
+    bwp.install()
+    s3, resource = boto3.client("s3"), boto3.resource("s3")
+    answers(s3, THERE)
+    answers(resource.meta.client, THERE)
+    before = s3.get_waiter("bucket_exists")
+    bucket = resource.Bucket("b")
+    bwp.uninstall()
+    assert before.wait(Bucket="b") is None
+    assert s3.get_waiter("bucket_exists").wait(Bucket="b") is None
+    assert not hasattr(s3.get_waiter("bucket_exists"), "outcome")
+    assert bucket.wait_until_exists() is None
+    assert by_hand(s3).wait(Bucket="b") is None
+
+
+# --- resources ----------------------------------------------------------------------------------
+
+
+def test_resource_methods_return_the_outcome(answers, missing, sleeps):
+    bwp.install()
+    s3 = boto3.resource("s3")
+    answers(s3.meta.client, missing, THERE, {"ContentLength": 3}, missing)
+    bucket = s3.Bucket("b")
+    outcome = bucket.wait_until_exists()
+    assert isinstance(outcome, bwp.ResponseOutcome)
+    assert outcome.attempts == 2
+    outcome = bucket.Object("key").wait_until_exists()
+    assert isinstance(outcome, bwp.ResponseOutcome)
+    assert outcome.response["ContentLength"] == 3
+    assert isinstance(bucket.wait_until_not_exists(), bwp.ExceptionOutcome)
+
+
+def test_resource_methods_take_our_keywords(answers, missing, virtual_time):
+    bwp.install()
+    s3 = boto3.resource("s3")
+    asked = answers(s3.meta.client, missing)
+    told = []
+    with pytest.raises(bwp.WaiterTimeoutError):
+        s3.Bucket("b").wait_until_exists(max_wait=3, on_attempt=told.append)
+    assert len(told) == len(asked.requests)
+    with pytest.raises(bwp.WaiterAttemptsError):
+        s3.Bucket("b").wait_until_exists(WaiterConfig={"Delay": 1, "MaxAttempts": 2})
+    assert len(asked.requests) == len(told) + 2
+
+
+def test_resource_methods_return_the_outcome_to_their_own_thread(answers):
+    bwp.install()
+    s3 = boto3.resource("s3")
+
+    def wait(number):
+        return s3.Object("b", f"key-{number}").wait_until_exists()
+
+    numbers = iter(range(100))
+    answers(s3.meta.client, lambda: {"ContentLength": next(numbers)})
+    with ThreadPoolExecutor(8) as pool:
+        outcomes = list(pool.map(wait, range(40)))
+    assert all(isinstance(outcome, bwp.ResponseOutcome) for outcome in outcomes)
+    assert sorted(o.response["ContentLength"] for o in outcomes) == list(range(40))
+
+
+def test_resource_inside_a_resources_wait_keeps_its_own_outcome(answers, missing, sleeps):
+    bwp.install()
+    s3 = boto3.resource("s3")
+    answers(s3.meta.client, missing, {"ContentLength": 1}, THERE)
+    inner = []
+
+    def on_attempt(event):
+        if event.attempts == 1:
+            inner.append(s3.Object("b", "key").wait_until_exists())
+
+    outer = s3.Bucket("b").wait_until_exists(on_attempt=on_attempt)
+    assert outer.waiter == "BucketExists"
+    assert inner[0].waiter == "ObjectExists"
+
+
+def test_resource_older_than_install_returns_none(answers):
+    s3 = boto3.resource("s3")
+    answers(s3.meta.client, THERE)
+    bwp.install()
+    assert s3.Bucket("b").wait_until_exists() is None
+
+
+def test_new_resource_of_an_older_session_returns_the_outcome(answers):
+    session = boto3.Session()
+    bwp.install()
+    s3 = session.resource("s3")
+    answers(s3.meta.client, THERE)
+    assert isinstance(s3.Bucket("b").wait_until_exists(), bwp.ResponseOutcome)
+
+
+def test_resource_methods_keep_their_names_and_help():
+    bwp.install()
+    hooked = boto3.resource("s3").Bucket("b").wait_until_exists
+    bwp.uninstall()
+    stock = boto3.resource("s3").Bucket("b").wait_until_exists
+    assert hooked.__name__ == stock.__name__
+    assert str(hooked.__doc__) == str(stock.__doc__)
+    assert "Waits until this Bucket is exists" in str(stock.__doc__)
+
+
+def test_a_handlers_own_wait_until_method_keeps_its_return_value():
+    def add(class_attributes, **_):
+        class_attributes["wait_until_custom"] = lambda self: "custom"
+
+    bwp.install()
+    session = boto3.Session()
+    session.events.register("creating-resource-class.s3.Bucket", add)
+    assert session.resource("s3").Bucket("b").wait_until_custom() == "custom"
+
+
+def test_other_actions_of_resources_are_untouched(answers):
+    bwp.install()
+    s3 = boto3.resource("s3")
+    answers(s3.meta.client, {"Location": "/b"})
+    assert s3.create_bucket(Bucket="b").name == "b"
+
+
+def test_class_of_the_waiter_is_botocores():
+    bwp.install()
+    waiter = boto3.client("s3").get_waiter("bucket_exists")
+    assert isinstance(waiter, botocore.waiter.Waiter)
+    assert type(waiter).__name__ == "S3.Waiter.BucketExists"
+    assert "Polls" in str(type(waiter).wait.__doc__)

@@ -1,0 +1,249 @@
+"""Settings of several levels: call > client > session > install > definition > built-in."""
+
+from dataclasses import dataclass, field
+
+import boto3
+import pytest
+
+import boto_waiters_plus as bwp
+
+
+def wait_timed_out(client, **keywords):
+    """The pauses of a wait that never succeeds."""
+    pauses = []
+
+    def note(event):
+        if event.next_delay is not None:
+            pauses.append(event.next_delay)
+
+    with pytest.raises(bwp.WaiterError):
+        client.wait_until_stream_exists(
+            StreamName="s", max_wait=100, on_attempt=note, max_attempts=3, **keywords
+        )
+    return pauses
+
+
+LEVELS = ["call", "client", "session", "install", "definition", "built-in"]
+
+
+@pytest.mark.parametrize("highest", range(len(LEVELS)), ids=LEVELS)
+def test_option_of_the_highest_level_that_gives_it_wins(
+    highest, answer, creating, definition, virtual_time
+):
+    """Each level has its own pace; the levels above `highest` give none."""
+    given = set(LEVELS[highest:])
+    pace = {level: {"min_delay": n, "max_delay": n} for n, level in enumerate(LEVELS, start=3)}
+
+    def settings(level):
+        return {"defaults": pace[level]} if level in given else {}
+
+    members = {"minDelay": 7, "maxDelay": 7} if "definition" in given else {}
+    definitions = definition("StreamExists", expected="NEVER", **members)
+    bwp.install(definitions=definitions, **settings("install"))
+    session = boto3.Session()
+    if "session" in given:
+        bwp.enable(session, **settings("session"))
+    client = session.client("kinesis")
+    if "client" in given:
+        bwp.enable(client, **settings("client"))
+    answer(client, creating)
+    pauses = wait_timed_out(client, **(pace["call"] if "call" in given else {}))
+    # Built in are the specification's 2 and 120 seconds, jittered.
+    assert pauses == [2, pauses[1]] if highest == 5 else pauses == [highest + 3] * 2
+
+
+def test_fields_of_different_levels_are_merged(answer, creating, virtual_time):
+    bwp.install(defaults={"min_delay": 1, "max_delay": 1, "max_attempts": 9})
+    session = bwp.enable(boto3.Session(), defaults=bwp.WaitOptions(max_attempts=4))
+    client = session.client("kinesis")
+    calls = answer(client, creating)
+    with pytest.raises(bwp.WaiterAttemptsError) as caught:
+        client.wait_until_stream_exists(StreamName="s", max_wait=100)
+    assert len(calls) == 4
+    assert caught.value.elapsed == pytest.approx(3)
+
+
+def test_defaults_of_a_later_install_replace_the_earlier(answer, creating, virtual_time):
+    bwp.install(defaults={"max_attempts": 2})
+    bwp.install(defaults={"min_delay": 1, "max_delay": 1})
+    bwp.install()  # gives none: those stay
+    client = boto3.client("kinesis")
+    calls = answer(client, creating)
+    with pytest.raises(bwp.WaiterTimeoutError):
+        client.wait_until_stream_exists(StreamName="s", max_wait=10)
+    assert len(calls) >= 10
+
+
+def test_defaults_reach_clients_that_exist(answer, creating, virtual_time):
+    bwp.install()
+    client = boto3.client("kinesis")
+    calls = answer(client, creating)
+    bwp.install(defaults={"max_attempts": 2})
+    with pytest.raises(bwp.WaiterAttemptsError):
+        client.wait_until_stream_exists(StreamName="s", max_wait=100)
+    assert len(calls) == 2
+
+
+def test_defaults_reach_get_waiter_and_wait_until(answer, creating, virtual_time):
+    bwp.install(defaults={"max_attempts": 2})
+    client = boto3.client("kinesis")
+    calls = answer(client, creating)
+    with pytest.raises(bwp.WaiterAttemptsError):
+        client.get_waiter("stream_exists").wait(StreamName="s")
+    assert len(calls) == 2
+    with pytest.raises(bwp.WaiterAttemptsError):
+        bwp.wait_until(client, "StreamExists", StreamName="s", max_wait=100)
+    assert len(calls) == 4
+
+
+def test_handlers_of_all_levels_are_told(answer, active):
+    told = {level: [] for level in ("install", "again", "session", "client", "call")}
+    bwp.install(on_event=told["install"].append)
+    bwp.install(on_event=told["again"].append)
+    session = bwp.enable(boto3.Session(), on_event=told["session"].append)
+    client = bwp.enable(session.client("kinesis"), on_event=told["client"].append)
+    answer(client, active)
+    client.wait_until_stream_exists(StreamName="s", max_wait=10, on_attempt=told["call"].append)
+    kinds = {level: [event.kind for event in events] for level, events in told.items()}
+    assert kinds.pop("call") == ["attempt"]
+    assert set(map(tuple, kinds.values())) == {("started", "attempt", "ended")}
+
+
+def test_one_handler_given_to_several_levels_is_told_once(answer, active):
+    told = []
+    bwp.install(on_event=told.append)
+    bwp.install(on_event=told.append)
+    session = bwp.enable(boto3.Session(), on_event=told.append)
+    client = bwp.enable(session.client("kinesis"), on_event=told.append)
+    answer(client, active)
+    client.wait_until_stream_exists(StreamName="s", max_wait=10)
+    assert [event.kind for event in told] == ["started", "attempt", "ended"]
+
+
+def test_handler_need_not_be_hashable(answer, active):
+    @dataclass
+    class Recorder:
+        kinds: list = field(default_factory=list)
+
+        def __call__(self, event):
+            self.kinds.append(event.kind)
+
+    recorder = Recorder()
+    bwp.install(on_event=recorder)
+    client = boto3.client("kinesis")
+    answer(client, active)
+    client.wait_until_stream_exists(StreamName="s", max_wait=10)
+    assert recorder.kinds == ["started", "attempt", "ended"]
+
+
+def test_what_a_handler_raises_ends_the_wait_raw(answer, active):
+    class Stop(Exception):  # noqa: N818 - it is no error
+        pass
+
+    def stop(event):
+        raise Stop
+
+    bwp.install(on_event=stop)
+    client = boto3.client("kinesis")
+    calls = answer(client, active)
+    with pytest.raises(Stop):
+        client.wait_until_stream_exists(StreamName="s", max_wait=10)
+    assert calls == []
+
+
+def test_default_on_attempt_is_called_too(answer, active):
+    told = []
+    bwp.install(defaults={"on_attempt": told.append})
+    client = boto3.client("kinesis")
+    answer(client, active)
+    client.wait_until_stream_exists(StreamName="s", max_wait=10)
+    client.get_waiter("stream_exists").wait(StreamName="s")
+    assert len(told) == 2
+
+
+# --- definitions --------------------------------------------------------------------------------
+
+
+def seen(client):
+    return client.wait_until_stream_exists(StreamName="s", max_wait=5, min_delay=1, max_delay=1)
+
+
+def test_definition_of_the_client_wins_over_sessions_over_installs(
+    answer, definition, virtual_time
+):
+    bwp.install(definitions=definition("StreamExists", expected="INSTALL"))
+    session = boto3.Session()
+    client = session.client("kinesis")
+    for status, target in (("INSTALL", None), ("SESSION", session), ("CLIENT", client)):
+        if target is not None:
+            bwp.enable(target, definitions=definition("StreamExists", expected=status))
+        fresh = session.client("kinesis") if target is not client else client
+        answer(fresh, {"StreamDescription": {"StreamStatus": status}})
+        assert seen(fresh).observed == status
+
+
+def test_definitions_of_several_installs_add_up(definition):
+    bwp.install(definitions=definition("One"))
+    client = boto3.client("kinesis")
+    bwp.install(definitions=[definition("Two"), definition("Three")])
+    for name in ("one", "two", "three", "stream_exists"):
+        assert callable(getattr(client, f"wait_until_{name}"))
+
+
+def test_definition_given_last_wins(answer, definition, virtual_time):
+    first = definition("StreamExists", expected="FIRST")
+    second = definition("StreamExists", expected="SECOND")
+    client = None
+    for document, status in ((first, "FIRST"), (second, "SECOND"), (first, "FIRST")):
+        bwp.install(definitions=document)
+        client = boto3.client("kinesis")
+        answer(client, {"StreamDescription": {"StreamStatus": status}})
+        assert seen(client).observed == status
+
+
+def test_first_of_several_in_one_call_wins(answer, definition, virtual_time):
+    bwp.install(
+        definitions=[
+            definition("StreamExists", expected="FIRST"),
+            definition("StreamExists", expected="SECOND"),
+        ]
+    )
+    client = boto3.client("kinesis")
+    answer(client, {"StreamDescription": {"StreamStatus": "FIRST"}})
+    assert seen(client).observed == "FIRST"
+
+
+def test_built_method_follows_definitions_given_later(answer, definition, creating, virtual_time):
+    bwp.install()
+    client = boto3.client("kinesis")
+    answer(client, creating)
+    assert client.wait_until_stream_exists.definition.min_delay == 10
+    bwp.install(definitions=definition("StreamExists", expected="CREATING", minDelay=4))
+    assert client.wait_until_stream_exists.definition.min_delay == 4
+    assert seen(client).observed == "CREATING"
+
+
+def test_definition_of_another_service_is_not_this_clients(definition):
+    bwp.install(definitions=definition("Mine"))
+    assert not hasattr(boto3.client("sts"), "wait_until_mine")
+    # The same operation name, another service:
+    assert not hasattr(boto3.client("firehose"), "wait_until_mine")
+
+
+def test_definitions_are_gone_after_uninstall(definition):
+    bwp.install(definitions=definition("Mine"), defaults={"max_attempts": 1})
+    client = boto3.client("kinesis")
+    assert callable(client.wait_until_mine)
+    bwp.uninstall()
+    bwp.install()
+    assert not hasattr(client, "wait_until_mine")
+    assert callable(client.wait_until_stream_exists)
+
+
+def test_enabled_session_keeps_its_definitions_after_uninstall(definition):
+    bwp.install(definitions=definition("Installed"))
+    session = bwp.enable(boto3.Session(), definitions=definition("Mine"))
+    client = session.client("kinesis")
+    bwp.uninstall()
+    assert callable(client.wait_until_mine)
+    assert not hasattr(client, "wait_until_installed")

@@ -1,0 +1,220 @@
+"""Our wrappers beside those of others: mocks, tracers, whoever else wraps `Waiter.wait`."""
+
+import functools
+import inspect
+from unittest import mock
+
+import boto3
+import botocore.session
+import botocore.waiter
+import pytest
+import wrapt
+from botocore.waiter import SingleWaiterConfig, Waiter
+
+import boto_waiters_plus as bwp
+
+STOCK_WAIT = botocore.waiter.Waiter.__dict__["wait"]
+
+
+def wait_attribute():
+    return botocore.waiter.Waiter.__dict__["wait"]
+
+
+def layers(function):
+    """All functions that lie around one another."""
+    while function is not None:
+        yield function
+        function = getattr(function, "__wrapped__", None)
+
+
+def tracer(seen):
+    """What a tracing library puts around a function."""
+
+    @wrapt.decorator
+    def traced(wrapped, instance, args, keywords):
+        seen.append(instance.name)
+        return wrapped(*args, **keywords)
+
+    return traced
+
+
+def test_wrapper_on_top_is_removed():
+    bwp.install()
+    assert wait_attribute() is not STOCK_WAIT
+    bwp.uninstall()
+    assert wait_attribute() is STOCK_WAIT
+
+
+def test_wrapper_looks_like_what_it_wraps():
+    bwp.install()
+    wrapped = botocore.waiter.Waiter.wait
+    assert wrapped.__name__ == "wait"
+    assert inspect.signature(wrapped) == inspect.signature(STOCK_WAIT)
+    assert wrapped.__doc__ == STOCK_WAIT.__doc__
+
+
+def test_foreign_wrapper_over_ours_passes_through_and_is_kept(monkeypatch, answer, active):
+    bwp.install()
+    seen = []
+    monkeypatch.setattr(botocore.waiter.Waiter, "wait", tracer(seen)(wait_attribute()))
+    client = boto3.client("kinesis")
+    answer(client, active)
+    outcome = client.get_waiter("stream_exists").wait(StreamName="s")
+    assert isinstance(outcome, bwp.ResponseOutcome)
+    assert seen == ["StreamExists"]
+
+    foreign = wait_attribute()
+    bwp.uninstall()
+    assert wait_attribute() is foreign
+    assert client.get_waiter("stream_exists").wait(StreamName="s") is None
+    assert seen == ["StreamExists"] * 2
+
+
+def test_ours_below_a_foreign_wrapper_is_used_again_by_the_next_install(
+    monkeypatch, answer, active
+):
+    bwp.install()
+    ours = wait_attribute()
+    seen = []
+    monkeypatch.setattr(botocore.waiter.Waiter, "wait", tracer(seen)(ours))
+    foreign = wait_attribute()
+    before = [id(layer) for layer in layers(foreign)]
+    bwp.uninstall()
+    bwp.install()
+    assert wait_attribute() is foreign
+    assert [id(layer) for layer in layers(foreign)] == before
+    client = boto3.client("kinesis")
+    answer(client, active)
+    assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
+
+
+def test_foreign_wrapper_below_ours_is_never_reached_and_never_lost(monkeypatch, answer, active):
+    seen = []
+    monkeypatch.setattr(botocore.waiter.Waiter, "wait", tracer(seen)(STOCK_WAIT))
+    foreign = wait_attribute()
+    bwp.install()
+    client = boto3.client("kinesis")
+    answer(client, active)
+    client.get_waiter("stream_exists").wait(StreamName="s")
+    bwp.uninstall()
+    assert wait_attribute() is foreign
+    client.get_waiter("stream_exists").wait(StreamName="s")
+    assert seen[-1] == "StreamExists"
+
+
+def test_foreign_wrapper_that_hides_what_it_wraps_does_no_harm(monkeypatch, answer, active):
+    bwp.install()
+    ours = botocore.waiter.Waiter.wait
+
+    def opaque(self, **keywords):
+        return ours(self, **keywords)
+
+    monkeypatch.setattr(botocore.waiter.Waiter, "wait", opaque)
+    bwp.install()
+    client = boto3.client("kinesis")
+    calls = answer(client, active)
+    assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
+    assert len(calls) == 1
+    bwp.uninstall()
+    assert client.get_waiter("stream_exists").wait(StreamName="s") is None
+    assert len(calls) == 2
+
+
+def test_plain_wrapper_made_with_functools_is_seen_through(monkeypatch):
+    bwp.install()
+    ours = wait_attribute()
+
+    @functools.wraps(ours)
+    def plain(self, **keywords):
+        return ours.__get__(self, type(self))(**keywords)
+
+    monkeypatch.setattr(botocore.waiter.Waiter, "wait", plain)
+    bwp.install()
+    assert wait_attribute() is plain
+
+
+def test_mock_over_ours_is_seen_and_ours_comes_back(answer, active):
+    bwp.install()
+    client = boto3.client("kinesis")
+    calls = answer(client, active)
+    with mock.patch("botocore.waiter.Waiter.wait") as wait:
+        client.get_waiter("stream_exists").wait(StreamName="s")
+        boto3.client("kinesis").get_waiter("stream_not_exists").wait(StreamName="s")
+    assert wait.call_count == 2
+    assert calls == []
+    assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
+
+
+def test_uninstall_inside_a_mock_leaves_a_wrapper_that_passes_through(answer, active):
+    bwp.install()
+    client = boto3.client("kinesis")
+    answer(client, active)
+    with mock.patch("botocore.waiter.Waiter.wait") as wait:
+        bwp.uninstall()
+        client.get_waiter("stream_exists").wait(StreamName="s")
+        assert wait.call_count == 1
+    assert client.get_waiter("stream_exists").wait(StreamName="s") is None
+    bwp.install()
+    bwp.uninstall()
+    assert wait_attribute() is STOCK_WAIT
+
+
+def test_install_inside_a_mock_is_lost_and_repaired_by_the_next(answer, active):
+    with mock.patch("botocore.waiter.Waiter.wait"):
+        bwp.install()
+    assert wait_attribute() is STOCK_WAIT
+    bwp.install()
+    assert wait_attribute().__wrapped__ is STOCK_WAIT
+    client = boto3.client("kinesis")
+    answer(client, active)
+    assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
+
+
+@pytest.mark.parametrize("autospec", [None, True])
+def test_install_inside_a_mock_still_shows_the_mock(autospec, answer, active):
+    """A program whose main() installs, and its test, which mocks what waits."""
+    with mock.patch("botocore.waiter.Waiter.wait", autospec=autospec) as wait:
+        bwp.install()
+        client = boto3.client("kinesis")
+        calls = answer(client, active)
+        client.get_waiter("stream_exists").wait(StreamName="s")
+    assert wait.call_count == 1
+    assert calls == []
+
+
+def test_mock_with_autospec_accepts_our_wrapper(answer, active):
+    bwp.install()
+    client = boto3.client("kinesis")
+    with mock.patch.object(botocore.waiter.Waiter, "wait", autospec=True) as wait:
+        client.get_waiter("stream_exists").wait(StreamName="s")
+    (waiter,) = wait.call_args.args
+    assert waiter.name == "StreamExists"
+    assert wait.call_args.kwargs == {"StreamName": "s"}
+
+
+def test_mock_of_create_client_is_seen():
+    bwp.install()
+    with mock.patch.object(botocore.session.Session, "create_client", return_value="fake"):
+        assert boto3.client("kinesis") == "fake"
+
+
+def test_positional_arguments_of_wait_are_refused_as_by_stock():
+    config = SingleWaiterConfig({"operation": "X", "delay": 1, "maxAttempts": 1, "acceptors": []})
+    messages = []
+    for prepare in (lambda: None, bwp.install):
+        prepare()
+        try:
+            Waiter("w", config, lambda **_: {}).wait("positional")
+        except TypeError as error:
+            messages.append(str(error))
+    assert len(messages) == 2
+    assert messages[0] == messages[1]
+
+
+def test_create_client_looks_like_what_it_wraps():
+    stock = botocore.session.Session.__dict__["create_client"]
+    bwp.install()
+    wrapped = botocore.session.Session.create_client
+    assert wrapped.__name__ == "create_client"
+    assert inspect.signature(wrapped) == inspect.signature(stock)
+    assert wrapped.__doc__ == stock.__doc__

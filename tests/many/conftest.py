@@ -1,0 +1,33 @@
+"""Clients of a small AWS; every test begins and ends with botocore as its own."""
+
+import boto3
+import pytest
+from moto import mock_aws
+
+import boto_waiters_plus as bwp
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch):
+    bwp.uninstall()
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    with mock_aws():
+        yield
+    bwp.uninstall()
+
+
+# One session for all: it reads a service's model once.
+SESSION = boto3.session.Session(region_name="us-east-1")
+
+
+@pytest.fixture
+def s3():
+    client = SESSION.client("s3")
+    client.create_bucket(Bucket="first")
+    client.create_bucket(Bucket="second")
+    return client
+
+
+@pytest.fixture
+def dynamodb():
+    return SESSION.client("dynamodb")

@@ -1,0 +1,106 @@
+"""aiobotocore clients among the waits."""
+
+import asyncio
+from urllib.parse import urlsplit
+
+import boto3
+import pytest
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.many import Wait, as_completed_async, wait_all, wait_all_async
+
+aiosession = pytest.importorskip("aiobotocore.session", reason="aiobotocore is not installed")
+awsrequest = pytest.importorskip("aiobotocore.awsrequest")
+
+
+class Raw:
+    async def read(self):
+        return b""
+
+
+def buckets(client, ready_at):
+    """Answers HeadBucket without a network; what is asked for is there from some look on."""
+    looks = {}
+
+    async def send(request, **_):
+        await asyncio.sleep(0)
+        name = urlsplit(request.url).hostname.partition(".")[0]
+        looks[name] = looks.get(name, 0) + 1
+        status = 200 if looks[name] >= ready_at.get(name, 1) else 404
+        return awsrequest.AioAWSResponse(request.url, status, {}, Raw())
+
+    client.meta.events.register("before-send.s3", send)
+    return looks
+
+
+def with_client(function):
+    async def run():
+        session = aiosession.get_session()
+        keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
+        async with session.create_client("s3", region_name="us-east-1", **keys) as client:
+            return await function(client)
+
+    return asyncio.run(run())
+
+
+def exists(client, bucket, **options):
+    return Wait(client, "bucket_exists", {"Bucket": bucket}, max_wait=100, **options)
+
+
+def test_they_are_awaited(virtual_time):
+    async def run(client):
+        looks = buckets(client, {"late": 3, "never": 1000})
+        waits = [
+            exists(client, "late", delay_pace=lambda _: 10),
+            exists(client, "now"),
+            Wait(client, "bucket_not_exists", {"Bucket": "never"}, max_wait=10),
+        ]
+        outcomes = await wait_all_async(waits)
+        assert looks == {"late": 3, "now": 1, "never": 1}
+        return outcomes
+
+    outcomes = with_client(run)
+    assert [outcome.attempts for outcome in outcomes] == [3, 1, 1]
+    assert [outcome.elapsed for outcome in outcomes] == [20, 0, 0]
+    assert isinstance(outcomes[2], bwp.ExceptionOutcome)
+
+
+def test_each_comes_as_it_ends(virtual_time):
+    async def run(client):
+        buckets(client, {"late": 3})
+        waits = [exists(client, "late", delay_pace=lambda _: 10), exists(client, "now")]
+        order = [wait async for wait, _ in as_completed_async(waits)]
+        assert order == [waits[1], waits[0]]
+
+    with_client(run)
+
+
+def test_blocking_functions_refuse_them():
+    async def run(client):
+        with pytest.raises(
+            TypeError, match=r"waits\[0\] is on an asynchronous client: use wait_al"
+        ):
+            wait_all([exists(client, "now")])
+
+    with_client(run)
+
+
+def test_they_are_not_mixed_with_blocking_ones():
+    blocking = boto3.client("s3", region_name="us-east-1")
+
+    async def run(client):
+        looks = buckets(client, {})
+        with pytest.raises(TypeError, match=r"waits\[1\] is on an asynchronous client, others"):
+            await wait_all_async([exists(blocking, "now"), exists(client, "now")])
+        assert looks == {}
+
+    with_client(run)
+
+
+def test_a_closed_client_is_an_error_of_its_wait(virtual_time):
+    async def run(client):
+        return client
+
+    client = with_client(run)
+    results = asyncio.run(wait_all_async([exists(client, "now")], on_failure="collect"))
+    assert isinstance(results[0], Exception)

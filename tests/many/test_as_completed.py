@@ -1,0 +1,84 @@
+"""`as_completed`: each wait as it ends."""
+
+import contextlib
+import threading
+
+import pytest
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.many import Wait, as_completed
+
+
+def exists(s3, bucket, max_wait=100, **options):
+    return Wait(s3, "bucket_exists", {"Bucket": bucket}, max_wait=max_wait, **options)
+
+
+def test_each_comes_as_it_ends_with_its_outcome_or_error(s3, virtual_time):
+    virtual_time.call_at(11, lambda: s3.create_bucket(Bucket="late"))
+    waits = [
+        exists(s3, "late", delay_pace=lambda _: 10),
+        exists(s3, "never", max_wait=15),
+        exists(s3, "first"),
+    ]
+    seen = [(wait, type(result), virtual_time.now) for wait, result in as_completed(waits)]
+    assert seen == [
+        (waits[2], bwp.ResponseOutcome, 0),
+        (waits[1], bwp.WaiterTimeoutError, pytest.approx(14.75, abs=0.3)),
+        (waits[0], bwp.ResponseOutcome, 20),
+    ]
+
+
+def test_nothing_to_wait_for_gives_nothing():
+    assert list(as_completed([])) == []
+
+
+def test_polling_goes_on_while_the_caller_is_busy(s3):
+    busy, looked = threading.Event(), threading.Event()
+
+    def look(params, **_):
+        if "second" in params["url"]:
+            assert busy.wait(30)
+            looked.set()
+
+    s3.meta.events.register("before-call.s3", look)
+    waits = [exists(s3, "first"), exists(s3, "second")]
+    results = as_completed(waits)
+    assert next(results)[0] is waits[0]
+    # Nobody asks for the next one.
+    busy.set()
+    assert looked.wait(30)
+    assert [wait for wait, _ in results] == [waits[1]]
+
+
+def test_leaving_the_loop_stops_the_rest(s3):
+    endings = []
+    bwp.install(on_event=lambda event: event.kind == "ended" and endings.append(event.ending))
+    with contextlib.closing(as_completed([exists(s3, "never"), exists(s3, "first")])) as results:
+        for _, result in results:
+            assert isinstance(result, bwp.ResponseOutcome)
+            break
+    assert sorted(endings) == ["cancelled", "succeeded"]
+    names = [thread.name for thread in threading.enumerate()]
+    assert not [name for name in names if name.startswith("boto_waiters_plus call")]
+    assert not [name for name in names if name.startswith("boto_waiters_plus schedule")]
+
+
+def test_bad_input_is_refused_when_it_is_called_not_when_it_is_asked(s3):
+    with pytest.raises(TypeError, match="must be a Wait"):
+        as_completed([{}])
+    with pytest.raises(TypeError, match="needs max_wait"):
+        as_completed([Wait(s3, "bucket_exists", {"Bucket": "first"})])
+
+
+def test_one_that_nobody_asks_makes_no_request(s3):
+    seen = []
+    s3.meta.events.register("before-call.s3", lambda **_: seen.append(1))
+    as_completed([exists(s3, "first")]).close()
+    assert seen == []
+
+
+def test_the_deadline_around_it_is_kept_in_its_thread(s3):
+    with bwp.deadline(0.4):
+        ((_, result),) = as_completed([exists(s3, "never", min_delay=0.1, max_delay=0.1)])
+    assert isinstance(result, bwp.WaiterTimeoutError)
+    assert result.max_wait == pytest.approx(0.4, abs=0.2)

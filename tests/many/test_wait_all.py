@@ -1,0 +1,545 @@
+"""`Wait` and `wait_all` on real clients."""
+
+import logging
+import threading
+from datetime import timedelta
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import NoCredentialsError, ParamValidationError
+from botocore.stub import Stubber
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.aws.watchdog import current_scope
+from boto_waiters_plus.many import Wait, WaitersError, wait_all
+
+TABLE = {
+    "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+    "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+    "BillingMode": "PAY_PER_REQUEST",
+}
+
+
+def exists(s3, bucket, max_wait=100, **options):
+    return Wait(s3, "bucket_exists", {"Bucket": bucket}, max_wait=max_wait, **options)
+
+
+def requests_of(*clients):
+    seen = []
+    for client in clients:
+        client.meta.events.register("before-call", lambda model, **_: seen.append(model.name))
+    return seen
+
+
+# --- what comes back --------------------------------------------------------------------------
+
+
+def test_outcomes_come_in_the_order_given(s3, dynamodb, virtual_time):
+    virtual_time.call_at(30, lambda: s3.create_bucket(Bucket="late"))
+    virtual_time.call_at(50, lambda: dynamodb.create_table(TableName="table", **TABLE))
+    outcomes = wait_all(
+        [
+            exists(s3, "late"),
+            Wait(dynamodb, "TableExists", {"TableName": "table"}, max_wait=200),
+            exists(s3, "first"),
+            Wait(s3, "bucket_not_exists", {"Bucket": "never"}, max_wait=5),
+        ]
+    )
+    assert [type(outcome) for outcome in outcomes] == [
+        bwp.ResponseOutcome,
+        bwp.ResponseOutcome,
+        bwp.ResponseOutcome,
+        bwp.ExceptionOutcome,
+    ]
+    assert [outcome.waiter for outcome in outcomes] == [
+        "BucketExists",
+        "TableExists",
+        "BucketExists",
+        "BucketNotExists",
+    ]
+    assert outcomes[1].response["Table"]["TableName"] == "table"
+    assert outcomes[0].elapsed >= 30
+    assert outcomes[1].elapsed >= 50
+    assert outcomes[2].elapsed == 0
+
+
+@pytest.mark.parametrize("count", [1, 130])
+def test_each_ends_as_it_would_alone(s3, virtual_time, count):
+    def one_of(index):
+        return [
+            exists(s3, "first"),
+            exists(s3, "never", max_wait=20, delay_pace=lambda _: 6),
+            Wait(s3, "bucket_not_exists", {"Bucket": "second"}, max_wait=30, max_attempts=1),
+            Wait(s3, "bucket_not_exists", {"Bucket": "never"}, max_wait=30, success_count=2),
+        ][index % 4]
+
+    def facts(result):
+        shared = (type(result), result.attempts, round(result.elapsed, 6), result.acceptor)
+        if isinstance(result, bwp.WaiterError):
+            response = {**result.last_response}
+            response.pop("ResponseMetadata", None)
+            return (*shared, result.kwargs, response, type(result.last_exception))
+        return shared
+
+    alone = []
+    for index in range(4):
+        wait = one_of(index)
+        options = {
+            name: getattr(wait.options, name)
+            for name in ("delay_pace", "max_attempts", "success_count")
+        }
+        try:
+            result = bwp.wait_until(
+                s3, wait.waiter, max_wait=wait.max_wait, **options, **wait.parameters
+            )
+        except bwp.WaiterError as error:
+            result = error
+        alone.append(facts(result))
+    together = wait_all([one_of(i) for i in range(4 * count)], on_failure="collect")
+    assert [facts(result) for result in together] == alone * count
+
+
+def test_nothing_to_wait_for_is_over_at_once():
+    assert wait_all([]) == []
+    assert wait_all(iter([])) == []
+
+
+def test_waits_may_come_from_a_generator(s3):
+    outcomes = wait_all(exists(s3, name) for name in ("first", "second"))
+    assert len(outcomes) == 2
+
+
+def test_a_wait_can_be_run_again(s3, virtual_time):
+    wait = exists(s3, "first")
+    assert wait_all([wait])[0].attempts == wait_all([wait])[0].attempts == 1
+
+
+def test_changing_the_parameters_afterwards_changes_nothing(s3):
+    parameters = {"Bucket": "first"}
+    wait = Wait(s3, "bucket_exists", parameters, max_wait=1)
+    parameters["Bucket"] = "never"
+    assert wait_all([wait])[0].attempts == 1
+
+
+def test_the_clients_need_not_be_attached(s3):
+    assert not hasattr(s3, "wait_until_bucket_exists")
+    assert wait_all([exists(s3, "first")])[0].attempts == 1
+
+
+# --- failures ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mixed(s3):
+    """Two that succeed late, two that fail early."""
+    return [
+        exists(s3, "late"),
+        exists(s3, "never", max_wait=20),
+        Wait(s3, "bucket_not_exists", {"Bucket": "first"}, max_wait=30, max_attempts=1),
+        exists(s3, "late"),
+    ]
+
+
+def test_every_wait_runs_to_its_end_before_the_failures_are_raised(s3, mixed, virtual_time):
+    virtual_time.call_at(50, lambda: s3.create_bucket(Bucket="late"))
+    with pytest.raises(WaitersError) as raised:
+        wait_all(mixed)
+    error = raised.value
+    assert virtual_time.now >= 50
+    assert {index: type(e) for index, e in error.errors.items()} == {
+        1: bwp.WaiterTimeoutError,
+        2: bwp.WaiterAttemptsError,
+    }
+    assert [type(outcome) for outcome in error.outcomes] == [
+        bwp.ResponseOutcome,
+        type(None),
+        type(None),
+        bwp.ResponseOutcome,
+    ]
+    text = str(error)
+    assert "2 of 4 waits" in text
+    assert "[1] BucketExists: Timed out" in text
+    assert "[2] BucketNotExists: Max attempts exceeded" in text
+
+
+def test_the_rest_is_cancelled_at_the_first_failure_where_that_is_asked_for(
+    s3, mixed, virtual_time
+):
+    virtual_time.call_at(50, lambda: s3.create_bucket(Bucket="late"))
+    with pytest.raises(WaitersError) as raised:
+        wait_all(mixed, on_failure="cancel")
+    assert virtual_time.now == 0
+    assert {index: type(e) for index, e in raised.value.errors.items()} == {
+        0: bwp.WaiterCancelledError,
+        1: bwp.WaiterCancelledError,
+        2: bwp.WaiterAttemptsError,
+        3: bwp.WaiterCancelledError,
+    }
+    text = str(raised.value)
+    assert "[2] BucketNotExists" in text
+    assert "[0]" not in text
+    assert "3 were cancelled" in text
+
+
+def test_failures_are_collected_in_the_places_of_their_waits(s3, mixed, virtual_time):
+    virtual_time.call_at(50, lambda: s3.create_bucket(Bucket="late"))
+    results = wait_all(mixed, on_failure="collect")
+    assert [type(result) for result in results] == [
+        bwp.ResponseOutcome,
+        bwp.WaiterTimeoutError,
+        bwp.WaiterAttemptsError,
+        bwp.ResponseOutcome,
+    ]
+
+
+def test_what_a_call_raises_as_it_is_is_the_error_of_its_wait(s3, dynamodb, virtual_time):
+    results = wait_all(
+        [
+            Wait(s3, "bucket_exists", {"Buckets": "misspelt"}, max_wait=10),
+            exists(s3, "first"),
+        ],
+        on_failure="collect",
+    )
+    assert isinstance(results[0], ParamValidationError)
+    assert isinstance(results[1], bwp.ResponseOutcome)
+
+
+def test_foreign_errors_are_named_without_their_words(s3, virtual_time):
+    with pytest.raises(WaitersError) as raised:
+        wait_all([Wait(s3, "bucket_exists", {"Bucket": "secret/name"}, max_wait=10)])
+    assert "ParamValidationError" in str(raised.value)
+    assert "secret" not in str(raised.value)
+
+
+def test_a_client_without_credentials_says_so(monkeypatch, virtual_time):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    client = boto3.session.Session().client("s3", region_name="us-east-1")
+    assert isinstance(
+        wait_all([exists(client, "first")], on_failure="collect")[0], NoCredentialsError
+    )
+
+
+def test_a_closed_client_waits_as_one_that_is_open_does(s3, virtual_time):
+    s3.close()
+    assert wait_all([exists(s3, "first")])[0].attempts == 1
+
+
+# --- budgets ----------------------------------------------------------------------------------
+
+
+def test_max_wait_of_all_cuts_each(s3, virtual_time):
+    waits = [exists(s3, "never", max_wait=1000), exists(s3, "never", max_wait=15)]
+    results = wait_all(waits, max_wait=timedelta(seconds=40), on_failure="collect")
+    assert [result.max_wait for result in results] == [40, 15]
+    assert 39 < virtual_time.now <= 40
+
+
+def test_max_wait_of_all_is_enough(s3, virtual_time):
+    wait = Wait(s3, "bucket_exists", {"Bucket": "never"})
+    assert wait_all([wait], max_wait=40, on_failure="collect")[0].max_wait == 40
+
+
+def test_a_deadline_around_cuts_each(s3, virtual_time):
+    waits = [exists(s3, "never", max_wait=1000), Wait(s3, "bucket_exists", {"Bucket": "never"})]
+    with bwp.deadline(40):
+        results = wait_all(waits, on_failure="collect")
+    assert [type(result) for result in results] == [bwp.WaiterTimeoutError] * 2
+    assert 39 < virtual_time.now <= 40
+
+
+def test_a_deadline_that_is_past_makes_no_request(s3, virtual_time):
+    requests = requests_of(s3)
+    with bwp.deadline(10):
+        virtual_time.advance(11)
+        results = wait_all([exists(s3, "first")], on_failure="collect")
+    assert isinstance(results[0], bwp.WaiterTimeoutError)
+    assert requests == []
+
+
+def test_a_wait_that_nobody_bounds_is_refused_before_the_first_request(s3):
+    requests = requests_of(s3)
+    with pytest.raises(TypeError, match=r"waits\[1\] needs max_wait"):
+        wait_all([exists(s3, "first"), Wait(s3, "bucket_exists", {"Bucket": "never"})])
+    assert requests == []
+
+
+# --- options and settings ---------------------------------------------------------------------
+
+
+def test_options_are_those_of_a_single_wait(s3, virtual_time):
+    wait = exists(s3, "never", max_wait=1000, max_attempts=3, min_delay=20, max_delay=20)
+    (error,) = wait_all([wait], on_failure="collect")
+    assert isinstance(error, bwp.WaiterAttemptsError)
+    assert error.attempts == 3
+    assert virtual_time.now == 40
+
+
+def test_settings_of_install_and_enable_apply(s3, virtual_time):
+    bwp.install(defaults={"max_attempts": 5, "delay_pace": lambda _: 3})
+    other = boto3.client("s3", region_name="us-east-1")
+    bwp.enable(other, defaults={"max_attempts": 2})
+    results = wait_all(
+        [exists(s3, "never"), exists(other, "never"), exists(other, "never", max_attempts=1)],
+        on_failure="collect",
+    )
+    assert [result.attempts for result in results] == [5, 2, 1]
+
+
+def test_a_cancel_event_of_one_stops_that_one(s3, virtual_time):
+    stop = threading.Event()
+    virtual_time.call_at(12, stop.set)
+    results = wait_all(
+        [exists(s3, "never", cancel_event=stop), exists(s3, "never", max_wait=50)],
+        on_failure="collect",
+    )
+    assert isinstance(results[0], bwp.WaiterCancelledError)
+    assert results[0].elapsed == pytest.approx(12)
+    assert isinstance(results[1], bwp.WaiterTimeoutError)
+
+
+@pytest.mark.parametrize("whose", ["its own", "that of all"])
+def test_a_cancel_event_reaches_the_call_in_flight(s3, whose):
+    stop = threading.Event()
+    seen = []
+
+    def cancel(**_):
+        (event,) = current_scope().cancel_events
+        seen.append(event.is_set())
+        stop.set()
+        # That of all reaches it by the end of the run.
+        seen.append(event.wait(30))
+
+    s3.meta.events.register("before-call.s3", cancel)
+    own = {"cancel_event": stop} if whose == "its own" else {}
+    of_all = {} if own else {"cancel_event": stop}
+    results = wait_all([exists(s3, "first", **own)], on_failure="collect", **of_all)
+    assert isinstance(results[0], bwp.WaiterCancelledError)
+    for thread in threading.enumerate():
+        if thread.name.startswith("boto_waiters_plus call"):
+            thread.join(30)
+    assert seen == [False, True]
+
+
+def test_the_cancel_event_of_all_stops_all(s3, virtual_time):
+    stop = threading.Event()
+    virtual_time.call_at(12, stop.set)
+    results = wait_all(
+        [exists(s3, "never"), exists(s3, "late")], on_failure="collect", cancel_event=stop
+    )
+    assert [type(result) for result in results] == [bwp.WaiterCancelledError] * 2
+    assert virtual_time.now == 12
+
+
+def test_a_signal_makes_a_wait_look_at_once(s3, virtual_time):
+    news = threading.Event()
+
+    def create():
+        s3.create_bucket(Bucket="late")
+        news.set()
+
+    virtual_time.call_at(12.5, create)
+    wait = exists(s3, "late", min_delay=50, max_delay=60, wake_signal=news)
+    assert wait_all([wait])[0].elapsed == pytest.approx(12.5, abs=0.06)
+
+
+def test_requests_carry_the_mark_of_a_waiter(s3):
+    pytest.importorskip("botocore.context", reason="this botocore has no such marks")
+    agents = []
+    s3.meta.events.register(
+        "before-send.s3", lambda request, **_: agents.append(request.headers["User-Agent"])
+    )
+    wait_all([exists(s3, "first")])
+    s3.head_bucket(Bucket="first")
+
+    def features(agent):
+        # moto sees bytes, a stub text.
+        text = agent.decode() if isinstance(agent, bytes) else agent
+        marks = [part for part in text.split() if part.startswith("m/")]
+        return marks[0].removeprefix("m/").split(",") if marks else []
+
+    assert "B" in features(agents[0])
+    assert "B" not in features(agents[1])
+
+
+@pytest.mark.parametrize("connections", [3, 10])
+def test_no_more_calls_at_once_than_the_client_has_connections(connections):
+    config = Config(max_pool_connections=connections)
+    client = boto3.client("s3", region_name="us-east-1", config=config)
+    client.create_bucket(Bucket="first")
+    running, most = [], []
+    lock = threading.Lock()
+
+    def begin(**_):
+        with lock:
+            running.append(1)
+            most.append(len(running))
+        # So that calls meet.
+        threading.Event().wait(0.01)
+
+    def end(**_):
+        with lock:
+            running.pop()
+
+    client.meta.events.register("before-call.s3", begin)
+    client.meta.events.register("after-call.s3", end)
+    wait_all([exists(client, "first") for _ in range(50)])
+    assert max(most) == connections
+
+
+def test_as_many_threads_as_asked_for(s3):
+    names = set()
+    s3.meta.events.register(
+        "before-call.s3", lambda **_: names.add(threading.current_thread().name)
+    )
+    wait_all([exists(s3, "first") for _ in range(40)], threads=2)
+    assert 1 <= len(names) <= 2
+
+
+# --- callbacks --------------------------------------------------------------------------------
+
+
+def test_a_callback_that_raises_ends_no_wait_and_is_told_of_once(s3, virtual_time, caplog):
+    def broken(event):
+        raise ZeroDivisionError(f"attempt {event.attempts}")
+
+    def create():
+        s3.create_bucket(Bucket="late")
+
+    virtual_time.call_at(10, create)
+    bwp.install(on_event=broken)
+    waits = [exists(s3, "late", on_attempt=broken) for _ in range(3)]
+    with (
+        caplog.at_level(logging.ERROR, "boto_waiters_plus"),
+        pytest.warns(RuntimeWarning) as warned,
+    ):
+        outcomes = wait_all(waits, progress=broken)
+    assert [type(outcome) for outcome in outcomes] == [bwp.ResponseOutcome] * 3
+    texts = sorted(str(warning.message) for warning in warned)
+    assert len(texts) == 3
+    assert texts[0].startswith("on_attempt raised ZeroDivisionError: attempt 1 (the first of ")
+    assert texts[1].startswith("on_event raised ZeroDivisionError: attempt 0 (the first of ")
+    assert texts[2].startswith("progress raised ZeroDivisionError")
+    assert all(warning.filename == __file__ for warning in warned)
+    assert len(caplog.records) == 3
+
+
+def test_observers_are_told_what_they_are_told_of_single_waits(s3, virtual_time):
+    def told(wait):
+        events = []
+        bwp.uninstall()
+        bwp.install(on_event=events.append)
+        with pytest.raises(bwp.WaiterError):
+            wait()
+        return [(event.kind, event.attempts, event.error, event.ending) for event in events]
+
+    alone = told(
+        lambda: bwp.wait_until(
+            s3, "bucket_exists", Bucket="never", max_wait=50, delay_pace=lambda _: 20
+        )
+    )
+    together = told(lambda: wait_all([exists(s3, "never", max_wait=50, delay_pace=lambda _: 20)]))
+    assert together == alone
+    assert alone[0][0] == "started"
+    assert alone[-1] == ("ended", alone[-1][1], "404", "timed out")
+
+
+# --- bad input --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        (("client", "bucket_exist", {}), ValueError, "did you mean 'bucket_exists'"),
+        (("client", "bucket_exists", {"Bucket": "b"}, {"max_wait": 0}), ValueError, "max_wait"),
+        (("client", "bucket_exists", {"Bucket": "b"}, {"max_wait": "1"}), TypeError, "max_wait"),
+        (("client", "bucket_exists", ["b"]), TypeError, "parameters must be a mapping"),
+        (("client", 5, {}), TypeError, "waiter"),
+        (("none", "bucket_exists", {}), TypeError, "client"),
+        (
+            ("client", "bucket_exists", {}, {"max_wait": 1, "min_dealy": 3}),
+            TypeError,
+            "did you mean 'min_delay'",
+        ),
+        (
+            ("client", "bucket_exists", {}, {"max_wait": 1, "Bucket": "b"}),
+            TypeError,
+            "third argument",
+        ),
+        (
+            ("client", "bucket_exists", {}, {"max_wait": 1, "min_delay": 200}),
+            ValueError,
+            "max_delay",
+        ),
+        (("client", "bucket_exists", {}, {"max_wait": 1, "max_attempts": 0}), ValueError, "least"),
+    ],
+)
+def test_a_wait_is_checked_when_it_is_made(s3, arguments, error, text):
+    client, waiter, parameters, *options = arguments
+    with pytest.raises(error, match=text):
+        Wait(
+            s3 if client == "client" else client,
+            waiter,
+            parameters,
+            **(options[0] if options else {"max_wait": 1}),
+        )
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "text"),
+    [
+        ({"max_wait": -1}, ValueError, "max_wait"),
+        ({"on_failure": "ignore"}, ValueError, "on_failure"),
+        ({"threads": 0}, ValueError, "threads"),
+        ({"threads": 2.5}, TypeError, "threads"),
+        ({"threads": True}, TypeError, "threads"),
+        ({"progress": "yes"}, TypeError, "progress"),
+        ({"cancel_event": object()}, TypeError, "cancel_event"),
+    ],
+)
+def test_bad_arguments_are_refused_before_the_first_request(s3, keywords, error, text):
+    requests = requests_of(s3)
+    with pytest.raises(error, match=text):
+        wait_all([exists(s3, "first")], **keywords)
+    assert requests == []
+
+
+def test_what_is_no_wait_is_refused(s3):
+    with pytest.raises(TypeError, match=r"waits\[1\] must be a Wait, not dict"):
+        wait_all([exists(s3, "first"), {}])
+    with pytest.raises(TypeError, match="several Wait objects"):
+        wait_all(exists(s3, "first"))
+    with pytest.raises(TypeError, match="several Wait objects"):
+        wait_all(None)
+
+
+def test_the_same_wait_twice_is_refused(s3):
+    requests = requests_of(s3)
+    twice = exists(s3, "first")
+    with pytest.raises(ValueError, match=r"waits\[2\] is waits\[0\] again"):
+        wait_all([twice, exists(s3, "first"), twice])
+    assert requests == []
+
+
+def test_no_parameter_is_in_a_repr_or_a_message(s3, virtual_time):
+    wait = exists(s3, "first-secret", max_wait=10)
+    assert repr(wait) == "Wait(s3 BucketExists, max_wait=10)"
+    with pytest.raises(WaitersError) as raised:
+        wait_all([wait])
+    assert "secret" not in str(raised.value)
+    assert "secret" not in repr(raised.value)
+
+
+def test_the_sequence_a_stub_gives_is_followed(virtual_time):
+    client = boto3.client("ec2", region_name="us-east-1")
+    states = ["pending", "pending", "running"]
+    with Stubber(client) as stub:
+        for state in states:
+            stub.add_response(
+                "describe_instances",
+                {"Reservations": [{"Instances": [{"State": {"Name": state}}]}]},
+            )
+        (outcome,) = wait_all([Wait(client, "instance_running", {}, max_wait=600)])
+    assert outcome.attempts == 3
+    assert outcome.observed == ["running"]

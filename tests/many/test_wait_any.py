@@ -1,0 +1,80 @@
+"""`wait_any`: the first success, and the rest stopped."""
+
+import threading
+
+import pytest
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.many import Wait, WaitersError, wait_any
+
+
+def exists(s3, bucket, max_wait=100, **options):
+    return Wait(s3, "bucket_exists", {"Bucket": bucket}, max_wait=max_wait, **options)
+
+
+def test_the_first_success_comes_back_with_its_wait(s3, virtual_time):
+    virtual_time.call_at(11, lambda: s3.create_bucket(Bucket="sooner"))
+    virtual_time.call_at(50, lambda: s3.create_bucket(Bucket="later"))
+    waits = [
+        exists(s3, "later", delay_pace=lambda _: 10),
+        exists(s3, "sooner", delay_pace=lambda _: 10),
+        exists(s3, "never", max_wait=15),
+    ]
+    wait, outcome = wait_any(waits)
+    assert wait is waits[1]
+    assert outcome.elapsed == 20
+    assert virtual_time.now == 20
+
+
+def test_failures_do_not_end_it(s3, virtual_time):
+    virtual_time.call_at(60, lambda: s3.create_bucket(Bucket="later"))
+    wait, _ = wait_any([exists(s3, "never", max_attempts=1), exists(s3, "later")])
+    assert wait.parameters == {"Bucket": "later"}
+
+
+def test_observers_are_told_that_the_rest_is_cancelled(s3, virtual_time):
+    endings = []
+    bwp.install(on_event=lambda event: event.kind == "ended" and endings.append(event.ending))
+    wait_any([exists(s3, "never"), exists(s3, "first"), exists(s3, "never")])
+    assert sorted(endings) == ["cancelled", "cancelled", "succeeded"]
+
+
+def test_none_that_succeeds_is_an_error_that_names_all(s3, virtual_time):
+    with pytest.raises(WaitersError) as raised:
+        wait_any([exists(s3, "never", max_wait=20), exists(s3, "never", max_attempts=1)])
+    assert [type(error) for error in raised.value.errors.values()] == [
+        bwp.WaiterTimeoutError,
+        bwp.WaiterAttemptsError,
+    ]
+    assert raised.value.waiter == "wait_any"
+
+
+def test_one_of_none_is_refused():
+    with pytest.raises(ValueError, match="wait_any needs at least one wait"):
+        wait_any([])
+
+
+def test_a_call_that_hangs_does_not_hold_up_the_result(s3, dynamodb):
+    begun, released = threading.Event(), threading.Event()
+
+    def hang(**_):
+        begun.set()
+        assert released.wait(30)
+
+    def wait_for_it(**_):
+        assert begun.wait(30)
+
+    dynamodb.meta.events.register("before-call.dynamodb", hang)
+    s3.meta.events.register("before-call.s3", wait_for_it)
+    waits = [
+        Wait(dynamodb, "table_exists", {"TableName": "table"}, max_wait=25),
+        exists(s3, "first"),
+    ]
+    wait, _ = wait_any(waits)
+    assert wait is waits[1]
+    assert not released.is_set()
+    released.set()
+    for thread in threading.enumerate():
+        if thread.name.startswith("boto_waiters_plus call"):
+            thread.join(30)
+            assert not thread.is_alive()
