@@ -1,0 +1,46 @@
+"""Waiting on anything callable, on the same engine as the waiters of AWS."""
+
+from .budget import steps
+from .cases import Case, failure, retry, success
+from .forms import (
+    First,
+    wait_for,
+    wait_for_async,
+    wait_for_case,
+    wait_for_case_async,
+    wait_for_first,
+    wait_for_first_async,
+    wait_for_match,
+    wait_for_match_async,
+)
+from .paces import exponential, fixed, linear
+from .patterns import like
+from .polling import poll, poll_async
+from .settings import ConditionOptions
+from .signalling import Signal, Subscription
+
+__all__ = [
+    "Case",
+    "ConditionOptions",
+    "First",
+    "Signal",
+    "Subscription",
+    "exponential",
+    "failure",
+    "fixed",
+    "like",
+    "linear",
+    "poll",
+    "poll_async",
+    "retry",
+    "steps",
+    "success",
+    "wait_for",
+    "wait_for_async",
+    "wait_for_case",
+    "wait_for_case_async",
+    "wait_for_first",
+    "wait_for_first_async",
+    "wait_for_match",
+    "wait_for_match_async",
+]

@@ -1,0 +1,162 @@
+"""What a value is matched against: a predicate, a type, a value, or a shape of these."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import os.path
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from types import EllipsisType, UnionType
+from typing import Any, Final, Union, get_origin
+
+from ..engine.showing import cut, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """An object of a type whose attributes match."""
+
+    of: type | None
+    attributes: Mapping[str, Any]
+
+
+def like(of: type | None = None, /, **attributes: Any) -> Like:
+    """A pattern for objects by some of their attributes: `like(User, confirmed=True)`.
+
+    Args:
+        of: the type; any if not given.
+        attributes: patterns by attribute; an object that lacks one does not match.
+    """
+    if of is not None and not isinstance(of, type):
+        raise TypeError(f"like() takes a type, not {of!r}")
+    return Like(of, attributes)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A test of a value, and the pattern in words."""
+
+    matches: Callable[[Any], bool]
+    text: str
+
+
+_MISSING: Final = object()
+
+TRUTHY: Final = Pattern(bool, "a true value")
+
+
+def compile_pattern(pattern: Any) -> Pattern:
+    """Turn what a user calls a pattern into a test.
+
+    As in a `match` statement, mappings and objects may have more than the pattern names, sequences
+    may not, and lists and tuples are alike. `...` takes anything.
+
+    Raises:
+        TypeError: a type that cannot be checked at run time, or a predicate that has to be awaited.
+    """
+    match pattern:
+        case Pattern():
+            return pattern
+        case EllipsisType():
+            return Pattern(lambda _: True, "anything")
+        case _ if isinstance(pattern, type) or get_origin(pattern) is not None:
+            return _type_pattern(pattern)
+        case Like(of=of, attributes=attributes):
+            return _object_pattern(of, attributes)
+        case Mapping():
+            return _mapping_pattern(pattern)
+        case list() | tuple():
+            return _sequence_pattern(pattern)
+        case _ if is_dataclass(pattern):
+            compared = [field.name for field in fields(pattern) if field.compare]
+            return _object_pattern(type(pattern), {n: getattr(pattern, n) for n in compared})
+        case _ if callable(pattern):
+            if inspect.iscoroutinefunction(pattern):
+                raise TypeError("a predicate must be a plain function, not one that is awaited")
+            return Pattern(lambda value: bool(pattern(value)), name_of(pattern))
+        case _:
+            return Pattern(
+                lambda value: bool(value == pattern),
+                in_words(pattern) or f"a certain {type(pattern).__name__}",
+            )
+
+
+def none_of(pattern: Pattern) -> Pattern:
+    """The pattern that takes what this one does not."""
+    return Pattern(lambda value: not pattern.matches(value), f"not {pattern.text}")
+
+
+def in_words(value: Any) -> str | None:
+    """A value as messages show it; None if it may not be shown."""
+    match value:
+        case None:
+            return "None"
+        case enum.Enum():
+            return str(value)
+        case str():
+            return cut(repr(value))
+        case _:
+            return shown(value)
+
+
+def name_of(function: Any) -> str:
+    """What messages call a callable; a lambda by where it stands."""
+    name = getattr(function, "__qualname__", None)
+    if not isinstance(name, str):
+        return type(function).__qualname__
+    code = getattr(function, "__code__", None)
+    name = name.rpartition("<locals>.")[2]
+    if code is None or not name.endswith("<lambda>"):
+        return name
+    return f"lambda in {os.path.basename(code.co_filename)}:{code.co_firstlineno}"  # noqa: PTH119 - the name of a file, no path to open
+
+
+def _type_pattern(pattern: Any) -> Pattern:
+    origin = get_origin(pattern)
+    # `list[int]` is callable: taken for a predicate it would match anything.
+    if origin is not None and origin not in (Union, UnionType):
+        raise TypeError(f"{pattern} cannot be checked at run time")
+    name = pattern.__name__ if origin is None else str(pattern)
+    return Pattern(lambda value: isinstance(value, pattern), name)
+
+
+def _object_pattern(of: type | None, attributes: Mapping[str, Any]) -> Pattern:
+    parts = {name: compile_pattern(part) for name, part in attributes.items()}
+
+    def matches(value: Any) -> bool:
+        if of is not None and not isinstance(value, of):
+            return False
+        for name, part in parts.items():
+            attribute = getattr(value, name, _MISSING)
+            if attribute is _MISSING or not part.matches(attribute):
+                return False
+        return True
+
+    inner = ", ".join(f"{name}={part.text}" for name, part in parts.items())
+    return Pattern(matches, cut(f"{of.__name__ if of else 'object'}({inner})"))
+
+
+def _mapping_pattern(pattern: Mapping[Any, Any]) -> Pattern:
+    parts = {key: compile_pattern(part) for key, part in pattern.items()}
+
+    def matches(value: Any) -> bool:
+        if not isinstance(value, Mapping):
+            return False
+        return all(key in value and part.matches(value[key]) for key, part in parts.items())
+
+    inner = ", ".join(f"{key!r}: {part.text}" for key, part in parts.items())
+    return Pattern(matches, cut(f"{{{inner}}}"))
+
+
+def _sequence_pattern(pattern: Sequence[Any]) -> Pattern:
+    parts = [compile_pattern(part) for part in pattern]
+
+    def matches(value: Any) -> bool:
+        return (
+            isinstance(value, (list, tuple))
+            and len(value) == len(parts)
+            and all(part.matches(item) for part, item in zip(parts, value, strict=True))
+        )
+
+    return Pattern(matches, cut(f"({', '.join(part.text for part in parts)})"))

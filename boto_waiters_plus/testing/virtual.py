@@ -1,0 +1,203 @@
+"""Virtual time: the clock stands still and jumps over every sleep.
+
+While `virtual_time()` is open, `time.monotonic`, `time.sleep` and `asyncio.sleep` are its own in
+the whole process, and so are the pauses of every wait. The wall clock (`time.time`, `datetime`),
+the timers of event loops, and timeouts of sockets and locks stay real.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import heapq
+import itertools
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from unittest import mock
+
+from ..drivers.clock import SYSTEM_TIME, current_time, set_time
+from ..options import CancelEvent
+
+# Turns of the event loop that all other tasks get before time jumps: what became ready in the
+# meantime must run first. A task needs a few turns from a future's result to its next sleep.
+TURNS_BEFORE_JUMP = 20
+
+
+class VirtualClock:
+    """The clock of an open `virtual_time()`; it begins at 0."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._now = 0.0
+        self._due: list[tuple[float, int, Callable[[], object]]] = []
+        self._order = itertools.count()
+        self._jumpers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Jumper] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    @property
+    def now(self) -> float:
+        """Seconds that have passed."""
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass; what was planned for the time between happens at its own time.
+
+        Raises:
+            ValueError: time does not go back.
+        """
+        if seconds < 0:
+            raise ValueError(f"time does not go back: {seconds}")
+        self._advance_to(self._now + seconds)
+
+    def call_at(self, when: float, action: Callable[[], object]) -> None:
+        """Plan an action, such as a resource that becomes ready, for a time of this clock."""
+        with self._lock:
+            heapq.heappush(self._due, (when, next(self._order), action))
+
+    def jump(self) -> None:
+        """Go to the next moment that something is planned for."""
+        with self._lock:
+            due = self._due[0][0] if self._due else self._now
+        self._advance_to(due)
+
+    def _advance_to(self, when: float) -> None:
+        while True:
+            with self._lock:
+                if not self._due or self._due[0][0] > when:
+                    self._now = max(self._now, when)
+                    return
+                due, _, action = heapq.heappop(self._due)
+                self._now = max(self._now, due)
+            action()
+
+    # --- the time source of the drivers ---
+
+    def clock(self) -> Callable[[], float]:
+        """The clock function of a wait."""
+        return lambda: self._now
+
+    def sleep(self, seconds: float, sleep: Callable[[float], object] | None = None) -> None:
+        """Jump over a sleep; the caller's own way to sleep is called too, it may be a mock."""
+        before = self._now
+        if sleep is not None:
+            sleep(seconds)
+        if self._now == before:
+            self.advance(max(0.0, seconds))
+
+    def sleep_on(self, seconds: float, event: CancelEvent) -> bool:
+        """Jump to the end of a sleep, or to where a planned action sets the event."""
+        end = self._now + seconds
+        while not event.is_set():
+            with self._lock:
+                due = self._due[0][0] if self._due else end
+            if due >= end:
+                self._advance_to(end)
+                break
+            self._advance_to(due)
+        return event.is_set()
+
+    async def sleep_async(self, seconds: float) -> None:
+        """Sleep until no other task of the loop has anything to do before."""
+        loop = asyncio.get_running_loop()
+        woken = loop.create_future()
+        self.call_at(
+            self._now + max(0.0, seconds),
+            lambda: None if loop.is_closed() else loop.call_soon_threadsafe(_wake, woken),
+        )
+        jumper = self._jumpers.get(loop)
+        if jumper is None:
+            jumper = self._jumpers[loop] = _Jumper(self, loop)
+        await jumper.rest(woken)
+
+
+class _Jumper:
+    """Jumps to the next planned moment once a loop has nothing else to run.
+
+    One for a loop: if every sleeping task jumped for itself, the second would jump before the
+    task that the first one woke has had its turn.
+    """
+
+    def __init__(self, clock: VirtualClock, loop: asyncio.AbstractEventLoop) -> None:
+        self._clock = clock
+        self._loop = loop
+        self._sleepers = 0
+        self._idle_turns = 0
+        self._turning = False
+
+    async def rest(self, woken: asyncio.Future[None]) -> None:
+        """Sleep until the future is set."""
+        self._sleepers += 1
+        self._idle_turns = 0
+        if not self._turning:
+            self._turning = True
+            self._loop.call_soon(self._turn)
+        try:
+            await woken
+        finally:
+            self._sleepers -= 1
+            self._idle_turns = 0
+
+    def _turn(self) -> None:
+        if not self._sleepers:
+            self._turning = False
+            return
+        self._idle_turns += 1
+        if self._idle_turns > TURNS_BEFORE_JUMP:
+            self._idle_turns = 0
+            self._clock.jump()
+        self._loop.call_soon(self._turn)
+
+
+def _wake(woken: asyncio.Future[None]) -> None:
+    if not woken.done():
+        woken.set_result(None)
+
+
+_open = threading.Lock()
+
+
+@contextlib.contextmanager
+def virtual_time() -> Iterator[VirtualClock]:
+    """Let no real time pass in waits, in this whole process, while the block is open.
+
+    Yields:
+        The clock: `now`, `advance(seconds)`, `call_at(when, action)`.
+
+    Raises:
+        RuntimeError: virtual time is open already; it does not nest.
+    """
+    if not _open.acquire(blocking=False):
+        raise RuntimeError("virtual_time() is open already, and it does not nest")
+    try:
+        clock = VirtualClock()
+        real_monotonic = time.monotonic
+
+        def _loop_time(_: asyncio.AbstractEventLoop) -> float:
+            return real_monotonic()
+
+        previous = current_time()
+        assert previous is SYSTEM_TIME
+        set_time(clock)
+        try:
+            with (
+                mock.patch.object(time, "monotonic", clock.clock()),
+                mock.patch.object(time, "sleep", clock.advance),
+                mock.patch.object(asyncio, "sleep", _async_sleep(clock)),
+                mock.patch.object(asyncio.BaseEventLoop, "time", _loop_time),
+            ):
+                yield clock
+        finally:
+            set_time(previous)
+    finally:
+        _open.release()
+
+
+def _async_sleep(clock: VirtualClock) -> Callable[..., object]:
+    async def sleep(delay: float, result: object = None) -> object:
+        await clock.sleep_async(delay)
+        return result
+
+    return sleep

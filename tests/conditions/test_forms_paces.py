@@ -1,0 +1,115 @@
+"""The ready-made paces."""
+
+import itertools
+import math
+import pickle
+import random
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.conditions import exponential, fixed, linear, wait_for
+
+amounts = st.floats(0.001, 1000)
+attempts = st.integers(1, 5000)
+jitters = st.sampled_from(["none", "full", "equal"])
+
+
+def first(pace, n=6):
+    return [pace(attempt) for attempt in range(1, n + 1)]
+
+
+@pytest.mark.parametrize(
+    ("pace", "seconds"),
+    [
+        (fixed(2), [2, 2, 2, 2, 2, 2]),
+        (fixed(timedelta(minutes=1)), [60] * 6),
+        (linear(2), [2, 4, 6, 8, 10, 12]),
+        (linear(1, step=0.5), [1, 1.5, 2, 2.5, 3, 3.5]),
+        (linear(1, step=0), [1] * 6),
+        (linear(2, limit=5), [2, 4, 5, 5, 5, 5]),
+        (exponential(1), [1, 2, 4, 8, 16, 32]),
+        (exponential(1, factor=3, limit=20), [1, 3, 9, 20, 20, 20]),
+        (exponential(1, factor=1), [1] * 6),
+        (exponential(4, jitter="full", random=lambda low, _: low), [0] * 6),
+        (exponential(4, jitter="full", random=lambda _, high: high), [4, 8, 16, 32, 64, 128]),
+        (exponential(4, jitter="equal", random=lambda low, _: low), [2, 4, 8, 16, 32, 64]),
+        (exponential(4, jitter="equal", random=lambda _, high: high), [4, 8, 16, 32, 64, 128]),
+    ],
+    ids=repr,
+)
+def test_a_pace_is_its_formula(pace, seconds):
+    assert first(pace) == seconds
+
+
+@given(amounts, st.floats(1, 10), st.floats(1, 1000), jitters, attempts)
+def test_no_pause_is_over_the_limit_or_under_what_jitter_leaves(start, factor, more, jitter, n):
+    limit = start * more
+    whole = exponential(start, factor=factor, limit=limit)(n)
+    least = {"none": 1, "full": 0, "equal": 0.5}[jitter]
+    pause = exponential(start, factor=factor, limit=limit, jitter=jitter)(n)
+    assert whole * least <= pause <= whole <= limit
+
+
+@given(amounts, st.floats(1, 10), st.integers(1, 3000))
+def test_an_unbounded_pace_stays_a_number_and_never_falls(start, factor, n):
+    pace = exponential(start, factor=factor)
+    assert math.isfinite(pace(n + 1))
+    assert pace(n) <= pace(n + 1)
+
+
+@given(amounts, st.floats(0, 100), st.floats(1, 100), attempts)
+def test_linear_pauses_differ_by_the_step_up_to_the_limit(start, step, more, n):
+    limit = start * more
+    pace = linear(start, step=step, limit=limit)
+    assert pace(n) == pytest.approx(min(limit, start + step * (n - 1)))
+
+
+def test_whole_seconds_are_drawn_from_all_of_the_range():
+    pace = exponential(1, jitter="full", random=random.Random(7))
+    assert not all(seconds.is_integer() for seconds in first(pace))
+
+
+@pytest.mark.parametrize("pace", [fixed(2), linear(1, limit=4), exponential(1, jitter="equal")])
+def test_a_pace_is_a_value(pace):
+    copy = pickle.loads(pickle.dumps(pace))
+    assert (copy, hash(copy)) == (pace, hash(pace))
+    assert repr(pace).startswith(type(pace).__name__)
+
+
+@pytest.mark.parametrize(
+    ("make", "error"),
+    [
+        (lambda: fixed(0), ValueError),
+        (lambda: fixed("1"), TypeError),
+        (lambda: linear(-1), ValueError),
+        (lambda: linear(1, step=-1), ValueError),
+        (lambda: linear(5, limit=4), ValueError),
+        (lambda: exponential(1, factor=0.5), ValueError),
+        (lambda: exponential(1, factor=math.inf), ValueError),
+        (lambda: exponential(5, limit=4), ValueError),
+        (lambda: exponential(1, jitter="half"), ValueError),
+    ],
+)
+def test_a_pace_that_makes_no_sense_is_refused(make, error):
+    with pytest.raises(error):
+        make()
+
+
+def test_a_pace_drives_a_wait(virtual_time):
+    times = []
+
+    def look():
+        times.append(virtual_time.now)
+
+    with pytest.raises(bwp.WaiterTimeoutError):
+        wait_for(look, max_wait=40, delay_pace=exponential(1, limit=8))
+    pauses = [b - a for a, b in itertools.pairwise(times)]
+    assert pauses == [1, 2, 4, 8, 8, 8, 8, pytest.approx(0.75)]
+
+
+def test_a_pace_is_one_of_every_wait():
+    assert bwp.WaitOptions(delay_pace=exponential(1)).delay_pace == exponential(1)

@@ -1,0 +1,183 @@
+"""What `wait_for_match` takes for a pattern."""
+
+import dataclasses
+import enum
+import typing
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boto_waiters_plus.conditions import like
+from boto_waiters_plus.conditions.patterns import compile_pattern, name_of, none_of
+
+
+class Colour(enum.Enum):
+    RED = 1
+    GREEN = 2
+
+
+@dataclasses.dataclass
+class User:
+    name: object
+    confirmed: object = False
+    loaded: object = dataclasses.field(default=0, compare=False)
+
+
+@dataclasses.dataclass
+class Admin(User):
+    pass
+
+
+class Slotted:
+    def __init__(self, **attributes):
+        self.__dict__.update(attributes)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matching", "others"),
+    [
+        (3, [3, 3.0], [4, "3", None]),
+        ("ready", ["ready"], ["READY", b"ready", None]),
+        (None, [None], [0, "", False]),
+        (Colour.RED, [Colour.RED], [Colour.GREEN, 1]),
+        ({1, 2}, [{2, 1}], [{1}, [1, 2]]),
+        (..., [None, 0, object()], []),
+        (int, [3, True], ["3", 3.5]),
+        (int | str, [3, "3"], [3.5, None]),
+        (typing.Optional[int], [3, None], ["3"]),  # noqa: UP045 - the other spelling of it
+        (lambda value: value > 3, [4], [3]),
+        (str.isdigit, ["42"], ["4x"]),
+        ({}, [{}, {"any": 1}], [[], None]),
+        ({"state": "ok"}, [{"state": "ok"}, {"state": "ok", "n": 1}], [{}, {"state": "no"}, "ok"]),
+        ({"a": {"b": int}}, [{"a": {"b": 1}}], [{"a": {}}, {"a": {"b": "1"}}]),
+        (("ok", int), [("ok", 1), ["ok", 1]], [("ok",), ("ok", 1, 2), ("ok", "1"), "ok", None]),
+        ([], [[], ()], [[1], "", None]),
+        (("ok", ...), [("ok", None)], [("no", None)]),
+        (
+            User("a"),
+            [User("a"), User("a", loaded=9), Admin("a")],
+            [User("b"), User("a", confirmed=True), "a"],
+        ),
+        (User(str, ...), [User("a"), User("b", confirmed=True)], [User(3)]),
+        (Admin("a"), [Admin("a")], [User("a")]),
+        (like(User), [User("a")], [{}]),
+        (
+            like(User, confirmed=True),
+            [User("a", confirmed=True)],
+            [User("a"), Slotted(confirmed=True)],
+        ),
+        (
+            like(confirmed=True),
+            [User("a", confirmed=True), Slotted(confirmed=True)],
+            [User("a"), 3],
+        ),
+        (like(User, name=like(first="A")), [User(Slotted(first="A"))], [User("A")]),
+    ],
+)
+def test_a_pattern_takes_what_it_describes(pattern, matching, others):
+    compiled = compile_pattern(pattern)
+    assert [value for value in matching if not compiled.matches(value)] == []
+    assert [value for value in others if compiled.matches(value)] == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("ready", "'ready'"),
+        (3, "3"),
+        (None, "None"),
+        (Colour.RED, "Colour.RED"),
+        (..., "anything"),
+        (User, "User"),
+        (int | None, "int | None"),
+        (str.isdigit, "str.isdigit"),
+        (b"secret", "a certain bytes"),
+        ({"state": {"code": int}}, "{'state': {'code': int}}"),
+        (("ok", ...), "('ok', anything)"),
+        (User("a", confirmed=True), "User(name='a', confirmed=True)"),
+        (like(confirmed=True), "object(confirmed=True)"),
+    ],
+)
+def test_a_pattern_is_put_in_words(pattern, text):
+    assert compile_pattern(pattern).text == text
+
+
+def test_the_words_of_a_pattern_are_bounded():
+    assert len(compile_pattern({f"key{n}": "x" * 90 for n in range(90)}).text) <= 200
+
+
+def test_attributes_are_read_once():
+    class Counting:
+        reads = 0
+
+        @property
+        def state(self):
+            self.reads += 1
+            return "ok"
+
+    value = Counting()
+    assert compile_pattern(like(state="ok")).matches(value)
+    assert value.reads == 1
+
+
+async def _awaited(value):
+    return value
+
+
+@pytest.mark.parametrize("pattern", [list[int], typing.Literal["a"], _awaited])
+def test_what_could_never_tell_is_refused(pattern):
+    with pytest.raises(TypeError):
+        compile_pattern(pattern)
+
+
+def test_like_takes_a_type_first():
+    with pytest.raises(TypeError, match="takes a type"):
+        like(User("a"))
+
+
+def test_callables_are_named():
+    class Callable:
+        def __call__(self):
+            pass
+
+    assert name_of(test_callables_are_named) == "test_callables_are_named"
+    assert name_of(Callable()).endswith("Callable")
+    assert name_of(len) == "len"
+    assert name_of("x".upper) == "str.upper"
+    assert name_of(lambda: 0).startswith("lambda in test_forms_patterns.py:")
+
+
+plain = st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False)
+nested = st.recursive(
+    plain,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(nested)
+def test_everything_matches_itself(value):
+    assert compile_pattern(value).matches(value)
+
+
+@given(plain, plain)
+def test_a_plain_value_matches_what_equals_it(pattern, value):
+    assert compile_pattern(pattern).matches(value) == (pattern == value)
+
+
+@given(nested, nested)
+def test_none_of_is_the_complement(pattern, value):
+    compiled = compile_pattern(pattern)
+    assert none_of(compiled).matches(value) != compiled.matches(value)
+
+
+@given(st.dictionaries(st.text(), plain, max_size=4), st.dictionaries(st.text(), plain, max_size=4))
+def test_a_mapping_may_have_more_than_its_pattern_names(pattern, more):
+    assert compile_pattern(pattern).matches({**more, **pattern})
+
+
+@given(nested)
+def test_words_show_short_plain_values_only(value):
+    text = compile_pattern(value).text
+    assert len(text) <= 200

@@ -1,0 +1,282 @@
+"""`poll` and `poll_async`: what they call, how they match, and what they refuse."""
+
+import asyncio
+import functools
+import threading
+from unittest import mock
+
+import pytest
+from botocore.exceptions import (
+    ClientError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    NoRegionError,
+    ParamValidationError,
+    PartialCredentialsError,
+    UnStubbedResponseError,
+)
+
+from boto_waiters_plus import (
+    ExceptionOutcome,
+    ResponseOutcome,
+    WaiterDefinitionError,
+    WaiterFailedError,
+    WaiterTimeoutError,
+)
+from boto_waiters_plus.catalog.smithy import parse_waiter
+from boto_waiters_plus.conditions import poll, poll_async
+
+ANY_RESPONSE = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
+ANY_ERROR = {"acceptors": [{"state": "success", "matcher": {"success": False}}]}
+
+
+def on_error(name):
+    return {"acceptors": [{"state": "success", "matcher": {"errorType": name}}]}
+
+
+def by_poll(call, *arguments, **options):
+    return poll(call, *arguments, **options)
+
+
+def by_poll_async(call, *arguments, **options):
+    """The same with a coroutine function that calls it."""
+    if not callable(call):
+        return asyncio.run(poll_async(call, *arguments, **options))
+
+    @functools.wraps(call)
+    async def awaited(*positional, **keywords):
+        return call(*positional, **keywords)
+
+    return asyncio.run(poll_async(awaited, *arguments, **options))
+
+
+both = pytest.mark.parametrize("run", [by_poll, by_poll_async])
+
+
+# --- what is called ---
+
+
+@both
+def test_input_is_given_as_keywords_and_stays_as_it_was(run):
+    seen, parameters = [], {"Name": "x", "Nested": {"a": [1]}}
+
+    def call(**keywords):
+        seen.append(dict(keywords))
+        keywords.clear()
+
+    run(call, ANY_RESPONSE, input=parameters, max_wait=60)
+    assert seen == [{"Name": "x", "Nested": {"a": [1]}}]
+    assert parameters == {"Name": "x", "Nested": {"a": [1]}}
+
+
+@both
+def test_what_takes_no_parameters_is_called_without_any(run):
+    matcher = {"path": "input.n == output", "expected": "true", "comparator": "booleanEquals"}
+    waiter = {"acceptors": [{"state": "success", "matcher": {"inputOutput": matcher}}]}
+    assert run(lambda: 5, waiter, input={"n": 5}, max_wait=60).response == 5
+
+
+class Thing:
+    def method(self, *, name="none"):
+        return name
+
+    def __call__(self, name="none"):
+        return name
+
+
+@pytest.mark.parametrize(
+    ("call", "response"),
+    [
+        (Thing().method, "x"),
+        (Thing(), "x"),
+        (functools.partial(Thing().method), "x"),
+        (mock.Mock(return_value="y"), "y"),
+        (dict, {"name": "x"}),
+    ],
+    ids=["method", "object", "partial", "mock", "type"],
+)
+def test_anything_callable_is_called(call, response):
+    assert poll(call, ANY_RESPONSE, input={"name": "x"}, max_wait=60).response == response
+
+
+def test_response_is_handed_out_itself():
+    response = object()
+    assert poll(lambda: response, ANY_RESPONSE, max_wait=60).response is response
+
+
+def test_definition_may_be_an_object_and_gives_the_wait_its_name(virtual_time):
+    definition = parse_waiter("ThingUp", on_error("Never"), operation="GetThing", source="test")
+    with pytest.raises(WaiterTimeoutError, match=r"^Waiter ThingUp failed: .* of GetThing in"):
+        poll(dict, definition, max_wait=60)
+
+
+def test_without_one_the_operation_is_the_callables_name(virtual_time):
+    def look():
+        return {}
+
+    with pytest.raises(WaiterTimeoutError, match=r"^Waiter Poll failed: .* attempts of look in"):
+        poll(look, on_error("Never"), max_wait=60)
+
+
+# --- errors ---
+
+
+class ThingMissing(Exception):  # noqa: N818 - a name as services have it
+    pass
+
+
+def client_error(code, message="said so"):
+    return ClientError({"Error": {"Code": code, "Message": message}}, "GetThing")
+
+
+def raising(error):
+    def call():
+        raise error
+
+    return call
+
+
+@both
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        (ThingMissing(), "ThingMissing"),
+        (KeyError("x"), "KeyError"),
+        (client_error("Gone"), "Gone"),
+        (client_error("Gone"), "com.acme#Gone"),
+        (EndpointConnectionError(endpoint_url="http://x"), "EndpointConnectionError"),
+    ],
+    ids=["own", "built in", "code", "shape id", "transport"],
+)
+def test_errors_are_matched_by_class_and_code(run, error, name):
+    outcome = run(raising(error), on_error(name), max_wait=60)
+    assert isinstance(outcome, ExceptionOutcome)
+    assert outcome.exception is error
+
+
+@both
+def test_base_class_of_an_error_is_not_its_name(run):
+    with pytest.raises(WaiterFailedError) as caught:
+        run(raising(KeyError("x")), on_error("LookupError"), max_wait=60)
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+@both
+@pytest.mark.parametrize(
+    "error",
+    [
+        ParamValidationError(report="Missing required parameter"),
+        NoCredentialsError(),
+        PartialCredentialsError(provider="env", cred_var="secret"),
+        NoRegionError(),
+        UnStubbedResponseError(operation_name="GetThing", reason="nothing left"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_the_caller_has_to_mend_passes_as_it_is(run, error):
+    with pytest.raises(type(error)) as caught:
+        run(raising(error), ANY_ERROR, max_wait=60)
+    assert caught.value is error
+
+
+@both
+def test_failure_carries_the_services_words(run):
+    with pytest.raises(WaiterFailedError, match=r"An error occurred \(Oops\): no quota") as caught:
+        run(raising(client_error("Oops", "no quota")), ANY_RESPONSE, max_wait=60)
+    assert caught.value.service_message == "no quota"
+    assert caught.value.last_response == {"Error": {"Code": "Oops", "Message": "no quota"}}
+
+
+@pytest.mark.parametrize("message", ["x" * 5000, "", None])
+def test_long_or_missing_words_of_a_service_do_no_harm(message):
+    with pytest.raises(WaiterFailedError) as caught:
+        poll(raising(client_error("Oops", message)), ANY_RESPONSE, max_wait=60)
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("response", [{}, {"Error": {}}, {"Error": {"Code": 5}}])
+def test_odd_error_responses_are_failures_like_any_other(response):
+    with pytest.raises(WaiterFailedError) as caught:
+        poll(raising(ClientError(response, "GetThing")), ANY_RESPONSE, max_wait=60)
+    assert isinstance(caught.value.last_response, dict)
+
+
+# --- what is refused before the first call ---
+
+
+def never():
+    pytest.fail("called though an argument is bad")
+
+
+@both
+@pytest.mark.parametrize(
+    ("call", "waiter", "options", "kind", "says"),
+    [
+        (5, ANY_RESPONSE, {}, TypeError, "call must be callable, not int"),
+        (None, ANY_RESPONSE, {}, TypeError, "call must be callable"),
+        (never, 5, {}, TypeError, "waiter must be a definition or a mapping, not int"),
+        (never, "BucketExists", {}, TypeError, "waiter must be a definition or a mapping"),
+        (never, [ANY_RESPONSE], {}, TypeError, "waiter must be a definition or a mapping"),
+        (never, {}, {}, WaiterDefinitionError, "poll: waiter Poll: acceptors must be"),
+        (never, ANY_RESPONSE, {"input": [1]}, TypeError, "input must be a mapping, not list"),
+        (never, ANY_RESPONSE, {"Bucket": "b"}, TypeError, r"unexpected Bucket: .* input="),
+        (never, ANY_RESPONSE, {"min_dealy": 5}, TypeError, "did you mean 'min_delay'"),
+        (never, ANY_RESPONSE, {"max_wait": 0}, ValueError, "max_wait must be greater than 0"),
+        (never, ANY_RESPONSE, {"max_wait": None}, TypeError, "needs max_wait"),
+        (never, ANY_RESPONSE, {"min_delay": 500}, ValueError, "min_delay"),
+    ],
+)
+def test_bad_argument_is_refused(run, call, waiter, options, kind, says):
+    with pytest.raises(kind, match=says):
+        run(call, waiter, **{"max_wait": 60, **options})
+
+
+async def coroutine_function():
+    pytest.fail("called though nothing awaits it")
+
+
+def test_coroutine_function_is_sent_to_the_async_twin():
+    with pytest.raises(TypeError, match="poll_async"):
+        poll(coroutine_function, ANY_RESPONSE, max_wait=60)
+
+
+def test_plain_function_that_returns_a_coroutine_is_refused_too():
+    with pytest.raises(TypeError, match="poll_async"):
+        poll(lambda: asyncio.sleep(0), ANY_ERROR, max_wait=60)
+
+
+def test_async_twin_takes_plain_functions_as_well():
+    assert asyncio.run(poll_async(lambda: 5, ANY_RESPONSE, max_wait=60)).response == 5
+
+
+# --- time ---
+
+
+def test_awaited_call_that_outlasts_max_wait_is_cancelled():
+    ended = []
+
+    async def call():
+        try:
+            await asyncio.sleep(600)
+        finally:
+            ended.append(1)
+
+    with pytest.raises(WaiterTimeoutError) as caught:
+        asyncio.run(poll_async(call, ANY_RESPONSE, max_wait=0.02))
+    assert (ended, caught.value.attempts, caught.value.last_response) == ([1], 1, {})
+
+
+def test_one_definition_serves_many_waits_at_once(virtual_time):
+    definition = parse_waiter("ThingUp", ANY_RESPONSE, operation="GetThing", source="test")
+    outcomes = []
+
+    def wait(number):
+        outcomes.append(poll(lambda: number, definition, max_wait=60))
+
+    threads = [threading.Thread(target=wait, args=[number]) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert all(isinstance(outcome, ResponseOutcome) for outcome in outcomes)
+    assert sorted(outcome.response for outcome in outcomes) == list(range(8))

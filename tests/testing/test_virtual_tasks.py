@@ -1,0 +1,177 @@
+"""Virtual time for tasks and threads: everything happens in the order of its time."""
+
+import asyncio
+import threading
+
+import pytest
+
+from boto_waiters_plus import WaiterTimeoutError
+from boto_waiters_plus.conditions import poll, poll_async
+from boto_waiters_plus.drivers.clock import pause_async
+from boto_waiters_plus.engine.machine import Cancelled, Woken
+
+READY = {
+    "acceptors": [{"state": "success", "matcher": {"success": True}}],
+    "minDelay": 5,
+    "maxDelay": 5,
+}
+NEVER = {**READY, "acceptors": [{"state": "success", "matcher": {"errorType": "Never"}}]}
+UNTIL_IT_IS_THERE = {
+    **READY,
+    "acceptors": [*READY["acceptors"], {"state": "retry", "matcher": {"errorType": "LookupError"}}],
+}
+
+
+def test_task_sleeps_in_no_time_and_gives_its_result(virtual_time):
+    async def main():
+        assert await asyncio.sleep(5, result="slept") == "slept"
+        assert await asyncio.sleep(0) is None
+        await asyncio.sleep(-1)
+        return virtual_time.now
+
+    assert asyncio.run(main()) == 5
+
+
+def test_tasks_wake_in_the_order_of_their_times(virtual_time):
+    woken = []
+
+    async def sleeper(name, *delays):
+        for delay in delays:
+            await asyncio.sleep(delay)
+            woken.append((name, virtual_time.now))
+
+    async def main():
+        await asyncio.gather(sleeper("a", 3, 3, 3), sleeper("b", 4, 4), sleeper("c", 1, 10))
+
+    asyncio.run(main())
+    assert woken == [("c", 1), ("a", 3), ("b", 4), ("a", 6), ("b", 8), ("a", 9), ("c", 11)]
+
+
+def test_time_stands_still_while_any_task_can_run(virtual_time):
+    async def sleeper():
+        await asyncio.sleep(1000)
+
+    async def main():
+        task, loop = asyncio.ensure_future(sleeper()), asyncio.get_running_loop()
+        for _ in range(8):
+            turn = loop.create_future()
+            loop.call_soon(turn.set_result, None)
+            await turn
+        now = virtual_time.now
+        task.cancel()
+        return now
+
+    assert asyncio.run(main()) == 0
+
+
+def test_waits_of_several_tasks_look_in_turn(virtual_time):
+    looks = []
+
+    async def waiting(name, delay, ready_at):
+        async def call():
+            looks.append((name, virtual_time.now))
+            if virtual_time.now < ready_at:
+                raise LookupError
+
+        pace = {"delay_pace": lambda _attempt: delay}
+        outcome = await poll_async(call, UNTIL_IT_IS_THERE, max_wait=60, **pace)
+        return outcome.elapsed
+
+    async def main():
+        return await asyncio.gather(waiting("a", 3, 9), waiting("b", 4, 6))
+
+    assert asyncio.run(main()) == [9, 8]
+    assert looks == [("a", 0), ("b", 0), ("a", 3), ("b", 4), ("a", 6), ("b", 8), ("a", 9)]
+
+
+def test_planned_action_wakes_a_task_through_an_event(virtual_time):
+    async def main():
+        event = asyncio.Event()
+        virtual_time.call_at(5, event.set)
+        sleeper = asyncio.ensure_future(asyncio.sleep(20))
+        await event.wait()
+        now = virtual_time.now
+        await sleeper
+        return now, virtual_time.now
+
+    assert asyncio.run(main()) == (5, 20)
+
+
+def test_cancelled_sleeper_keeps_nobody_waiting(virtual_time):
+    async def main():
+        task = asyncio.ensure_future(asyncio.sleep(1000))
+        await asyncio.sleep(1)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await asyncio.sleep(1)
+        return virtual_time.now
+
+    assert asyncio.run(main()) == 2
+
+
+def test_pause_of_a_task_ends_with_its_signals(virtual_time):
+    wake, cancel = threading.Event(), threading.Event()
+    virtual_time.call_at(3, wake.set)
+    virtual_time.call_at(7, cancel.set)
+
+    async def main():
+        first = await pause_async(10, cancel=cancel, wake=wake)
+        second = await pause_async(10, cancel=cancel, wake=wake)
+        return first, second
+
+    assert asyncio.run(main()) == (Woken(early=True), Cancelled())
+    assert virtual_time.now == pytest.approx(7, abs=0.06)
+
+
+def test_timers_of_the_loop_stay_real(virtual_time):
+    async def main():
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(asyncio.Event().wait(), 0.01)
+        return virtual_time.now
+
+    assert asyncio.run(main()) == 0
+
+
+def test_several_loops_one_after_the_other_share_the_clock(virtual_time):
+    for _ in range(3):
+        asyncio.run(asyncio.sleep(5))
+    assert virtual_time.now == 15
+
+
+# --- threads ---
+
+
+def test_waits_of_other_threads_follow_it(virtual_time):
+    ended = []
+
+    def target():
+        with pytest.raises(WaiterTimeoutError):
+            poll(dict, NEVER, max_wait=3600)
+        ended.append(1)
+
+    threads = [threading.Thread(target=target) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert ended == [1] * 4
+
+
+def test_loops_of_other_threads_follow_it(virtual_time):
+    ended = []
+
+    def target():
+        asyncio.run(asyncio.sleep(3600))
+        ended.append(virtual_time.now >= 3600)
+
+    threads = [threading.Thread(target=target) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert ended == [True, True]
+
+
+def test_locks_and_events_keep_real_timeouts(virtual_time):
+    assert not threading.Event().wait(0.001)
+    assert virtual_time.now == 0

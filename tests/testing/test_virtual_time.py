@@ -1,0 +1,208 @@
+"""Virtual time: nothing takes time, and everything happens in order."""
+
+import asyncio
+import threading
+import time
+
+import pytest
+
+from boto_waiters_plus import WaiterTimeoutError
+from boto_waiters_plus.conditions import poll
+from boto_waiters_plus.drivers.clock import SYSTEM_TIME, current_time, pause
+from boto_waiters_plus.engine.machine import Cancelled, Woken
+from boto_waiters_plus.testing import virtual_time as open_virtual_time
+
+READY = {
+    "acceptors": [{"state": "success", "matcher": {"success": True}}],
+    "minDelay": 5,
+    "maxDelay": 5,
+}
+NEVER = {**READY, "acceptors": [{"state": "success", "matcher": {"errorType": "Never"}}]}
+UNTIL_IT_IS_THERE = {
+    **READY,
+    "acceptors": [*READY["acceptors"], {"state": "retry", "matcher": {"errorType": "LookupError"}}],
+}
+
+
+def real_names():
+    return (time.monotonic, time.sleep, asyncio.sleep, asyncio.BaseEventLoop.time, current_time())
+
+
+# --- opening and closing ---
+
+
+def test_everything_is_restored_at_the_end():
+    before = real_names()
+    with open_virtual_time():
+        during = real_names()
+    assert all(one is not other for one, other in zip(before, during, strict=True))
+    assert real_names() == before
+    assert current_time() is SYSTEM_TIME
+
+
+def test_everything_is_restored_after_an_error():
+    before = real_names()
+    with pytest.raises(KeyboardInterrupt), open_virtual_time():
+        raise KeyboardInterrupt
+    assert real_names() == before
+    with open_virtual_time():
+        pass
+
+
+def test_it_does_not_nest(virtual_time):
+    during = real_names()
+    with pytest.raises(RuntimeError, match="does not nest"), open_virtual_time():
+        pytest.fail("opened twice")
+    assert real_names() == during
+    assert virtual_time.now == 0
+
+
+def test_another_thread_cannot_open_it_either(virtual_time):
+    problems = []
+
+    def target():
+        try:
+            with open_virtual_time():
+                pass
+        except RuntimeError as error:
+            problems.append(error)
+
+    thread = threading.Thread(target=target)
+    thread.start()
+    thread.join()
+    assert len(problems) == 1
+
+
+def test_each_opening_begins_at_zero():
+    for _ in range(2):
+        with open_virtual_time() as clock:
+            assert clock.now == 0
+            clock.advance(5)
+
+
+# --- blocking code ---
+
+
+def test_sleep_passes_time_at_once(virtual_time):
+    assert time.monotonic() == 0
+    time.sleep(5)
+    time.sleep(0.5)
+    assert (virtual_time.now, time.monotonic()) == (5.5, 5.5)
+
+
+def test_time_does_not_go_back(virtual_time):
+    with pytest.raises(ValueError, match="time does not go back"):
+        virtual_time.advance(-1)
+    with pytest.raises(ValueError, match="time does not go back"):
+        time.sleep(-1)
+    assert virtual_time.now == 0
+
+
+def test_wall_clock_stays_real(virtual_time):
+    before = time.time()
+    time.sleep(100_000)
+    assert time.time() - before < 50_000
+
+
+def test_wait_takes_no_real_time_but_its_own(virtual_time):
+    with pytest.raises(WaiterTimeoutError) as caught:
+        poll(dict, NEVER, max_wait=86_400)
+    assert caught.value.elapsed == virtual_time.now == 86_399.75
+    assert caught.value.attempts == 17_280
+
+
+def test_planned_actions_happen_at_their_time_in_their_order(virtual_time):
+    happened = []
+
+    def note(word):
+        return lambda: happened.append((word, virtual_time.now))
+
+    virtual_time.call_at(7, note("later"))
+    virtual_time.call_at(3, note("sooner"))
+    virtual_time.call_at(3, note("sooner, planned second"))
+    virtual_time.call_at(50, note("not yet"))
+    virtual_time.advance(10)
+    assert happened == [("sooner", 3), ("sooner, planned second", 3), ("later", 7)]
+    assert virtual_time.now == 10
+
+
+def test_action_planned_for_the_past_happens_at_the_next_step(virtual_time):
+    happened = []
+    virtual_time.advance(10)
+    virtual_time.call_at(3, lambda: happened.append(virtual_time.now))
+    virtual_time.advance(0)
+    assert (happened, virtual_time.now) == ([10], 10)
+
+
+def test_action_may_plan_another_and_may_sleep(virtual_time):
+    happened = []
+
+    def first():
+        time.sleep(2)
+        virtual_time.call_at(6, lambda: happened.append(virtual_time.now))
+
+    virtual_time.call_at(3, first)
+    virtual_time.advance(10)
+    assert (happened, virtual_time.now) == ([6], 10)
+
+
+def test_resource_that_becomes_ready_is_seen_at_the_next_look(virtual_time):
+    things = {}
+    virtual_time.call_at(12, lambda: things.update(up=True))
+
+    def call():
+        if not things:
+            raise LookupError
+        return things
+
+    outcome = poll(call, UNTIL_IT_IS_THERE, max_wait=60)
+    assert (outcome.attempts, outcome.elapsed) == (4, 15)
+
+
+def test_error_of_an_action_reaches_the_sleeper(virtual_time):
+    def fail():
+        raise LookupError
+
+    virtual_time.call_at(3, fail)
+    with pytest.raises(LookupError):
+        time.sleep(10)
+
+
+# --- events ---
+
+
+def test_pause_on_an_event_ends_where_an_action_sets_it(virtual_time):
+    cancel = threading.Event()
+    virtual_time.call_at(4, cancel.set)
+    assert pause(10, cancel=cancel) == Cancelled()
+    assert virtual_time.now == 4
+    assert pause(10, cancel=threading.Event()) == Woken()
+    assert virtual_time.now == 14
+
+
+def test_pause_on_an_event_that_is_set_takes_no_time(virtual_time):
+    cancel = threading.Event()
+    cancel.set()
+    assert pause(10, cancel=cancel) == Cancelled()
+    assert virtual_time.now == 0
+
+
+def test_event_that_is_set_just_at_the_end_counts(virtual_time):
+    wake = threading.Event()
+    virtual_time.call_at(10, wake.set)
+    assert pause(10, wake=wake) == Woken(early=True)
+    assert (virtual_time.now, wake.is_set()) == (10, False)
+
+
+# --- a sleep of the caller's own ---
+
+
+def test_own_sleep_is_called_and_time_passes_all_the_same(virtual_time):
+    asked = []
+    pause(5, sleep=asked.append)
+    assert (asked, virtual_time.now) == ([5], 5)
+
+
+def test_own_sleep_that_passes_virtual_time_is_not_counted_twice(virtual_time):
+    pause(5, sleep=time.sleep)
+    assert virtual_time.now == 5
