@@ -1,0 +1,73 @@
+"""Events that somebody said are meant so.
+
+Two forms, both Smithy's: the trait `smithy.api#suppress` on the operation (a list of event ids),
+and `metadata.suppressions` of the model (objects with `id`, `namespace` and, if they like,
+`reason`). An id names an event and all below it: `WaitableTraitInvalidErrorType` stands for
+`WaitableTraitInvalidErrorType.BucketExists.1`. An ERROR cannot be suppressed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .events import Severity, ValidationEvent
+
+SUPPRESS = "smithy.api#suppress"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppression:
+    """What is suppressed, and where."""
+
+    id: str
+    shape: str | None = None
+    """The one shape; None: every shape of the namespace."""
+    namespace: str = "*"
+    """`*` stands for all."""
+    reason: str | None = None
+
+    def covers(self, event: ValidationEvent) -> bool:
+        """Whether this event is suppressed."""
+        if event.severity is Severity.ERROR:
+            return False
+        if event.id != self.id and not event.id.startswith(f"{self.id}."):
+            return False
+        if self.shape is not None:
+            return event.shape == self.shape
+        return self.namespace in ("*", (event.shape or "").partition("#")[0])
+
+
+def of_trait(shape: str, traits: Mapping[str, Any]) -> Iterator[Suppression]:
+    """The suppressions in the traits of a shape."""
+    ids = traits.get(SUPPRESS)
+    for event_id in ids if isinstance(ids, list) else ():
+        if isinstance(event_id, str):
+            yield Suppression(id=event_id, shape=shape)
+
+
+def of_metadata(metadata: Any) -> Iterator[Suppression]:
+    """The suppressions in the metadata of a model."""
+    entries = metadata.get("suppressions") if isinstance(metadata, Mapping) else None
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, Mapping) and isinstance(entry.get("id"), str):
+            reason = entry.get("reason")
+            yield Suppression(
+                id=entry["id"],
+                namespace=str(entry.get("namespace", "*")),
+                reason=reason if isinstance(reason, str) else None,
+            )
+
+
+def suppressed(
+    events: Iterable[ValidationEvent], suppressions: Iterable[Suppression]
+) -> Iterator[ValidationEvent]:
+    """The events, those that are suppressed with that severity."""
+    suppressions = tuple(suppressions)
+    for event in events:
+        covering = next((each for each in suppressions if each.covers(event)), None)
+        if covering is None:
+            yield event
+        else:
+            yield replace(event, severity=Severity.SUPPRESSED, suppression_reason=covering.reason)

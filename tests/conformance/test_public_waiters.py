@@ -1,0 +1,99 @@
+"""The definitions resolved for 13 services against the ones AWS publishes in Smithy."""
+
+import json
+import os
+from functools import cache
+from pathlib import Path
+
+import pytest
+from botocore.loaders import Loader
+from botocore.model import ServiceModel
+
+from boto_waiters_plus.aws.waiters import ServiceWaiters
+from boto_waiters_plus.catalog.smithy import parse_waiter
+from boto_waiters_plus.engine.model import ErrorTypeMatcher, SuccessMatcher
+
+FILE = Path(__file__).resolve().parents[3] / "shared/conformance/smithy-waiters-public.json"
+REQUIRED = os.environ.get("CONFORMANCE_REQUIRED", "0") not in ("", "0")
+PUBLIC = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}
+WAITERS = [
+    pytest.param(service, name, id=f"{service}-{name}")
+    for service, facts in PUBLIC.items()
+    if service != "_meta"
+    for name in facts["waiters"]
+]
+
+# Waiters whose acceptors differ: those of ours that AWS's lack, by their place.
+MORE_ACCEPTORS = {
+    ("sagemaker", "ImageDeleted"): [1],  # the error's name in botocore's model, and AWS's own
+    ("sagemaker", "ImageVersionDeleted"): [1],
+    ("medialive", "ChannelStopped"): None,  # three newer ones, wherever they stand
+}
+NEWER_ACCEPTORS = 3
+
+
+# The search path of this machine's user is no part of the comparison.
+LOADER = Loader(include_default_search_paths=False, extra_search_paths=[Loader.BUILTIN_DATA_PATH])
+
+
+@cache
+def model_of(service):
+    return ServiceModel(LOADER.load_service_model(service, "service-2"), service_name=service)
+
+
+@cache
+def waiters_of(service):
+    return ServiceWaiters(model_of(service), LOADER)
+
+
+def ours_and_theirs(service, name):
+    published = PUBLIC[service]["waiters"][name]
+    theirs = parse_waiter(
+        name, published["waiter"], operation=published["operation"], source="published"
+    )
+    found = waiters_of(service).get(name)
+    return (None if found is None else found.definition), theirs
+
+
+def test_conformance_data_is_there_where_it_is_required():
+    if not PUBLIC and not REQUIRED:
+        pytest.skip(f"no conformance data at {FILE}")
+    assert PUBLIC, f"no conformance data at {FILE}"
+
+
+@pytest.mark.parametrize(("service", "name"), WAITERS)
+def test_definition_equals_the_published_one(service, name):
+    ours, theirs = ours_and_theirs(service, name)
+    if ours is None:
+        # An older botocore lacks the operation; and no botocore has waiters of Auto Scaling.
+        assert theirs.operation not in model_of(service).operation_names or service == "autoscaling"
+        pytest.skip("not among the shipped definitions, or not in this botocore")
+    assert ours.operation == theirs.operation
+    assert ours.min_delay == theirs.min_delay
+    if (service, name) not in MORE_ACCEPTORS:
+        assert ours.acceptors == theirs.acceptors
+
+
+@pytest.mark.parametrize(
+    ("service", "name"), [case for case in WAITERS if case.values in MORE_ACCEPTORS]
+)
+def test_definition_has_the_published_acceptors_and_known_ones_more(service, name):
+    ours, theirs = ours_and_theirs(service, name)
+    more = [acceptor for acceptor in ours.acceptors if acceptor not in theirs.acceptors]
+    common = tuple(acceptor for acceptor in ours.acceptors if acceptor not in more)
+    assert common == theirs.acceptors
+    if service == "sagemaker":
+        assert [acceptor.matcher for acceptor in more] == [ErrorTypeMatcher("ResourceNotFound")]
+    else:
+        assert len(more) == NEWER_ACCEPTORS
+
+
+@pytest.mark.skipif(not PUBLIC, reason="no conformance data")
+def test_bucket_exists_is_the_published_one_where_botocores_says_more():
+    """botocore counts 301 and 403 as success too; AWS's model takes a 403 for a failure."""
+    ours, theirs = ours_and_theirs("s3", "BucketExists")
+    assert ours.acceptors == theirs.acceptors
+    assert [acceptor.matcher for acceptor in ours.acceptors] == [
+        SuccessMatcher(success=True),
+        ErrorTypeMatcher("NotFound"),
+    ]

@@ -1,0 +1,397 @@
+"""The public conformance vectors of the other SDKs, run through this engine.
+
+Every vector passes, or is listed in `DIFFERENCES` with what comes of it here and why. The table
+is exact: an entry that no vector has, or that no longer differs, fails.
+"""
+
+import json
+import os
+from itertools import count
+from pathlib import Path
+from threading import Event
+
+import pytest
+from botocore.loaders import Loader
+from botocore.model import ServiceModel
+
+from boto_waiters_plus import WaiterCancelledError, WaitOptions
+from boto_waiters_plus.aws.data_model import DataModel
+from boto_waiters_plus.catalog.smithy import parse_waiter
+from boto_waiters_plus.conditions import poll
+from boto_waiters_plus.deadline import budget_of
+from boto_waiters_plus.engine.backoff import next_delay
+from boto_waiters_plus.engine.machine import (
+    Begin,
+    Facts,
+    Failed,
+    LastAttempt,
+    Machine,
+    Pause,
+    Policy,
+    Poll,
+    Raised,
+    Responded,
+    Succeeded,
+    TimedOut,
+    Woken,
+)
+from boto_waiters_plus.engine.matching import Matching
+from boto_waiters_plus.engine.model import AcceptorState
+
+FOLDER = Path(__file__).resolve().parents[3] / "shared" / "conformance"
+REQUIRED = os.environ.get("CONFORMANCE_REQUIRED", "0") not in ("", "0")
+VECTORS = FOLDER / "vectors.json"
+ALL = json.loads(VECTORS.read_text(encoding="utf-8")) if VECTORS.is_file() else {}
+
+_ONE_POLL_LESS = "smithy-rs polls once more, without a delay, when the time is up"
+_NO_MAX_WAIT_RULE = "a max_wait below min_delay is allowed: it gives two looks"
+
+DIFFERENCES = {
+    "FunctionKeysTest:KeysFunctionPrimitivesIntegerEquals[0]": (
+        False,
+        "keys() sees the members that are there, smithy-kotlin's all that are modelled",
+    ),
+    "2": (
+        None,
+        "jmespath.py gives the whole expression up where one element of a projection raises",
+    ),
+    "exceed_max_wait_time": ({"polls": 11}, _ONE_POLL_LESS),
+    "waiters_exceed_max_wait_time": ({"polls": 2}, _ONE_POLL_LESS),
+    "poller.spec:8": (
+        {"sleeps": [2, 3, 5, 9, 16, 16, 16]},
+        "smithy-typescript drops the jitter past the attempt ceiling, the specification does not",
+    ),
+    "validate.spec:200:1200:150": (None, _NO_MAX_WAIT_RULE),
+    "validate.spec:200:1200:200": (None, _NO_MAX_WAIT_RULE),
+}
+
+
+def vectors(key, name):
+    """The cases under a key of the data as parameters, named by `name(vector)`."""
+    found = ALL
+    for part in key.split("."):
+        found = found.get(part, [])
+    return [pytest.param(vector, id=name(vector)) for vector in found]
+
+
+def expected(request, theirs):
+    """What a vector has to give here: what it gives in the other SDK, or what the table says."""
+    vector_id = request.node.callspec.id
+    if vector_id not in DIFFERENCES:
+        return theirs
+    ours, _ = DIFFERENCES[vector_id]
+    assert ours != theirs, f"{vector_id} does not differ any more"
+    return ours
+
+
+def by_source(vector):
+    return f"{vector['source'].split()[-1]}:{vector['name']}"
+
+
+def by_options(vector):
+    options = (vector["minDelay"], vector["maxDelay"], vector["maxWait"])
+    return ":".join(["validate.spec", *map(str, options)])
+
+
+def by_course(vector):
+    last = vector["source"].split()[-1]
+    return f"{last}:{vector.get('polls', vector['state'])}" if last == "poller.spec" else last
+
+
+def test_conformance_data_is_there_where_it_is_required():
+    if not ALL and not REQUIRED:
+        pytest.skip(f"no conformance data in {FOLDER}")
+    assert ALL, f"no conformance data in {FOLDER}"
+
+
+def test_table_of_differences_names_only_vectors_that_exist():
+    if not ALL:
+        pytest.skip(f"no conformance data in {FOLDER}")
+    names = {by_source(vector) for vector in ALL["pathVectors"]}
+    names |= {vector["name"] for vector in ALL["expressionVectors"]}
+    names |= {by_course(vector) for vector in ALL["stateVectors"]}
+    names |= {by_options(vector) for vector in ALL["optionValidation"]}
+    assert set(DIFFERENCES) <= names
+
+
+# --- matching --------------------------------------------------------------------------------
+
+
+def definition(matcher, state="success", **members):
+    acceptors = [
+        {"state": state, "matcher": matcher, **members},
+        {"state": "success", "matcher": {"errorType": "NeverSeen"}},
+    ]
+    return parse_waiter("Case", {"acceptors": acceptors}, operation="Call", source="vector")
+
+
+@pytest.mark.parametrize("vector", vectors("pathVectors", by_source))
+def test_path_matches_as_in_the_other_sdk(vector, request):
+    members = {name: vector[name] for name in ("path", "comparator", "expected")}
+    matching = Matching(definition({vector["kind"]: members}, vector["state"]).acceptors)
+    matched = matching.match_response(vector["document"], {}).index == 0
+    assert matched == expected(request, vector["result"])
+
+
+@pytest.mark.parametrize("vector", vectors("matcherVectors", by_source))
+def test_matcher_matches_as_in_the_other_sdk(vector):
+    matching = Matching(definition(vector["matcher"]).acceptors)
+    if "error" in vector:
+        error = vector["error"]
+        match = matching.match_error({error["code"] or error["type"]})
+    else:
+        match = matching.match_response(vector["output"], vector.get("input"))
+    assert (match.index == 0) == vector["result"]
+
+
+@pytest.mark.parametrize("vector", vectors("expressionVectors", lambda vector: vector["name"]))
+def test_expression_gives_the_value_of_the_other_sdk(vector, request):
+    documents = ALL["documents"]
+    document = documents["output"] if vector["document"] == "output" else documents
+    # The message of an acceptor is the one place where the engine hands out a path's whole value.
+    shown = definition({"success": True}, "failure", message=vector["expression"])
+    value = Matching(shown.acceptors).match_response(document).message
+    result = expected(request, vector["result"])
+    if isinstance(result, dict) and set(result) == {"sorted"}:
+        value = {"sorted": sorted(value)}
+    assert value == result
+    assert type(value) is type(result)
+
+
+def test_every_path_can_be_followed_through_an_operations_shapes():
+    """What a path can touch is found out by walking its tree, whatever of JMESPath is in it."""
+    if not ALL:
+        pytest.skip(f"no conformance data in {FOLDER}")
+    service = ServiceModel(Loader().load_service_model("dynamodb", "service-2"), "dynamodb")
+    operation = service.operation_model("DescribeTable")
+    paths = {vector["path"] for vector in ALL["pathVectors"]}
+    paths |= {vector["expression"] for vector in ALL["expressionVectors"]}
+    model = DataModel(operation, [("output", path) for path in sorted(paths)])
+    assert model.output({"ResponseMetadata": {}}) == {}
+
+
+# --- states ----------------------------------------------------------------------------------
+
+
+def is_plain(vector):
+    return not {"maxWait", "random", "aborted"} & set(vector)
+
+
+STATES = vectors("stateVectors", by_course)
+
+
+@pytest.mark.parametrize("vector", [case for case in STATES if is_plain(case.values[0])])
+def test_one_attempt_leads_to_the_state_of_the_other_sdk(vector):
+    pairs = vector["acceptors"]
+    if pairs == "not consulted":
+        pairs = [["success", False]]
+    states = tuple(AcceptorState(state) for state, _ in pairs)
+    matched = next((index for index, (_, matches) in enumerate(pairs) if matches), None)
+    machine = Machine(states, Policy(min_delay=2, max_delay=120, max_wait=300))
+    machine.step(Begin(), 0, lowest)
+    event = Responded if vector["attempt"] == "success" else Raised
+    decision = machine.step(event(Facts(acceptor=matched)), 0, lowest)
+    wanted = {"success": Succeeded, "retry": Pause, "FailureState": Failed, "failure": Failed}
+    kind = wanted.get(vector["state"].split()[0], Failed)
+    assert isinstance(decision, kind)
+    if kind is not Pause:
+        assert decision.acceptor == matched
+    assert machine.attempts == vector.get("polls", 1)
+
+
+def lowest(low, _high):
+    return low
+
+
+def half(low, high):
+    """The draw of smithy-rs and smithy-typescript in their tests."""
+    return (low + high) // 2
+
+
+def run(policy, verdicts, *, call_seconds=0, random=half):
+    """Run a machine on a clock that only calls and pauses move; the facts of the wait."""
+    states = (AcceptorState.SUCCESS,)
+    machine, now = Machine(states, policy), 0
+    sleeps, ends = [], []
+    decision = machine.step(Begin(), now, random)
+    while isinstance(decision, (Poll, Pause)):
+        if isinstance(decision, Poll):
+            now += call_seconds
+            ends.append(now)
+            facts = Facts(acceptor=0 if next(verdicts) else None, seconds=call_seconds)
+            decision = machine.step(Responded(facts), now, random)
+        else:
+            now += decision.seconds
+            sleeps.append(decision.seconds)
+            decision = machine.step(Woken(), now, random)
+    state = {Succeeded: "success", TimedOut: "ExceededMaxWait"}[type(decision)]
+    return {
+        "state": state,
+        "polls": machine.attempts,
+        "elapsed": machine.elapsed,
+        "sleeps": sleeps,
+        "pollEndTimes": ends,
+    }
+
+
+def ready_on(poll):
+    return (attempt == poll for attempt in count(1))
+
+
+def vector_named(name):
+    return [case for case in STATES if case.id == name]
+
+
+@pytest.mark.parametrize(
+    "vector",
+    vector_named("five_polls_then_success")
+    + vector_named("exceed_max_wait_time")
+    + vector_named("waiters_exceed_max_wait_time")
+    + vector_named("poller.spec:8"),
+)
+def test_timed_course_is_that_of_the_other_sdk(vector, request):
+    instance_status_ok = {"minDelay": 15, "maxDelay": 120}
+    given = {**instance_status_ok, **vector}
+    policy = Policy(
+        min_delay=given["minDelay"],
+        max_delay=given["maxDelay"],
+        max_wait=given.get("maxWait", 10_000),
+        last_attempt=LastAttempt.DEADLINE,
+    )
+    ready = vector.get("polls") if vector["state"] == "success" else None
+    course = run(policy, ready_on(ready), call_seconds=given.get("callSeconds", 0))
+    theirs = {name: vector[name] for name in course if name in vector}
+    ours = {name: course[name] for name in theirs}
+    if request.node.callspec.id in DIFFERENCES:
+        assert ours == {**theirs, **expected(request, theirs)}
+    else:
+        assert ours == theirs
+
+
+@pytest.mark.parametrize("vector", vector_named("poller.spec:TIMEOUT"))
+def test_wait_on_a_clock_that_runs_at_each_reading_times_out(vector):
+    policy = Policy(
+        min_delay=vector["minDelay"], max_delay=vector["maxDelay"], max_wait=vector["maxWait"]
+    )
+    machine, clock = Machine((AcceptorState.SUCCESS,), policy), count(0, 2)
+    decision = machine.step(Begin(), next(clock), half)
+    while isinstance(decision, (Poll, Pause)):
+        event = Responded(Facts(acceptor=None)) if isinstance(decision, Poll) else Woken()
+        decision = machine.step(event, next(clock), half)
+    assert isinstance(decision, TimedOut)
+
+
+@pytest.mark.parametrize("vector", vector_named("poller.spec:ABORTED"))
+def test_abort_ends_the_wait_before_it_sleeps(vector, virtual_time):
+    cancel = Event()
+
+    def call():
+        cancel.set()
+        return {}
+
+    waiter = {"acceptors": [{"state": "success", "matcher": {"errorType": "Never"}}]}
+    with pytest.raises(WaiterCancelledError) as caught:
+        poll(call, waiter, max_wait=300, cancel_event=cancel)
+    assert (caught.value.attempts, virtual_time.now) == (1, sum(vector["sleeps"]))
+
+
+def test_every_state_vector_is_run():
+    timed = {"five_polls_then_success", "exceed_max_wait_time", "waiters_exceed_max_wait_time"}
+    timed |= {"poller.spec:8", "poller.spec:TIMEOUT", "poller.spec:ABORTED"}
+    assert {case.id for case in STATES if not is_plain(case.values[0])} <= timed
+
+
+# --- delays ----------------------------------------------------------------------------------
+
+
+def delays_of(rows, table, random, reserve=None):
+    return [
+        next_delay(
+            row["attempt"],
+            min_delay=table["minDelay"],
+            max_delay=table["maxDelay"],
+            remaining=table["maxWait"] - row["elapsed"],
+            random=random,
+            reserve=reserve,
+        )
+        for row in rows
+    ]
+
+
+def by_name(vector):
+    return vector["source"].split()[-1]
+
+
+@pytest.mark.parametrize("table", vectors("delayVectors.rust", by_name))
+def test_delays_are_those_of_smithy_rs(table):
+    rows = table["rows"]
+    if "seed" in table["random"]:
+        lowest_delays = delays_of(rows, table, min, reserve=0)
+        highest_delays = delays_of(rows, table, max, reserve=0)
+        bounds = zip(lowest_delays, highest_delays, strict=True)
+        assert all(
+            low <= row["delay"] <= high for row, (low, high) in zip(rows, bounds, strict=True)
+        )
+        return
+    # smithy-rs takes all that is left for the last delay; the specification keeps minDelay free.
+    assert delays_of(rows, table, half, reserve=0) == [row["delay"] for row in rows]
+    assert delays_of(rows, table, half) == [max(0, row["specDelay"]) for row in rows]
+
+
+@pytest.mark.parametrize("vector", vectors("delayVectors.go", lambda vector: vector["name"]))
+def test_delays_are_those_of_smithy_go(vector):
+    delays = {"min_delay": vector["minDelay"], "max_delay": vector["maxDelay"]}
+    if "error" in vector:
+        with pytest.raises(ValueError, match=r"min_delay must be greater|must not be less"):
+            next_delay(1, **delays, remaining=vector["maxWait"], random=max)
+        return
+    remaining, drawn = vector["maxWait"], []
+    while len(drawn) < vector["totalAttempts"]:
+        drawn.append(next_delay(len(drawn) + 1, **delays, remaining=remaining, random=max))
+        remaining -= drawn[-1]
+        if remaining <= delays["min_delay"]:
+            break
+    assert len(drawn) >= vector["minAttempts"]
+    bounds = vector.get("delayUpperBounds", drawn)
+    assert all(0 <= delay <= bound for delay, bound in zip(drawn, bounds, strict=False))
+
+
+@pytest.mark.parametrize("reserve", [None, 0])
+@pytest.mark.parametrize("table", [ALL["delayVectors"]["spec"]] if ALL else [])
+def test_delays_are_those_of_the_specifications_table(table, reserve):
+    for row in table["rows"]:
+        asked = []
+
+        def drawn(low, high, row=row, asked=asked):
+            asked.append((low, high))
+            return max(row["delay"], table["minDelay"])
+
+        delay = next_delay(
+            row["attempt"],
+            min_delay=table["minDelay"],
+            max_delay=table["maxDelay"],
+            remaining=row["remainingBefore"],
+            random=drawn,
+            reserve=reserve,
+        )
+        assert asked == [(table["minDelay"], row["upper"])]
+        is_last = row is table["rows"][-1]
+        assert delay == (row["remainingBefore"] if is_last and reserve == 0 else row["delay"])
+
+
+# --- options ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("vector", vectors("optionValidation", by_options))
+def test_options_are_refused_as_in_smithy_typescript(vector, request):
+    refusal = expected(request, vector["error"])
+
+    def check():
+        WaitOptions(min_delay=vector["minDelay"], max_delay=vector["maxDelay"])
+        budget_of("waiter", vector["maxWait"])
+
+    if refusal is None:
+        check()
+    else:
+        with pytest.raises(ValueError, match=r"_delay|max_wait"):
+            check()

@@ -1,0 +1,139 @@
+"""Curated waiters on real clients against moto: `tests/cases/on-moto.json`.
+
+A wait of the table has the steps that bring its resource about (after those of the setup it
+names), the parameters of the wait, and what it ends in. `$name` stands for what a step saved,
+`${name}` for the same inside of a text.
+"""
+
+import io
+import json
+import re
+import zipfile
+from pathlib import Path
+
+import boto3
+import botocore
+import jmespath
+import pytest
+from botocore.exceptions import ParamValidationError, UnknownServiceError
+from moto import mock_aws
+
+from boto_waiters_plus import WaiterFailedError, wait_until
+from boto_waiters_plus.catalog.shipped import shipped_definitions
+from boto_waiters_plus.testing import virtual_time
+
+ROOT = Path(__file__).resolve().parents[2]
+CASES = json.loads((ROOT / "tests/cases/on-moto.json").read_text(encoding="utf-8"))
+TRAITS = json.loads((ROOT / "data/traits.json").read_text(encoding="utf-8"))
+WRITTEN_FROM = TRAITS["metadata"]["boto.waiters"]["botocore"]
+CONFIG = {"batch": {"use_docker": False}, "lambda": {"use_docker": False}}
+
+
+def wait_id(wait):
+    ends = "" if wait.get("expect", "success") == "success" else f"-{wait['expect']}"
+    return f"{wait['service']}-{wait['waiter']}{ends}"
+
+
+@pytest.fixture(scope="module")
+def clients():
+    """One client a service: making them is what takes the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
+        session = boto3.Session(region_name="us-east-1")
+        made = {}
+
+        def client(service):
+            if service not in made:
+                made[service] = session.client(service)
+            return made[service]
+
+        yield client
+
+
+@pytest.mark.parametrize("wait", CASES["waits"], ids=wait_id)
+def test_waiter_ends_as_its_resource_says(wait, clients):
+    saved = {}
+    with mock_aws(config=CONFIG):
+        for step in steps_of(wait):
+            take(step, wait["service"], clients, saved)
+        client = client_or_skip(clients, wait["service"])
+        parameters = filled(wait["wait"], saved)
+        with virtual_time():
+            if wait.get("expect", "success") == "success":
+                outcome = wait_until(client, wait["waiter"], max_wait=900, **parameters)
+                assert outcome.acceptor.text.startswith("success")
+            else:
+                with pytest.raises(WaiterFailedError) as raised:
+                    wait_until(client, wait["waiter"], max_wait=900, **parameters)
+                assert raised.value.acceptor.text.startswith("failure")
+
+
+def test_the_tag_says_which_waiters_run_here():
+    succeed = {
+        (client_service_id(wait["service"]), wait["waiter"])
+        for wait in CASES["waits"]
+        if wait.get("expect", "success") == "success"
+    }
+    tables = (ROOT / "tests/cases/states").glob("*.json")
+    tagged = {
+        (table.stem, definition.name)
+        for table in tables
+        for definition in shipped_definitions(table.stem)
+        if "run-on-moto" in definition.tags
+    }
+    assert succeed == tagged
+
+
+def steps_of(entry):
+    before = steps_of(CASES["setups"][entry["after"]]) if "after" in entry else []
+    return before + entry.get("steps", [])
+
+
+def take(step, service, clients, saved):
+    client = client_or_skip(clients, step.get("service", service))
+    if not hasattr(client, step["call"]):
+        pytest.skip(f"the installed botocore has no {step['call']}")
+    try:
+        response = getattr(client, step["call"])(**filled(step["with"], saved))
+    except ParamValidationError:
+        if botocore.__version__ == WRITTEN_FROM:
+            raise
+        pytest.skip(f"the installed botocore wants other parameters of {step['call']}")
+    for name, path in step.get("save", {}).items():
+        saved[name] = jmespath.search(path, response)
+        assert saved[name] is not None, f"{step['call']} gave no {path}"
+
+
+def filled(value, saved):
+    if isinstance(value, dict):
+        return {name: filled(item, saved) for name, item in value.items()}
+    if isinstance(value, list):
+        return [filled(item, saved) for item in value]
+    if not isinstance(value, str):
+        return value
+    if value == "$zip":
+        return zipped_function()
+    if re.match(r"\$\w", value):
+        return jmespath.search(value[1:], saved)
+    return re.sub(r"\$\{(\w+)\}", lambda match: saved[match[1]], value)
+
+
+def zipped_function():
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("a.py", "def b(event, context): pass")
+    return content.getvalue()
+
+
+def client_or_skip(clients, service):
+    try:
+        return clients(service)
+    except UnknownServiceError:
+        pytest.skip(f"the installed botocore has no {service}")
+
+
+def client_service_id(service):
+    for table in (ROOT / "tests/cases/states").glob("*.json"):
+        if json.loads(table.read_text(encoding="utf-8"))["service"] == service:
+            return table.stem
+    raise AssertionError(f"no table of states for {service}")

@@ -1,0 +1,191 @@
+"""The files under `data/`: their form, what they hold, and that regenerating changes nothing."""
+
+import json
+import re
+from pathlib import Path
+
+import boto3
+import botocore
+import pytest
+from botocore import xform_name
+
+from boto_waiters_plus import enable, load_definitions
+from boto_waiters_plus.aws import generate_data
+from boto_waiters_plus.aws.waiters import ServiceWaiters
+from boto_waiters_plus.catalog.shipped import shipped_definitions
+from boto_waiters_plus.catalog.smithy import WAITABLE
+from boto_waiters_plus.engine.matching import Matching
+from boto_waiters_plus.engine.model import SuccessMatcher
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "data"
+FILES = sorted(DATA.glob("*.json"))
+TRAITS = json.loads((DATA / "traits.json").read_text(encoding="utf-8"))
+WRITTEN_FROM = TRAITS["metadata"]["boto.waiters"]["botocore"]
+SERVICES = {
+    path.stem: json.loads(path.read_text(encoding="utf-8"))["service"]
+    for path in sorted((ROOT / "tests/cases/states").glob("*.json"))
+}
+PUBLIC_MODELS = ROOT.parent / "shared/conformance/smithy-waiters-public.json"
+CONFIDENCES = ("run-on-moto", "enum-checked", "model-only")
+
+OF_AWS = {"GroupExists", "GroupInService", "GroupNotExists"}
+"""AWS's own waiters for Auto Scaling, that botocore lacks."""
+
+SUCCEED_ON_NOTHING = {"WebACLDisassociated"}
+"""The operation's answer where there is no web ACL is empty."""
+
+each_service = pytest.mark.parametrize("service_id", SERVICES)
+
+
+def curated(service_id):
+    return [each for each in shipped_definitions(service_id) if "curated" in each.tags]
+
+
+def version(text):
+    return tuple(int(part) for part in re.findall(r"\d+", text)[:3])
+
+
+def test_there_are_200_curated_waiters_of_60_services():
+    counts = [len(curated(service_id)) for service_id in SERVICES]
+    assert sum(counts) >= 200
+    assert sum(1 for count in counts if count) >= 60
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_file_has_the_form_that_regenerating_gives_it(path):
+    text = path.read_text(encoding="utf-8")
+    document = json.loads(text)
+    assert text == json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    assert list(document["shapes"]) == sorted(document["shapes"])
+    for shape in document["shapes"].values():
+        waiters = shape.get("traits", {}).get(WAITABLE, {})
+        assert list(waiters) == sorted(waiters)
+
+
+@each_service
+def test_file_parses_and_names_are_unique(service_id):
+    definitions = load_definitions(DATA / f"{service_id}.json")
+    methods = [xform_name(definition.name) for definition in definitions]
+    assert len(set(methods)) == len(methods)
+    assert len({method.replace("_", "") for method in methods}) == len(methods)
+
+
+@each_service
+def test_every_curated_waiter_has_words_a_confidence_and_a_sensible_pace(service_id):
+    for definition in curated(service_id):
+        assert re.fullmatch(r"Waits until [^.]+\.( [A-Z][^.]+\.)?", definition.documentation)
+        origin, confidence = definition.tags
+        assert origin == "curated"
+        assert confidence in CONFIDENCES
+        assert 2 <= definition.min_delay <= 30
+        assert definition.min_delay < definition.max_delay <= 120
+
+
+@each_service
+def test_nothing_is_modelled_that_is_implied(service_id):
+    """Section "Do not model implicit acceptors"."""
+    for definition in curated(service_id):
+        for acceptor in definition.to_json()["acceptors"]:
+            [(kind, _)] = acceptor["matcher"].items()
+            assert (acceptor["state"], kind) != ("failure", "errorType")
+            if acceptor["state"] == "retry" and definition.name not in OF_AWS:
+                assert kind == "errorType"
+
+
+@each_service
+def test_an_answer_of_nothing_is_no_success(service_id):
+    """botocore parses a JSON body that was cut off to `{}`, without an error."""
+    for definition in curated(service_id):
+        if definition.acceptors[0].matcher != SuccessMatcher(success=True):
+            match = Matching(definition.acceptors).match_response({}, {})
+            assert (match.index is not None) == (definition.name in SUCCEED_ON_NOTHING)
+
+
+@each_service
+def test_every_curated_waiter_is_a_method_of_a_client(service_id, service_model):
+    model = service_model(SERVICES[service_id])
+    if model is None:
+        pytest.skip("the installed botocore has no such service")
+    waiters = ServiceWaiters(model, None)
+    expected = {
+        f"wait_until_{xform_name(definition.name)}"
+        for definition in curated(service_id)
+        if definition.operation in model.operation_names
+    }
+    if version(botocore.__version__) >= version(WRITTEN_FROM):
+        assert len(expected) == len(curated(service_id))
+    assert expected <= {bound.method_name for bound in waiters.by_snake_name.values()}
+    for operation in model.operation_names:
+        assert not xform_name(operation).startswith("wait_until_")
+
+
+def test_a_real_client_has_them_among_its_attributes():
+    client = enable(boto3.client("athena", region_name="us-east-1"))
+    assert "wait_until_query_execution_succeeded" in dir(client)
+    assert client.wait_until_query_execution_succeeded.definition.tags[0] == "curated"
+
+
+def test_waiters_that_aws_has_and_botocore_lacks_are_as_aws_has_them():
+    if not PUBLIC_MODELS.is_file():
+        pytest.skip("no conformance data beside the project")
+    models = json.loads(PUBLIC_MODELS.read_text(encoding="utf-8"))
+    of_aws = models["autoscaling"]["waiters"]
+    ours = {each.name: each for each in curated("auto-scaling") if each.name in OF_AWS}
+    assert set(ours) == set(of_aws)
+    for name, model in of_aws.items():
+        body = ours[name].to_json()
+        assert ours[name].operation == model["operation"]
+        assert body["acceptors"] == model["waiter"]["acceptors"]
+        assert body.get("minDelay") == model["waiter"].get("minDelay")
+
+
+def test_regenerating_keeps_what_is_curated():
+    if version(botocore.__version__) < version(WRITTEN_FROM):
+        pytest.skip(f"the files were generated from botocore {WRITTEN_FROM}")
+    for service_id, document in generate_data.documents(DATA):
+        regenerated = {
+            name
+            for shape in document["shapes"].values()
+            for name, waiter in shape["traits"][WAITABLE].items()
+            if "curated" in waiter["tags"]
+        }
+        assert regenerated == {definition.name for definition in curated(service_id)}
+
+
+def test_regenerating_changes_nothing():
+    if botocore.__version__ != WRITTEN_FROM:
+        pytest.skip(f"the files were generated from botocore {WRITTEN_FROM}")
+    for service_id, document in generate_data.documents(DATA):
+        text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        assert text == (DATA / f"{service_id}.json").read_text(encoding="utf-8"), service_id
+
+
+def test_every_suppression_says_why_and_covers_a_namespace_of_ours():
+    namespaces = {
+        shape_id.partition("#")[0]
+        for path in FILES
+        for shape_id in json.loads(path.read_text(encoding="utf-8"))["shapes"]
+    }
+    suppressions = TRAITS["metadata"]["suppressions"]
+    assert suppressions
+    for suppression in suppressions:
+        assert set(suppression) == {"id", "namespace", "reason"}
+        assert suppression["namespace"] in namespaces
+        assert suppression["reason"].endswith(".")
+
+
+def test_traits_of_our_own_are_defined():
+    used = {
+        trait
+        for path in FILES
+        for shape in json.loads(path.read_text(encoding="utf-8"))["shapes"].values()
+        for trait in shape.get("traits", {})
+        if trait.startswith("boto.waiters#")
+    }
+    assert used <= set(TRAITS["shapes"])
+    assert all(shape_id.startswith("boto.waiters#") for shape_id in TRAITS["shapes"])
+    assert [
+        member["traits"]["smithy.api#enumValue"]
+        for member in TRAITS["shapes"]["boto.waiters#Confidence"]["members"].values()
+    ] == list(CONFIDENCES)

@@ -1,0 +1,346 @@
+"""Curated waiters against tables written from the documentation of the services.
+
+`tests/cases/states/<service-id>.json` says of every curated waiter which member holds the state
+of the resource and what each of its values is for the waiter: success, failure or retry. Errors
+are named beside it. Where the state is not one member, cases have whole outputs.
+
+| member of a line | meaning |
+|---|---|
+| `state`, `values` | path of the member, value -> verdict |
+| `unmodelled` | those of the values that the service sends and the model does not have |
+| `empty` | the verdict on an empty list, where the path goes through one |
+| `count` | the list in the input that as many items have to be returned for |
+| `errors` | name of an error -> verdict |
+| `cases` | output, input and verdict |
+
+A resource on its way to an end (stopping, cancelling, rolling back) is a retry: its end says
+more. One that is being deleted fails a waiter for anything but its deletion: what comes after
+could not be told from a resource that never was.
+"""
+
+import itertools
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import botocore
+import pytest
+from botocore.model import StructureShape
+
+from boto_waiters_plus.aws.waiters import BoundWaiter
+from boto_waiters_plus.catalog.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.engine.matching import Matching
+from boto_waiters_plus.engine.model import WaiterDefinition
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLES = {
+    path.stem: json.loads(path.read_text(encoding="utf-8"))
+    for path in sorted((ROOT / "tests/cases/states").glob("*.json"))
+}
+WRITTEN_FROM = json.loads((ROOT / "data/traits.json").read_text(encoding="utf-8"))["metadata"][
+    "boto.waiters"
+]["botocore"]
+WORST_FIRST = ("failure", "retry", "success")
+REASON = "the reason"
+
+each_service = pytest.mark.parametrize("service_id", TABLES)
+only_with_the_models_of_the_tables = pytest.mark.skipif(
+    botocore.__version__ != WRITTEN_FROM,
+    reason=f"the tables were written from botocore {WRITTEN_FROM}",
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    name: str
+    table: dict
+    definition: WaiterDefinition
+    matching: Matching
+
+    def verdict_on(self, output, input=None):
+        """What the machine makes of a response: no match is a retry."""
+        return self._state(self.matching.match_response(output, input).index, "retry")
+
+    def verdict_on_error(self, name):
+        """What the machine makes of an error: no match is a failure."""
+        return self._state(self.matching.match_error([name]).index, "failure")
+
+    def input_for(self, count):
+        return {self.table["count"]: ["id"] * count} if "count" in self.table else {}
+
+    def _state(self, index, otherwise):
+        return otherwise if index is None else self.definition.states[index].value
+
+
+def lines_of(service_id, *members):
+    """The lines of a service that have all of these members."""
+    definitions = {each.name: each for each in shipped_definitions(service_id)}
+    for name, table in TABLES[service_id]["waiters"].items():
+        if all(member in table for member in members):
+            definition = definitions[name]
+            yield Line(name, table, definition, Matching(definition.acceptors))
+
+
+# --- what the definitions say ---
+
+
+@each_service
+def test_every_value_of_the_state_has_its_verdict(service_id):
+    wrong = {}
+    for line in lines_of(service_id, "values"):
+        for value, verdict in line.table["values"].items():
+            actual = line.verdict_on(output_with(line, [value]), line.input_for(1))
+            if actual != verdict:
+                wrong[line.name, value] = (actual, verdict)
+    assert wrong == {}
+
+
+@each_service
+def test_of_several_resources_the_worst_decides(service_id):
+    wrong = {}
+    for line in lines_of(service_id, "values", "empty"):
+        for pair in itertools.product(line.table["values"].items(), repeat=2):
+            expected = min((verdict for _, verdict in pair), key=WORST_FIRST.index)
+            actual = line.verdict_on(output_with(line, dict(pair)), line.input_for(len(dict(pair))))
+            if actual != expected:
+                wrong[line.name, pair] = (actual, expected)
+    assert wrong == {}
+
+
+@each_service
+def test_an_empty_list_is_what_the_table_says(service_id):
+    wrong = {}
+    for line in lines_of(service_id, "values", "empty"):
+        actual = line.verdict_on(output_with(line, []), line.input_for(1))
+        if actual != line.table["empty"]:
+            wrong[line.name] = (actual, line.table["empty"])
+    assert wrong == {}
+
+
+@each_service
+def test_fewer_resources_than_asked_for_are_not_enough(service_id):
+    for line in lines_of(service_id, "count"):
+        good = [value for value, verdict in line.table["values"].items() if verdict == "success"]
+        assert line.verdict_on(output_with(line, good[:1]), line.input_for(1)) == "success"
+        assert line.verdict_on(output_with(line, good[:1]), line.input_for(2)) == "retry"
+
+
+@each_service
+def test_every_named_error_has_its_verdict(service_id):
+    for line in lines_of(service_id):
+        errors = line.table.get("errors", {})
+        assert {error: line.verdict_on_error(error) for error in errors} == errors, line.name
+        assert line.verdict_on_error("AccessDeniedException") == "failure", line.name
+
+
+@each_service
+def test_every_case_has_its_verdict(service_id):
+    wrong = []
+    for line in lines_of(service_id, "cases"):
+        for case in line.table["cases"]:
+            actual = line.verdict_on(case["output"], case.get("input", {}))
+            if actual != case["verdict"]:
+                wrong.append((line.name, case, actual))
+    assert wrong == []
+
+
+@each_service
+def test_no_expression_stumbles_on_a_response(service_id):
+    """An expression that cannot be evaluated never matches: the wait would never end."""
+    problems = {}
+    for line in lines_of(service_id, "values"):
+        for value in line.table["values"]:
+            match = line.matching.match_response(output_with(line, [value]), line.input_for(1))
+            problems.update({(line.name, value): match.problems} if match.problems else {})
+    assert problems == {}
+
+
+def test_every_curated_waiter_has_a_line():
+    curated = {
+        (service_id, definition.name, definition.operation)
+        for service_id in shipped_services()
+        for definition in shipped_definitions(service_id)
+        if "curated" in definition.tags
+    }
+    lines = {
+        (service_id, name, line["operation"])
+        for service_id, table in TABLES.items()
+        for name, line in table["waiters"].items()
+    }
+    assert lines == curated
+
+
+# --- what botocore's model says ---
+
+
+@each_service
+def test_every_value_of_the_enumeration_is_in_the_table(service_id, model):
+    """Fails by name when a newer botocore knows a state that nobody has judged yet."""
+    missing = {}
+    for line, shape in modelled_states(service_id, model):
+        new = [value for value in shape.enum if value not in line.table["values"]]
+        missing.update({line.name: new} if new else {})
+    assert missing == {}
+
+
+@each_service
+@only_with_the_models_of_the_tables
+def test_the_table_has_no_value_that_the_model_lacks(service_id, model):
+    unknown = {}
+    for line, shape in modelled_states(service_id, model):
+        extra = set(line.table["values"]) - set(shape.enum) - set(line.table.get("unmodelled", []))
+        unknown.update({line.name: sorted(extra)} if shape.enum and extra else {})
+    assert unknown == {}
+
+
+@each_service
+@only_with_the_models_of_the_tables
+def test_the_tag_says_how_sure_a_definition_is(service_id, model):
+    states = modelled_states(service_id, model)
+    with_enumeration = {line.name for line, shape in states if shape.enum}
+    for line in lines_of(service_id):
+        checked = "enum-checked" if line.name in with_enumeration else "model-only"
+        assert line.definition.tags in (("curated", checked), ("curated", "run-on-moto"))
+
+
+@each_service
+def test_every_operation_and_named_error_is_modelled(service_id, model):
+    unknown = {}
+    for line in lines_of(service_id):
+        operation = operation_of(model, line)
+        # EC2 answers with errors, but its model has none at all.
+        if operation is not None and any_error_modelled(model):
+            modelled = {shape.name for shape in operation.error_shapes}
+            extra = set(line.table.get("errors", {})) - modelled
+            unknown.update({line.name: extra} if extra else {})
+    assert unknown == {}
+
+
+@each_service
+def test_message_is_the_reason_of_the_resource_that_failed(service_id, model, full_sample):
+    wrong = {}
+    for line, _ in modelled_states(service_id, model):
+        shape = operation_of(model, line).output_shape
+        for value, verdict in line.table["values"].items():
+            if verdict == "failure" and message_of(line, value) is not None:
+                output = failed_output(line, shape, value, full_sample)
+                match = line.matching.match_response(output, line.input_for(2))
+                if match.message is None and botocore.__version__ != WRITTEN_FROM:
+                    continue  # the member is newer than this botocore
+                if match.message not in (REASON, [REASON]):
+                    wrong[line.name, value] = match.message
+    assert wrong == {}
+
+
+@each_service
+def test_no_message_keeps_the_state_from_being_shown(service_id, model):
+    """Where an expression passes a sensitive member, nothing of the response is shown."""
+    for line, shape in modelled_states(service_id, model):
+        assert not shape.metadata.get("sensitive")
+        bound = BoundWaiter(line.definition, operation_of(model, line))
+        assert not bound.data_model.sensitive, line.name
+
+
+@pytest.fixture
+def model(service_id, service_model):
+    """The service in the installed botocore; None if that is too old for it."""
+    return service_model(TABLES[service_id]["service"])
+
+
+def message_of(line, value):
+    match = line.matching.match_response(output_with(line, [value]), line.input_for(1))
+    return line.definition.acceptors[match.index].message
+
+
+def any_error_modelled(model):
+    return any(model.operation_model(name).error_shapes for name in model.operation_names)
+
+
+def operation_of(model, line):
+    """The operation in the installed botocore; None if that is too old for it."""
+    if model is None or line.table["operation"] not in model.operation_names:
+        assert botocore.__version__ != WRITTEN_FROM, line.name
+        return None
+    return model.operation_model(line.table["operation"])
+
+
+def modelled_states(service_id, model):
+    """The lines whose state is a string of the installed botocore's model, with its shape."""
+    for line in lines_of(service_id, "state"):
+        operation = operation_of(model, line)
+        shape = operation and shape_at(operation.output_shape, steps_to(line))
+        # A document has no members in the model.
+        assert shape or botocore.__version__ != WRITTEN_FROM or "RestApi" in line.table["state"]
+        if shape is not None:
+            yield line, shape
+
+
+# --- outputs to match on ---
+
+
+def steps_to(line):
+    """`jobs[].status` as ("jobs", list, "status"); an index is a list too."""
+    return [
+        list if step.startswith("[") else step
+        for step in re.findall(r"\w+(?![\w\]])|\[\d*\]", line.table["state"])
+    ]
+
+
+def output_with(line, values):
+    """The least output that has these values at the path of the state."""
+    return nested(steps_to(line), list(values))
+
+
+def nested(steps, values):
+    """A document with the values at the path; the outermost list has one item for each."""
+    if not steps:
+        [value] = values
+        return value
+    step, *rest = steps
+    if step is list:
+        return [nested(rest, [value]) for value in values]
+    return {step: nested(rest, values)}
+
+
+def shape_at(shape, steps):
+    for step in steps:
+        if step is list:
+            shape = shape.member
+        elif isinstance(shape, StructureShape) and step in shape.members:
+            shape = shape.members[step]
+        else:
+            return None
+    return shape
+
+
+def failed_output(line, shape, value, full_sample):
+    """All members the model has: first, in a list, a resource that fares well, then the one.
+
+    Every text of the failed one is the reason, every text of the other is not.
+    """
+    good = [v for v, verdict in line.table["values"].items() if verdict != "failure"]
+    steps = steps_to(line)
+    if "empty" not in line.table:
+        return with_state(full_sample(shape, REASON), steps, value)
+    first = with_state(full_sample(shape, "another text"), steps, good[0])
+    failed = with_state(full_sample(shape, REASON), steps, value)
+    outer = steps[: steps.index(list)]
+    items = [*at(first, outer), *at(failed, outer)]
+    at(failed, outer[:-1])[outer[-1]] = items
+    return failed
+
+
+def at(document, steps):
+    for step in steps:
+        document = document[step]
+    return document
+
+
+def with_state(document, steps, value):
+    *outer, last = steps
+    owner = document
+    for step in outer:
+        owner = owner[0] if step is list else owner[step]
+    owner[last] = value
+    return document

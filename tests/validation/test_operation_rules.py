@@ -1,0 +1,66 @@
+"""Operations to ask again and again, and answers that come in pages."""
+
+import pytest
+
+from boto_waiters_plus.validation import check
+
+
+def renamed(models, name, **traits):
+    model = models.thing()
+    shapes = model["shapes"]
+    operation = shapes.pop(models.OPERATION)
+    operation["traits"].update({f"smithy.api#{trait}": value for trait, value in traits.items()})
+    shapes[f"smithy.example#{name}"] = operation
+    return model
+
+
+def severity(model):
+    found = [
+        e.severity.value for e in check(model) if e.id.startswith("WaiterOperationNotReadOnly")
+    ]
+    return found[0] if found else None
+
+
+@pytest.mark.parametrize(
+    ("name", "traits", "expected"),
+    [
+        ("GetThing", {}, None),
+        ("DescribeThings", {"http": {"method": "POST"}}, None),
+        ("BatchGetThings", {}, None),
+        ("PollThing", {}, None),
+        ("PollThing", {"http": {"method": "GET"}}, None),
+        ("PollThing", {"http": {"method": "POST"}}, "NOTE"),
+        ("StartThing", {}, "DANGER"),
+        ("BatchDeleteThings", {}, "DANGER"),
+        ("PollThing", {"http": {"method": "DELETE"}}, "DANGER"),
+        ("GetOrCreateThing", {"http": {"method": "PUT"}}, None),
+        ("StartThing", {"readonly": {}}, None),
+        ("Startup", {}, None),
+    ],
+)
+def test_an_operation_that_changes_something_is_a_danger(models, name, traits, expected):
+    assert severity(renamed(models, name, **traits)) == expected
+
+
+def test_the_event_names_the_operation(models):
+    [event] = [e for e in check(renamed(models, "StartThing")) if e.severity == "DANGER"]
+    assert event.id == "WaiterOperationNotReadOnly.ThingActive"
+    assert event.message == (
+        "Waiter `ThingActive`: every look calls StartThing, which does not only read"
+    )
+
+
+@pytest.mark.parametrize(
+    ("items", "path", "noted"),
+    [
+        ("parts", "parts[].status", True),
+        ("parts", "parts[?weight > `1`].status", True),
+        ("parts", "status", False),
+        ("nothing", "parts[].status", False),
+    ],
+)
+def test_a_path_over_pages_is_noted(models, items, path, noted):
+    model = models.thing(models.output(path, "active", comparator="anyStringEquals"))
+    model["shapes"][models.OPERATION]["traits"]["smithy.api#paginated"] = {"items": items}
+    found = [(e.severity, e.id) for e in check(model) if e.id.startswith("WaiterPaginatedPath")]
+    assert found == ([("NOTE", "WaiterPaginatedPath.ThingActive.0")] if noted else [])

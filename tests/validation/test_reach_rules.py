@@ -1,0 +1,182 @@
+"""Acceptors that can never decide, and waiters that can never succeed."""
+
+import pytest
+
+from boto_waiters_plus.engine.model import (
+    Acceptor,
+    AcceptorState,
+    ErrorTypeMatcher,
+    StatusMatcher,
+    SuccessMatcher,
+    WaiterDefinition,
+)
+from boto_waiters_plus.validation import check
+
+
+def success(*, value, state="success"):
+    return {"state": state, "matcher": {"success": value}}
+
+
+def both(path, expected, state="success"):
+    matcher = {"path": path, "expected": expected, "comparator": "stringEquals"}
+    return {"state": state, "matcher": {"inputOutput": matcher}}
+
+
+def events_of(model, rule):
+    return [event for event in check(model) if event.id.startswith(rule)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reached"),
+    [
+        ("success true", "output", False),
+        ("success true", "input and output", False),
+        ("success true", "error", True),
+        ("success false", "error", False),
+        ("success false", "output", True),
+        ("error", "error", False),
+        ("error", "success false", True),
+        ("error", "other error", True),
+        ("output", "output", False),
+        ("output", "other output", True),
+        ("output", "input and output", True),
+        ("any", "all", False),
+        ("all", "any", True),
+    ],
+)
+def test_an_acceptor_behind_one_that_always_matches_first_is_reported(
+    models, first, second, reached
+):
+    kinds = {
+        "success true": success(value=True),
+        "success false": success(value=False),
+        "error": models.error("ThingNotFound"),
+        "other error": models.error("Else"),
+        "output": models.output("name", "x"),
+        "other output": models.output("name", "y"),
+        "input and output": both("output.name", "x"),
+        "any": models.output("parts[].status", "active", comparator="anyStringEquals"),
+        "all": models.output("parts[].status", "active", comparator="allStringEquals"),
+    }
+    model = models.thing(kinds[first], kinds[second], models.ACTIVE)
+    found = [event.id for event in events_of(model, "WaiterUnreachableAcceptor")]
+    assert ("WaiterUnreachableAcceptor.ThingActive.1" in found) is not reached
+
+
+def test_an_absolute_error_type_is_the_same_as_its_name(models):
+    model = models.thing(
+        models.ACTIVE, models.error("ThingNotFound"), models.error("other.example#ThingNotFound")
+    )
+    [event] = events_of(model, "WaiterUnreachableAcceptor")
+    assert event.message == (
+        "Waiter `ThingActive`, acceptor 2: never decides: acceptor 1 (retry when error "
+        "ThingNotFound) always matches first"
+    )
+    assert event.severity == "WARNING"
+
+
+def test_a_waiter_whose_successes_are_all_out_of_reach_is_a_danger(models):
+    model = models.thing(success(value=True, state="retry"), models.ACTIVE)
+    assert models.found(model) == [
+        ("WARNING", "WaiterUnreachableAcceptor.ThingActive.1"),
+        ("DANGER", "WaiterNeverSucceeds.ThingActive"),
+        ("WARNING", "WaiterUnhandledState.Failed.ThingActive"),
+    ]
+
+
+def test_one_success_in_reach_is_enough(models):
+    model = models.thing(
+        success(value=False), success(value=True, state="retry"), models.ACTIVE, models.FAILED
+    )
+    assert not events_of(model, "WaiterNeverSucceeds")
+
+
+def test_a_value_that_the_enumeration_lacks_is_reported_with_the_nearest(models):
+    model = models.thing(models.ACTIVE, models.output("status", "FAILD", "failure"))
+    [event] = events_of(model, "WaiterUnknownEnumValue")
+    assert (event.severity, event.id) == ("WARNING", "WaiterUnknownEnumValue.ThingActive.1")
+    assert event.message == (
+        "Waiter `ThingActive`, acceptor 1: 'FAILD' (expected) is none of the values of Status "
+        "[creating, active, failed, deleted]; the nearest is 'failed'"
+    )
+
+
+def test_a_success_that_no_value_can_bring_is_a_danger(models):
+    model = models.thing(models.output("status", "ACTIVE"), models.FAILED)
+    assert models.found(model) == [
+        ("WARNING", "WaiterUnknownEnumValue.ThingActive.0"),
+        ("DANGER", "WaiterNeverSucceeds.ThingActive"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "status == 'aktive'",
+        "'aktive' != status",
+        "parts[0].status == 'aktive'",
+        "contains(parts[*].status, 'aktive')",
+        "length(parts[?status == 'aktive']) == `1`",
+        "parts[?weight > `1`] | [0].status == 'aktive'",
+        "sort(parts[].status) | [0] == 'aktive'",
+        "max(parts[].status) == 'aktive'",
+        "(status || parts[0].status) == 'aktive'",
+        "[status][0] == 'aktive'",
+        "labels.x == 'x' && !(status == 'aktive')",
+        "parts[1:].status | contains(@, 'aktive')",
+    ],
+)
+def test_a_comparison_inside_a_path_is_followed_to_the_enumeration(models, path):
+    model = models.thing(models.output(path, "true", comparator="booleanEquals"))
+    [event] = events_of(model, "WaiterUnknownEnumValue")
+    assert "'aktive'" in event.message
+    assert "the nearest is 'active'" in event.message
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "name == 'anything'",
+        "labels.x == 'anything'",
+        "(status || 'none') == 'none'",
+        "[status, name][0] == 'x'",
+        "join(',', parts[].status) == 'a,b'",
+        "contains(status, 'act')",
+        "to_string(count) == '1'",
+        "nothing[].at.all == 'x'",
+        "values(labels) | [0] == 'x'",
+        "not_null(status, 'none') == 'none'",
+        "{a: status}.a == 'x'",
+    ],
+)
+def test_where_the_origin_is_not_certain_nothing_is_said(models, path):
+    model = models.thing(models.output(path, "true", comparator="booleanEquals"))
+    assert not events_of(model, "WaiterUnknownEnumValue")
+
+
+def test_a_comparison_inside_a_path_names_its_place(models):
+    path = "length(parts[?status != 'x']) == `0`"
+    model = models.thing(models.output(path, "true", comparator="booleanEquals"))
+    [event] = events_of(model, "WaiterUnknownEnumValue")
+    assert f"'x' (in {path} (1:25)) is none of" in event.message
+
+
+def test_a_path_that_jmespath_reads_differently_is_reported(models):
+    model = models.thing(models.output("labels.*.a.b", "x", comparator="anyStringEquals"))
+    [event] = events_of(model, "WaiterPathReadDifferently")
+    assert (event.severity, event.id) == ("WARNING", "WaiterPathReadDifferently.ThingActive.0")
+
+
+def test_a_status_is_noted_as_botocore_s_own():
+    definition = WaiterDefinition(
+        name="BucketExists",
+        operation="HeadBucket",
+        acceptors=(
+            Acceptor(state=AcceptorState.SUCCESS, matcher=SuccessMatcher(success=True)),
+            Acceptor(state=AcceptorState.SUCCESS, matcher=StatusMatcher(403)),
+            Acceptor(state=AcceptorState.RETRY, matcher=ErrorTypeMatcher("NotFound")),
+        ),
+        service="s3",
+    )
+    [event] = [e for e in check(definition) if e.id.startswith("WaiterStatusMatcher")]
+    assert (event.severity, event.id) == ("NOTE", "WaiterStatusMatcher.BucketExists.1")

@@ -1,0 +1,116 @@
+"""Shapes and operations of a Smithy model."""
+
+from boto_waiters_plus.validation.shapes import Kind
+from boto_waiters_plus.validation.smithy_model import SmithyModel
+
+TARGET = "smithy.api#Integer"
+
+
+def targets(*names):
+    return [{"target": name} for name in names]
+
+
+def test_members_of_mixins_come_first():
+    model = SmithyModel(
+        {
+            "x#Base": {"type": "structure", "members": {"id": {"target": TARGET}}},
+            "x#Thing": {
+                "type": "structure",
+                "mixins": targets("x#Base"),
+                "members": {"name": {"target": "smithy.api#String"}},
+            },
+        }
+    )
+    members = model.shape("x#Thing").members
+    assert list(members) == ["id", "name"]
+    assert members["id"].target.kind is Kind.NUMBER
+
+
+def test_an_operation_has_what_its_mixins_add():
+    model = SmithyModel(
+        {
+            "x#Base": {"type": "operation", "errors": targets("x#Gone")},
+            "x#Get": {
+                "type": "operation",
+                "mixins": targets("x#Base"),
+                "output": {"target": "x#Out"},
+                "errors": targets("x#Denied"),
+            },
+            "x#Out": {"type": "structure", "members": {}},
+        }
+    )
+    operation = model.operation("x#Get")
+    assert [error.name for error in operation.errors] == ["Gone", "Denied"]
+    assert operation.input is None
+    assert operation.output is not None
+
+
+def test_enumerations_of_both_versions_of_smithy_are_known():
+    model = SmithyModel(
+        {
+            "x#New": {
+                "type": "enum",
+                "members": {
+                    "A": {"target": "smithy.api#Unit"},
+                    "B": {"traits": {"smithy.api#enumValue": "b!"}},
+                },
+            },
+            "x#Old": {"type": "string", "traits": {"smithy.api#enum": [{"value": "c"}]}},
+            "x#Number": {"type": "intEnum", "members": {"ONE": {}}},
+        }
+    )
+    assert model.shape("x#New").enum == ("A", "b!")
+    assert model.shape("x#Old").enum == ("c",)
+    assert model.shape("x#Number").enum == ()
+
+
+def test_shapes_of_the_prelude_are_known():
+    kinds = {
+        "String": Kind.STRING,
+        "PrimitiveLong": Kind.NUMBER,
+        "BigDecimal": Kind.NUMBER,
+        "Timestamp": Kind.TIMESTAMP,
+        "Document": Kind.DOCUMENT,
+        "Unit": Kind.STRUCTURE,
+        "Nonsense": Kind.UNKNOWN,
+    }
+    model = SmithyModel({})
+    assert {name: model.shape(f"smithy.api#{name}").kind for name in kinds} == kinds
+    assert model.shape("x#String").kind is Kind.UNKNOWN
+
+
+def test_a_service_contains_the_operations_of_its_resources():
+    model = SmithyModel(
+        {
+            "x#Service": {
+                "type": "service",
+                "operations": targets("x#Ping"),
+                "resources": targets("x#Thing"),
+            },
+            "x#Thing": {
+                "type": "resource",
+                "read": {"target": "x#GetThing"},
+                "collectionOperations": targets("x#CountThings"),
+                "resources": targets("x#Part", "x#Thing"),
+            },
+            "x#Part": {"type": "resource", "operations": targets("x#MovePart")},
+            "x#Alone": {"type": "operation"},
+        }
+    )
+    assert list(model.services()) == ["x#Service"]
+    found = model.operations_of("x#Service")
+    assert found == {"x#Ping", "x#GetThing", "x#CountThings", "x#MovePart"}
+
+
+def test_only_a_union_of_events_is_an_event_stream():
+    def streaming(kind):
+        return SmithyModel(
+            {
+                "x#Get": {"type": "operation", "output": {"target": "x#Out"}},
+                "x#Out": {"type": "structure", "members": {"body": {"target": "x#Body"}}},
+                "x#Body": {"type": kind, "traits": {"smithy.api#streaming": {}}},
+            }
+        ).operation("x#Get")
+
+    assert streaming("union").event_stream
+    assert not streaming("blob").event_stream

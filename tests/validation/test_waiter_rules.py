@@ -1,0 +1,130 @@
+"""Smithy's rules for waiters, where the published suite does not show them."""
+
+import pytest
+
+from boto_waiters_plus.validation import check
+
+PROBLEM = "WaitableTraitJmespathProblem"
+
+
+def messages(events, event_id):
+    return [event.message for event in events if event.id.startswith(event_id)]
+
+
+@pytest.mark.parametrize(
+    ("path", "comparator", "expected", "event_ids"),
+    [
+        ("status", "stringEquals", "active", []),
+        ("parts[].status", "allStringEquals", "active", []),
+        ("length(parts) == `1`", "booleanEquals", "true", []),
+        ("count", "stringEquals", "1", [f"{PROBLEM}.ReturnTypeMismatch.ThingActive.0"]),
+        ("parts", "stringEquals", "x", [f"{PROBLEM}.ReturnTypeMismatch.ThingActive.0"]),
+        # The type of the elements is not checked.
+        ("parts[].weight", "anyStringEquals", "1", []),
+        ("labels.colour", "stringEquals", "red", [
+            f"{PROBLEM}.JmespathEventDanger.ThingActive.0",
+            f"{PROBLEM}.ReturnTypeMismatch.ThingActive.0",
+        ]),
+        ("name < name", "booleanEquals", "true", [
+            f"{PROBLEM}.JmespathEventWarning.ThingActive.0",
+            f"{PROBLEM}.ReturnTypeMismatch.ThingActive.0",
+        ]),
+        ("nope(name)", "stringEquals", "x", ["WaitableTrait"]),
+        ("name.", "stringEquals", "x", ["WaitableTrait"]),
+        ("length(name) == `1`", "booleanEquals", "yes", ["WaitableTrait"]),
+    ],
+)  # fmt: skip
+def test_a_path_is_checked_against_the_output(models, path, comparator, expected, event_ids):
+    model = models.thing(models.output(path, expected, comparator=comparator))
+    assert [
+        event_id for _, event_id in models.found(model) if "Unhandled" not in event_id
+    ] == event_ids
+
+
+def test_a_missing_field_of_a_map_is_reported_with_the_reference_s_order_of_keys(models):
+    events = check(models.thing(models.output("labels.colour", "red")))
+    [message] = messages(events, f"{PROBLEM}.JmespathEventDanger")
+    assert message == (
+        "Waiter `ThingActive`, acceptor 0: Problem found in JMESPath expression (labels.colour): "
+        "Object field 'colour' does not exist in object with properties [aa1, aa0] (1:8)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ("name", None),
+        ("parts[0].status", None),
+        ("labels.* | [0]", None),
+        ("[name, status]", None),
+        ("count", "this expression was statically determined to return a `number` type."),
+        ("labels.aa0 || name", None),
+        ("parts", "this expression resolves to an array of `object`."),
+        # `[0]` is put to the text, which of a projection belongs to its right side.
+        ("parts[].status", "this expression resolves to an array of `array`."),
+        ("nope.deeper", "this expression was statically determined to return a `any` type."),
+    ],
+)
+def test_a_message_must_give_text(models, message, text):
+    failed = models.output("status", "failed", "failure", message=message)
+    events = check(models.thing(models.ACTIVE, failed))
+    found = [event.message for event in events if event.id == "WaitableTrait"]
+    start = (
+        "Waiter `ThingActive`, acceptor 1: The `message` JMESPath expression must resolve to a "
+        "string or an array of strings, but "
+    )
+    assert found == ([start + text] if text else [])
+
+
+def test_problems_of_a_message_are_those_of_a_path(models):
+    failed = models.output("status", "failed", "failure", message="nope")
+    assert ("DANGER", f"{PROBLEM}.JmespathEventDanger.ThingActive.1") in models.found(
+        models.thing(models.ACTIVE, failed)
+    )
+
+
+def test_an_error_may_be_named_by_its_shape_id(models):
+    for name in ("ThingNotFound", "smithy.example#ThingNotFound"):
+        assert models.found(models.thing(models.ACTIVE, models.FAILED, models.error(name))) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("ThingNotFoud", ". Did you mean 'ThingNotFound'?"), ("Else", "")],
+)
+def test_an_unknown_error_is_reported_with_the_nearest(models, name, hint):
+    events = check(models.thing(models.ACTIVE, models.FAILED, models.error(name)))
+    [event] = [event for event in events if event.severity == "WARNING"]
+    assert event.id == "WaitableTraitInvalidErrorType.ThingActive.2"
+    assert event.message == (
+        f"Waiter `ThingActive`, acceptor 2: errorType '{name}' not found on operation. This "
+        f"operation defines the following errors: [smithy.example#ThingNotFound]{hint}"
+    )
+
+
+def test_input_and_output_are_checked_together(models):
+    matcher = {
+        "path": "input.name == output.nam",
+        "expected": "true",
+        "comparator": "booleanEquals",
+    }
+    acceptor = {"state": "success", "matcher": {"inputOutput": matcher}}
+    [event] = [e for e in check(models.thing(acceptor)) if e.severity == "DANGER"]
+    assert event.message.endswith("properties [name, status, parts, count, labels] (1:22)")
+
+
+def test_the_two_slips_of_the_specification_s_examples_are_reported(models):
+    """A waiter's `description`, and `inputOutput` beside `state` rather than in `matcher`."""
+    described = {"ThingActive": {"acceptors": [models.ACTIVE, models.FAILED], "description": "x"}}
+    assert models.found(models.with_trait(described)) == [
+        ("WARNING", "TraitValue.UnknownMember.smithy.waiters#Waiter.description")
+    ]
+    misplaced = {"GroupExists": {"acceptors": [{"inputOutput": {"path": "x"}}]}}
+    assert models.found(models.with_trait(misplaced)) == [("ERROR", "Model")]
+
+
+def test_an_expression_of_any_depth_is_survived(models):
+    depths = range(50, 1000, 50)
+    acceptors = [models.output("[" * n + "name" + "]" * n, "x") for n in depths]
+    events = check(models.thing(models.ACTIVE, models.FAILED, *acceptors))
+    assert any("nested too deeply" in event.message for event in events)
