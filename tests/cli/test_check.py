@@ -1,0 +1,110 @@
+"""`boto-wait check`."""
+
+import argparse
+import json
+import re
+
+import pytest
+
+from boto_waiters_plus.cli import check
+
+WAITABLE = "smithy.waiters#waitable"
+SHAPE = "com.amazonaws.eks#DescribeCluster"
+
+
+def run(*words):
+    parser = argparse.ArgumentParser(prog="boto-wait")
+    check.add_parser(parser.add_subparsers(required=True))
+    return check.run(parser.parse_args(["check", *map(str, words)]))
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(path="cluster.status", *, expected="ACTIVE", shape=SHAPE, failed=True, **document):
+        acceptors = [(path, expected, "success"), ("cluster.status", "FAILED", "failure")]
+        waiter = {
+            "acceptors": [
+                {
+                    "state": state,
+                    "matcher": {
+                        "output": {
+                            "path": path,
+                            "expected": expected,
+                            "comparator": "stringEquals",
+                        }
+                    },
+                }
+                for path, expected, state in acceptors[: 2 if failed else 1]
+            ]
+        }
+        traits = {WAITABLE: {"ClusterActive": waiter}}
+        document |= {"smithy": "2.0", "shapes": {shape: {"type": "apply", "traits": traits}}}
+        file = tmp_path / f"waiters-{len(list(tmp_path.iterdir()))}.json"
+        file.write_text(json.dumps(document, indent=2))
+        return file
+
+    return write
+
+
+def test_a_clean_file_says_nothing_and_exits_with_0(write, capsys):
+    assert run(write()) == 0
+    out, err = capsys.readouterr()
+    assert [line for line in out.splitlines() if "NOTE" not in line] == []
+    assert err.startswith("boto-wait check: ")
+
+
+def test_an_event_is_a_line_with_its_place(write, capsys):
+    file = write("cluster.state")
+    assert run(file) == 1
+    out, err = capsys.readouterr()
+    first, *_ = out.splitlines()
+    assert re.fullmatch(
+        rf"\[DANGER\] {SHAPE}: Waiter `ClusterActive`, acceptor 0: Problem found in .* \(1:9\) \| "
+        rf"WaitableTraitJmespathProblem\.JmespathEventDanger\.ClusterActive\.0 "
+        rf"\({re.escape(str(file))}:10:15\)",
+        first,
+    )
+    assert re.fullmatch(r"boto-wait check: 2 DANGER(, \d+ \w+)*\n", err)
+
+
+def test_warnings_do_not_fail(write, capsys):
+    assert run(write(failed=False)) == 0
+    assert "[WARNING]" in capsys.readouterr().out
+
+
+def test_several_files_are_checked(write, capsys):
+    assert run(write(), write(expected="ACTIV")) == 1
+    assert "WaiterNeverSucceeds" in capsys.readouterr().out
+
+
+def test_the_service_can_be_given(write):
+    file = write(shape="my.own#DescribeCluster")
+    assert run(file) == 1
+    assert run(file, "--service", "eks") == 0
+
+
+def test_what_is_suppressed_is_counted_only(write, capsys):
+    entry = {"id": "WaiterUnhandledState", "namespace": "*", "reason": "meant so"}
+    assert run(write(failed=False, metadata={"suppressions": [entry]})) == 0
+    out, err = capsys.readouterr()
+    assert "WaiterUnhandledState" not in out
+    assert re.search(r"\d SUPPRESSED", err)
+
+
+def test_nothing_in_a_file_breaks_the_line_or_reaches_the_terminal(write, capsys):
+    assert run(write("cluster.\n\x1b[31m")) == 1
+    assert "cluster.\\n\\x1b[31m" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [["nothing.json"], ["FILE", "--service", "nosuch"]])
+def test_arguments_that_make_no_sense_exit_with_2(write, capsys, words):
+    assert run(*[write() if word == "FILE" else word for word in words]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("boto-wait check: ")
+
+
+def test_no_file_at_all_is_refused():
+    with pytest.raises(SystemExit) as caught:
+        run()
+    assert caught.value.code == 2

@@ -1,0 +1,123 @@
+"""`boto-wait list`."""
+
+import json
+import re
+
+import botocore.session
+import pytest
+from botocore.model import ServiceModel
+
+from boto_waiters_plus.catalog.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.cli import main
+from boto_waiters_plus.cli.services import client_name
+from boto_waiters_plus.cli.text import columns
+
+
+def rows(text):
+    return [line.split() for line in text.splitlines()]
+
+
+def test_services_are_listed_with_their_counts(capsys):
+    assert main(["list"]) == 0
+    out, err = capsys.readouterr()
+    head, *lines = rows(out)
+    assert head == ["SERVICE", "WAITERS", "GENERATED", "CURATED", "SERVICE", "ID"]
+    by_name = {line[0]: line for line in lines}
+    shipped = shipped_definitions("sfn")
+    generated = sum("generated" in definition.tags for definition in shipped)
+    counts = [len(shipped), generated, len(shipped) - generated]
+    assert by_name["stepfunctions"] == ["stepfunctions", *map(str, counts), "sfn"]
+    assert len(lines) == sum(bool(shipped_definitions(name)) for name in shipped_services())
+    total = sum(len(shipped_definitions(service_id)) for service_id in shipped_services())
+    assert err.startswith(f"{len(lines)} services, {total} waiters: ")
+
+
+def test_services_can_be_listed_by_tag(capsys):
+    assert main(["list", "--tag", "generated"]) == 0
+    _, *lines = rows(capsys.readouterr().out)
+    assert "athena" not in {line[0] for line in lines}  # botocore has no waiter for it
+    assert all(line[1] == line[2] and line[3] == "0" for line in lines)
+
+
+@pytest.mark.parametrize("service", ["logs", "cloudwatch-logs", "Logs"])
+def test_the_waiters_of_a_service_are_listed_by_either_of_its_names(service, capsys):
+    assert main(["list", service]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert re.split(r"  +", lines[0]) == ["WAITER", "OPERATION", "DELAYS", "CONFIDENCE", "TAGS"]
+    row = next(line for line in lines if line.startswith("export_task_completed "))
+    assert re.split(r"  +", row)[1:] == [
+        "DescribeExportTasks",
+        "5 to 60 s",
+        "run on moto",
+        "curated, run-on-moto",
+    ]
+
+
+def test_waiters_can_be_listed_by_tag(capsys):
+    assert main(["list", "rds", "--tag", "curated"]) == 0
+    names = {row[0] for row in rows(capsys.readouterr().out)}
+    assert "db_instance_stopped" in names
+    assert "db_instance_available" not in names
+
+
+def test_a_waiter_on_the_search_path_is_listed_too(tmp_path, monkeypatch, capsys):
+    acceptors = [{"state": "success", "matcher": {"success": True}}]
+    waitable = {"QueueNice": {"acceptors": acceptors, "minDelay": 7, "maxDelay": 7}}
+    traits = {"smithy.waiters#waitable": waitable}
+    shapes = {"com.amazonaws.sqs#GetQueueUrl": {"type": "apply", "traits": traits}}
+    folder = tmp_path / "sqs/2012-11-05"
+    folder.mkdir(parents=True)
+    document = json.dumps({"smithy": "2.0", "shapes": shapes})
+    (folder / "smithy-waiters-1.json").write_text(document)
+    monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
+    assert main(["list", "sqs"]) == 0
+    row = capsys.readouterr().out.splitlines()[-1]
+    assert re.split(r"  +", row) == ["queue_nice", "GetQueueUrl", "7 s", "not checked"]
+
+
+def test_a_malformed_file_on_the_search_path_is_named(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "sqs/2012-11-05"
+    folder.mkdir(parents=True)
+    (folder / "smithy-waiters-1.json").write_text("{")
+    monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
+    assert main(["list", "sqs"]) == 2
+    assert "sqs/2012-11-05/smithy-waiters-1.json" in capsys.readouterr().err
+
+
+def test_a_service_without_waiters_has_none(capsys):
+    assert main(["list", "sts"]) == 0
+    assert capsys.readouterr() == ("", "sts has no waiters\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["athna"], "no service 'athna'; did you mean 'athena'?"),
+        (["cloudwatch-lgs"], "no service 'cloudwatch-lgs'; did you mean 'cloudwatch-logs'?"),
+        (["zzzzzz\x1b[31m"], "no service 'zzzzzz\\x1b[31m'"),
+        (["--tag", "generatd"], "no waiter with the tag 'generatd'; did you mean 'generated'?"),
+        (["s3", "--tag", "zzz"], "no waiter with the tag 'zzz'"),
+    ],
+)
+def test_a_typo_exits_with_2_and_offers_the_nearest_name(words, message, capsys):
+    assert main(["list", *words]) == 2
+    assert capsys.readouterr() == ("", f"boto-wait list: {message}\n")
+
+
+def test_the_names_of_clients_are_botocores():
+    loader = botocore.session.Session().get_component("data_loader")
+    known = set(loader.list_available_services("service-2"))
+    wrong = []
+    for service_id in shipped_services():
+        name = client_name(service_id)
+        # What is missing is newer than this botocore.
+        if name in known:
+            model = ServiceModel(loader.load_service_model(name, "service-2"), service_name=name)
+            if str(model.service_id.hyphenize()) != service_id:
+                wrong.append((service_id, name))
+    assert wrong == []
+    assert len(known & set(map(client_name, shipped_services()))) >= 100
+
+
+def test_numbers_stand_to_the_right_and_nothing_reaches_the_terminal():
+    assert columns([("A", "N"), ("b\x1b", 10), ("c", 9)]) == "A      N\nb\\x1b  10\nc       9"
