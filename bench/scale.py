@@ -1,0 +1,350 @@
+"""Ten thousand waits in one process: ours, botocore's in threads, aiobotocore's in one loop.
+
+    python bench/scale.py [--waits 10000] [--only ours,threads,aio] [--delay 30]
+
+Each way runs in a process of its own, one after the other. Every wait is a DynamoDB
+`TableExists` that sees CREATING at its first look and ACTIVE at its second, `--delay` seconds
+later; the transport is a stub that sleeps 20 ms and answers with 0.7 kB of JSON, everything else
+(signing, endpoint rules, parsing) is botocore's own. aiobotocore is left out where it is not
+installed.
+
+What is printed for each:
+
+- threads: the most there were at once;
+- kB a wait: growth of the resident memory while all waits are running, per wait, with what each
+  keeps of its last response; `--delay` must be long enough for all first looks;
+- CPU us a call: of the process, from the start to the end of all waits, per call;
+- late: how late calls began, at the 99th percentile, of the first looks (all due at the start)
+  and of the second ones;
+- allowed (ours only): 1.5 x calls due at that instant x CPU of one call, which is measured in the
+  same process before the run, by a loop of bare calls in one thread. Lateness is wall time: on a
+  machine with other work to do it says little, so the load is printed too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import importlib.util
+import json
+import os
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from array import array
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.awsrequest import AWSResponse
+from botocore.config import Config
+
+from boto_waiters_plus.many import Wait, wait_all
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+LATENCY = 0.02
+CONNECTIONS = 32
+SETTINGS: dict[str, Any] = {
+    "region_name": "us-east-1",
+    "aws_access_key_id": "stub",
+    "aws_secret_access_key": "stub",
+    "config": Config(max_pool_connections=CONNECTIONS),
+}
+BARE_CALLS = 300
+ATTRIBUTES = [{"AttributeName": name, "AttributeType": "S"} for name in ("id", "sort", "owner")]
+
+
+class Transport:
+    """Answers DescribeTable: CREATING the first time a table is asked for, ACTIVE then."""
+
+    def __init__(self, waits: int) -> None:
+        self.began = array("d", [0.0]) * (2 * waits)
+        self.looks = bytearray(waits)
+        self.calls = 0
+
+    def body(self, request_body: bytes) -> bytes:
+        name = json.loads(request_body)["TableName"]
+        status = "ACTIVE"
+        if name != "bare":
+            index = int(name)
+            look = self.looks[index]
+            self.looks[index] = look + 1
+            self.began[2 * index + min(look, 1)] = time.monotonic()
+            status = "ACTIVE" if look else "CREATING"
+        self.calls += 1
+        return json.dumps(answer(name, status)).encode()
+
+
+def answer(name: str, status: str) -> dict[str, object]:
+    arn = f"arn:aws:dynamodb:us-east-1:123456789012:table/{name}"
+    return {
+        "Table": {
+            "AttributeDefinitions": ATTRIBUTES,
+            "TableName": name,
+            "KeySchema": [
+                {"AttributeName": "id", "KeyType": "HASH"},
+                {"AttributeName": "sort", "KeyType": "RANGE"},
+            ],
+            "TableStatus": status,
+            "CreationDateTime": 1700000000.0,
+            "ProvisionedThroughput": {
+                "NumberOfDecreasesToday": 0,
+                "ReadCapacityUnits": 5,
+                "WriteCapacityUnits": 5,
+            },
+            "TableSizeBytes": 0,
+            "ItemCount": 0,
+            "TableArn": arn,
+            "TableId": "11111111-2222-3333-4444-555555555555",
+            "DeletionProtectionEnabled": False,
+        }
+    }
+
+
+class Raw:
+    """The part of a urllib3 response that botocore reads."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    def stream(self, *_: Any, **__: Any) -> Iterator[bytes]:
+        yield self._body
+
+
+HEADERS = {
+    "content-type": "application/x-amz-json-1.0",
+    "x-amzn-RequestId": "0123456789ABCDEF0123456789ABCDEF0123456789ABCDEF0123",
+    "server": "Server",
+    "date": "Tue, 14 Nov 2023 22:13:20 GMT",
+    "connection": "keep-alive",
+}
+
+
+def blocking_client(transport: Transport) -> Any:
+    client = boto3.client("dynamodb", **SETTINGS)
+
+    def send(request: Any, **_: Any) -> AWSResponse:
+        body = transport.body(request.body)
+        time.sleep(LATENCY)
+        return AWSResponse(request.url, 200, HEADERS, Raw(body))
+
+    client.meta.events.register("before-send.dynamodb", send)
+    return client
+
+
+def resident() -> int:
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Watch:
+    """Samples threads, and memory as long as no wait has ended: outcomes are not counted."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self.threads = 0
+        self.memory = 0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Self:
+        gc.collect()
+        self.before = resident()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.wait(0.25):
+            # Its own thread is not the waits'.
+            self.threads = max(self.threads, threading.active_count() - 1)
+            if self._transport.calls <= len(self._transport.looks):
+                self.memory = max(self.memory, resident())
+
+
+def bare_call_cpu(client: Any) -> float:
+    """CPU seconds of one call, in one thread with nothing beside it."""
+    for _ in range(20):
+        client.describe_table(TableName="bare")
+    began = time.process_time()
+    for _ in range(BARE_CALLS):
+        client.describe_table(TableName="bare")
+    return (time.process_time() - began) / BARE_CALLS
+
+
+def run_ours(waits: int, delay: float) -> dict[str, float]:
+    transport = Transport(waits)
+    client = blocking_client(transport)
+    bare = bare_call_cpu(client)
+    wait_all([Wait(client, "table_exists", {"TableName": "bare"}, max_wait=10)])
+    transport.calls = 0
+    with Watch(transport) as watch:
+        everything = [
+            Wait(
+                client,
+                "table_exists",
+                {"TableName": str(index)},
+                max_wait=20 * delay,
+                min_delay=delay,
+                max_delay=delay,
+            )
+            for index in range(waits)
+        ]
+        began, cpu = time.monotonic(), time.process_time()
+        outcomes = wait_all(everything)
+        wall, cpu = time.monotonic() - began, time.process_time() - cpu
+    assert all(outcome.attempts == 2 for outcome in outcomes)
+    return {**facts(transport, watch, waits, delay, began, wall, cpu), "bare": bare}
+
+
+def run_threads(waits: int, delay: float) -> dict[str, float]:
+    transport = Transport(waits)
+    client = blocking_client(transport)
+    client.get_waiter("table_exists").wait(TableName="bare")
+    transport.calls = 0
+    threading.stack_size(256 * 1024)
+
+    def wait(index: int) -> None:
+        waiter = client.get_waiter("table_exists")
+        waiter.wait(TableName=str(index), WaiterConfig={"Delay": delay, "MaxAttempts": 20})
+
+    with Watch(transport) as watch:
+        began, cpu = time.monotonic(), time.process_time()
+        with ThreadPoolExecutor(waits) as pool:
+            list(pool.map(wait, range(waits)))
+        wall, cpu = time.monotonic() - began, time.process_time() - cpu
+    return facts(transport, watch, waits, delay, began, wall, cpu)
+
+
+def run_aio(waits: int, delay: float) -> dict[str, float]:
+    return asyncio.run(aio(waits, delay))
+
+
+async def aio(waits: int, delay: float) -> dict[str, float]:
+    # In the process that compares with it alone, and where it is installed.
+    from aiobotocore.awsrequest import AioAWSResponse  # noqa: PLC0415
+    from aiobotocore.session import get_session  # noqa: PLC0415
+
+    class AsyncRaw(Raw):
+        async def read(self, *_: Any, **__: Any) -> bytes:
+            return self._body
+
+    transport = Transport(waits)
+
+    async def send(request: Any, **_: Any) -> AioAWSResponse:
+        body = transport.body(request.body)
+        await asyncio.sleep(LATENCY)
+        return AioAWSResponse(request.url, 200, HEADERS, AsyncRaw(body))
+
+    session = get_session()
+    async with session.create_client("dynamodb", **SETTINGS) as client:
+        client.meta.events.register("before-send.dynamodb", send)
+        await client.get_waiter("table_exists").wait(TableName="bare")
+        transport.calls = 0
+
+        async def wait(index: int) -> None:
+            waiter = client.get_waiter("table_exists")
+            config = {"Delay": delay, "MaxAttempts": 20}
+            await waiter.wait(TableName=str(index), WaiterConfig=config)
+
+        with Watch(transport) as watch:
+            began, cpu = time.monotonic(), time.process_time()
+            await asyncio.gather(*(wait(index) for index in range(waits)))
+            wall, cpu = time.monotonic() - began, time.process_time() - cpu
+        return facts(transport, watch, waits, delay, began, wall, cpu)
+
+
+def facts(
+    transport: Transport,
+    watch: Watch,
+    waits: int,
+    delay: float,
+    began: float,
+    wall: float,
+    cpu: float,
+) -> dict[str, float]:
+    first = [transport.began[2 * index] - began for index in range(waits)]
+    # The pause begins when the answer has been judged, so that latency is all that is taken off.
+    second = [
+        transport.began[2 * index + 1] - transport.began[2 * index] - LATENCY - delay
+        for index in range(waits)
+    ]
+    return {
+        "threads": watch.threads,
+        "memory": (watch.memory - watch.before) / waits,
+        "cpu": cpu / transport.calls,
+        "wall": wall,
+        "first": statistics.quantiles(first, n=100)[98],
+        "second": statistics.quantiles(second, n=100)[98],
+        "calls": transport.calls,
+    }
+
+
+WAYS = {"ours": run_ours, "threads": run_threads, "aio": run_aio}
+NAMES = {
+    "ours": "wait_all",
+    "threads": "botocore waiters, a thread each",
+    "aio": "aiobotocore AIOWaiter, one loop",
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--waits", type=int, default=10_000)
+    parser.add_argument("--delay", type=float, default=30)
+    parser.add_argument("--only", default="ours,threads,aio")
+    parser.add_argument("--python-of-aio", default=sys.executable, help="one with aiobotocore")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one:
+        print(json.dumps(WAYS[arguments.one](arguments.waits, arguments.delay)))
+        return
+    print(
+        f"{arguments.waits} waits, 2 looks each, {arguments.delay:g} s apart, 20 ms latency; "
+        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+    )
+    print(f"{'':34}{'threads':>8}{'kB/wait':>9}{'CPU us/call':>13}{'wall s':>8}{'late p99 s':>18}")
+    for way in arguments.only.split(","):
+        python = arguments.python_of_aio if way == "aio" else sys.executable
+        found = measured(python, way, arguments.waits, arguments.delay)
+        if found is not None:
+            report(way, found, arguments.waits)
+
+
+def measured(python: str, way: str, waits: int, delay: float) -> dict[str, float] | None:
+    if way == "aio" and python == sys.executable and not importlib.util.find_spec("aiobotocore"):
+        print("aiobotocore is not installed: left out")
+        return None
+    command = [python, __file__, "--one", way, "--waits", str(waits), "--delay", str(delay)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - ourselves
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def report(way: str, found: dict[str, float], waits: int) -> None:
+    late = f"{found['first']:.2f} / {found['second']:.2f}"
+    print(
+        f"{NAMES[way]:34}{found['threads']:>8.0f}{found['memory'] / 1000:>9.1f}"
+        f"{found['cpu'] * 1e6:>13.0f}{found['wall']:>8.1f}{late:>18}"
+    )
+    if "bare" in found:
+        allowed = 1.5 * waits * found["bare"]
+        verdict = "kept" if found["first"] <= allowed else "NOT kept"
+        print(
+            f"  one bare call {found['bare'] * 1e6:.0f} us CPU; allowed for the first looks "
+            f"{allowed:.2f} s: {verdict}"
+        )
+
+
+if __name__ == "__main__":
+    main()

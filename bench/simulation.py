@@ -1,0 +1,312 @@
+"""Whole waits in virtual time over a random world, with the laws that hold in any of them.
+
+    python bench/simulation.py --waits 100000             # seeds 0 to 99999
+    python bench/simulation.py --seed 4711 --verbose      # one wait again, step by step
+
+Each seed decides a world: when the resource becomes ready, fails or vanishes; how long an answer
+takes; which calls end in a throttle, a transport error or a permission error; whether the clock
+stands still, jumps or goes back; when somebody cancels. The wait that runs in it is the real one:
+machine, course and driver, with a port and a clock of the world's. A seed that breaks a law is
+printed, and replays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import logging
+import random
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from boto_waiters_plus.drivers.clock import SYSTEM_TIME, set_time
+from boto_waiters_plus.drivers.course import Course, Subject
+from boto_waiters_plus.drivers.port import Attempt
+from boto_waiters_plus.drivers.sync import drive
+from boto_waiters_plus.engine.machine import (
+    SHORTEST_PAUSE,
+    Facts,
+    LastAttempt,
+    Pace,
+    Policy,
+)
+from boto_waiters_plus.engine.model import (
+    Acceptor,
+    AcceptorState,
+    ErrorTypeMatcher,
+    OutputMatcher,
+    PathComparator,
+    PathMatcher,
+    WaiterDefinition,
+)
+from boto_waiters_plus.exceptions import (
+    WaiterAttemptsError,
+    WaiterCancelledError,
+    WaiterError,
+    WaiterFailedError,
+    WaiterTimeoutError,
+)
+
+READY, FAILED, PENDING, MISSING = "READY", "FAILED", "PENDING", "MISSING"
+ROUNDING = 1e-6
+NEVER = 1e9
+
+
+def _state(value: str, state: AcceptorState) -> Acceptor:
+    matcher = PathMatcher(path="State", expected=value, comparator=PathComparator.STRING_EQUALS)
+    return Acceptor(state=state, matcher=OutputMatcher(matcher))
+
+
+DEFINITION = WaiterDefinition(
+    name="ThingReady",
+    operation="DescribeThing",
+    acceptors=(
+        _state(READY, AcceptorState.SUCCESS),
+        _state(FAILED, AcceptorState.FAILURE),
+        Acceptor(state=AcceptorState.RETRY, matcher=ErrorTypeMatcher("ThingPending")),
+    ),
+)
+SUBJECT = Subject.of(DEFINITION)
+
+
+@dataclass
+class World:
+    """One seed's world: the truth about the resource, and what stands between it and the wait."""
+
+    seed: int
+    random: random.Random = field(init=False)
+    now: float = 0.0
+    shown: float = 0.0
+    polls: list[float] = field(default_factory=list)
+    slept: list[float] = field(default_factory=list)
+    answers: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        draw = self.random = random.Random(self.seed)
+        self.ready_at = draw.choice([0.0, draw.uniform(0, 400), draw.expovariate(1 / 60), NEVER])
+        self.fails = draw.random() < 0.15
+        self.vanishes_at = draw.uniform(0, 300) if draw.random() < 0.1 else NEVER
+        self.answer_time = draw.choice([0.0, 0.05, 0.3, 2.0, draw.uniform(0, 20)])
+        self.throttles = draw.choice([0.0, 0.0, 0.1, 0.5])
+        self.transport_errors = draw.choice([0.0, 0.0, 0.05, 0.3])
+        self.denied = draw.choice([0.0, 0.0, 0.0, 0.02])
+        self.clock = draw.choice(["right"] * 6 + ["still", "back", "jumping", "fast"])
+        self.cancel_at = draw.uniform(0, 300) if draw.random() < 0.1 else NEVER
+        self.policy = self._policy(draw)
+
+    @staticmethod
+    def _policy(draw: random.Random) -> Policy:
+        least = draw.choice([1, 2, 5, 15, draw.uniform(0.1, 30)])
+        largest = least * draw.choice([1, 2, 8, 60])
+        paces: list[Pace | Callable[[int], float]] = [Pace.SPEC] * 4
+        paces += [Pace.EAGER, Pace.FIXED, lambda attempt: least * attempt, lambda _: 0.0]
+        budget = draw.choice(["time"] * 5 + ["sleep", "looks"])
+        max_wait = draw.choice([draw.uniform(0.05, 3), draw.uniform(3, 60), draw.uniform(60, 900)])
+        return Policy(
+            min_delay=least,
+            max_delay=largest,
+            max_wait=None if budget == "looks" else max_wait,
+            max_attempts=draw.randint(1, 40) if budget != "time" else draw.choice([None, None, 7]),
+            pace=draw.choice(paces if max_wait < 1 else paces[:-1]),
+            last_attempt=draw.choice(list(LastAttempt)),
+            initial_delay=draw.choice([0, 0, 0, draw.uniform(0, 100)]),
+            success_count=draw.choice([1, 1, 1, 3]),
+            missing_ok_for=draw.choice([0, 0, 30]),
+            retry_transient=draw.random() < 0.4,
+            count_requests=budget == "time",
+        )
+
+    # --- time, as the wait sees it: `now` is the truth, `shown` what its clock says ---
+
+    def pass_time(self, seconds: float) -> None:
+        self.now += seconds
+        if self.clock == "right":
+            self.shown += seconds
+        elif self.clock == "fast":
+            self.shown += seconds * 1.5
+        elif self.clock == "jumping":
+            self.shown += seconds + self.random.choice([0, 0, 0, 40])
+        elif self.clock == "back":
+            self.shown += seconds - self.random.choice([0, 0, 0, 3600])
+
+    def clock_function(self) -> Callable[[], float]:
+        return lambda: self.shown
+
+    def sleep(self, seconds: float, _: Any = None) -> None:
+        self.slept.append(seconds)
+        self.pass_time(seconds)
+
+    def sleep_on(self, seconds: float, event: Any) -> bool:
+        end = min(self.now + seconds, max(self.now, self.cancel_at))
+        cancelled = self.cancel_at <= self.now + seconds
+        self.slept.append(seconds)
+        self.pass_time(end - self.now)
+        return cancelled or event.is_set()
+
+    async def sleep_async(self, _: float) -> None:
+        raise AssertionError("the blocking driver does not await")
+
+    # --- the call ---
+
+    def poll(self, _: float | None) -> Attempt:
+        self.polls.append(self.now)
+        seen = self.random.random
+        self.pass_time(self.answer_time * (0.5 + seen()))
+        if seen() < self.throttles:
+            return self._error("Throttling", retryable=True, throttled=True)
+        if seen() < self.transport_errors:
+            return self._error("EndpointConnectionError", retryable=True)
+        if seen() < self.denied:
+            return self._error("AccessDenied")
+        if self.now >= self.vanishes_at:
+            return self._error("NoSuchThing", missing=True)
+        if self.now < self.ready_at:
+            state, index = PENDING, None
+        else:
+            state, index = (FAILED, 1) if self.fails else (READY, 0)
+        self.answers.append(state)
+        return Attempt(facts=Facts(acceptor=index), response={"State": state}, observed=state)
+
+    def _error(self, name: str, **facts: bool) -> Attempt:
+        self.answers.append(name)
+        return Attempt(
+            facts=Facts(acceptor=None, **facts), exception=RuntimeError(name), error=name
+        )
+
+
+class _Cancel:
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def is_set(self) -> bool:
+        return self._world.now >= self._world.cancel_at
+
+    def wait(self, timeout: float | None = None, /) -> bool:
+        raise AssertionError(f"the world's clock sleeps on it, not for {timeout}")
+
+
+class BrokenLawError(AssertionError):
+    """A law does not hold in this world."""
+
+
+def simulate(seed: int) -> str:
+    """One wait; the kind of its end. Raises `BrokenLawError` if a law does not hold."""
+    world = World(seed)
+    set_time(_Source(world))
+    course = Course(SUBJECT, world.policy, random=world.random)
+    error: WaiterError | None = None
+    try:
+        drive(course, world, cancel=_Cancel(world))
+        end = "succeeded"
+    except WaiterError as raised:
+        error, end = raised, type(raised).__name__
+    finally:
+        set_time(SYSTEM_TIME)
+    _check(world, course, end, error)
+    return end
+
+
+class _Source:
+    """The world as the drivers' time source; `World.clock` is the kind of its clock."""
+
+    def __init__(self, world: World) -> None:
+        self.clock = world.clock_function
+        self.sleep = world.sleep
+        self.sleep_on = world.sleep_on
+        self.sleep_async = world.sleep_async
+
+
+def _law(holds: bool, text: str) -> None:  # noqa: FBT001 - a statement, not a switch
+    if not holds:
+        raise BrokenLawError(f"broken: {text}")
+
+
+def _check(world: World, course: Course, end: str, error: WaiterError | None) -> None:
+    _check_bounds(world, course)
+    _check_distances(world)
+    _check_end(world, course, end)
+    if error is not None:
+        _law(error.attempts == len(world.polls), "the error counts the calls")
+        _law(course.attempt is None, "the wait keeps nothing of its last call")
+
+
+def _check_bounds(world: World, course: Course) -> None:
+    policy, slept = world.policy, sum(world.slept)
+    looks = course.attempts
+    _law(looks == len(world.polls), "every call is counted")
+    _law(policy.max_attempts is None or looks <= policy.max_attempts, "looks are bounded")
+    _law(course.elapsed >= slept - ROUNDING or world.cancel_at < NEVER, "sleep counts as time")
+    if policy.max_wait is not None:
+        _law(slept <= policy.max_wait + ROUNDING, "no more sleep than was allowed")
+        if policy.count_requests and world.clock == "right":
+            in_time = all(at <= policy.max_wait + ROUNDING for at in world.polls)
+            _law(in_time, "no call after the end")
+
+
+def _check_distances(world: World) -> None:
+    policy = world.policy
+    _law(all(pause >= 0 for pause in world.slept), "no sleep is negative")
+    if policy.max_wait is not None:
+        gaps = [b - a for a, b in itertools.pairwise(world.polls)]
+        _law(all(gap >= SHORTEST_PAUSE - ROUNDING for gap in gaps), "calls are apart")
+    if policy.pace in (Pace.SPEC, Pace.FIXED):
+        between = world.slept[1:-1]
+        apart = all(pause >= policy.min_delay - ROUNDING for pause in between)
+        _law(apart, "only the first and the last pause may be short")
+
+
+def _check_end(world: World, course: Course, end: str) -> None:
+    policy, last = world.policy, world.answers[-1] if world.answers else None
+    match end:
+        case "succeeded":
+            in_a_row = world.answers[-policy.success_count :]
+            _law(in_a_row == [READY] * policy.success_count, "success is what was answered")
+        case WaiterFailedError.__name__:
+            failures = {FAILED, "AccessDenied", "NoSuchThing"}
+            if not policy.retry_transient:
+                failures |= {"Throttling", "EndpointConnectionError"}
+            _law(last in failures, "failure is what the last answer said")
+        case WaiterTimeoutError.__name__:
+            _law(policy.max_wait is not None, "only a bound on time times out")
+        case WaiterAttemptsError.__name__:
+            _law(course.attempts == policy.max_attempts, "the looks are used up")
+        case WaiterCancelledError.__name__:
+            _law(world.cancel_at < NEVER, "only who cancels is told so")
+        case _:
+            raise BrokenLawError(f"an end that is none: {end}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--waits", type=int, default=10_000, help="how many seeds")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--verbose", action="store_true", help="one wait, step by step")
+    arguments = parser.parse_args()
+    if arguments.verbose:
+        print(World(arguments.seed).policy)
+        logging.basicConfig(level=logging.DEBUG, format="%(message)s")
+        print(simulate(arguments.seed))
+        return 0
+    ends: dict[str, int] = {}
+    began = time.perf_counter()
+    for seed in range(arguments.seed, arguments.seed + arguments.waits):
+        try:
+            end = simulate(seed)
+        except Exception as broken:
+            print(
+                f"seed {seed}: {broken}\nagain: python bench/simulation.py --seed {seed} --verbose"
+            )
+            return 1
+        ends[end] = ends.get(end, 0) + 1
+    took = time.perf_counter() - began
+    print(f"{arguments.waits} waits in {took:.1f} s, {arguments.waits / took * 60:.0f} a minute")
+    for end, count in sorted(ends.items()):
+        print(f"  {end:<22} {count}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
