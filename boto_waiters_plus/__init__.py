@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import TYPE_CHECKING, Any
 
 from .catalog.files import load_definitions
 from .deadline import deadline
@@ -14,17 +15,30 @@ from .exceptions import (
     WaiterDefinitionError,
     WaiterError,
     WaiterFailedError,
+    WaitersError,
     WaiterTimeoutError,
 )
 from .install import enable, install, uninstall, wait_until
 from .options import WaitOptions
 from .outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
 
+if TYPE_CHECKING:
+    from .many import (
+        Wait,
+        as_completed,
+        as_completed_async,
+        wait_all,
+        wait_all_async,
+        wait_any,
+        wait_any_async,
+    )
+
 __version__ = "0.1.0"
 
 __all__ = [
     "ExceptionOutcome",
     "ResponseOutcome",
+    "Wait",
     "WaitEvent",
     "WaitOptions",
     "WaiterAttemptsError",
@@ -35,12 +49,41 @@ __all__ = [
     "WaiterFailedError",
     "WaiterOutcome",
     "WaiterTimeoutError",
+    "WaitersError",
+    "as_completed",
+    "as_completed_async",
     "deadline",
     "enable",
     "install",
     "load_definitions",
     "uninstall",
+    "wait_all",
+    "wait_all_async",
+    "wait_any",
+    "wait_any_async",
     "wait_until",
 ]
+
+_OF_MANY = frozenset(
+    (
+        "Wait",
+        "as_completed",
+        "as_completed_async",
+        "wait_all",
+        "wait_all_async",
+        "wait_any",
+        "wait_any_async",
+    )
+)
+
+
+def __getattr__(name: str) -> Any:
+    """What many waits need (asyncio, queues) is imported by who uses it."""
+    if name not in _OF_MANY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import many  # noqa: PLC0415 - see above
+
+    return getattr(many, name)
+
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())

@@ -8,12 +8,13 @@ botocore.exceptions.WaiterError
     WaiterAttemptsError            the looks are used up
     WaiterTimeoutError             the time is used up (a TimeoutError too)
     WaiterCancelledError           somebody stopped it
+    WaitersError                   some of many waits did not succeed
 """
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import botocore.exceptions
@@ -155,3 +156,41 @@ class WaiterTimeoutError(WaiterError, TimeoutError):
 
 class WaiterCancelledError(WaiterError):
     """The wait was stopped by its `cancel_event`."""
+
+
+class WaitersError(WaiterError):
+    """Some of many waits did not succeed.
+
+    On Python 3.11 and later its cause is an ExceptionGroup of the errors, before that the first
+    of them.
+
+    Attributes:
+        errors: the error of each wait that did not succeed, by its place among the waits.
+        outcomes: the outcomes in the order of the waits; None for those that did not succeed.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        reason: str,
+        last_response: Mapping[str, Any] | None = None,
+        *,
+        errors: Mapping[int, Exception] | None = None,
+        outcomes: Sequence[Any] = (),
+        **facts: Any,
+    ) -> None:
+        super().__init__(name, reason, last_response, **facts)
+        self.errors = dict(errors or {})
+        self.outcomes = list(outcomes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        rebuild, arguments, state = super().__reduce__()
+        errors = {index: _as_can_be_pickled(error) for index, error in self.errors.items()}
+        return rebuild, arguments, {**state, "errors": errors}
+
+
+def _as_can_be_pickled(error: Exception) -> Exception:
+    """The error, or what stands for one that cannot be pickled."""
+    if _can_be_pickled(error):
+        return error
+    return RuntimeError(f"{type(error).__name__}, which could not be pickled")

@@ -10,10 +10,7 @@ from typing import Final, Protocol
 
 from ..options import CancelEvent
 from .clock import SIGNAL_SLICE, SYSTEM_TIME, current_time
-from .schedule import Answer, Call, Schedule, Signals, Task
-
-DEFAULT_THREADS: Final = 32
-"""Enough to hide the latency of a service; what Python computes for a call bounds the rest."""
+from .schedule import DEFAULT_THREADS, Answer, Call, Schedule, Signals, Task
 
 LONGEST_BLOCK: Final = 1.0
 """Seconds of one wait for the workers: where Ctrl-C does not end such a wait, it ends by itself."""

@@ -12,8 +12,8 @@ from typing import Any
 
 from ..options import CancelEvent
 from .clock import SIGNAL_SLICE, SYSTEM_TIME, current_time
-from .schedule import Answer, Call, Schedule, Signals, Task
-from .scheduler import DEFAULT_THREADS, PATIENCE, Now, Workers
+from .schedule import DEFAULT_THREADS, Answer, Call, Schedule, Signals, Task
+from .scheduler import PATIENCE, Now, Workers
 
 
 class AsyncCrew:

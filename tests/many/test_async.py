@@ -8,7 +8,6 @@ import pytest
 import boto_waiters_plus as bwp
 from boto_waiters_plus.many import (
     Wait,
-    WaitersError,
     as_completed_async,
     wait_all,
     wait_all_async,
@@ -38,7 +37,7 @@ def test_results_are_those_of_the_blocking_twin(s3, virtual_time):
 
 def test_failures_are_raised_together(s3, virtual_time):
     waits = [exists(s3, "first"), exists(s3, "never", max_wait=20)]
-    with pytest.raises(WaitersError) as raised:
+    with pytest.raises(bwp.WaitersError) as raised:
         asyncio.run(wait_all_async(waits))
     assert list(raised.value.errors) == [1]
     assert raised.value.waiter == "wait_all_async"
@@ -46,7 +45,7 @@ def test_failures_are_raised_together(s3, virtual_time):
 
 def test_the_rest_is_cancelled_at_the_first_failure(s3, virtual_time):
     waits = [exists(s3, "never"), exists(s3, "never", max_attempts=1)]
-    with pytest.raises(WaitersError) as raised:
+    with pytest.raises(bwp.WaitersError) as raised:
         asyncio.run(wait_all_async(waits, on_failure="cancel"))
     assert isinstance(raised.value.errors[0], bwp.WaiterCancelledError)
     assert virtual_time.now == 0

@@ -9,7 +9,9 @@ import botocore.exceptions
 import pytest
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.many import MOST_NAMED, Wait, WaitersError, wait_all
+from boto_waiters_plus import WaitersError
+from boto_waiters_plus.many import Wait, wait_all
+from boto_waiters_plus.many.batch import MOST_NAMED
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ from botocore.stub import Stubber
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.aws.watchdog import current_scope
-from boto_waiters_plus.many import Wait, WaitersError, wait_all
+from boto_waiters_plus.conditions import Signal
+from boto_waiters_plus.many import Wait, wait_all
 
 TABLE = {
     "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
@@ -143,7 +144,7 @@ def mixed(s3):
 
 def test_every_wait_runs_to_its_end_before_the_failures_are_raised(s3, mixed, virtual_time):
     virtual_time.call_at(50, lambda: s3.create_bucket(Bucket="late"))
-    with pytest.raises(WaitersError) as raised:
+    with pytest.raises(bwp.WaitersError) as raised:
         wait_all(mixed)
     error = raised.value
     assert virtual_time.now >= 50
@@ -167,7 +168,7 @@ def test_the_rest_is_cancelled_at_the_first_failure_where_that_is_asked_for(
     s3, mixed, virtual_time
 ):
     virtual_time.call_at(50, lambda: s3.create_bucket(Bucket="late"))
-    with pytest.raises(WaitersError) as raised:
+    with pytest.raises(bwp.WaitersError) as raised:
         wait_all(mixed, on_failure="cancel")
     assert virtual_time.now == 0
     assert {index: type(e) for index, e in raised.value.errors.items()} == {
@@ -206,7 +207,7 @@ def test_what_a_call_raises_as_it_is_is_the_error_of_its_wait(s3, dynamodb, virt
 
 
 def test_foreign_errors_are_named_without_their_words(s3, virtual_time):
-    with pytest.raises(WaitersError) as raised:
+    with pytest.raises(bwp.WaitersError) as raised:
         wait_all([Wait(s3, "bucket_exists", {"Bucket": "secret/name"}, max_wait=10)])
     assert "ParamValidationError" in str(raised.value)
     assert "secret" not in str(raised.value)
@@ -525,7 +526,7 @@ def test_the_same_wait_twice_is_refused(s3):
 def test_no_parameter_is_in_a_repr_or_a_message(s3, virtual_time):
     wait = exists(s3, "first-secret", max_wait=10)
     assert repr(wait) == "Wait(s3 BucketExists, max_wait=10)"
-    with pytest.raises(WaitersError) as raised:
+    with pytest.raises(bwp.WaitersError) as raised:
         wait_all([wait])
     assert "secret" not in str(raised.value)
     assert "secret" not in repr(raised.value)
@@ -543,3 +544,21 @@ def test_the_sequence_a_stub_gives_is_followed(virtual_time):
         (outcome,) = wait_all([Wait(client, "instance_running", {}, max_wait=600)])
     assert outcome.attempts == 3
     assert outcome.observed == ["running"]
+
+
+def test_one_signal_wakes_every_wait_that_has_it(s3, virtual_time):
+    signal = Signal()
+    waits = [
+        Wait(s3, "bucket_exists", {"Bucket": name}, max_wait=300, min_delay=100, wake_signal=signal)
+        for name in ("one", "two")
+    ]
+
+    def create():
+        for name in ("one", "two"):
+            s3.create_bucket(Bucket=name)
+        signal.notify()
+
+    virtual_time.call_at(7, create)
+    outcomes = wait_all(waits)
+    assert [outcome.attempts for outcome in outcomes] == [2, 2]
+    assert virtual_time.now < 8

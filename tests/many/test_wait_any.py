@@ -5,7 +5,7 @@ import threading
 import pytest
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.many import Wait, WaitersError, wait_any
+from boto_waiters_plus.many import Wait, wait_any
 
 
 def exists(s3, bucket, max_wait=100, **options):
@@ -40,7 +40,7 @@ def test_observers_are_told_that_the_rest_is_cancelled(s3, virtual_time):
 
 
 def test_none_that_succeeds_is_an_error_that_names_all(s3, virtual_time):
-    with pytest.raises(WaitersError) as raised:
+    with pytest.raises(bwp.WaitersError) as raised:
         wait_any([exists(s3, "never", max_wait=20), exists(s3, "never", max_attempts=1)])
     assert [type(error) for error in raised.value.errors.values()] == [
         bwp.WaiterTimeoutError,

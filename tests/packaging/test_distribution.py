@@ -11,6 +11,7 @@ from boto_waiters_plus.catalog.shipped import data_root, shipped_definitions, sh
 PUBLIC_NAMES = [
     "ExceptionOutcome",
     "ResponseOutcome",
+    "Wait",
     "WaitEvent",
     "WaitOptions",
     "WaiterAttemptsError",
@@ -21,11 +22,18 @@ PUBLIC_NAMES = [
     "WaiterFailedError",
     "WaiterOutcome",
     "WaiterTimeoutError",
+    "WaitersError",
+    "as_completed",
+    "as_completed_async",
     "deadline",
     "enable",
     "install",
     "load_definitions",
     "uninstall",
+    "wait_all",
+    "wait_all_async",
+    "wait_any",
+    "wait_any_async",
     "wait_until",
 ]
 
