@@ -18,7 +18,7 @@ from .exceptions import (
     WaitersError,
     WaiterTimeoutError,
 )
-from .install import enable, install, uninstall, wait_until
+from .install import enable, install, uninstall, wait_until, wait_until_async
 from .options import WaitOptions
 from .outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
 
@@ -62,6 +62,7 @@ __all__ = [
     "wait_any",
     "wait_any_async",
     "wait_until",
+    "wait_until_async",
 ]
 
 _OF_MANY = frozenset(

@@ -19,6 +19,7 @@ from botocore.docs.method import document_model_driven_method
 from botocore.docs.utils import DocumentedShape
 from botocore.loaders import Loader
 
+from .aws.aio_call import is_async
 from .aws.port import AsyncClientPort, ClientPort, subject_of
 from .aws.private_names import marked_as_waiter
 from .aws.scope import Scope
@@ -26,10 +27,12 @@ from .aws.waiters import METHOD_PREFIX, BoundWaiter, ServiceWaiters
 from .deadline import budget_of
 from .drivers.aio import drive_async
 from .drivers.course import Course
+from .drivers.port import AsyncPort
 from .drivers.sync import drive
 from .engine.model import Acceptor, WaiterDefinition
 from .options import (
     OPTION_NAMES,
+    CancelEvent,
     WaitOptions,
     nearest,
     policy_for,
@@ -174,13 +177,28 @@ async def wait_on_async(
     max_wait: Any,
     keywords: Mapping[str, Any],
 ) -> WaiterOutcome[Any]:
-    """`wait_on` for an aiobotocore client."""
+    """`wait_on` as part of a task: an aiobotocore client is awaited, another called in threads."""
     course, parameters, options = _prepared(waiter, scope, max_wait, keywords)
-    port = AsyncClientPort(ClientPort(client, waiter, parameters))
+    port = _awaited_port(client, waiter, parameters, options.cancel_event)
     with marked_as_waiter():
         return await drive_async(
             course, port, cancel=options.cancel_event, wake=options.wake_signal
         )
+
+
+def _awaited_port(
+    client: Any,
+    waiter: BoundWaiter,
+    parameters: Mapping[str, Any],
+    cancel: CancelEvent | None,
+) -> AsyncPort:
+    if is_async(type(client)):
+        return AsyncClientPort(ClientPort(client, waiter, parameters, cancel=cancel))
+    # It needs asyncio: 11 ms that a program which only blocks never pays.
+    from .drivers.in_thread import Stop, ThreadPort  # noqa: PLC0415
+
+    stop = Stop(cancel)
+    return ThreadPort(ClientPort(client, waiter, parameters, cancel=stop.event), stop)
 
 
 def _prepared(
@@ -255,11 +273,6 @@ def _build(client: Any, attachment: Attachment, bound: BoundWaiter) -> Callable[
     method.definition = definition
     function: Callable[..., Any] = method
     return function
-
-
-def is_async(client_class: type) -> bool:
-    """Whether a client's calls are awaited: aiobotocore's, by the module of its base class."""
-    return any(base.__module__.startswith("aiobotocore.") for base in client_class.__mro__)
 
 
 def _signature(bound: BoundWaiter) -> inspect.Signature:

@@ -34,8 +34,10 @@ from .attach import (
     detach,
     find_waiter,
     wait_on,
+    wait_on_async,
 )
 from .aws import drop_in
+from .aws.aio_call import is_async
 from .aws.budget import record_assignments
 from .aws.connections import unhook_connections
 from .aws.private_names import botocore_session_of
@@ -200,9 +202,40 @@ def wait_until(
         WaiterError: the wait did not succeed (section "Waiter workflow").
     """
     bound = find_waiter(client, waiter, _installed_scope)
+    if is_async(type(client)):
+        raise TypeError("client is an aiobotocore client: await wait_until_async instead")
+    return wait_on(client, bound, client_scope(client), max_wait=max_wait, keywords=keywords)
+
+
+async def wait_until_async(
+    client: Any, waiter: str, /, *, max_wait: Any = None, **keywords: Any
+) -> WaiterOutcome[Any]:
+    """`wait_until` as part of the calling task.
+
+    An aiobotocore client is awaited. Any other is called in a thread, one a call; for many waits
+    at once `wait_all_async` shares a few. Cancelling the task ends either, the request under way
+    included.
+
+    Args:
+        client: an aiobotocore or a botocore client.
+        waiter, max_wait, keywords: as for `wait_until`.
+
+    Returns:
+        A `ResponseOutcome` or an `ExceptionOutcome`.
+
+    Raises:
+        ValueError, TypeError, WaiterError: as `wait_until`.
+    """
+    bound = find_waiter(client, waiter, _installed_scope)
+    return await wait_on_async(
+        client, bound, client_scope(client), max_wait=max_wait, keywords=keywords
+    )
+
+
+def client_scope(client: Any) -> Scope:
+    """The settings in force for a client."""
     attachment = attachment_of(client)
-    scope = _installed_scope() if attachment is None else attachment.scope
-    return wait_on(client, bound, scope, max_wait=max_wait, keywords=keywords)
+    return _installed_scope() if attachment is None else attachment.scope
 
 
 def _settings(

@@ -1,32 +1,90 @@
-"""An awaited call that is cut off at its deadline."""
+"""An awaited call that is cut off at its deadline, or when somebody cancels the wait."""
 
 from __future__ import annotations
 
-import contextlib
+import math
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Literal
 
+from ..drivers.clock import SIGNAL_SLICE
 from ..drivers.port import Attempt
 from ..engine.machine import Facts
+from ..options import CancelEvent
+
+if TYPE_CHECKING:
+    import asyncio
 
 
-async def cut_off(attempt: Callable[[], Awaitable[Attempt]], seconds: float | None) -> Attempt:
-    """The attempt, or that its time ran out; with the task, the call's connection is let go of.
+def is_async(client_class: type) -> bool:
+    """Whether a client's calls are awaited: aiobotocore's, by the module of its base class."""
+    return any(base.__module__.startswith("aiobotocore.") for base in client_class.__mro__)
+
+
+async def cut_off(
+    attempt: Callable[[], Awaitable[Attempt]],
+    seconds: float | None,
+    cancel: CancelEvent | None = None,
+) -> Attempt:
+    """The attempt, or that it was cut off; with its task, the call's connection is let go of.
 
     Not `asyncio.wait_for`: its TimeoutError could be one that the call itself raised.
+
+    Args:
+        attempt: what is awaited, in a task of its own.
+        seconds: real time that it has; None: as long as it takes.
+        cancel: ends it when set; looked at in turns, it may be another thread's.
     """
+    if seconds is None and cancel is None:
+        return await attempt()
     # 11 ms that a program which only blocks never pays.
     import asyncio  # noqa: PLC0415
 
-    if seconds is None:
-        return await attempt()
     task = asyncio.ensure_future(attempt())
     try:
-        done, _ = await asyncio.wait({task}, timeout=seconds)
-        if done:
+        cause = await _cause_to_end(task, seconds, cancel)
+        if cause is None:
             return task.result()
     finally:
-        if not task.done():
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError, Exception):
-                await task
-    return Attempt(facts=Facts(acceptor=None), cut_off="deadline")
+        await _end(task)
+    return Attempt(facts=Facts(acceptor=None), cut_off=cause)
+
+
+async def _cause_to_end(
+    task: asyncio.Future[Attempt], seconds: float | None, cancel: CancelEvent | None
+) -> Literal["deadline", "cancel"] | None:
+    """Wait for a task; why not any longer, or None if it is done."""
+    import asyncio  # noqa: PLC0415 - see above
+
+    now = asyncio.get_running_loop().time
+    end = math.inf if seconds is None else now() + seconds
+    slice_ = math.inf if cancel is None else SIGNAL_SLICE
+    while True:
+        done, _ = await asyncio.wait({task}, timeout=max(0.0, min(end - now(), slice_)))
+        if done:
+            return None
+        if cancel is not None and cancel.is_set():
+            return "cancel"
+        # The timer of the loop may come a little early; where it has no slices it has come.
+        if cancel is None or now() >= end:
+            return "deadline"
+
+
+async def _end(task: asyncio.Future[Attempt]) -> None:
+    """Cancel a task and wait until it is over.
+
+    A cancellation that arrives meanwhile is somebody else's, and passes once it is.
+    """
+    import asyncio  # noqa: PLC0415 - see above
+
+    interrupt: asyncio.CancelledError | None = None
+    while not task.done():
+        task.cancel()
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            interrupt = error
+    if not task.cancelled():
+        # What it raised is taken note of; who wants it has it by now.
+        task.exception()
+    if interrupt is not None:
+        raise interrupt

@@ -16,6 +16,7 @@ from botocore.exceptions import ClientError
 from botocore.model import OperationModel
 
 from ..drivers.aio import drive_async
+from ..drivers.clock import current_time
 from ..drivers.course import Course, Subject, reason_of
 from ..drivers.port import Attempt
 from ..drivers.sync import drive
@@ -23,7 +24,7 @@ from ..engine.machine import AttemptsUsedUp, Ending, Facts, Failed, TimedOut
 from ..engine.model import AcceptorState, MatchedAcceptor
 from ..options import OPTION_NAMES, CancelEvent, WaitOptions
 from ..outcome import WaiterOutcome
-from .aio_call import cut_off
+from .aio_call import cut_off, is_async
 from .bounded import bounded_attempt
 from .budget import policy_of
 from .data_model import DataModel
@@ -54,6 +55,11 @@ def wait(waiter: Any, keywords: Mapping[str, Any], scope: Scope) -> WaiterOutcom
         WaiterError: the wait did not succeed, in botocore's words. Other errors come through as
             the operation raised them.
     """
+    if is_async(type(client_of(waiter))):
+        raise TypeError(
+            f"the waiter {waiter.name} blocks, and its client is aiobotocore's, whose calls are "
+            "awaited: take client.get_waiter, or aiobotocore.waiter.AIOWaiter"
+        )
     course, port, options = prepared(waiter, keywords, scope)
     with marked_as_waiter():
         outcome = drive(
@@ -74,6 +80,12 @@ async def wait_async(waiter: Any, keywords: Mapping[str, Any], scope: Scope) -> 
         The last response, or error response, as aiobotocore's own does; the outcome is left as
         `waiter.outcome`.
     """
+    client = client_of(waiter)
+    if client is not None and not is_async(type(client)):
+        raise TypeError(
+            f"the waiter {waiter.name} is awaited, and the calls of its client are not: "
+            "take client.get_waiter, or wait_until_async, which calls in threads"
+        )
     course, port, options = prepared(waiter, keywords, scope)
     with marked_as_waiter():
         waiter.outcome = await drive_async(
@@ -137,7 +149,7 @@ class DropInPort:
         *,
         cancel: CancelEvent | None = None,
     ) -> None:
-        self._cancel = cancel
+        self.cancel = cancel
         self._operation = operation_of(waiter)
         self._client_method = client_method_of(self._operation)
         self._parameters = parameters
@@ -166,7 +178,7 @@ class DropInPort:
     def poll(self, time_left: float | None) -> Attempt:
         """Make the call, by botocore's wrapper or by what was put in its place."""
         return bounded_attempt(
-            self._attempt, client=self._client, seconds=time_left, cancel=self._cancel
+            self._attempt, client=self._client, seconds=time_left, cancel=self.cancel
         )
 
     def _attempt(self) -> Attempt:
@@ -272,7 +284,8 @@ class AsyncDropInPort:
 
     async def poll(self, time_left: float | None) -> Attempt:
         """Await the call, at most `time_left` seconds."""
-        return await cut_off(self._attempt, time_left)
+        with current_time().hold():
+            return await cut_off(self._attempt, time_left, self._port.cancel)
 
     async def _attempt(self) -> Attempt:
         try:

@@ -9,6 +9,7 @@ from typing import Any
 from botocore import xform_name
 from botocore.model import OperationModel
 
+from ..drivers.clock import current_time
 from ..drivers.course import Subject
 from ..drivers.port import Attempt
 from ..engine.machine import Facts
@@ -39,7 +40,7 @@ class ClientPort:
         cancel: CancelEvent | None = None,
     ) -> None:
         self._client = client
-        self._cancel = cancel
+        self.cancel = cancel
         self._waiter = waiter
         self._parameters = parameters
         self._call: Callable[..., Any] = getattr(client, xform_name(waiter.operation.name))
@@ -55,7 +56,7 @@ class ClientPort:
     def poll(self, time_left: float | None) -> Attempt:
         """Make the call, which ends after `time_left` seconds."""
         return bounded_attempt(
-            self._attempt, client=self._client, seconds=time_left, cancel=self._cancel
+            self._attempt, client=self._client, seconds=time_left, cancel=self.cancel
         )
 
     def _attempt(self) -> Attempt:
@@ -123,7 +124,8 @@ class AsyncClientPort:
 
     async def poll(self, time_left: float | None) -> Attempt:
         """Await the call, at most `time_left` seconds."""
-        return await cut_off(self._attempt, time_left)
+        with current_time().hold():
+            return await cut_off(self._attempt, time_left, self._port.cancel)
 
     async def _attempt(self) -> Attempt:
         try:

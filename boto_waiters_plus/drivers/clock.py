@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from ..engine.machine import Cancelled, Woken
@@ -34,6 +36,10 @@ class TimeSource(Protocol):
 
     async def sleep_async(self, seconds: float) -> None:
         """Sleep without blocking the loop."""
+        ...
+
+    def hold(self) -> AbstractContextManager[object]:
+        """Let no time pass but what really does: a call over the network is under way."""
         ...
 
 
@@ -72,6 +78,10 @@ class SystemTime:
             await asyncio.sleep(LONGEST_SLEEP)
             seconds -= LONGEST_SLEEP
         await asyncio.sleep(seconds)
+
+    def hold(self) -> AbstractContextManager[object]:
+        """Nothing to do: real time passes by itself."""
+        return contextlib.nullcontext()
 
 
 SYSTEM_TIME = SystemTime()
@@ -185,6 +195,31 @@ def _slices(seconds: float) -> Iterator[float]:
 def subscribed(wake: WakeSignal | Subscribable) -> WakeSignal:
     """The signal as one wait sees it: a view of its own where several may share the signal."""
     return wake.subscribe() if isinstance(wake, Subscribable) else wake
+
+
+class _Either:
+    """Two events as one."""
+
+    __slots__ = ("_first", "_second")
+
+    def __init__(self, first: CancelEvent, second: CancelEvent) -> None:
+        self._first = first
+        self._second = second
+
+    def is_set(self) -> bool:
+        return self._first.is_set() or self._second.is_set()
+
+    def wait(self, timeout: float | None = None, /) -> bool:
+        left = math.inf if timeout is None else timeout
+        while left > 0 and not self.is_set():
+            self._first.wait(min(left, SIGNAL_SLICE))
+            left -= SIGNAL_SLICE
+        return self.is_set()
+
+
+def either(first: CancelEvent, second: CancelEvent | None) -> CancelEvent:
+    """What is set when one of two events is; the second may not be there."""
+    return first if second is None else _Either(first, second)
 
 
 def _signalled(wake: WakeSignal) -> Woken:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import inspect
-import math
 import sys
 import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
@@ -13,24 +12,25 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
-from ..attach import is_async
+from ..aws.aio_call import is_async
 from ..aws.port import subject_of
 from ..aws.private_names import marked_as_waiter
 from ..aws.scope import Scope
 from ..aws.waiters import BoundWaiter
 from ..deadline import seconds_left
-from ..drivers.clock import SIGNAL_SLICE, subscribed
+from ..drivers.clock import either, subscribed
 from ..drivers.course import Course, Observer, Subject
 from ..drivers.schedule import Lane, Pool, Task
 from ..drivers.scheduler import Scheduler, Workers
 from ..drivers.scheduler_async import AsyncScheduler
 from ..engine.machine import Policy
 from ..exceptions import WaiterCancelledError, WaiterError, WaitersError
+from ..install import client_scope
 from ..options import CancelEvent, Seconds, WaitOptions, seconds
 from ..outcome import WaiterOutcome
 from ..progress import Progress, ProgressTable, WaitProgress
 from .callbacks import Callbacks
-from .wait import Wait, scope_of
+from .wait import Wait
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -181,7 +181,7 @@ class Batch:
         tasks = []
         for index, wait in enumerate(self.waits):
             client = wait.client
-            scope = scopes.setdefault(id(client), scope_of(client))
+            scope = scopes.setdefault(id(client), client_scope(client))
             max_wait = _least(wait.max_wait, shared)
             assert max_wait is not None, "checked before"
             policy, options = wait._policy(scope, max_wait)  # noqa: SLF001 - of this module
@@ -200,7 +200,7 @@ class Batch:
             tasks.append(
                 Task(
                     course,
-                    wait._port(_either(self.stop, options.cancel_event)),  # noqa: SLF001 - of this module
+                    wait._port(either(self.stop, options.cancel_event)),  # noqa: SLF001 - of this module
                     pools.of(client),
                     cancel=options.cancel_event,
                     wake=wake if wake is None else subscribed(wake),
@@ -230,30 +230,6 @@ class Batch:
         self._results[task.index] = result
         if self._progress is not None:
             self._progress.is_over(task.index, result)
-
-
-class _Either:
-    """Two events as one."""
-
-    __slots__ = ("_first", "_second")
-
-    def __init__(self, first: CancelEvent, second: CancelEvent) -> None:
-        self._first = first
-        self._second = second
-
-    def is_set(self) -> bool:
-        return self._first.is_set() or self._second.is_set()
-
-    def wait(self, timeout: float | None = None, /) -> bool:
-        left = math.inf if timeout is None else timeout
-        while left > 0 and not self.is_set():
-            self._first.wait(min(left, SIGNAL_SLICE))
-            left -= SIGNAL_SLICE
-        return self.is_set()
-
-
-def _either(first: CancelEvent, second: CancelEvent | None) -> CancelEvent:
-    return first if second is None else _Either(first, second)
 
 
 class _Pools:

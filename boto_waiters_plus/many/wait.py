@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..attach import attachment_of, find_waiter, is_async
+from ..attach import find_waiter
+from ..aws.aio_call import is_async
 from ..aws.port import AsyncClientPort, ClientPort
 from ..aws.scope import Scope
 from ..engine.machine import Policy
 from ..engine.model import WaiterDefinition
-from ..install import _installed_scope
+from ..install import _installed_scope, client_scope
 from ..options import (
     NO_OPTIONS,
     CancelEvent,
@@ -59,7 +60,7 @@ class Wait:
         self.max_wait = None if max_wait is None else seconds("max_wait", max_wait)
         self.options = _only_options(options)
         # For what it raises.
-        self._policy(scope_of(client), self.max_wait or 1)
+        self._policy(client_scope(client), self.max_wait or 1)
         self._bound.warn_if_deprecated()
 
     @property
@@ -84,12 +85,6 @@ class Wait:
     def _policy(self, scope: Scope, max_wait: float) -> tuple[Policy, WaitOptions]:
         options = self.options.over(scope.defaults)
         return policy_for(self._bound.definition, options, max_wait), options
-
-
-def scope_of(client: Any) -> Scope:
-    """The settings in force for a client."""
-    attachment = attachment_of(client)
-    return _installed_scope() if attachment is None else attachment.scope
 
 
 def _only_options(keywords: Mapping[str, Any]) -> WaitOptions:

@@ -3,6 +3,11 @@
 While `virtual_time()` is open, `time.monotonic`, `time.sleep` and `asyncio.sleep` are its own in
 the whole process, and so are the pauses of every wait. The wall clock (`time.time`, `datetime`),
 the timers of event loops, and timeouts of sockets and locks stay real.
+
+A sleep that blocks passes time at once. Where tasks sleep, time jumps to the nearest planned moment
+once the loop has nothing to run and no held call is under way. Held are the calls of waits on AWS
+clients, and what runs inside `VirtualClock.hold()`. Of other input and output nobody can tell
+whether a task is waiting for it: that belongs inside `hold()`, or time jumps while it is under way.
 """
 
 from __future__ import annotations
@@ -14,15 +19,25 @@ import itertools
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
+from contextvars import ContextVar
 from unittest import mock
 
 from ..drivers.clock import SYSTEM_TIME, current_time, set_time
 from ..options import CancelEvent
 
-# Turns of the event loop that all other tasks get before time jumps: what became ready in the
-# meantime must run first. A task needs a few turns from a future's result to its next sleep.
-TURNS_BEFORE_JUMP = 20
+TURNS_BEFORE_JUMP = 2
+"""Turns of the event loop without anything to run before time jumps: the loop asks the system for
+what has come in between them."""
+
+TURNS_IN_THE_DARK = 20
+"""The same where a loop does not tell what it has to run: a task needs a few turns from a future's
+result to its next sleep."""
+
+HELD_SLICE = 0.001
+"""Real seconds between two looks at whether a held call is over."""
+
+_holds: ContextVar[tuple[_Hold, ...]] = ContextVar("boto_waiters_plus_holds", default=())
 
 
 class VirtualClock:
@@ -33,6 +48,7 @@ class VirtualClock:
         self._now = 0.0
         self._due: list[tuple[float, int, Callable[[], object]]] = []
         self._order = itertools.count()
+        self._held: set[_Hold] = set()
         self._jumpers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Jumper] = (
             weakref.WeakKeyDictionary()
         )
@@ -99,6 +115,29 @@ class VirtualClock:
             self._advance_to(due)
         return event.is_set()
 
+    @contextlib.contextmanager
+    def hold(self) -> Iterator[None]:
+        """Let tasks that sleep do so until this block is over, or sleeps itself.
+
+        For what takes real time in a task: `with clock.hold(): await session.get(url)`.
+        """
+        hold = _Hold()
+        token = _holds.set((*_holds.get(), hold))
+        with self._lock:
+            self._held.add(hold)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._held.discard(hold)
+            _holds.reset(token)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether something is under way that takes real time."""
+        with self._lock:
+            return any(not hold.sleepers for hold in self._held)
+
     async def sleep_async(self, seconds: float) -> None:
         """Sleep until no other task of the loop has anything to do before."""
         loop = asyncio.get_running_loop()
@@ -110,7 +149,24 @@ class VirtualClock:
         jumper = self._jumpers.get(loop)
         if jumper is None:
             jumper = self._jumpers[loop] = _Jumper(self, loop)
-        await jumper.rest(woken)
+        holds = _holds.get()
+        self._count_sleeper(holds, 1)
+        try:
+            await jumper.rest(woken)
+        finally:
+            self._count_sleeper(holds, -1)
+
+    def _count_sleeper(self, holds: tuple[_Hold, ...], count: int) -> None:
+        with self._lock:
+            for hold in holds:
+                hold.sleepers += count
+
+
+class _Hold:
+    """Something under way that takes real time; not while a task of it sleeps in virtual time."""
+
+    def __init__(self) -> None:
+        self.sleepers = 0
 
 
 class _Jumper:
@@ -123,6 +179,9 @@ class _Jumper:
     def __init__(self, clock: VirtualClock, loop: asyncio.AbstractEventLoop) -> None:
         self._clock = clock
         self._loop = loop
+        # What the loop runs in this turn behind us and in the next; asyncio's own name for it.
+        self._ready: Sized | None = getattr(loop, "_ready", None)
+        self._enough = TURNS_IN_THE_DARK if self._ready is None else TURNS_BEFORE_JUMP
         self._sleepers = 0
         self._idle_turns = 0
         self._turning = False
@@ -144,8 +203,12 @@ class _Jumper:
         if not self._sleepers:
             self._turning = False
             return
-        self._idle_turns += 1
-        if self._idle_turns > TURNS_BEFORE_JUMP:
+        if self._clock.is_held:
+            self._idle_turns = 0
+            self._loop.call_later(HELD_SLICE, self._turn)
+            return
+        self._idle_turns = 0 if self._ready else self._idle_turns + 1
+        if self._idle_turns >= self._enough:
             self._idle_turns = 0
             self._clock.jump()
         self._loop.call_soon(self._turn)

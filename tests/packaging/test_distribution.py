@@ -35,6 +35,7 @@ PUBLIC_NAMES = [
     "wait_any",
     "wait_any_async",
     "wait_until",
+    "wait_until_async",
 ]
 
 
