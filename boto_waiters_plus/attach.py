@@ -161,7 +161,13 @@ def wait_on(
         WaiterError: the wait did not succeed.
     """
     course, parameters, options = _prepared(waiter, scope, max_wait, keywords)
-    port = ClientPort(client, waiter, parameters, cancel=options.cancel_event)
+    port = ClientPort(
+        client,
+        waiter,
+        parameters,
+        cancel=options.cancel_event,
+        in_thread=bool(options.call_in_thread),
+    )
     with marked_as_waiter():
         return drive(course, port, cancel=options.cancel_event, wake=options.wake_signal)
 

@@ -96,7 +96,11 @@ def prepared(
     options = given.over(scope.defaults)
     policy = policy_of(waiter.config, waiter_config, max_wait, given, options)
     port = DropInPort(
-        waiter, list(waiter.config.acceptors), parameters, cancel=options.cancel_event
+        waiter,
+        list(waiter.config.acceptors),
+        parameters,
+        cancel=options.cancel_event,
+        in_thread=bool(options.call_in_thread),
     )
     course = Course(
         port.subject,
@@ -127,6 +131,7 @@ class DropInPort:
             `matcher_func`.
         parameters: the operation's parameters.
         cancel: ends a call that is under way.
+        in_thread: make each call in a thread that can be given up.
     """
 
     def __init__(
@@ -136,8 +141,10 @@ class DropInPort:
         parameters: Mapping[str, Any],
         *,
         cancel: CancelEvent | None = None,
+        in_thread: bool = False,
     ) -> None:
         self._cancel = cancel
+        self._in_thread = in_thread
         self._operation = operation_of(waiter)
         self._client_method = client_method_of(self._operation)
         self._parameters = parameters
@@ -166,7 +173,11 @@ class DropInPort:
     def poll(self, time_left: float | None) -> Attempt:
         """Make the call, by botocore's wrapper or by what was put in its place."""
         return bounded_attempt(
-            self._attempt, client=self._client, seconds=time_left, cancel=self._cancel
+            self._attempt,
+            client=self._client,
+            seconds=time_left,
+            cancel=self._cancel,
+            in_thread=self._in_thread,
         )
 
     def _attempt(self) -> Attempt:

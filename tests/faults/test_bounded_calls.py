@@ -43,7 +43,8 @@ from boto_waiters_plus.aws.bounded import Abandoned, CancelledInFlight, bounded_
 
 SECONDS = 0.5
 SHORT = 0.3
-GENEROUS = 1.0
+GENEROUS = 8.0
+"""Seconds late on a machine that has other things to do; unbounded, these faults last a minute."""
 MANY_SECONDS = 60
 
 # In these modes they take different ways through botocore; the others do not care.
@@ -108,9 +109,7 @@ def test_a_bounded_call_ends_as_the_table_says_and_in_time(fault, mode, certific
         seconds = SHORT if fault.endings == {ABANDONED} else SECONDS
         began = time.perf_counter()
         ending = ending_of(running.call, client=running.client, seconds=seconds)
-        # botocore's own pause of a second between two tries for credentials is not bounded.
-        slack = GENEROUS + (1 if fault.place == "credentials" else 0)
-        assert time.perf_counter() - began < seconds + slack
+        assert time.perf_counter() - began < seconds + GENEROUS
         assert ending in fault.endings
         if ending == ABANDONED and fault.place == "server":
             assert running.server.wait_until_closed(5)
