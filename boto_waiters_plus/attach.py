@@ -196,7 +196,7 @@ def _prepared(
     given, parameters = checked(waiter, keywords)
     options = given.over(scope.defaults)
     policy = policy_for(waiter.definition, options, budget_of(waiter.method_name, max_wait))
-    waiter.warn_if_deprecated()
+    waiter.warn()
     course = Course(subject_of(waiter), policy, observers=scope.observers)
     if options.on_attempt is not None:
         course.observe_attempts(options.on_attempt)

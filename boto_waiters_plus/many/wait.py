@@ -60,7 +60,7 @@ class Wait:
         self.options = _only_options(options)
         # For what it raises.
         self._policy(scope_of(client), self.max_wait or 1)
-        self._bound.warn_if_deprecated()
+        self._bound.warn()
 
     @property
     def definition(self) -> WaiterDefinition:

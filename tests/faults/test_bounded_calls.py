@@ -4,12 +4,9 @@ Bounds are generous: what is measured precisely is in `bench/faults.py`.
 """
 
 import contextlib
-import gc
-import signal
 import socket
 import threading
 import time
-import warnings
 from unittest import mock
 
 import pytest
@@ -37,14 +34,20 @@ from faults.server import (
     hang,
     slow_names,
 )
+from faults.support import (
+    GENEROUS,
+    Alarms,
+    aside,
+    drop_what_cpython_leaves_open,
+    own_threads,
+    skip_without_black_holes,
+)
 
 from boto_waiters_plus.aws import connections
 from boto_waiters_plus.aws.bounded import Abandoned, CancelledInFlight, bounded_call
 
 SECONDS = 0.5
 SHORT = 0.3
-GENEROUS = 8.0
-"""Seconds late on a machine that has other things to do; unbounded, these faults last a minute."""
 MANY_SECONDS = 60
 
 # In these modes they take different ways through botocore; the others do not care.
@@ -76,29 +79,6 @@ def ending_of(call, **options):
     except Exception as raised:
         return type(raised).__name__
     return ANSWER
-
-
-def aside(call):
-    thread = threading.Thread(target=call)
-    thread.start()
-    return thread
-
-
-def own_threads():
-    return [t.name for t in threading.enumerate() if t.name.startswith("boto_waiters_plus")]
-
-
-def drop_what_cpython_leaves_open():
-    """CPython before 3.11 does not close the proxy's answer when reading it fails."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
-
-
-def skip_without_black_holes():
-    with BlackHole() as hole:
-        if not hole.holds:
-            pytest.skip("a full queue does not hold connections up on this system")
 
 
 @pytest.mark.parametrize(("fault", "mode"), CASES)
@@ -375,16 +355,10 @@ def test_ctrl_c_ends_the_call_at_once():
 
     with FaultServer([hang(BEFORE_HEADERS)]) as server:
         client = make_client("json", server.url, "legacy")
-        before = signal.signal(signal.SIGALRM, interrupt)
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
-        try:
-            began = time.perf_counter()
-            with pytest.raises(KeyboardInterrupt):
-                bounded_call(operation(client), client=client, seconds=MANY_SECONDS)
-            assert time.perf_counter() - began < 10
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
+        began = time.perf_counter()
+        with Alarms(0.2, 0, interrupt), pytest.raises(KeyboardInterrupt):
+            bounded_call(operation(client), client=client, seconds=MANY_SECONDS)
+        assert time.perf_counter() - began < 10
         assert server.wait_until_closed(5)
         client.close()
 

@@ -9,7 +9,7 @@ import botocore.endpoint
 import pytest
 from faults.scenarios import TABLE, make_client
 from faults.server import BODY, FaultServer, answer, drip, hang
-from faults.test_bounded_calls import GENEROUS
+from faults.support import GENEROUS, join_own_threads
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import bounding
@@ -48,11 +48,10 @@ def test_refused_nothing_of_botocore_is_changed_and_waits_end_in_time(way):
         # A connection that is older than the first wait.
         client.describe_table(**EXISTS)
         began = time.perf_counter()
+        wait = client.get_waiter("table_exists").wait
+        wait = client.wait_until_table_exists if way == "wait_until" else wait
         with pytest.raises(bwp.WaiterTimeoutError):
-            if way == "wait_until":
-                client.wait_until_table_exists(max_wait=0.3, **EXISTS)
-            else:
-                client.get_waiter("table_exists").wait(max_wait=0.3, **EXISTS)
+            wait(max_wait=0.3, **EXISTS)
         assert time.perf_counter() - began < 0.3 + GENEROUS
         assert server.wait_until_closed(5)
         assert client.wait_until_table_exists(max_wait=60, **EXISTS).attempts == 1
@@ -111,19 +110,19 @@ def test_a_recorder_that_has_replaced_the_connection_classes_is_left_alone(proce
         assert CLASSES[2].ConnectionCls is Recorder
         assert dict(Recorder.__dict__) == own
         go_on.set()
-        for thread in threading.enumerate():
-            if thread.name == "boto_waiters_plus call":
-                thread.join(30)
+        join_own_threads()
 
 
 @pytest.mark.usefixtures("_installed")
 def test_refused_a_client_that_cannot_have_connections_of_its_own_is_called_in_a_thread():
     bounding.set_process_wide(False)
     with FaultServer([hang(BODY)]) as server:
-        client = make_client("json", server.url, "standard", read_timeout=2, retries={})
+        client = make_client("json", server.url, retries={"total_max_attempts": 1})
         del client._endpoint.http_session._pool_classes_by_scheme
         began = time.perf_counter()
         with pytest.raises(bwp.WaiterTimeoutError):
             client.wait_until_table_exists(max_wait=0.3, **EXISTS)
         assert time.perf_counter() - began < 0.3 + GENEROUS
-        client.close()
+    # Given up, and not cut off: it ends with the server.
+    join_own_threads()
+    client.close()

@@ -23,10 +23,11 @@ from faults.scenarios import (
     waiter_of,
 )
 from faults.server import BEFORE_HEADERS, BODY, FaultServer, answer, drip, hang
-from faults.test_bounded_calls import (
+from faults.support import (
     GENEROUS,
     aside,
     drop_what_cpython_leaves_open,
+    join_own_threads,
     own_threads,
     skip_without_black_holes,
 )
@@ -146,9 +147,7 @@ def test_get_waiter_raises_what_botocore_alone_raises(fault, certificate):
 
 
 @pytest.mark.parametrize("fault", ENDING, ids=str)
-def test_wait_until_raises_errors_of_one_family_with_the_cause_and_the_endpoint(
-    fault, certificate
-):
+def test_wait_until_raises_errors_of_one_family_with_the_cause_and_the_endpoint(fault, certificate):
     stock, _ = run_alone(fault, alone, certificate)
     ours, url = run_alone(fault, wait_until, certificate)
     match stock:
@@ -315,9 +314,7 @@ def test_in_a_thread_a_users_handler_is_bounded_and_its_thread_is_all_that_stays
         left = [name for name in own_threads() if "watchdog" not in name]
         assert left == ["boto_waiters_plus call"]
         go_on.set()
-        for thread in threading.enumerate():
-            if thread.name in left:
-                thread.join(30)
+        join_own_threads()
         assert [name for name in own_threads() if "watchdog" not in name] == []
         client.close()
 
@@ -351,9 +348,7 @@ def test_in_a_thread_the_refresh_of_credentials_is_bounded_too(certificate):
     with run_fault(fault, "standard", certificate) as running:
         with pytest.raises(bwp.WaiterTimeoutError):
             wait_until(running.client, max_wait=SHORT, call_in_thread=True)
-        for thread in threading.enumerate():
-            if thread.name == "boto_waiters_plus call":
-                thread.join(30)
+        join_own_threads()
 
 
 def test_many_waits_may_call_in_threads():
