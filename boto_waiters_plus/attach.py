@@ -164,7 +164,13 @@ def wait_on(
         WaiterError: the wait did not succeed.
     """
     course, parameters, options = _prepared(waiter, scope, max_wait, keywords)
-    port = ClientPort(client, waiter, parameters, cancel=options.cancel_event)
+    port = ClientPort(
+        client,
+        waiter,
+        parameters,
+        cancel=options.cancel_event,
+        in_thread=bool(options.call_in_thread),
+    )
     with marked_as_waiter():
         return drive(course, port, cancel=options.cancel_event, wake=options.wake_signal)
 
@@ -208,7 +214,7 @@ def _prepared(
     given, parameters = checked(waiter, keywords)
     options = given.over(scope.defaults)
     policy = policy_for(waiter.definition, options, budget_of(waiter.method_name, max_wait))
-    waiter.warn_if_deprecated()
+    waiter.warn()
     course = Course(subject_of(waiter), policy, observers=scope.observers)
     if options.on_attempt is not None:
         course.observe_attempts(options.on_attempt)

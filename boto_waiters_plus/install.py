@@ -68,11 +68,15 @@ class _Installation:
     """What is installed in this process."""
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.new_lock()
         self.on = False
         self.scope = EMPTY
         self.hooks: weakref.WeakKeyDictionary[Any, _SessionHook] = weakref.WeakKeyDictionary()
         self.client_classes: weakref.WeakSet[type] = weakref.WeakSet()
+
+    def new_lock(self) -> None:
+        """Of a child after a fork too: nobody is left there to release one that was held."""
+        self.lock = threading.RLock()
 
 
 _STATE = _Installation()

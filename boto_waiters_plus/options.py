@@ -94,6 +94,10 @@ class WaitOptions:
     """An event that ends the wait with `WaiterCancelledError`."""
     on_attempt: Callable[[WaitEvent], object] | None = None
     """Called after each attempt with a `WaitEvent`; what it raises ends the wait."""
+    call_in_thread: bool | None = None
+    """Whether each call runs in a daemon thread, which is given up at the deadline. Bounds what
+    cannot be interrupted (your own event handlers and callables, the refresh of credentials), and
+    may leave that one thread behind until it is done. A call that is awaited needs none."""
 
     def __post_init__(self) -> None:
         for name in ("min_delay", "max_delay"):
@@ -105,6 +109,7 @@ class WaitOptions:
         self._check("delay_pace", _pace)
         self._check("last_attempt", _last_attempt)
         self._check("retry_transient", _flag)
+        self._check("call_in_thread", _flag)
         self._check("wake_signal", _wake_signal)
         self._check("cancel_event", lambda n, v: _with_methods(n, v, "is_set", "wait"))
         self._check("on_attempt", _callback)

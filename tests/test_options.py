@@ -170,6 +170,7 @@ def test_missing_max_wait_is_asked_for_before_any_call():
         ("retry_transient", "yes", TypeError),
         ("on_attempt", 5, TypeError),
         ("on_attempt", "print", TypeError),
+        ("call_in_thread", 1, TypeError),
         ("cancel_event", True, TypeError),
         ("cancel_event", threading.Lock(), TypeError),
         ("wake_signal", object(), TypeError),
@@ -269,6 +270,7 @@ def test_every_option_can_be_merged():
         wake_signal=event,
         cancel_event=event,
         on_attempt=print,
+        call_in_thread=True,
     )
     assert NO_OPTIONS.over(given) == given
     assert given.over(NO_OPTIONS) == given

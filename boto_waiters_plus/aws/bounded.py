@@ -9,6 +9,7 @@ handler here refuses retries that would not fit any more.
 from __future__ import annotations
 
 import contextvars
+import os
 import threading
 import weakref
 from collections.abc import Callable, Mapping
@@ -99,14 +100,21 @@ def bounded_attempt(
     client: Any,
     seconds: float | None,
     cancel: CancelEvent | None,
+    in_thread: bool = False,
 ) -> Attempt:
     """An attempt that may say that it was cut off; see `bounded_call`."""
     try:
-        return bounded_call(attempt, client=client, seconds=seconds, cancel_event=cancel)
-    except Abandoned:
-        return Attempt(facts=Facts(acceptor=None), cut_off="deadline")
-    except CancelledInFlight:
-        return Attempt(facts=Facts(acceptor=None), cut_off="cancel")
+        return bounded_call(
+            attempt, client=client, seconds=seconds, cancel_event=cancel, in_thread=in_thread
+        )
+    except (Abandoned, CancelledInFlight) as cut:
+        return cut_off_attempt(cut)
+
+
+def cut_off_attempt(cut: Abandoned | CancelledInFlight) -> Attempt:
+    """The attempt whose call ended in this."""
+    facts = Facts(acceptor=None)
+    return Attempt(facts=facts, cut_off="deadline" if isinstance(cut, Abandoned) else "cancel")
 
 
 def _raise_verdict(scope: Scope, error: Exception | None) -> None:
@@ -143,6 +151,16 @@ def _run_in_thread(scope: Scope, call: Callable[[], T]) -> T:
 
 _prepared: weakref.WeakSet[Any] = weakref.WeakSet()
 _preparing = threading.Lock()
+
+
+def _new_lock() -> None:
+    # In a child after a fork nobody is left to release the one that was held.
+    global _preparing  # noqa: PLW0603 - see above
+    _preparing = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)
 
 
 def _prepare(client: Any) -> bool:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import http.client
+import os
 import socket
 import threading
 import time
@@ -284,7 +285,7 @@ class _Hooks:
 
     def __init__(self) -> None:
         self.wanted = True
-        self.lock = threading.RLock()
+        self.new_lock()
         self._put: list[tuple[Any, str, Any, Any]] = []
         self._ours: dict[tuple[Any, str], Any] = {}
         self._time = _EndpointTime("time")
@@ -293,6 +294,10 @@ class _Hooks:
             for name in ("AWSHTTPConnection", "AWSHTTPSConnection")
             if _is_plain(cls := getattr(botocore.awsrequest, name, None))
         ]
+
+    def new_lock(self) -> None:
+        """Of a child after a fork too: nobody is left there to release one that was held."""
+        self.lock = threading.RLock()
 
     def put(self) -> bool:
         if not self.wanted or not self._classes:
@@ -367,3 +372,6 @@ def _acquired(acquire: Callable[..., Any], bucket: Any, amount: float) -> bool:
 
 
 _hooks = _Hooks()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_hooks.new_lock)

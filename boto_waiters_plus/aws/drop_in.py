@@ -108,7 +108,11 @@ def prepared(
     options = given.over(scope.defaults)
     policy = policy_of(waiter.config, waiter_config, max_wait, given, options)
     port = DropInPort(
-        waiter, list(waiter.config.acceptors), parameters, cancel=options.cancel_event
+        waiter,
+        list(waiter.config.acceptors),
+        parameters,
+        cancel=options.cancel_event,
+        in_thread=bool(options.call_in_thread),
     )
     course = Course(
         port.subject,
@@ -139,6 +143,7 @@ class DropInPort:
             `matcher_func`.
         parameters: the operation's parameters.
         cancel: ends a call that is under way.
+        in_thread: make each call in a thread that can be given up.
     """
 
     def __init__(
@@ -148,8 +153,10 @@ class DropInPort:
         parameters: Mapping[str, Any],
         *,
         cancel: CancelEvent | None = None,
+        in_thread: bool = False,
     ) -> None:
         self.cancel = cancel
+        self._in_thread = in_thread
         self._operation = operation_of(waiter)
         self._client_method = client_method_of(self._operation)
         self._parameters = parameters
@@ -178,7 +185,11 @@ class DropInPort:
     def poll(self, time_left: float | None) -> Attempt:
         """Make the call, by botocore's wrapper or by what was put in its place."""
         return bounded_attempt(
-            self._attempt, client=self._client, seconds=time_left, cancel=self.cancel
+            self._attempt,
+            client=self._client,
+            seconds=time_left,
+            cancel=self.cancel,
+            in_thread=self._in_thread,
         )
 
     def _attempt(self) -> Attempt:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
+    EndpointProviderError,
     NoCredentialsError,
     NoRegionError,
     ParamValidationError,
@@ -25,6 +26,8 @@ from .private_names import is_retryable
 
 RAW = (
     ParamValidationError,
+    # Parameters of a wrong type, where the endpoint depends on them.
+    EndpointProviderError,
     NoCredentialsError,
     PartialCredentialsError,
     NoRegionError,

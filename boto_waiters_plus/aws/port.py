@@ -29,6 +29,7 @@ class ClientPort:
         waiter: the definition on its operation.
         parameters: the operation's parameters; never changed.
         cancel: ends a call that is under way.
+        in_thread: make each call in a thread that can be given up.
     """
 
     def __init__(
@@ -38,9 +39,11 @@ class ClientPort:
         parameters: Mapping[str, Any],
         *,
         cancel: CancelEvent | None = None,
+        in_thread: bool = False,
     ) -> None:
         self._client = client
         self.cancel = cancel
+        self._in_thread = in_thread
         self._waiter = waiter
         self._parameters = parameters
         self._call: Callable[..., Any] = getattr(client, xform_name(waiter.operation.name))
@@ -56,7 +59,11 @@ class ClientPort:
     def poll(self, time_left: float | None) -> Attempt:
         """Make the call, which ends after `time_left` seconds."""
         return bounded_attempt(
-            self._attempt, client=self._client, seconds=time_left, cancel=self.cancel
+            self._attempt,
+            client=self._client,
+            seconds=time_left,
+            cancel=self.cancel,
+            in_thread=self._in_thread,
         )
 
     def _attempt(self) -> Attempt:

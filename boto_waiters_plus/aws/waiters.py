@@ -23,6 +23,7 @@ from botocore.model import OperationModel, ServiceModel
 
 from ..catalog.files import SEARCH_PATH_FILE, parse_document
 from ..catalog.shipped import shipped_definitions
+from ..catalog.verbs import is_changing
 from ..catalog.waiters2 import convert_model, without_status
 from ..engine.matching import Matching
 from ..engine.model import Acceptor, OutputMatcher, WaiterDefinition
@@ -38,9 +39,13 @@ _LEVELS_TO_CALLER = 5
 class BoundWaiter:
     """A definition together with the operation it polls, compiled."""
 
-    def __init__(self, definition: WaiterDefinition, operation: OperationModel) -> None:
+    def __init__(
+        self, definition: WaiterDefinition, operation: OperationModel, *, is_foreign: bool = False
+    ) -> None:
         self.definition = definition
         self.operation = operation
+        self.is_foreign = is_foreign
+        """Whether it comes neither with this package nor with botocore."""
         self._warned = False
 
     @cached_property
@@ -53,15 +58,23 @@ class BoundWaiter:
         """What the acceptors can see of a response."""
         return DataModel(self.operation, self.matching.paths)
 
-    def warn_if_deprecated(self) -> None:
-        """Warn, once for each waiter found, of one that its definition calls deprecated."""
-        if self.definition.deprecated and not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"the waiter {self.definition.name} is deprecated",
-                DeprecationWarning,
-                stacklevel=_LEVELS_TO_CALLER,
+    def warn(self) -> None:
+        """Warn, once for each waiter found, of one that is deprecated or does not only look.
+
+        Definitions come from wherever `AWS_DATA_PATH` points, and may name any operation.
+        """
+        if self._warned:
+            return
+        self._warned = True
+        name, operation = self.definition.name, self.operation
+        if self.definition.deprecated:
+            message = f"the waiter {name} is deprecated"
+            warnings.warn(message, DeprecationWarning, stacklevel=_LEVELS_TO_CALLER)
+        if self.is_foreign and is_changing(operation.name, operation.http.get("method")):
+            message = (
+                f"every look of the waiter {name} calls {operation.name}, which may not only read"
             )
+            warnings.warn(message, UserWarning, stacklevel=_LEVELS_TO_CALLER)
 
     @property
     def method_name(self) -> str:
@@ -92,10 +105,11 @@ class ServiceWaiters:
     def by_snake_name(self) -> Mapping[str, BoundWaiter]:
         """Every waiter by its name in snake case, in the order of precedence."""
         found: dict[str, BoundWaiter] = {}
-        for definition in self._all():
-            bound = self._bind(definition, found)
-            if bound is not None:
-                found.setdefault(xform_name(definition.name), bound)
+        for definitions, are_foreign in ((self._foreign(), True), (self._known(), False)):
+            for definition in definitions:
+                bound = self._bind(definition, found, is_foreign=are_foreign)
+                if bound is not None:
+                    found.setdefault(xform_name(definition.name), bound)
         return found
 
     def get(self, name: str) -> BoundWaiter | None:
@@ -116,14 +130,20 @@ class ServiceWaiters:
             if acceptor not in definition.acceptors
         ]
 
-    def _all(self) -> Iterator[WaiterDefinition]:
+    def _foreign(self) -> Iterator[WaiterDefinition]:
         yield from (d for d in self._given if self._is_ours(d))
         yield from self._on_search_path()
+
+    def _known(self) -> Iterator[WaiterDefinition]:
         yield from shipped_definitions(self._service.service_id.hyphenize())
         yield from self._of_botocore()
 
     def _bind(
-        self, definition: WaiterDefinition, found: Mapping[str, BoundWaiter]
+        self,
+        definition: WaiterDefinition,
+        found: Mapping[str, BoundWaiter],
+        *,
+        is_foreign: bool,
     ) -> BoundWaiter | None:
         """The waiter on its operation; None if this botocore has no such operation."""
         if xform_name(definition.name) in found:
@@ -133,7 +153,7 @@ class ServiceWaiters:
         operation = self._service.operation_model(definition.operation)
         definition = _resolved(definition, operation, keep_others=True)
         _check_operation(definition, operation)
-        return BoundWaiter(definition, operation)
+        return BoundWaiter(definition, operation, is_foreign=is_foreign)
 
     def _is_ours(self, definition: WaiterDefinition) -> bool:
         service = self._service

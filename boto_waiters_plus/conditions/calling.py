@@ -4,7 +4,25 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
+
+from ..aws.bounded import bounded_call
+from ..options import WaitOptions
+
+T = TypeVar("T")
+
+
+def called(call: Callable[[], T], options: WaitOptions, time_left: float | None) -> T:
+    """What a callable returns; in a thread, where the options ask for one.
+
+    Raises:
+        Abandoned, CancelledInFlight: the thread was given up.
+    """
+    if not options.call_in_thread:
+        return call()
+    return bounded_call(
+        call, client=None, seconds=time_left, cancel_event=options.cancel_event, in_thread=True
+    )
 
 
 async def value_of(call: Callable[[], Awaitable[Any] | Any]) -> Any:

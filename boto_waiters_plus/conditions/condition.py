@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..aws.aio_call import cut_off
+from ..aws.bounded import Abandoned, CancelledInFlight, cut_off_attempt
 from ..aws.errors import error_facts
 from ..deadline import budget_of
 from ..drivers.aio import drive_async
@@ -19,7 +20,7 @@ from ..engine.model import AcceptorState, MatchedAcceptor
 from ..engine.showing import may_show
 from ..exceptions import WaiterError
 from ..outcome import WaiterOutcome
-from .calling import refuse_coroutine, refuse_coroutine_function, value_of
+from .calling import called, refuse_coroutine, refuse_coroutine_function, value_of
 from .cases import Case, Handler
 from .patterns import in_words, name_of
 from .settings import Else, OnTimeout, Settings, checked_else
@@ -266,11 +267,13 @@ class _Port:
         self._condition = condition
         self._twin = twin
 
-    def poll(self, time_left: float | None) -> Attempt:  # noqa: ARG002 - a callable cannot be interrupted
+    def poll(self, time_left: float | None) -> Attempt:
         condition = self._condition
         try:
-            value = condition.call()
+            value = called(condition.call, condition.options, time_left)
             attempt = condition.returned(value)
+        except (Abandoned, CancelledInFlight) as cut:
+            return cut_off_attempt(cut)
         except Exception as error:
             attempt = condition.raised(error)
         refuse_coroutine(attempt.response, self._twin)

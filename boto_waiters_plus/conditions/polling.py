@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from ..aws.aio_call import cut_off
+from ..aws.bounded import Abandoned, CancelledInFlight, cut_off_attempt
 from ..aws.errors import RAW, error_facts
 from ..aws.port import message_of
 from ..catalog.smithy import parse_waiter
@@ -20,7 +21,7 @@ from ..engine.matching import Matching
 from ..engine.model import WaiterDefinition
 from ..options import WaitOptions, policy_for, split_options
 from ..outcome import WaiterOutcome
-from .calling import refuse_coroutine, refuse_coroutine_function, value_of
+from .calling import called, refuse_coroutine, refuse_coroutine_function, value_of
 
 ResultT = TypeVar("ResultT")
 
@@ -38,7 +39,7 @@ def poll(
 
     An error that it raises is matched by the name of its class; a `ClientError` by its code too.
     It runs in the calling thread and is not interrupted: one that returns after `max_wait` is
-    counted as late.
+    counted as late. With `call_in_thread=True` it is given up then.
 
     Args:
         call: called as `call(**input)`, or as `call()` where it takes no parameters.
@@ -151,9 +152,11 @@ class _CallablePort:
     def __init__(self, polled: _Polled) -> None:
         self._polled = polled
 
-    def poll(self, time_left: float | None) -> Attempt:  # noqa: ARG002 - a callable cannot be interrupted
+    def poll(self, time_left: float | None) -> Attempt:
         try:
-            value = self._polled.call()
+            value = called(self._polled.call, self._polled.options, time_left)
+        except (Abandoned, CancelledInFlight) as cut:
+            return cut_off_attempt(cut)
         except RAW:
             raise
         except Exception as error:

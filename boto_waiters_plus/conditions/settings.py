@@ -55,6 +55,7 @@ class ConditionOptions(TypedDict, total=False):
     wake_signal: WakeSignal | Signal
     cancel_event: CancelEvent
     on_attempt: Callable[[WaitEvent], object]
+    call_in_thread: bool
 
 
 OWN_OPTIONS: Final = ("interval", "signal", "polling", "retry_on")

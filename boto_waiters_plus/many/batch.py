@@ -200,7 +200,7 @@ class Batch:
             tasks.append(
                 Task(
                     course,
-                    wait._port(either(self.stop, options.cancel_event)),  # noqa: SLF001 - of this module
+                    wait._port(either(self.stop, options.cancel_event), options),  # noqa: SLF001 - of this module
                     pools.of(client),
                     cancel=options.cancel_event,
                     wake=wake if wake is None else subscribed(wake),

@@ -61,7 +61,7 @@ class Wait:
         self.options = _only_options(options)
         # For what it raises.
         self._policy(client_scope(client), self.max_wait or 1)
-        self._bound.warn_if_deprecated()
+        self._bound.warn()
 
     @property
     def definition(self) -> WaiterDefinition:
@@ -78,8 +78,14 @@ class Wait:
         service = self._bound.operation.service_model.service_name
         return f"Wait({service} {self.waiter}, max_wait={self.max_wait})"
 
-    def _port(self, cancel: CancelEvent) -> ClientPort | AsyncClientPort:
-        port = ClientPort(self.client, self._bound, self.parameters, cancel=cancel)
+    def _port(self, cancel: CancelEvent, options: WaitOptions) -> ClientPort | AsyncClientPort:
+        port = ClientPort(
+            self.client,
+            self._bound,
+            self.parameters,
+            cancel=cancel,
+            in_thread=bool(options.call_in_thread),
+        )
         return AsyncClientPort(port) if is_async(type(self.client)) else port
 
     def _policy(self, scope: Scope, max_wait: float) -> tuple[Policy, WaitOptions]:

@@ -11,31 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..catalog.verbs import READS, SAFE_METHODS, is_changing, verb_of
 from ..engine.model import WaiterDefinition
 from .events import Severity, Target, ValidationEvent
 from .expressions import ExpressionSyntaxError, parse
 from .paths import TracedPath
 from .shapes import Operation
 from .tracing import trace
-from .words import listed, words_of
-
-_LEADS = listed("Admin Batch Bulk")
-_READS = listed(
-    "Check Count Describe Detect Discover Estimate Evaluate Fetch Filter Find Get Head List Lookup "
-    "Preview Query Read Resolve Retrieve Scan Search Select Test Validate Verify View"
-)
-_CHANGES = listed(
-    "Abort Accept Activate Add Allocate Apply Assign Associate Attach Authorize Cancel Change "
-    "Clone Complete Confirm Copy Create Deactivate Decrease Delete Deploy Deprecate Deregister "
-    "Detach Disable Disassociate Enable Execute Export Grant Import Increase Initiate Install "
-    "Invoke Join Merge Modify Move Notify Post Promote Provision Publish Purchase Purge Put "
-    "Reboot Rebuild Record Register Reject Release Remove Renew Replace Request Reset Resize "
-    "Restart Restore Resume Retry Revoke Rollback Rotate Run Schedule Send Set Signal Start Stop "
-    "Submit Subscribe Suspend Swap Tag Terminate Transfer Unassign Uninstall Unsubscribe Untag "
-    "Update Upgrade Upload Write"
-)
-_SAFE_METHODS = ("GET", "HEAD")
-_CHANGING_METHODS = ("DELETE", "PATCH", "PUT")
 
 
 def check_operation(
@@ -69,11 +51,10 @@ def check_operation(
 def _doubt(operation: Operation) -> tuple[Severity, str] | None:
     if operation.read_only:
         return None
-    words = [word for word in words_of(operation.name) if word not in _LEADS]
-    verb, method = words[0] if words else "", operation.http_method
-    if verb in _CHANGES or (method in _CHANGING_METHODS and verb not in _READS):
+    method = operation.http_method
+    if is_changing(operation.name, method):
         return Severity.DANGER, f"every look calls {operation.name}, which does not only read"
-    if verb in _READS or method in _SAFE_METHODS or method is None:
+    if verb_of(operation.name) in READS or method in SAFE_METHODS or method is None:
         return None
     return Severity.NOTE, f"nothing tells that {operation.name} ({method}) only reads"
 

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..catalog.words import listed, words_of
 from ..engine.model import AcceptorState, WaiterDefinition
 from .events import Severity, Target, ValidationEvent
 from .paths import TracedPath
 from .shapes import Shape
-from .words import listed, words_of
 
 _FAILED = listed(
     "FAIL FAILED FAILURE FAILURES FAULT FAULTED ERROR ERRORED ERRORS CRASHED REJECTED TIMED "

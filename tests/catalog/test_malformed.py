@@ -1,6 +1,7 @@
 """Malformed definitions are refused, and the message says where and why."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,33 @@ def test_dicts_with_keys_that_no_json_has_are_refused(document):
 def test_what_is_no_source_is_refused(source):
     with pytest.raises(WaiterDefinitionError, match="definitions must be a path or a dict"):
         load_definitions(source)
+
+
+def deep(depth):
+    return '{"smithy": "2.0", "shapes": ' + '{"a":' * depth + "1" + "}" * depth + "}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        deep(200_000),
+        "[" * 200_000,
+        json.dumps(with_path("a" + ".a" * 200_000)),
+        json.dumps(with_path("(" * 20_000 + "a" + ")" * 20_000)),
+        json.dumps({"smithy": "2.0", "metadata": "x" * 10_000_000, "shapes": {}}),
+        json.dumps({**model(5), "metadata": ["x"] * 1_900_000}),
+        "",
+        "[]",
+        '"smithy"',
+        json.dumps(with_path("a")).encode("utf-16"),
+    ],
+    ids=["deep", "brackets", "400 kB", "20k", "10 MB", "9 MB", "empty", "list", "text", "UTF-16"],
+)
+def test_a_file_that_is_a_bomb_is_refused_by_its_name_within_two_seconds(text, tmp_path):
+    file = tmp_path / "bomb.json"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    began = time.process_time()
+    with pytest.raises(WaiterDefinitionError) as caught:
+        load_definitions(file)
+    assert time.process_time() - began < 2
+    assert str(file) in str(caught.value)

@@ -44,6 +44,7 @@ from faults.server import (
     truncate,
 )
 
+SERVICES = {"json": "dynamodb", "xml": "route53", "query": "cloudformation", "head": "s3"}
 MODES = ("legacy", "standard", "adaptive")
 
 ABANDONED = "abandoned"
@@ -55,11 +56,12 @@ STACKS = (
     b"<StackStatus>CREATE_COMPLETE</StackStatus></member></Stacks></DescribeStacksResult>"
     b"</DescribeStacksResponse>"
 )
-BUCKETS = (
-    b"<ListAllMyBucketsResult><Buckets><Bucket><Name>b</Name></Bucket></Buckets>"
-    b"</ListAllMyBucketsResult>"
+CHANGE = (
+    b"<GetChangeResponse><ChangeInfo><Id>C1</Id><Status>INSYNC</Status>"
+    b"<SubmittedAt>2026-01-01T00:00:00Z</SubmittedAt></ChangeInfo></GetChangeResponse>"
 )
-HEALTHY = {"json": TABLE, "query": STACKS, "xml": BUCKETS}
+HEALTHY = {"json": TABLE, "query": STACKS, "xml": CHANGE, "head": b""}
+DEEP = b'{"Table": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 
 
 def error(protocol: str, status: int, code: str) -> Behaviour:
@@ -90,8 +92,8 @@ class Fault:
     warm: bool = False
     """The client has been used before, and holds an idle connection."""
     place: str = "server"
-    """server, black hole, many black holes, slow name, refusing, refusing at first, proxy,
-    credentials or throttled"""
+    """server, black hole, many black holes, slow name, no name, refusing, refusing at first,
+    untrusted, proxy, credentials or throttled"""
     modes: Sequence[str] = MODES
     note: str = field(default="", compare=False)
 
@@ -170,6 +172,17 @@ FAULTS: Sequence[Fault] = (
         endings=frozenset({ABANDONED, "ConnectionClosedError"}),
     ),
     Fault(
+        name="certificate is not trusted",
+        tls=True,
+        place="untrusted",
+        endings=frozenset({ABANDONED, "SSLError"}),
+    ),
+    Fault(
+        name="no such host",
+        place="no name",
+        endings=frozenset({ABANDONED, "EndpointConnectionError"}),
+    ),
+    Fault(
         name="refused",
         place="refusing",
         endings=frozenset({ABANDONED, "EndpointConnectionError"}),
@@ -187,9 +200,9 @@ FAULTS: Sequence[Fault] = (
     ),
     Fault(
         name="XML body truncated",
-        script=[truncate(BUCKETS)],
+        script=[truncate(CHANGE)],
         protocol="xml",
-        endings=frozenset({"ResponseParserError", "500", "ConnectionClosedError"}),
+        endings=frozenset({"ResponseParserError", "ConnectionClosedError"}),
     ),
     Fault(
         name="JSON body malformed",
@@ -201,13 +214,31 @@ FAULTS: Sequence[Fault] = (
         name="XML body malformed",
         script=[answer(body=b"<a")],
         protocol="xml",
-        endings=frozenset({"ResponseParserError", "500"}),
+        endings=frozenset({"ResponseParserError"}),
     ),
     Fault(
         name="query body malformed",
         script=[answer(body=b"<a")],
         protocol="query",
         endings=frozenset({"ResponseParserError"}),
+    ),
+    Fault(
+        name="JSON body with members of other types",
+        script=[answer(body=b'{"Table": "text"}')],
+        endings=frozenset({ANSWER, "AttributeError"}),
+        note="botocore stumbles over it",
+    ),
+    Fault(
+        name="JSON body 100,000 deep",
+        script=[answer(body=DEEP)],
+        endings=frozenset({ANSWER, "RecursionError"}),
+    ),
+    Fault(name="empty body", script=[answer(body=b"")], endings=frozenset({ANSWER})),
+    Fault(
+        name="S3 redirects for ever",
+        script=[answer(301)],
+        protocol="head",
+        endings=frozenset({ABANDONED, "RecursionError", "301"}),
     ),
     Fault(
         name="not HTTP",
@@ -335,7 +366,8 @@ def run_fault(
             config = {"retries": {"mode": mode, "total_max_attempts": 1}, **config}
         # The bundle of all authorities takes a while to load, and longer on a busy machine.
         is_tls = fault.tls or fault.handshake is not None
-        with_certificate = certificate.path if is_tls and certificate else None
+        is_trusted = is_tls and fault.place != "untrusted"
+        with_certificate = certificate.path if is_trusted and certificate else None
         client = make_client(
             fault.protocol, place.url, mode, with_certificate, **config, **place.config
         )
@@ -370,6 +402,11 @@ def _slow_name(_: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
     server = stack.enter_context(FaultServer([_healthy()]))
     stack.enter_context(slow_names(1.5))
     return _Place(url=f"http://slow.test:{server.port}", server=server)
+
+
+def _no_name(_: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
+    stack.enter_context(slow_names(0, addresses=[]))
+    return _Place(url="http://slow.test:9")
 
 
 def _refusing(_: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
@@ -430,6 +467,8 @@ def _credentials(_: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
 _PLACES: dict[str, Callable[[Fault, contextlib.ExitStack, Certificate | None], _Place]] = {
     "server": _server,
     "slow name": _slow_name,
+    "untrusted": _server,
+    "no name": _no_name,
     "refusing": _refusing,
     "refusing at first": _refusing_at_first,
     "black hole": _black_hole,
@@ -455,7 +494,7 @@ def make_client(
 
     Of one session for all that are given keys: the models are read once.
     """
-    service = {"json": "dynamodb", "xml": "s3", "query": "cloudformation"}[protocol]
+    service = SERVICES[protocol]
     retries: dict[str, Any] = {"retries": {"mode": mode}} if mode else {}
     session = _session() if keys else boto3.Session()
     return session.client(
@@ -474,11 +513,24 @@ def _session() -> boto3.Session:
 
 
 def operation(client: Any) -> Callable[[], Any]:
-    """A read operation of the client that answers with a body."""
-    service = client.meta.service_model.service_name
-    if service == "dynamodb":
-        return lambda: client.describe_table(TableName="table")
-    return client.list_buckets if service == "s3" else client.describe_stacks  # type: ignore[no-any-return]  # made at run time
+    """A read operation of the client."""
+    name, parameters = {
+        "dynamodb": ("describe_table", {"TableName": "table"}),
+        "route53": ("get_change", {"Id": "C1"}),
+        "cloudformation": ("describe_stacks", {"StackName": "stack"}),
+        "s3": ("head_bucket", {"Bucket": "bucket"}),
+    }[client.meta.service_model.service_name]
+    return lambda: getattr(client, name)(**parameters)
+
+
+def waiter_of(client: Any) -> tuple[str, dict[str, str]]:
+    """A waiter on that operation, by the names of `wait_until_*` and `get_waiter`."""
+    return {
+        "dynamodb": ("table_exists", {"TableName": "table"}),
+        "route53": ("resource_record_sets_changed", {"Id": "C1"}),
+        "cloudformation": ("stack_create_complete", {"StackName": "stack"}),
+        "s3": ("bucket_exists", {"Bucket": "bucket"}),
+    }[client.meta.service_model.service_name]
 
 
 def retry_quota(client: Any) -> int | None:

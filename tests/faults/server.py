@@ -391,13 +391,15 @@ class Refusing:
 def slow_names(
     seconds: float, *, addresses: Sequence[str] = ("127.0.0.1",), host: str = "slow.test"
 ) -> Iterator[None]:
-    """A host whose name takes a while to be looked up, in this process."""
+    """A host whose name takes a while to be looked up, in this process; no addresses: in vain."""
     real = socket.getaddrinfo
 
     def look_up(name: str | bytes | None, port: object, *args: object, **kwargs: object) -> object:
         if name != host:
             return real(name, port, *args, **kwargs)  # type: ignore[arg-type]  # passed on
         time.sleep(seconds)
+        if not addresses:
+            raise socket.gaierror(socket.EAI_NONAME, "no such name")
         return [
             (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in addresses
         ]

@@ -4,12 +4,9 @@ Bounds are generous: what is measured precisely is in `bench/faults.py`.
 """
 
 import contextlib
-import gc
-import signal
 import socket
 import threading
 import time
-import warnings
 from unittest import mock
 
 import pytest
@@ -37,13 +34,20 @@ from faults.server import (
     hang,
     slow_names,
 )
+from faults.support import (
+    GENEROUS,
+    Alarms,
+    aside,
+    drop_what_cpython_leaves_open,
+    own_threads,
+    skip_without_black_holes,
+)
 
 from boto_waiters_plus.aws import connections
 from boto_waiters_plus.aws.bounded import Abandoned, CancelledInFlight, bounded_call
 
 SECONDS = 0.5
 SHORT = 0.3
-GENEROUS = 1.0
 MANY_SECONDS = 60
 
 # In these modes they take different ways through botocore; the others do not care.
@@ -77,29 +81,6 @@ def ending_of(call, **options):
     return ANSWER
 
 
-def aside(call):
-    thread = threading.Thread(target=call)
-    thread.start()
-    return thread
-
-
-def own_threads():
-    return [t.name for t in threading.enumerate() if t.name.startswith("boto_waiters_plus")]
-
-
-def drop_what_cpython_leaves_open():
-    """CPython before 3.11 does not close the proxy's answer when reading it fails."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
-
-
-def skip_without_black_holes():
-    with BlackHole() as hole:
-        if not hole.holds:
-            pytest.skip("a full queue does not hold connections up on this system")
-
-
 @pytest.mark.parametrize(("fault", "mode"), CASES)
 def test_a_bounded_call_ends_as_the_table_says_and_in_time(fault, mode, certificate):
     if "black hole" in fault.place:
@@ -108,9 +89,7 @@ def test_a_bounded_call_ends_as_the_table_says_and_in_time(fault, mode, certific
         seconds = SHORT if fault.endings == {ABANDONED} else SECONDS
         began = time.perf_counter()
         ending = ending_of(running.call, client=running.client, seconds=seconds)
-        # botocore's own pause of a second between two tries for credentials is not bounded.
-        slack = GENEROUS + (1 if fault.place == "credentials" else 0)
-        assert time.perf_counter() - began < seconds + slack
+        assert time.perf_counter() - began < seconds + GENEROUS
         assert ending in fault.endings
         if ending == ABANDONED and fault.place == "server":
             assert running.server.wait_until_closed(5)
@@ -376,16 +355,10 @@ def test_ctrl_c_ends_the_call_at_once():
 
     with FaultServer([hang(BEFORE_HEADERS)]) as server:
         client = make_client("json", server.url, "legacy")
-        before = signal.signal(signal.SIGALRM, interrupt)
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
-        try:
-            began = time.perf_counter()
-            with pytest.raises(KeyboardInterrupt):
-                bounded_call(operation(client), client=client, seconds=MANY_SECONDS)
-            assert time.perf_counter() - began < 10
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
+        began = time.perf_counter()
+        with Alarms(0.2, 0, interrupt), pytest.raises(KeyboardInterrupt):
+            bounded_call(operation(client), client=client, seconds=MANY_SECONDS)
+        assert time.perf_counter() - began < 10
         assert server.wait_until_closed(5)
         client.close()
 

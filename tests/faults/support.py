@@ -1,0 +1,66 @@
+"""What the tests of faults share."""
+
+import gc
+import signal
+import threading
+import warnings
+
+import pytest
+from faults.server import BlackHole
+
+GENEROUS = 8.0
+"""Seconds late on a machine that has other things to do; unbounded, these faults last a minute."""
+
+
+def aside(call):
+    """The call in a thread of its own, which ends with the process at the latest."""
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    return thread
+
+
+def own_threads():
+    return [t.name for t in threading.enumerate() if t.name.startswith("boto_waiters_plus")]
+
+
+def join_own_threads():
+    for thread in threading.enumerate():
+        if thread.name.startswith("boto_waiters_plus"):
+            thread.join(30)
+
+
+def drop_what_cpython_leaves_open():
+    """CPython before 3.11 does not close the proxy's answer when reading it fails."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
+def skip_without_black_holes():
+    with BlackHole() as hole:
+        if not hole.holds:
+            pytest.skip("a full queue does not hold connections up on this system")
+
+
+class Alarms:
+    """SIGALRM in this thread, while the block runs.
+
+    Args:
+        first: seconds until the first.
+        every: seconds between two; 0: there is but one.
+        handler: what each calls.
+    """
+
+    def __init__(self, first, every, handler):
+        self._times = first, every
+        self._handler = handler
+
+    def __enter__(self):
+        # pytest-timeout's own alarm is put back afterwards, with what it had left.
+        self._before = signal.signal(signal.SIGALRM, self._handler)
+        self._timer = signal.setitimer(signal.ITIMER_REAL, *self._times)
+
+    def __exit__(self, *_):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self._before)
+        signal.setitimer(signal.ITIMER_REAL, *self._timer)

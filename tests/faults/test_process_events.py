@@ -1,0 +1,283 @@
+"""What happens to a process while it waits: signals, interrupts, forks, its end, executors."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import warnings
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from faults.scenarios import TABLE, make_client
+from faults.server import BEFORE_HEADERS, FaultServer, answer, hang
+from faults.support import GENEROUS, Alarms, aside, join_own_threads, own_threads
+
+import boto_waiters_plus as bwp
+
+ROOT = Path(__file__).absolute().parents[2]
+CREATING = b'{"Table": {"TableName": "table", "TableStatus": "CREATING"}}'
+EXISTS = {"TableName": "table"}
+QUICK = {"min_delay": 0.1, "max_delay": 0.1}
+
+needs_timer = pytest.mark.skipif(
+    not hasattr(signal, "setitimer"), reason="no interval timers on this system"
+)
+
+
+def wait_on(client, way="wait_until", **options):
+    if way == "wait_until":
+        return bwp.wait_until(client, "table_exists", **options, **EXISTS)
+    bwp.enable(client)
+    return client.get_waiter("table_exists").wait(**options, **EXISTS)
+
+
+# --- signals ---------------------------------------------------------------------------------
+
+
+@needs_timer
+def test_signals_that_mean_nothing_neither_shorten_a_wait_nor_make_it_spin():
+    alarms = []
+    with (
+        FaultServer([answer(body=CREATING)]) as server,
+        Alarms(0.005, 0.005, lambda *_: alarms.append(1)),
+    ):
+        client = make_client("json", server.url)
+        began = time.monotonic()
+        with pytest.raises(bwp.WaiterTimeoutError) as caught:
+            wait_on(client, max_wait=1, **QUICK)
+        assert time.monotonic() - began > 0.7
+        client.close()
+    assert len(alarms) > 5
+    assert caught.value.attempts == len(server.requests) <= 11
+
+
+def interrupt(error):
+    def handler(*_):
+        raise error
+
+    return handler
+
+
+@needs_timer
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit(3), GeneratorExit], ids=repr)
+@pytest.mark.parametrize("way", ["wait_until", "get_waiter"])
+@pytest.mark.parametrize("during", ["the sleep", "the call"])
+def test_what_ends_the_program_passes_at_once_and_leaves_no_request(error, way, during):
+    body = answer(body=CREATING) if during == "the sleep" else hang(BEFORE_HEADERS)
+    with FaultServer([body]) as server:
+        client = make_client("json", server.url)
+        began = time.monotonic()
+        kind = error if isinstance(error, type) else type(error)
+        with Alarms(0.2, 0, interrupt(error)), pytest.raises(kind):
+            wait_on(client, way, max_wait=100, min_delay=90, max_delay=90)
+        assert time.monotonic() - began < 0.2 + GENEROUS
+        if during == "the call":
+            assert server.wait_until_closed(5)
+        client.close()
+
+
+# --- forks -----------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.parametrize("kind", ["a new client", "the parent's client"])
+def test_a_child_forked_amid_a_wait_can_wait_and_the_parent_is_not_disturbed(kind):
+    def behave(exchange):
+        if b"parent" in exchange.request:
+            answer(body=TABLE, after=1)(exchange)
+        hang(BEFORE_HEADERS)(exchange)
+
+    outcomes = []
+    with FaultServer([behave]) as server:
+        client = make_client("json", server.url)
+        parent = aside(
+            lambda: outcomes.append(
+                bwp.wait_until(client, "table_exists", TableName="parent", max_wait=60)
+            )
+        )
+        server.wait_for_request(seconds=30)
+        assert any("watchdog" in name for name in own_threads())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # forking with threads: the point
+            child = os.fork()
+        if not child:
+            os._exit(_waits_in_child(kind, client, server.url))
+        assert _exit_code(child) == 0
+        parent.join(30)
+        assert outcomes[0].response["Table"]["TableStatus"] == "ACTIVE"
+        client.close()
+
+
+def _waits_in_child(kind, client, url):
+    try:
+        client = make_client("json", url) if kind == "a new client" else client
+        began = time.monotonic()
+        wait_on(client, max_wait=0.3)
+    except bwp.WaiterTimeoutError:
+        return 0 if time.monotonic() - began < 0.3 + GENEROUS else 3
+    except BaseException:
+        return 1
+    return 2
+
+
+def _exit_code(child, seconds=60):
+    """How a child ended; one that does not is killed, lest it hold on to the pipes of the run."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_child_inherits_no_lock_that_another_thread_held():
+    from boto_waiters_plus.aws import bounded, connections, watchdog  # noqa: PLC0415 - private
+    from boto_waiters_plus.install import _STATE  # noqa: PLC0415 - private
+
+    held, done = threading.Event(), threading.Event()
+
+    def hold_all():
+        with watchdog._watchdog.lock, bounded._preparing, connections._hooks.lock, _STATE.lock:
+            held.set()
+            done.wait(100)
+
+    holder = aside(hold_all)
+    assert held.wait(30)
+    with FaultServer([hang(BEFORE_HEADERS)]) as server:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # as above
+            child = os.fork()
+        if not child:
+            os._exit(_waits_in_child("a new client", None, server.url))
+        code = _exit_code(child)
+    done.set()
+    holder.join(30)
+    assert code == 0
+
+
+# --- the end of the process ------------------------------------------------------------------
+
+
+def run_script(text, *arguments):
+    script = textwrap.dedent(text)
+    path = [str(ROOT), str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return subprocess.run(
+        [sys.executable, "-X", "dev", "-c", script, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("way", ["wait_until", "get_waiter"])
+def test_a_daemon_thread_that_waits_at_exit_is_neither_waited_for_nor_heard_of(way):
+    with FaultServer([hang(BEFORE_HEADERS)]) as server:
+        run = run_script(
+            """
+            import sys, threading, time
+            from faults.scenarios import make_client
+            import boto_waiters_plus as bwp
+            client = bwp.enable(make_client("json", sys.argv[1]))
+            def wait():
+                if sys.argv[2] == "wait_until":
+                    client.wait_until_table_exists(TableName="table", max_wait=500)
+                client.get_waiter("table_exists").wait(TableName="table", max_wait=500)
+            threading.Thread(target=wait, daemon=True).start()
+            while not any("watchdog" in t.name for t in threading.enumerate()):
+                time.sleep(0.01)
+            time.sleep(0.2)
+            """,
+            server.url,
+            way,
+        )
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+def test_a_wait_while_the_interpreter_exits_ends_in_time():
+    with FaultServer([hang(BEFORE_HEADERS)]) as server:
+        run = run_script(
+            """
+            import atexit, sys
+            from faults.scenarios import make_client
+            import boto_waiters_plus as bwp
+            client = make_client("json", sys.argv[1], retries={"total_max_attempts": 1})
+            def wait():
+                try:
+                    bwp.wait_until(client, "table_exists", TableName="table", max_wait=0.3)
+                except bwp.WaiterTimeoutError:
+                    print("timed out")
+            atexit.register(wait)
+            """,
+            server.url,
+        )
+    assert (run.returncode, run.stdout, run.stderr) == (0, "timed out\n", "")
+
+
+# --- executors -------------------------------------------------------------------------------
+
+
+def test_a_wait_in_an_executor_ends_by_its_own_deadline_when_asyncio_has_given_up():
+    ended = []
+
+    def wait(client):
+        try:
+            wait_on(client, max_wait=0.6)
+        finally:
+            ended.append(time.monotonic())
+
+    async def main(client):
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(asyncio.to_thread(wait, client), 0.1)
+
+    with FaultServer([hang(BEFORE_HEADERS)]) as server:
+        client = make_client("json", server.url)
+        began = time.monotonic()
+        # The loop's end waits for the threads of its executor.
+        asyncio.run(main(client))
+        assert ended[0] - began < 0.6 + GENEROUS
+        assert server.wait_until_closed(5)
+        client.close()
+
+
+# --- what is left behind ---------------------------------------------------------------------
+
+
+def test_a_hundred_waits_that_time_out_leave_no_thread_and_no_socket():
+    folder = Path("/proc/self/fd")
+    if not folder.exists():
+        pytest.skip("open files are not counted here")
+    with FaultServer([hang(BEFORE_HEADERS)]) as server:
+        client = make_client("json", server.url)
+        for count in (5, 100):
+            for _ in range(count):
+                with pytest.raises(bwp.WaiterTimeoutError):
+                    wait_on(client, max_wait=0.01)
+            assert server.wait_until_closed(5)
+            join_own_threads()
+            if count == 5:
+                before = len(list(folder.iterdir()))
+        assert own_threads() == []
+        assert len(list(folder.iterdir())) <= before
+        client.close()
+
+
+def test_clock_functions_that_a_test_replaces_do_not_keep_a_request_alive():
+    with FaultServer([hang(BEFORE_HEADERS)]) as server:
+        client = make_client("json", server.url)
+        began = time.perf_counter()
+        with mock.patch("time.monotonic", return_value=5.0):  # noqa: SIM117 - not in the raises
+            with pytest.raises(bwp.WaiterTimeoutError):
+                wait_on(client, max_wait=0.3)
+        assert time.perf_counter() - began < 0.3 + GENEROUS
+        client.close()

@@ -1,0 +1,360 @@
+"""Whole waits against every fault of the table: what `wait_until_*` raises, what `get_waiter`
+raises, and what botocore alone does with the same.
+
+Bounds are generous: what is measured precisely is in `bench/faults.py`.
+"""
+
+import threading
+import time
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
+from faults.scenarios import (
+    ABANDONED,
+    FAULTS,
+    MODES,
+    TABLE,
+    error,
+    make_client,
+    retry_quota,
+    run_fault,
+    waiter_of,
+)
+from faults.server import BEFORE_HEADERS, BODY, FaultServer, answer, drip, hang
+from faults.support import (
+    GENEROUS,
+    aside,
+    drop_what_cpython_leaves_open,
+    join_own_threads,
+    own_threads,
+    skip_without_black_holes,
+)
+
+import boto_waiters_plus as bwp
+
+SHORT = 0.3
+CREATING = b'{"Table": {"TableName": "table", "TableStatus": "CREATING"}}'
+
+
+def wait_until(client, **options):
+    name, parameters = waiter_of(client)
+    return bwp.wait_until(client, name, **options, **parameters)
+
+
+def get_waiter(client, **options):
+    bwp.enable(client)
+    return alone(client, **options)
+
+
+def alone(client, **options):
+    """botocore's own waiter, or what we have made of it."""
+    name, parameters = waiter_of(client)
+    return client.get_waiter(name).wait(**options, **parameters)
+
+
+def one_look(way, client):
+    """One look, and no retry of the SDK behind it."""
+    if way is wait_until:
+        return way(client, max_wait=60, max_attempts=1)
+    return way(client, WaiterConfig={"Delay": 1, "MaxAttempts": 1})
+
+
+def raised_by(call):
+    try:
+        call()
+    except Exception as raised:
+        return raised
+    return None
+
+
+# --- faults that only the deadline ends ------------------------------------------------------
+
+CUT_OFF = [
+    fault
+    for fault in FAULTS
+    if fault.endings == {ABANDONED} or fault.name == "refresh of credentials hangs"
+]
+
+
+@pytest.mark.parametrize("way", [wait_until, get_waiter])
+@pytest.mark.parametrize("fault", CUT_OFF, ids=str)
+def test_a_wait_times_out_in_time(fault, way, certificate):
+    if "black hole" in fault.place:
+        skip_without_black_holes()
+    mode = fault.modes[-2 if len(fault.modes) > 1 else 0]
+    with run_fault(fault, mode, certificate) as running:
+        began = time.perf_counter()
+        with pytest.raises(bwp.WaiterTimeoutError) as caught:
+            way(running.client, max_wait=SHORT)
+        assert time.perf_counter() - began < SHORT + GENEROUS
+        assert isinstance(caught.value, TimeoutError)
+        assert caught.value.last_response == {}
+        if fault.place == "server":
+            assert running.server.wait_until_closed(5)
+    if fault.place == "proxy":
+        del caught
+        drop_what_cpython_leaves_open()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("way", [wait_until, get_waiter])
+@pytest.mark.parametrize("fault", [hang(BEFORE_HEADERS), drip(BODY)], ids=["hang", "drip"])
+def test_a_hang_amid_a_wait_leaves_the_last_good_answer_and_a_client_that_works(way, mode, fault):
+    with FaultServer([answer(body=CREATING), fault, answer(body=TABLE)]) as server:
+        client = make_client("json", server.url, mode)
+        quota = retry_quota(client)
+        with pytest.raises(bwp.WaiterTimeoutError) as caught:
+            way(client, max_wait=0.6, min_delay=0.1, max_delay=0.1)
+        assert caught.value.last_response["Table"]["TableStatus"] == "CREATING"
+        assert caught.value.observed == "CREATING"
+        assert client.describe_table(TableName="table")["Table"]["TableStatus"] == "ACTIVE"
+        assert retry_quota(client) == quota
+        client.close()
+
+
+# --- faults that end by themselves -----------------------------------------------------------
+
+ENDING = [
+    fault
+    for fault in FAULTS
+    if fault.endings != {ABANDONED} and fault.place not in ("credentials", "throttled")
+]
+
+
+def run_alone(fault, way, certificate):
+    """What a way raises, with the client's endpoint."""
+    retries = {"mode": "standard", "total_max_attempts": 1}
+    with run_fault(fault, "standard", certificate, retries=retries) as running:
+        result = raised_by(lambda: one_look(way, running.client))
+        return result, running.client.meta.endpoint_url
+
+
+@pytest.mark.parametrize("fault", ENDING, ids=str)
+def test_get_waiter_raises_what_botocore_alone_raises(fault, certificate):
+    stock, url = run_alone(fault, alone, certificate)
+    ours, our_url = run_alone(fault, get_waiter, certificate)
+    if stock is None or type(stock).__name__ == "WaiterError":
+        assert (stock is None) == (ours is None)
+        assert stock is None or isinstance(ours, bwp.WaiterError)
+        assert getattr(ours, "last_response", None) == getattr(stock, "last_response", None)
+    else:
+        assert type(ours) is type(stock)
+    # The ports differ, and nothing else; how deep a recursion went is told by where it stopped.
+    if not isinstance(ours, RecursionError):
+        assert str(ours).replace(our_url, "") == str(stock).replace(url, "")
+
+
+@pytest.mark.parametrize("fault", ENDING, ids=str)
+def test_wait_until_raises_errors_of_one_family_with_the_cause_and_the_endpoint(fault, certificate):
+    stock, _ = run_alone(fault, alone, certificate)
+    ours, url = run_alone(fault, wait_until, certificate)
+    match stock:
+        case None:
+            assert ours is None
+        case bwp.WaiterError() | ClientError():
+            pytest.fail("botocore alone raises none of these")
+        case Exception(last_response={"Error": {"Code": code}}):
+            assert type(ours) is bwp.WaiterFailedError
+            assert isinstance(ours.__cause__, ClientError)
+            assert ours.__cause__.response["Error"]["Code"] == code
+            assert code in str(ours)
+        case Exception(last_response=_):
+            # Looks are used up: no answer without a state is taken for success.
+            assert type(ours) is bwp.WaiterAttemptsError
+        case raw:
+            assert type(ours) is bwp.WaiterFailedError
+            assert ours.__cause__ is ours.last_exception
+            assert type(ours.__cause__) is type(raw)
+            assert url in str(ours)
+            assert "said no" not in str(ours)
+
+
+@pytest.mark.parametrize("way", [wait_until, get_waiter])
+def test_errors_the_sdk_would_retry_are_sat_out_where_that_is_asked_for(way):
+    unavailable = error("json", 503, "ServiceUnavailable")
+    with FaultServer([unavailable, unavailable, answer(body=TABLE)]) as server:
+        client = make_client("json", server.url, retries={"total_max_attempts": 1})
+        options = {"min_delay": 0.01, "max_delay": 0.01, "retry_transient": True}
+        assert way(client, max_wait=60, **options).attempts == 3
+        client.close()
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b"{]", b'{"Table": null}'])
+def test_an_answer_that_says_nothing_is_never_a_success(body):
+    with FaultServer([answer(body=body), answer(body=TABLE)]) as server:
+        client = make_client("json", server.url)
+        outcome = wait_until(client, max_wait=60, min_delay=0.01, max_delay=0.01)
+        assert outcome.attempts == 2
+        client.close()
+
+
+# --- credentials -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", [wait_until, get_waiter])
+def test_expired_keys_that_cannot_be_refreshed_fail_at_once(way):
+    with FaultServer([error("json", 400, "ExpiredTokenException")]) as server:
+        client = make_client("json", server.url)
+        options = {} if way is get_waiter else {"retry_transient": True}
+        with pytest.raises(bwp.WaiterFailedError, match="ExpiredTokenException"):
+            way(client, max_wait=60, **options)
+        assert len(server.requests) == 1
+        client.close()
+
+
+def test_each_look_is_signed_afresh():
+    session = boto3.Session()
+    keys = iter(["first", "second", "third"])
+
+    class Rotating:
+        method = "rotating"
+
+        def get_frozen_credentials(self):
+            from botocore.credentials import ReadOnlyCredentials  # noqa: PLC0415 - one use
+
+            return ReadOnlyCredentials(next(keys), "secret", "token", "account")
+
+    with FaultServer([answer(body=CREATING), answer(body=TABLE)]) as server:
+        client = session.client(
+            "dynamodb",
+            region_name="us-east-1",
+            endpoint_url=server.url,
+            aws_access_key_id="testing",
+            aws_secret_access_key="testing",
+            config=Config(retries={"mode": "standard"}),
+        )
+        client._request_signer._credentials = Rotating()
+        wait_until(client, max_wait=60, min_delay=0.01, max_delay=0.01)
+        assert b"Credential=first/" in server.requests[0]
+        assert b"Credential=second/" in server.requests[1]
+        client.close()
+
+
+# --- many on one client ----------------------------------------------------------------------
+
+
+def test_fifty_waits_that_time_out_at_once_do_not_touch_another_on_the_same_client():
+    def behave(exchange):
+        if b"steady" in exchange.request:
+            answer(body=TABLE, after=1.0)(exchange)
+        hang(BEFORE_HEADERS)(exchange)
+
+    with FaultServer([behave]) as server:
+        client = make_client("json", server.url, "standard", max_pool_connections=10)
+        steady, endings = [], []
+
+        def wait_for(table, results, **options):
+            call = lambda: results.append(  # noqa: E731 - what it gives is wanted too
+                bwp.wait_until(client, "table_exists", TableName=table, **options)
+            )
+            results.append(raised_by(call))
+
+        threads = [aside(lambda: wait_for("steady", steady, max_wait=60))]
+        server.wait_for_request()
+        threads += [aside(lambda: wait_for("table", endings, max_wait=0.4)) for _ in range(50)]
+        for thread in threads:
+            thread.join(60)
+            assert not thread.is_alive()
+        assert [type(ending) for ending in endings] == [bwp.WaiterTimeoutError] * 50
+        assert steady[0].response["Table"]["TableStatus"] == "ACTIVE"
+        assert sum(b"steady" in request for request in server.requests) == 1
+        client.close()
+
+
+def test_thirty_two_threads_on_a_pool_of_ten_all_succeed():
+    with FaultServer([answer(body=CREATING)] * 32 + [answer(body=TABLE)]) as server:
+        client = make_client("json", server.url, "standard", max_pool_connections=10)
+        outcomes = []
+
+        def wait():
+            outcomes.append(wait_until(client, max_wait=100, min_delay=0.05, max_delay=0.05))
+
+        threads = [aside(wait) for _ in range(32)]
+        for thread in threads:
+            thread.join(100)
+        assert len(outcomes) == 32
+        assert {outcome.response["Table"]["TableStatus"] for outcome in outcomes} == {"ACTIVE"}
+        client.close()
+
+
+# --- cancelling ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", [wait_until, get_waiter])
+def test_cancelling_aborts_the_request_in_flight(way):
+    event, ended = threading.Event(), []
+    with FaultServer([hang(BEFORE_HEADERS)]) as server:
+        client = make_client("json", server.url, "standard")
+        wait = lambda: way(client, max_wait=100, cancel_event=event)  # noqa: E731 - one line
+        thread = aside(lambda: ended.append(raised_by(wait)))
+        server.wait_for_request(seconds=30)
+        event.set()
+        thread.join(60)
+        assert [type(one) for one in ended] == [bwp.WaiterCancelledError]
+        assert server.wait_until_closed(5)
+        assert len(server.requests) == 1
+        client.close()
+
+
+# --- a thread for each call ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", [wait_until, get_waiter])
+def test_in_a_thread_a_users_handler_is_bounded_and_its_thread_is_all_that_stays(way):
+    go_on = threading.Event()
+    with FaultServer([answer(body=TABLE)]) as server:
+        client = make_client("json", server.url, "standard")
+        client.meta.events.register("before-send.dynamodb", lambda **_: go_on.wait(100) and None)
+        began = time.perf_counter()
+        with pytest.raises(bwp.WaiterTimeoutError):
+            way(client, max_wait=SHORT, call_in_thread=True)
+        assert time.perf_counter() - began < SHORT + GENEROUS
+        left = [name for name in own_threads() if "watchdog" not in name]
+        assert left == ["boto_waiters_plus call"]
+        go_on.set()
+        join_own_threads()
+        assert [name for name in own_threads() if "watchdog" not in name] == []
+        client.close()
+
+
+@pytest.mark.parametrize("place", ["install", "client"])
+def test_a_thread_for_each_call_may_be_the_default(place):
+    names = []
+    with FaultServer([answer(body=TABLE)]) as server:
+        client = make_client("json", server.url)
+        client.meta.events.register(
+            "before-send.dynamodb", lambda **_: names.append(threading.current_thread().name)
+        )
+        defaults = {"call_in_thread": True}
+        try:
+            if place == "install":
+                bwp.install(defaults=defaults)
+            else:
+                bwp.enable(client, defaults=defaults)
+            wait_until(client, max_wait=60)
+            client.get_waiter("table_exists").wait(TableName="table")
+            wait_until(client, max_wait=60, call_in_thread=False)
+        finally:
+            bwp.uninstall()
+        own = threading.current_thread().name
+        assert names == ["boto_waiters_plus call", "boto_waiters_plus call", own]
+        client.close()
+
+
+def test_in_a_thread_the_refresh_of_credentials_is_bounded_too(certificate):
+    (fault,) = [fault for fault in FAULTS if fault.place == "credentials"]
+    with run_fault(fault, "standard", certificate) as running:
+        with pytest.raises(bwp.WaiterTimeoutError):
+            wait_until(running.client, max_wait=SHORT, call_in_thread=True)
+        join_own_threads()
+
+
+def test_many_waits_may_call_in_threads():
+    with FaultServer([answer(body=TABLE)]) as server:
+        client = make_client("json", server.url)
+        wait = bwp.Wait(client, "table_exists", {"TableName": "table"}, call_in_thread=True)
+        (outcome,) = bwp.wait_all([wait], max_wait=60)
+        assert outcome.attempts == 1
+        client.close()
