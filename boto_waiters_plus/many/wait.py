@@ -8,6 +8,7 @@ from typing import Any
 from ..attach import attachment_of, find_waiter, is_async
 from ..aws.port import AsyncClientPort, ClientPort
 from ..aws.scope import Scope
+from ..aws.waiters import BoundWaiter
 from ..engine.machine import Policy
 from ..engine.model import WaiterDefinition
 from ..install import _installed_scope
@@ -34,7 +35,7 @@ class Wait:
 
     Raises:
         TypeError: not a client, or an option is of the wrong kind.
-        ValueError: no such waiter, or an option out of range.
+        ValueError: no such waiter, an option out of range, or an empty list of ids.
     """
 
     __slots__ = ("_bound", "client", "max_wait", "options", "parameters")
@@ -54,6 +55,7 @@ class Wait:
         if not isinstance(parameters, Mapping):
             raise TypeError(f"parameters must be a mapping, not {type(parameters).__name__}")
         self._bound = find_waiter(client, waiter, _installed_scope)
+        _refuse_empty_lists(self._bound, parameters)
         self.client = client
         self.parameters: Mapping[str, Any] = dict(parameters)
         self.max_wait = None if max_wait is None else seconds("max_wait", max_wait)
@@ -90,6 +92,28 @@ def scope_of(client: Any) -> Scope:
     """The settings in force for a client."""
     attachment = attachment_of(client)
     return _installed_scope() if attachment is None else attachment.scope
+
+
+def _refuse_empty_lists(bound: BoundWaiter, parameters: Mapping[str, Any]) -> None:
+    """Refuse a list of ids without one: most services answer it with all there is.
+
+    Raises:
+        ValueError: it names the parameter.
+    """
+    shape = bound.operation.input_shape
+    for name, member in shape.members.items() if shape is not None else ():
+        if member.type_name != "list" or member.member.type_name != "string":
+            continue
+        # A choice of what to include may well be empty.
+        if not member.member.enum and _is_empty(parameters.get(name)):
+            raise ValueError(
+                f"{name} is empty, which would not wait for nothing but for whatever "
+                f"{bound.operation.name} answers: leave it out, or the wait"
+            )
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and not value
 
 
 def _only_options(keywords: Mapping[str, Any]) -> WaitOptions:

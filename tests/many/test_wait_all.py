@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from datetime import timedelta
 
 import boto3
@@ -306,11 +307,16 @@ def test_a_cancel_event_reaches_the_call_in_flight(s3, whose):
     seen = []
 
     def cancel(**_):
-        (event,) = current_scope().cancel_events
+        scope = current_scope()
+        (event,) = scope.cancel_events
         seen.append(event.is_set())
         stop.set()
         # That of all reaches it by the end of the run.
         seen.append(event.wait(30))
+        # An answer that is there before anybody looks at the event would count.
+        end = time.perf_counter() + 30
+        while scope.verdict is None and time.perf_counter() < end:
+            threading.Event().wait(0.005)
 
     s3.meta.events.register("before-call.s3", cancel)
     own = {"cancel_event": stop} if whose == "its own" else {}
@@ -504,6 +510,29 @@ def test_bad_arguments_are_refused_before_the_first_request(s3, keywords, error,
     with pytest.raises(error, match=text):
         wait_all([exists(s3, "first")], **keywords)
     assert requests == []
+
+
+@pytest.mark.parametrize("empty", [[], ()])
+@pytest.mark.parametrize(
+    ("service", "waiter", "name"),
+    [
+        ("ec2", "instance_running", "InstanceIds"),
+        ("ec2", "volume_available", "VolumeIds"),
+        ("elbv2", "load_balancer_available", "LoadBalancerArns"),
+        ("ecs", "tasks_running", "tasks"),
+    ],
+)
+def test_an_empty_list_of_ids_is_refused_and_named(service, waiter, name, empty):
+    client = boto3.client(service, region_name="us-east-1")
+    with pytest.raises(ValueError, match=f"{name} is empty"):
+        Wait(client, waiter, {name: empty}, max_wait=10)
+
+
+def test_lists_that_are_no_ids_may_be_empty():
+    ec2 = boto3.client("ec2", region_name="us-east-1")
+    ecs = boto3.client("ecs", region_name="us-east-1")
+    Wait(ec2, "instance_running", {"Filters": []}, max_wait=10)
+    Wait(ecs, "services_stable", {"services": ["one"], "include": []}, max_wait=10)
 
 
 def test_what_is_no_wait_is_refused(s3):
