@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from botocore.model import ListShape, StringShape
+
 from ..attach import attachment_of, find_waiter, is_async
 from ..aws.port import AsyncClientPort, ClientPort
 from ..aws.scope import Scope
@@ -102,10 +104,9 @@ def _refuse_empty_lists(bound: BoundWaiter, parameters: Mapping[str, Any]) -> No
     """
     shape = bound.operation.input_shape
     for name, member in shape.members.items() if shape is not None else ():
-        if member.type_name != "list" or member.member.type_name != "string":
-            continue
+        item = member.member if isinstance(member, ListShape) else None
         # A choice of what to include may well be empty.
-        if not member.member.enum and _is_empty(parameters.get(name)):
+        if isinstance(item, StringShape) and not item.enum and _is_empty(parameters.get(name)):
             raise ValueError(
                 f"{name} is empty, which would not wait for nothing but for whatever "
                 f"{bound.operation.name} answers: leave it out, or the wait"
