@@ -19,10 +19,22 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from typing_extensions import Self
 
-MOST_ROWS: Final = 15
-"""Waits that the table shows; the line below it counts all."""
+MOST_ROWS: Final = 25
+"""Waits that the table shows where the screen is high enough; the line below it counts all."""
+
+OTHER_LINES: Final = 3
+"""The head, the line that counts, and the one of the cursor."""
+
+NARROW: Final = 64
+"""Columns of a screen that has no room for all of a row's numbers."""
 
 REFRESHES_PER_SECOND: Final = 4
+
+CUT: Final[dict[str, Any]] = {"no_wrap": True, "overflow": "ellipsis"}
+"""How rich is told to keep words on one line."""
+
+SECONDS_OF_SILENCE: Final = 30
+"""A log gets a line that counts so often, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +128,9 @@ class Progress:
 class ProgressTable(Progress):
     """A table of the waits on stderr, by rich.
 
+    Where that is no terminal (a log), the line that counts comes now and then, and the table at
+    the end.
+
     Args:
         subjects: what is waited for, in order.
         console: where it is drawn; stderr if not given.
@@ -141,14 +156,19 @@ class ProgressTable(Progress):
         self._looks = [math.nan] * len(subjects)
         self._running = dict.fromkeys(range(len(subjects)))
         self._failures: list[int] = []
+        self._console = console or Console(stderr=True)
+        self._can_redraw = self._console.is_terminal and not self._console.is_dumb_terminal
+        self._said_at = self._began
+        self._is_over = False
         self._live = Live(
-            console=console or Console(stderr=True),
+            console=self._console,
             get_renderable=self.drawn,
             refresh_per_second=REFRESHES_PER_SECOND,
         )
 
     def __enter__(self) -> Self:
-        self._live.start()
+        if self._can_redraw:
+            self._live.start()
         return self
 
     def __exit__(
@@ -157,24 +177,34 @@ class ProgressTable(Progress):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._live.stop()
+        self._is_over = True
+        if self._can_redraw:
+            self._live.stop()
+        else:
+            self._console.print(self.drawn())
 
     def drawn(self) -> RenderableType:
         """The table and the line below it, as of now."""
         from rich.console import Group  # noqa: PLC0415 - optional
         from rich.table import Table  # noqa: PLC0415 - optional
+        from rich.text import Text  # noqa: PLC0415 - optional
 
+        is_narrow = self._console.width < NARROW
         table = Table(box=None, pad_edge=False, header_style="dim")
-        for title in ("", "waiter", "seen"):
-            table.add_column(title, overflow="ellipsis", no_wrap=True)
-        for title in ("attempts", "elapsed", "next look"):
+        # Columns that could be wrapped give way to those that could not: words to numbers.
+        table.add_column("", no_wrap=True)
+        table.add_column("waiter")
+        table.add_column("seen")
+        for title in ("next look",) if is_narrow else ("attempts", "elapsed", "next look"):
             table.add_column(title, justify="right", no_wrap=True)
         with self._lock:
             waits = [self._waits[index] for index in self._shown()]
             now, summary = self._clock(), self._summary(len(waits))
             for wait in waits:
-                table.add_row(*self._row(wait, now))
-        return Group(table, summary) if waits else Group(summary)
+                row = self._row(wait, now)
+                table.add_row(*(row[:3] + row[5:] if is_narrow else row))
+        last = Text(summary, **CUT)
+        return Group(table, last) if waits else last
 
     def _note(self, wait: WaitProgress) -> None:
         with self._lock:
@@ -184,12 +214,19 @@ class ProgressTable(Progress):
                 self._running.pop(wait.index, None)
             if wait.state == "failed":
                 self._failures.append(wait.index)
+        if not self._can_redraw and self._clock() - self._said_at >= SECONDS_OF_SILENCE:
+            self._said_at = self._clock()
+            self._console.print(self._count())
 
     def _shown(self) -> list[int]:
-        """Failures first, then what still runs; a few of them."""
-        shown = self._failures[:MOST_ROWS]
+        """Failures first, then what still runs, to which at least half of the rows are left."""
+        most = MOST_ROWS
+        # What is drawn last may scroll.
+        if self._can_redraw and not self._is_over:
+            most = max(1, min(most, self._console.height - OTHER_LINES))
+        shown = self._failures[: most - min(len(self._running), most // 2)]
         for index in self._running:
-            if len(shown) >= MOST_ROWS:
+            if len(shown) >= most:
                 break
             shown.append(index)
         return shown
@@ -200,20 +237,22 @@ class ProgressTable(Progress):
         is_over = wait.state != "waiting"
         elapsed = wait.elapsed if is_over else now - self._began
         left = self._looks[wait.index] - now
-        look = "" if is_over else "now" if not left > 0 else f"{left:.0f} s"
+        # Said in words too: not every screen has colours.
+        look = wait.state if is_over else "now" if not left > 0 else f"{left:.0f} s"
         name = f"{wait.service} {wait.waiter}" if wait.service else wait.waiter
         return (
             Text(str(wait.index), style="dim"),
-            Text(name, style="red" if wait.state == "failed" else ""),
+            Text(name, style="red" if wait.state == "failed" else "", **CUT),
             # Never markup: what a service said is not ours to interpret.
-            Text(wait.observed or ""),
+            Text(wait.observed or "", **CUT),
             str(wait.attempts),
             f"{elapsed:.0f} s",
             look,
         )
 
     def _summary(self, shown: int) -> str:
-        total = len(self._waits)
-        text = f"{self._ended} of {total} over, {self._failed} failed"
-        hidden = total - self._ended + self._failed - shown
-        return f"{text}; {hidden} more not shown" if hidden > 0 else text
+        hidden = len(self._waits) - self._ended + self._failed - shown
+        return f"{self._count()}; {hidden} more not shown" if hidden > 0 else self._count()
+
+    def _count(self) -> str:
+        return f"{self._ended} of {len(self._waits)} over, {self._failed} failed"

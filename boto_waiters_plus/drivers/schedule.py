@@ -24,7 +24,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..engine.machine import Decision, Ending, Facts, Pause, Poll, Woken
+from ..engine.machine import Cancelled, Decision, Ending, Facts, Pause, Poll, Woken
 from ..options import CancelEvent, WakeSignal
 from ..outcome import WaiterOutcome
 from .clock import SIGNAL_SLICE
@@ -238,8 +238,10 @@ class Schedule:
 
     def cancel(self, task: Task, now: float) -> None:
         """End a wait; the answer of a call that runs is not looked at any more."""
-        if task.stage is not Stage.ENDED:
+        if task.stage is Stage.QUEUED:
             self._step(task, task.course.cancel, now)
+        elif task.stage is not Stage.ENDED:
+            self._step(task, lambda: task.course.paused(Cancelled()), now)
 
     def cancel_rest(self, now: float) -> None:
         """End every wait."""
@@ -502,5 +504,12 @@ class Signals:
         self.events = [*self._cancels, *cancels, *(event for event, _ in self._of_wake.values())]
 
 
-def _all_ended(tasks: Iterable[Task]) -> bool:
-    return all(task.stage is Stage.ENDED for task in tasks)
+def _all_ended(tasks: list[Task]) -> bool:
+    """Whether the tasks have ended; those at the end of the list that have are dropped.
+
+    It is asked in every round: going through thousands that share an event would take longer
+    than their calls.
+    """
+    while tasks and tasks[-1].stage is Stage.ENDED:
+        tasks.pop()
+    return not tasks

@@ -18,6 +18,8 @@ LONGEST_BLOCK: Final = 1.0
 PATIENCE: Final = 0.25
 """Seconds that calls which nobody wants any more get to end, before they are left to themselves."""
 
+FORKED: Final = "the threads of this run are gone: was it begun before a fork of the process?"
+
 
 class Now:
     """The present, for one run.
@@ -105,6 +107,7 @@ class Workers:
             try:
                 answer = self._answers.get(timeout=seconds if is_real else LONGEST_BLOCK)
             except queue.Empty:
+                self._check_threads()
                 if is_real:
                     break
             else:
@@ -155,6 +158,11 @@ class Workers:
             self._threads.remove(thread)
             if not self._threads:
                 raise
+
+    def _check_threads(self) -> None:
+        """Fail rather than wait for ever for what nobody will answer."""
+        if self._running and not any(thread.is_alive() for thread in self._threads):
+            raise RuntimeError(FORKED)
 
     def _work(self) -> None:
         while True:
@@ -286,17 +294,24 @@ def run_in_thread(
     )
     thread.start()
     try:
-        yield from _items(ended)
+        yield from _items(ended, thread)
     finally:
         stop.set()
-        thread.join()
+        # A callback may close the run, and so may the garbage collector, in any thread.
+        if thread is not threading.current_thread():
+            thread.join()
 
 
-def _items(ended: queue.SimpleQueue[Task | BaseException | None]) -> Iterator[Task]:
+def _items(
+    ended: queue.SimpleQueue[Task | BaseException | None], thread: threading.Thread
+) -> Iterator[Task]:
     while True:
+        was_alive = thread.is_alive()
         try:
             item = ended.get(timeout=LONGEST_BLOCK)
         except queue.Empty:
+            if not was_alive:
+                raise RuntimeError(FORKED) from None
             continue
         if item is None:
             return

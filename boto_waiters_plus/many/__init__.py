@@ -198,7 +198,7 @@ async def wait_any_async(
     cancel_event: CancelEvent | None = None,
 ) -> tuple[Wait, WaiterOutcome[Any]]:
     """`wait_any` from asyncio; see `wait_all_async`."""
-    batch = Batch(waits, max_wait, threads, progress, cancel_event, name="wait_any")
+    batch = Batch(waits, max_wait, threads, progress, cancel_event, name="wait_any_async")
     batch.needs_one()
     first = None
     with batch:

@@ -36,7 +36,10 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 MOST_NAMED: Final = 20
-"""Failures that the message of a `WaitersError` words; `errors` has them all."""
+"""Failures that the message of a `WaitersError` words; others it names."""
+
+MOST_NAMES: Final = 2000
+"""Characters of those names; `errors` has them all."""
 
 DEFAULT_CONNECTIONS: Final = 10
 """Calls at once on a client that does not say how many connections it keeps."""
@@ -83,7 +86,8 @@ class Batch:
     ) -> None:
         if self._progress is not None:
             self._progress.__exit__(kind, error, traceback)
-        if error is None:
+        # Leaving the loop over `as_completed` is an end like any other.
+        if error is None or isinstance(error, GeneratorExit):
             self._callbacks.warn()
 
     def needs_one(self) -> None:
@@ -331,9 +335,9 @@ def _reason(waits: Sequence[Wait], errors: Mapping[int, Exception]) -> str:
     if stopped < len(errors):
         named = {i: e for i, e in errors.items() if not isinstance(e, WaiterCancelledError)}
     parts = [f"{len(errors)} of {len(waits)} waits did not succeed"]
-    parts += [_words(index, waits[index], error) for index, error in named.items()][:MOST_NAMED]
-    if len(named) > MOST_NAMED:
-        parts.append(f"{len(named) - MOST_NAMED} more, see errors")
+    places = list(named)
+    parts += [_words(index, waits[index], named[index]) for index in places[:MOST_NAMED]]
+    parts += _names(waits, {index: named[index] for index in places[MOST_NAMED:]})
     if len(named) < len(errors):
         parts.append(f"{stopped} were cancelled")
     return "; ".join(parts)
@@ -343,6 +347,34 @@ def _words(index: int, wait: Wait, error: Exception) -> str:
     # Of foreign errors the class alone: their texts may quote parameters.
     what = error.kwargs["reason"] if isinstance(error, WaiterError) else type(error).__name__
     return f"[{index}] {wait.waiter}: {what}"
+
+
+def _names(waits: Sequence[Wait], errors: Mapping[int, Exception]) -> list[str]:
+    """Failures by their places, those of one kind together, as far as a message can be read."""
+    places: dict[str, list[int]] = {}
+    for index, error in errors.items():
+        places.setdefault(f"{waits[index].waiter}: {type(error).__name__}", []).append(index)
+    names, room, left = [], MOST_NAMES, len(errors)
+    for kind, indexes in places.items():
+        spans = _spans(indexes)
+        text = f"[{spans}] {kind}"
+        if len(text) > room:
+            break
+        names.append(text)
+        room -= len(text)
+        left -= len(indexes)
+    return [*names, f"{left} more, see errors"] if left else names
+
+
+def _spans(indexes: Sequence[int]) -> str:
+    """Numbers in order, as people write them: 3, 5-9."""
+    spans: list[list[int]] = []
+    for index in indexes:
+        if spans and index == spans[-1][-1] + 1:
+            spans[-1][1:] = [index]
+        else:
+            spans.append([index])
+    return ", ".join("-".join(map(str, span)) for span in spans)
 
 
 def _fact(result: Result, name: str) -> Any:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from boto_waiters_plus.drivers.course import Course, Subject
 from boto_waiters_plus.drivers.port import Attempt
-from boto_waiters_plus.drivers.schedule import Answer, Lane, Pool, Task
+from boto_waiters_plus.drivers.schedule import Answer, Lane, Pool, Schedule, Signals, Task
 from boto_waiters_plus.drivers.scheduler import Scheduler, Workers, run_in_thread
 from boto_waiters_plus.drivers.sync import drive
 from boto_waiters_plus.engine.machine import Facts, Pace, Policy
@@ -474,6 +474,37 @@ def test_many_events_of_their_own_are_all_heeded(virtual_time):
         virtual_time.call_at(second, stop.set)
     ended = {task.index: virtual_time.now for task in Scheduler(tasks).run()}
     assert [ended[29 - second] for second in range(30)] == pytest.approx(range(30), abs=0.11)
+
+
+def test_an_event_that_thousands_share_is_asked_at_the_cost_of_one(virtual_time):
+    class Counted(Task):
+        reads = 0
+
+        @property
+        def stage(self):
+            Counted.reads += 1
+            return Task.stage.__get__(self)
+
+        @stage.setter
+        def stage(self, value):
+            Task.stage.__set__(self, value)
+
+    stop = threading.Event()
+    pool = Pool(Lane(), 1000)
+    things = [Thing(virtual_time, ready_at=0 if index else 60) for index in range(1000)]
+    tasks = [Counted(course(), thing, pool, cancel=stop) for thing in things]
+    schedule, signals = Schedule(1000), Signals(tasks, [])
+    schedule.begin(tasks, 0)
+    for call in list(schedule.calls(0)):
+        schedule.answered(Answer(call.task, call.task.port.poll(None), None), 0)
+    Counted.reads = 0
+    for _ in range(1000):
+        signals.heed(schedule, 0)
+    assert Counted.reads < 10_000
+    stop.set()
+    signals.heed(schedule, 0)
+    assert isinstance(tasks[0].result, WaiterCancelledError)
+    assert signals.events == []
 
 
 def test_a_signal_makes_its_waits_look_at_once(virtual_time):

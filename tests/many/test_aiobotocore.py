@@ -7,7 +7,13 @@ import boto3
 import pytest
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.many import Wait, as_completed_async, wait_all, wait_all_async
+from boto_waiters_plus.many import (
+    Wait,
+    as_completed_async,
+    wait_all,
+    wait_all_async,
+    wait_any_async,
+)
 
 aiosession = pytest.importorskip("aiobotocore.session", reason="aiobotocore is not installed")
 awsrequest = pytest.importorskip("aiobotocore.awsrequest")
@@ -104,3 +110,17 @@ def test_a_closed_client_is_an_error_of_its_wait(virtual_time):
     client = with_client(run)
     results = asyncio.run(wait_all_async([exists(client, "now")], on_failure="collect"))
     assert isinstance(results[0], Exception)
+
+
+def test_the_first_success_ends_the_others(virtual_time):
+    async def run(client):
+        looks = buckets(client, {"late": 3, "never": 1000})
+        waits = [
+            exists(client, "never", delay_pace=lambda _: 10),
+            exists(client, "late", delay_pace=lambda _: 10),
+        ]
+        wait, outcome = await wait_any_async(waits)
+        assert wait is waits[1]
+        assert outcome.attempts == looks["late"] == 3
+
+    with_client(run)

@@ -83,15 +83,43 @@ def test_it_can_be_pickled_with_an_error_that_cannot():
     assert "UnpicklableError" in str(other.errors[3])
 
 
-def test_the_message_words_a_few_failures_and_counts_the_others(s3, virtual_time):
+def test_the_message_words_a_few_failures_and_names_the_others_by_kind(s3, virtual_time):
     waits = [
         Wait(s3, "bucket_exists", {"Bucket": "never"}, max_wait=20, max_attempts=1)
         for _ in range(MOST_NAMED + 5)
+    ]
+    waits += [
+        Wait(s3, "bucket_exists", {"Bucket": "first"}, max_wait=20),
+        Wait(s3, "bucket_not_exists", {"Bucket": "first"}, max_wait=20, max_attempts=1),
+        Wait(s3, "bucket_exists", {"Bucket": "never"}, max_wait=20, max_attempts=1),
     ]
     with pytest.raises(WaitersError) as raised:
         wait_all(waits)
     text = str(raised.value)
     assert f"[{MOST_NAMED - 1}]" in text
     assert f"[{MOST_NAMED}]" not in text
-    assert "5 more, see errors" in text
-    assert len(raised.value.errors) == MOST_NAMED + 5
+    n = MOST_NAMED
+    assert text.endswith(
+        f"; [{n}-{n + 4}, {n + 7}] BucketExists: WaiterAttemptsError"
+        f"; [{n + 6}] BucketNotExists: WaiterAttemptsError"
+    )
+    assert len(raised.value.errors) == MOST_NAMED + 7
+
+
+def test_a_message_stays_one_that_can_be_read(s3, virtual_time):
+    waits = [
+        Wait(
+            s3,
+            "bucket_exists",
+            {"Bucket": "never" if index % 2 else "first"},
+            max_wait=20,
+            max_attempts=1,
+        )
+        for index in range(2000)
+    ]
+    with pytest.raises(WaitersError) as raised:
+        wait_all(waits)
+    text = str(raised.value)
+    assert "1000 of 2000 waits did not succeed" in text
+    assert f"{1000 - MOST_NAMED} more, see errors" in text
+    assert len(text) < 10_000

@@ -132,6 +132,69 @@ def test_what_a_service_says_is_not_markup(virtual_time):
     assert "[red]boo[/red]" in drawn(table)[1]
 
 
+def screen(width, height):
+    file = io.StringIO()
+    console = Console(file=file, width=width, height=height, force_terminal=True, color_system=None)
+    return console, file
+
+
+def test_the_line_that_counts_fits_on_a_low_screen(virtual_time):
+    console, _ = screen(100, 8)
+    table = ProgressTable([subject() for _ in range(300)], console)
+    for index in range(20):
+        table.is_over(index, WaiterFailedError("BucketExists", "no"))
+    rows = drawn(table)
+    assert len(rows) == 7
+    # Half of the rows are for what still runs.
+    assert [row[0] for row in rows[1:-1]] == ["0", "1", "2", "20", "21"]
+    assert rows[-1][-4:] == ["295", "more", "not", "shown"]
+    with table:
+        pass
+    # What is drawn last may scroll.
+    assert len(drawn(table)) == MOST_ROWS + 2
+
+
+def test_a_high_screen_shows_more(virtual_time):
+    console, _ = screen(100, 50)
+    table = ProgressTable([subject() for _ in range(300)], console)
+    assert len(drawn(table)) == MOST_ROWS + 2
+
+
+def test_on_a_narrow_screen_words_give_way_to_numbers(virtual_time):
+    console, file = screen(40, 20)
+    table = ProgressTable([subject("A" * 60) for _ in range(300)], console)
+    table.attempted(0, attempt("CREATING" * 5, next_delay=30))
+    table.is_over(299, WaiterFailedError("BucketExists", "no"))
+    console.print(table.drawn())
+    lines = file.getvalue().splitlines()
+    assert all(len(line) <= 40 for line in lines)
+    assert lines[1].startswith("299  s3 A")
+    assert lines[1].endswith("failed")
+    assert lines[2].startswith("0    s3 A")
+    assert lines[2].endswith("30 s")
+    assert lines[0].endswith("next look")
+
+
+def test_a_failure_says_so_without_colours(virtual_time):
+    table = ProgressTable([subject(), subject()])
+    table.attempted(0, attempt(None, error="AccessDenied"))
+    table.is_over(0, WaiterFailedError("BucketExists", "no"))
+    assert drawn(table)[1][-1] == "failed"
+
+
+def test_a_log_gets_a_line_now_and_then_and_the_table_at_the_end(virtual_time):
+    file = io.StringIO()
+    console = Console(file=file, width=100)
+    with ProgressTable([subject(), subject()], console) as table:
+        for _ in range(60):
+            virtual_time.advance(2)
+            table.attempted(1, attempt("CREATING", next_delay=1))
+        table.is_over(0, outcome())
+        assert file.getvalue() == "0 of 2 over, 0 failed\n" * 4
+    assert file.getvalue().splitlines()[-2].split()[:4] == ["1", "s3", "BucketExists", "CREATING"]
+    assert file.getvalue().endswith("\n1 of 2 over, 0 failed\n")
+
+
 def test_true_draws_on_stderr(s3, virtual_time, capsys):
     wait_all([exists(s3, "first")], progress=True)
     captured = capsys.readouterr()

@@ -511,6 +511,29 @@ def test_bad_arguments_are_refused_before_the_first_request(s3, keywords, error,
     assert requests == []
 
 
+@pytest.mark.parametrize("empty", [[], ()])
+@pytest.mark.parametrize(
+    ("service", "waiter", "name"),
+    [
+        ("ec2", "instance_running", "InstanceIds"),
+        ("ec2", "volume_available", "VolumeIds"),
+        ("elbv2", "load_balancer_available", "LoadBalancerArns"),
+        ("ecs", "tasks_running", "tasks"),
+    ],
+)
+def test_an_empty_list_of_ids_is_refused_and_named(service, waiter, name, empty):
+    client = boto3.client(service, region_name="us-east-1")
+    with pytest.raises(ValueError, match=f"{name} is empty"):
+        Wait(client, waiter, {name: empty}, max_wait=10)
+
+
+def test_lists_that_are_no_ids_may_be_empty():
+    ec2 = boto3.client("ec2", region_name="us-east-1")
+    ecs = boto3.client("ecs", region_name="us-east-1")
+    Wait(ec2, "instance_running", {"Filters": []}, max_wait=10)
+    Wait(ecs, "services_stable", {"services": ["one"], "include": []}, max_wait=10)
+
+
 def test_what_is_no_wait_is_refused(s3):
     with pytest.raises(TypeError, match=r"waits\[1\] must be a Wait, not dict"):
         wait_all([exists(s3, "first"), {}])
