@@ -212,6 +212,7 @@ def _prepared(
 ) -> tuple[Course, dict[str, Any], WaitOptions]:
     """A wait that is ready to start; whatever is wrong with its arguments is raised here."""
     given, parameters = checked(waiter, keywords)
+    waiter.refuse_empty_lists(parameters)
     options = given.over(scope.defaults)
     policy = policy_for(waiter.definition, options, budget_of(waiter.method_name, max_wait))
     waiter.warn()

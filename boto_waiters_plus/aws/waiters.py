@@ -19,7 +19,7 @@ from typing import Any
 from botocore import xform_name
 from botocore.exceptions import DataNotFoundError
 from botocore.loaders import ExtrasProcessor, Loader, create_loader
-from botocore.model import OperationModel, ServiceModel
+from botocore.model import ListShape, OperationModel, ServiceModel, StringShape
 
 from ..catalog.files import SEARCH_PATH_FILE, parse_document
 from ..catalog.shipped import shipped_definitions
@@ -75,6 +75,22 @@ class BoundWaiter:
                 f"every look of the waiter {name} calls {operation.name}, which may not only read"
             )
             warnings.warn(message, UserWarning, stacklevel=_LEVELS_TO_CALLER)
+
+    def refuse_empty_lists(self, parameters: Mapping[str, Any]) -> None:
+        """Refuse a list of ids without one: most services answer it with all there is.
+
+        Raises:
+            ValueError: it names the parameter.
+        """
+        shape = self.operation.input_shape
+        for name, member in shape.members.items() if shape is not None else ():
+            item = member.member if isinstance(member, ListShape) else None
+            # A choice of what to include may well be empty.
+            if isinstance(item, StringShape) and not item.enum and _is_empty(parameters.get(name)):
+                raise ValueError(
+                    f"{name} is empty, which would not wait for nothing but for whatever "
+                    f"{self.operation.name} answers: leave it out, or the wait"
+                )
 
     @property
     def method_name(self) -> str:
@@ -193,6 +209,10 @@ class ServiceWaiters:
             return None
         except (ValueError, RecursionError) as error:
             raise WaiterDefinitionError(f"not JSON: {error}", source=f"{path}.json") from error
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and not value
 
 
 def default_loader() -> Loader:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from botocore.model import ListShape, StringShape
-
 from ..attach import find_waiter
 from ..aws.aio_call import is_async
 from ..aws.port import AsyncClientPort, ClientPort
 from ..aws.scope import Scope
-from ..aws.waiters import BoundWaiter
 from ..engine.machine import Policy
 from ..engine.model import WaiterDefinition
 from ..install import _installed_scope, client_scope
@@ -58,7 +55,7 @@ class Wait:
         if not isinstance(parameters, Mapping):
             raise TypeError(f"parameters must be a mapping, not {type(parameters).__name__}")
         self._bound = find_waiter(client, waiter, _installed_scope)
-        _refuse_empty_lists(self._bound, parameters)
+        self._bound.refuse_empty_lists(parameters)
         self.client = client
         self.parameters: Mapping[str, Any] = dict(parameters)
         self.max_wait = None if max_wait is None else seconds("max_wait", max_wait)
@@ -95,27 +92,6 @@ class Wait:
     def _policy(self, scope: Scope, max_wait: float) -> tuple[Policy, WaitOptions]:
         options = self.options.over(scope.defaults)
         return policy_for(self._bound.definition, options, max_wait), options
-
-
-def _refuse_empty_lists(bound: BoundWaiter, parameters: Mapping[str, Any]) -> None:
-    """Refuse a list of ids without one: most services answer it with all there is.
-
-    Raises:
-        ValueError: it names the parameter.
-    """
-    shape = bound.operation.input_shape
-    for name, member in shape.members.items() if shape is not None else ():
-        item = member.member if isinstance(member, ListShape) else None
-        # A choice of what to include may well be empty.
-        if isinstance(item, StringShape) and not item.enum and _is_empty(parameters.get(name)):
-            raise ValueError(
-                f"{name} is empty, which would not wait for nothing but for whatever "
-                f"{bound.operation.name} answers: leave it out, or the wait"
-            )
-
-
-def _is_empty(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) and not value
 
 
 def _only_options(keywords: Mapping[str, Any]) -> WaitOptions:

@@ -248,3 +248,12 @@ def test_idempotency_token_is_filled_once_a_wait(answers, virtual_time):
     assert len(set(first)) == len(set(second)) == 1
     assert first[0] != second[0]
     assert tokens(ClientRequestToken="mine") == ["mine"] * 3
+
+
+def test_a_list_of_ids_without_one_is_refused(answers):
+    bwp.install()
+    ec2 = boto3.client("ec2")
+    asked = answers(ec2, {})
+    with pytest.raises(ValueError, match="InstanceIds is empty"):
+        ec2.wait_until_instance_running(InstanceIds=[], max_wait=10)
+    assert asked.requests == []
