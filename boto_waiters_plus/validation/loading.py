@@ -1,7 +1,8 @@
 """From what somebody wants checked to operations with waiters, each with its shapes.
 
-One unit is what Smithy would call a model: the documents that define shapes, together with those
-that only apply traits to them; each other document for itself, over botocore's shapes.
+One unit holds the documents that define shapes, together with those that only apply traits to
+them; each other document is a unit for itself, over botocore's shapes. Metadata are, as in Smithy,
+those of everything that is loaded together.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from .shapes import Operation
 from .smithy_model import SmithyModel, as_mapping
 from .suppressions import Suppression, of_metadata, of_trait
 from .waiter_rules import nearest
+from .written_from import as_note, newer_than_installed
 
 Checkable = str | os.PathLike[str] | Mapping[str, Any] | WaiterDefinition
 _VERSIONS = ("1", "1.0", "2", "2.0")
@@ -42,6 +44,8 @@ class Subject:
     """The value of its trait, as it was written."""
     definitions: tuple[WaiterDefinition, ...] = ()
     """Its waiters, where they come from another form than Smithy's."""
+    newer: str | None = None
+    """The botocore that they were written from, if the shapes are those of an older one."""
 
 
 @dataclass(slots=True)
@@ -81,8 +85,9 @@ def load(
         for part in model:
             inbox.put(part)
     yield unreadable
+    newer = newer_than_installed(each.data.get("metadata") for each in inbox.documents)
     for documents in _models(inbox.documents):
-        yield _smithy_unit(documents, given)
+        yield _smithy_unit(documents, given, newer)
     yield from _definition_units(inbox.definitions, given)
 
 
@@ -149,7 +154,9 @@ def _shapes(document: Document) -> Iterator[Mapping[str, Any]]:
     return map(as_mapping, as_mapping(document.data.get("shapes")).values())
 
 
-def _smithy_unit(documents: list[Document], given: BotocoreModel | None) -> Unit:
+def _smithy_unit(
+    documents: list[Document], given: BotocoreModel | None, newer: str | None
+) -> Unit:
     unit = Unit()
     shapes: dict[str, dict[str, Any]] = {}
     applied: list[tuple[Document, str, Mapping[str, Any]]] = []
@@ -171,7 +178,7 @@ def _smithy_unit(documents: list[Document], given: BotocoreModel | None) -> Unit
         if shape_id.partition("$")[0] in shapes:
             _apply(unit, document, shape_id, traits, shapes, places)
         else:
-            _apply_to_botocore(unit, document, shape_id, traits, given)
+            _apply_to_botocore(unit, document, shape_id, traits, given, newer)
     for shape_id, shape in shapes.items():
         traits = as_mapping(shape.get("traits"))
         unit.suppressions += of_trait(shape_id, traits)
@@ -223,6 +230,7 @@ def _apply_to_botocore(
     shape_id: str,
     traits: Mapping[str, Any],
     given: BotocoreModel | None,
+    newer: str | None,
 ) -> None:
     """Take applied waiters as waiters of a service of botocore."""
     namespace, _, name = shape_id.partition("#")
@@ -240,10 +248,12 @@ def _apply_to_botocore(
     if WAITABLE not in traits:
         return
     if name not in model.operation_names:
-        unit.events.append(_unknown_operation(target, name, model))
+        event = _unknown_operation(target, name, model)
+        unit.events.append(event if newer is None else as_note(event, newer))
         return
+    operation = model.operation(name)
     unit.subjects.append(
-        Subject(target=target, operation=model.operation(name), waitable=traits[WAITABLE])
+        Subject(target=target, operation=operation, waitable=traits[WAITABLE], newer=newer)
     )
     closure = unit.closures.setdefault(f"{namespace}#{model.service.service_name}", set())
     closure.add(shape_id)
