@@ -120,11 +120,21 @@ class _Inbox:
         elif isinstance(part, Mapping):
             self._put_document(Document(part))
         else:
+            found = False
             try:
                 for document in read_documents(part):
+                    found = True
                     self._put_document(document)
+                if not found:
+                    self._warn_of_nothing(part)
             except UnreadableDocumentError as error:
                 self._unit.fail(None, str(error), error.location)
+
+    def _warn_of_nothing(self, path: str | os.PathLike[str]) -> None:
+        text = "There is no file of waiters in this folder"
+        place = Location(os.fspath(path))
+        event = ValidationEvent(Severity.WARNING, "WaiterNoDefinitions", None, text, place)
+        self._unit.events.append(event)
 
     def _put_document(self, document: Document) -> None:
         if document.is_smithy:
@@ -154,9 +164,7 @@ def _shapes(document: Document) -> Iterator[Mapping[str, Any]]:
     return map(as_mapping, as_mapping(document.data.get("shapes")).values())
 
 
-def _smithy_unit(
-    documents: list[Document], given: BotocoreModel | None, newer: str | None
-) -> Unit:
+def _smithy_unit(documents: list[Document], given: BotocoreModel | None, newer: str | None) -> Unit:
     unit = Unit()
     shapes: dict[str, dict[str, Any]] = {}
     applied: list[tuple[Document, str, Mapping[str, Any]]] = []
@@ -180,7 +188,7 @@ def _smithy_unit(
         else:
             _apply_to_botocore(unit, document, shape_id, traits, given, newer)
     for shape_id, shape in shapes.items():
-        traits = as_mapping(shape.get("traits"))
+        traits = model.traits(shape_id)
         unit.suppressions += of_trait(shape_id, traits)
         if WAITABLE in traits:
             is_operation = shape.get("type") == "operation"
@@ -282,7 +290,9 @@ def _definition_units(
         if model is None:
             for definition, locate in members:
                 text = (
-                    f"Waiter `{definition.name}`: no service is known for it (service: {service})"
+                    f"Waiter `{definition.name}`: nothing tells which service it is for; say `service`"
+                    if service is None
+                    else f"Waiter `{definition.name}`: botocore has no service {service!r}"
                 )
                 unit.fail(None, text, locate((definition.name,)))
         else:

@@ -130,7 +130,10 @@ class _OperationChecker:
         else:
             yield from _problems(say, matcher.path, verdict)
             found = verdict.return_type
-        if comparator is PathComparator.BOOLEAN_EQUALS and matcher.expected not in ("true", "false"):
+        if comparator is PathComparator.BOOLEAN_EQUALS and matcher.expected not in (
+            "true",
+            "false",
+        ):
             yield say(
                 Severity.ERROR,
                 _RULE,
