@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from botocore.exceptions import UnknownServiceError
 from botocore.model import ServiceModel
 
+from ..aws.waiters import operation_name
 from ..catalog.files import load_definitions
 from ..catalog.smithy import AWS_NAMESPACE, WAITABLE
 from ..catalog.waiters2 import without_status
@@ -27,6 +28,7 @@ from .shapes import Operation
 from .smithy_model import SmithyModel, as_mapping
 from .suppressions import Suppression, of_metadata, of_trait
 from .waiter_rules import nearest
+from .waiters2_rules import slips
 from .written_from import as_note, newer_than_installed
 
 Checkable = str | os.PathLike[str] | Mapping[str, Any] | WaiterDefinition
@@ -151,6 +153,7 @@ class _Inbox:
             steps = () if error.acceptor is None else ("acceptors", error.acceptor)
             self._unit.fail(None, str(error), document.locate((*path, *steps)))
         else:
+            self._unit.events += slips(document)
             place = document.locate_below("waiters")
             self.definitions += [(definition, place) for definition in definitions]
 
@@ -290,10 +293,11 @@ def _definition_units(
         if model is None:
             for definition, locate in members:
                 text = (
-                    f"Waiter `{definition.name}`: nothing tells which service it is for; say `service`"
-                    if service is None
-                    else f"Waiter `{definition.name}`: botocore has no service {service!r}"
+                    f"botocore has no service {service!r}"
+                    if service
+                    else "nothing tells which service it is for; say `service`"
                 )
+                text = f"Waiter `{definition.name}`: {text}"
                 unit.fail(None, text, locate((definition.name,)))
         else:
             _add_definitions(unit, members, model)
@@ -321,10 +325,12 @@ def _add_definitions(
     for name, group in by_operation.items():
         places = {definition.name: locate for definition, locate in group}
         target = Target(f"{model.namespace}#{name}", _by_waiter(places))
-        if name not in model.operation_names:
+        known = operation_name(name, model.operation_names)
+        if known is None:
             unit.events.append(_unknown_operation(target, name, model))
             continue
-        operation = model.operation(name)
+        target = replace(target, shape=f"{model.namespace}#{known}")
+        operation = model.operation(known)
         resolved = tuple(_without_status(definition, operation) for definition, _ in group)
         unit.subjects.append(Subject(target=target, operation=operation, definitions=resolved))
         unit.closures.setdefault(service, set()).add(target.shape)

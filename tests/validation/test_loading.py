@@ -179,6 +179,32 @@ def test_without_a_service_waiters_2_cannot_be_checked():
     assert "nothing tells which service it is for" in event.message
 
 
+@pytest.mark.parametrize("name", ["describeTasks", "describe_tasks"])
+def test_an_operation_of_waiters_2_may_be_named_as_its_method(name):
+    body = {**WAITERS_2["waiters"]["TaskDone"], "operation": name}
+    events = check({"waiters": {"TaskDone": body}}, "ecs")
+    assert {event.shape for event in events} == {"com.amazonaws.ecs#DescribeTasks"}
+
+
+def test_slips_of_waiters_2_that_are_loaded_are_reported(tmp_path):
+    body = WAITERS_2["waiters"]["TaskDone"]
+    success, *_ = body["acceptors"]
+    slip = {"matcher": "error", "expected": "ServerException", "state": "error"}
+    template = {name: value for name, value in body.items() if name != "acceptors"}
+    waiters = {"TaskDone": {**body, "acceptors": [success, slip]}, "Template": template}
+    file = tmp_path / "waiters.json"
+    file.write_text(json.dumps({"waiters": waiters}, indent=1))
+    found = {event.id: event for event in check(file, "ecs")}
+    state, acceptors = (
+        found["WaiterUnknownState.TaskDone.1"],
+        found["WaiterWithoutAcceptors.Template"],
+    )
+    assert (state.severity, acceptors.severity) == ("DANGER", "WARNING")
+    lines = file.read_text().splitlines()
+    assert lines[acceptors.line - 1].strip() == '"Template": {'
+    assert '"error"' in lines[state.line]
+
+
 def test_definitions_can_be_checked():
     definitions = load_definitions(
         applied("com.amazonaws.eks#DescribeCluster", changed("ACTIVE", "A"))
