@@ -145,3 +145,16 @@ def test_waiters_of_a_mixin_are_waiters_of_the_operations_that_have_it(models):
         for rule in ("JmespathEventDanger", "ReturnTypeMismatch")
         for index in (0, 1)
     }
+
+
+def test_errors_of_the_service_do_not_count(models):
+    model = models.thing(models.ACTIVE, models.FAILED, models.error("Throttled"))
+    model["shapes"] |= {
+        "smithy.example#Throttled": {"type": "structure", "traits": {"smithy.api#error": "client"}},
+        "smithy.example#Things": {
+            "type": "service",
+            "operations": [{"target": models.OPERATION}],
+            "errors": [{"target": "smithy.example#Throttled"}],
+        },
+    }
+    assert models.found(model)[:1] == [("WARNING", "WaitableTraitInvalidErrorType.ThingActive.2")]
