@@ -12,7 +12,8 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -164,10 +165,11 @@ class ServiceWaiters:
         """The waiter on its operation; None if this botocore has no such operation."""
         if xform_name(definition.name) in found:
             return None
-        if definition.operation not in self._service.operation_names:
+        name = operation_name(definition.operation, self._service.operation_names)
+        if name is None:
             return None
-        operation = self._service.operation_model(definition.operation)
-        definition = _resolved(definition, operation, keep_others=True)
+        operation = self._service.operation_model(name)
+        definition = _resolved(replace(definition, operation=name), operation, keep_others=True)
         _check_operation(definition, operation)
         return BoundWaiter(definition, operation, is_foreign=is_foreign)
 
@@ -262,6 +264,18 @@ def _check_operation(definition: WaiterDefinition, operation: OperationModel) ->
         for index, acceptor in enumerate(definition.acceptors):
             if isinstance(acceptor.matcher, OutputMatcher):
                 raise refuse(f"output matcher, but {operation.name} has no output", index)
+
+
+def operation_name(name: str, known: Sequence[str]) -> str | None:
+    """The operation that a definition means; None if there is none.
+
+    botocore's waiters call the client's method of the name in snake case, so that `getThing` and
+    `get_thing` do for `GetThing`.
+    """
+    if name in known:
+        return name
+    snake = xform_name(name)
+    return next((other for other in known if xform_name(other) == snake), None)
 
 
 def applies_to(definition: WaiterDefinition, *service_names: str) -> bool:

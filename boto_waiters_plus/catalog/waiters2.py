@@ -8,6 +8,11 @@
 | any of them and another value | an expression that compares, under `booleanEquals` |
 | `error` with a name, true, false | `errorType`, `success: false`, `success: true` |
 | `status` | kept as it is until the operation is known: see `without_status` |
+
+Two slips that files in use have are taken as botocore takes them, so that the rest of the file can
+be used; `boto-wait check` reports both. A state `error` is none: botocore's loop goes on, which is
+`retry`. A waiter without the member `acceptors` is a template, which somebody completes at run
+time: it is left out beside others, and refused where it is the only one.
 """
 
 from __future__ import annotations
@@ -35,6 +40,9 @@ from .smithy import MAX_INTEGER, Place, require_expression, require_success
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 
+STATE_OF_NO_EFFECT = "error"
+"""A state that botocore's loop does not know, and goes on: see above."""
+
 _COMPARATORS = {
     "path": PathComparator.STRING_EQUALS,
     "pathAll": PathComparator.ALL_STRING_EQUALS,
@@ -58,9 +66,16 @@ def convert_model(
     waiters = model.get("waiters")
     if not isinstance(waiters, Mapping):
         raise Place(source).error("waiters must be an object")
+    complete = {name: body for name, body in waiters.items() if not is_template(body)}
     return [
-        _convert(name, body, Place(source, name), service=service) for name, body in waiters.items()
+        _convert(name, body, Place(source, name), service=service)
+        for name, body in (complete or waiters).items()
     ]
+
+
+def is_template(body: Any) -> bool:
+    """Whether a waiter has no acceptors yet: see above."""
+    return isinstance(body, Mapping) and "acceptors" not in body
 
 
 def without_status(
@@ -135,6 +150,8 @@ def _acceptor(body: Any, place: Place) -> Acceptor:
     if not isinstance(body, Mapping):
         raise place.error("an acceptor must be an object")
     state = body.get("state")
+    if state == STATE_OF_NO_EFFECT:
+        state = AcceptorState.RETRY.value
     if state not in [item.value for item in AcceptorState]:
         raise place.error("state must be one of success, failure, retry")
     if "expected" not in body:

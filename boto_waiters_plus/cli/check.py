@@ -30,12 +30,19 @@ def add_parser(subparsers: Any) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="a Smithy model in JSON AST form, a waiters-2 document, or a folder of such files",
+        help="a Smithy model (.json in AST form, or .smithy), a waiters-2 document, or a folder of "
+        "such files",
     )
     parser.add_argument(
         "--service",
         metavar="NAME",
         help="the botocore name of the service, where neither namespace nor path tells it",
+    )
+    parser.add_argument(
+        "--severity",
+        choices=("NOTE", "WARNING", "DANGER", "ERROR"),
+        default="NOTE",
+        help="print nothing below this (default: NOTE); the last line counts all",
     )
 
 
@@ -53,8 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
         events = check(arguments.files, arguments.service)
     except UnknownServiceError:
         return _usage(f"botocore knows no service {arguments.service!r}")
-    for event in events:
-        if event.severity is not Severity.SUPPRESSED:
+    for event in sorted(events, key=_place):
+        if event.severity >= arguments.severity:
             print(_line(event))
     print(_summary(events), file=sys.stderr)
     return FOUND if any(event.severity >= Severity.DANGER for event in events) else CLEAN
@@ -65,12 +72,18 @@ def _usage(problem: str) -> int:
     return USAGE
 
 
+def _place(event: ValidationEvent) -> tuple[str, int, int]:
+    """The order of lines: as the files have it, and the checker within a place."""
+    return event.source or "", event.line or 0, event.column or 0
+
+
 def _line(event: ValidationEvent) -> str:
-    place = f" ({event.location})" if event.location else ""
+    # The place comes first, as compilers have it: editors and terminals find it there.
+    place = f"{event.location}: " if event.location else ""
     # Texts quote the file: nothing in it may break the line, or reach the terminal as a command.
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in f"{event}{place}"
+        for character in f"{place}{event}"
     )
 
 

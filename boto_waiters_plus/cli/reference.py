@@ -14,24 +14,18 @@ from botocore import xform_name
 
 from ..catalog.shipped import shipped_definitions, shipped_services
 from ..engine.model import AcceptorState, WaiterDefinition
+from .peers import COUNTED, DISTINCT, HANDWRITTEN, NOT_HERE, TOTALS
 from .services import client_name, confidence
 from .wording import delays, reason_paths, verdicts
 
 GENERATED = "generated"
 
-PEERS = (
-    ("botocore 1.44.5", 80, 410, None),
-    ("Airflow, apache-airflow-providers-amazon 9.39.0", 27, 74, 13),
-    ("Ansible, amazon.aws and community.aws", 11, 97, 77),
-)
-"""Services, waiters, waiters without a failure state; counted in their published packages."""
-
-COUNTED = "2026-11-21"
-
 NO_FAILURE_STATE = """\
 Where a resource can fail, a waiter without a failure state runs until its time is up. Not every
 resource can: of many that are to exist or be deleted only an error tells more, and an error that
 no acceptor takes ends the wait anyway."""
+
+SERVICES = "| service | waiters | generated (botocore's) | curated | Airflow | Ansible |"
 
 INTRODUCTION = """\
 # Waiters by service
@@ -90,17 +84,31 @@ def _index(services: dict[str, list[WaiterDefinition]]) -> str:
     lines += ["", "## By source", ""]
     lines += ["| source | services | waiters | without a failure state |", "|---|---|---|---|"]
     lines += _sources(services)
-    for name, *counts in PEERS:
+    for name, *counts in TOTALS:
         shown = " | ".join("as generated" if count is None else str(count) for count in counts)
         lines.append(f"| {name} | {shown} |")
-    lines += ["", f"The last {len(PEERS)} rows were counted on {COUNTED}.", NO_FAILURE_STATE, ""]
-    lines += ["## Services", "", "| service | waiters | generated | curated |", "|---|---|---|---|"]
+    lines += ["", f"The last {len(TOTALS)} rows were counted on {COUNTED}.", NO_FAILURE_STATE, ""]
+    lines += _handwritten()
+    lines += ["## Services", "", SERVICES, "|---|---|---|---|---|---|"]
     rows = sorted((client_name(service_id), service_id) for service_id in services)
     lines += [
-        f"| [{name}]({service_id}.md) | {_counts(services[service_id])} |"
+        f"| [{name}]({service_id}.md) | {_counts(services[service_id])} "
+        f"| {' | '.join(map(str, HANDWRITTEN.get(name, (0, 0))))} |"
         for name, service_id in rows
     ]
     return INTRODUCTION + "\n".join(lines) + "\n"
+
+
+def _handwritten() -> Iterator[str]:
+    """What became of the waiters that users of boto3 had to write themselves."""
+    here = DISTINCT - len(NOT_HERE)
+    yield f"Of the {DISTINCT} different waiters of Airflow and Ansible, {here} have one here. Not:"
+    yield ""
+    yield "| service | waiter | why |"
+    yield "|---|---|---|"
+    for service, waiter, reason in NOT_HERE:
+        yield f"| {service} | {waiter} | {reason} |"
+    yield ""
 
 
 def _sources(services: dict[str, list[WaiterDefinition]]) -> Iterator[str]:

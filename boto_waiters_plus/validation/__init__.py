@@ -23,12 +23,16 @@ Beyond Smithy (W stands for the waiter's name, i for the acceptor's index):
 | `WaiterStatusMatcher.W.i` | NOTE | a matcher on an HTTP status, which only botocore has |
 | `WaiterUnknownOperation` | WARNING | botocore has no such operation, but one nearly of that name |
 | | NOTE | it has none: the waiters are passed over, as they are at run time |
+| `WaiterUnknownState.W.i` | DANGER | `waiters-2` only: a state that botocore does not know either |
+| `WaiterWithoutAcceptors.W` | WARNING | `waiters-2` only: nothing to wait for; it is passed over |
+| `WaiterNoDefinitions` | WARNING | a folder has no file of waiters |
 
 DANGER is for what makes a waiter useless or worse, WARNING for what costs the caller time or leaves
 an acceptor without effect, NOTE for what may well be meant. All of them believe the model: services
 are known to answer with values that their models lack.
 
-A model suppresses what is meant as it is: see `suppressions`.
+A model suppresses what is meant as it is: see `suppressions`. It may also say which botocore it was
+written from: see `written_from` for what an older one makes of it.
 """
 
 from __future__ import annotations

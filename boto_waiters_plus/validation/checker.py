@@ -31,6 +31,7 @@ from .state_rules import check_states
 from .suppressions import suppressed
 from .trait_rules import check_trait, wrong_target
 from .waiter_rules import check_names, check_waiters
+from .written_from import lowered
 
 
 def check(
@@ -52,11 +53,9 @@ def check(
     Raises:
         botocore.exceptions.UnknownServiceError: botocore knows no service of that name.
     """
-    return [
-        event
-        for unit in load(model, service)
-        for event in suppressed(_unit_events(unit), unit.suppressions)
-    ]
+    units = list(load(model, service))
+    suppressions = [suppression for unit in units for suppression in unit.suppressions]
+    return [event for unit in units for event in suppressed(_unit_events(unit), suppressions)]
 
 
 def _unit_events(unit: Unit) -> Iterator[ValidationEvent]:
@@ -69,11 +68,22 @@ def _unit_events(unit: Unit) -> Iterator[ValidationEvent]:
         assert subject.operation is not None  # else there was an ERROR
         definitions = subject.definitions or tuple(_definitions(subject))
         waiters[subject.target.shape] = (subject.target, [each.name for each in definitions])
-        yield from check_waiters(subject.target, subject.operation, definitions)
-        for definition in definitions:
-            yield from _further_events(subject.target, subject.operation, definition)
+        yield from _subject_events(subject, subject.operation, definitions)
     for service, closure in unit.closures.items():
         yield from check_names(service, {k: v for k, v in waiters.items() if k in closure})
+
+
+def _subject_events(
+    subject: Subject, operation: Operation, definitions: tuple[WaiterDefinition, ...]
+) -> Iterator[ValidationEvent]:
+    def rules(operation: Operation) -> Iterator[ValidationEvent]:
+        yield from check_waiters(subject.target, operation, definitions)
+        for definition in definitions:
+            yield from _further_events(subject.target, operation, definition)
+
+    if subject.newer is None:
+        return rules(operation)
+    return lowered(rules, operation, subject.newer)
 
 
 def _trait_events(subject: Subject) -> Iterator[ValidationEvent]:

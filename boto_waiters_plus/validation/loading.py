@@ -1,19 +1,21 @@
 """From what somebody wants checked to operations with waiters, each with its shapes.
 
-One unit is what Smithy would call a model: the documents that define shapes, together with those
-that only apply traits to them; each other document for itself, over botocore's shapes.
+One unit holds the documents that define shapes, together with those that only apply traits to
+them; each other document is a unit for itself, over botocore's shapes. Metadata are, as in Smithy,
+those of everything that is loaded together.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from botocore.exceptions import UnknownServiceError
 from botocore.model import ServiceModel
 
+from ..aws.waiters import operation_name
 from ..catalog.files import load_definitions
 from ..catalog.smithy import AWS_NAMESPACE, WAITABLE
 from ..catalog.waiters2 import without_status
@@ -26,6 +28,8 @@ from .shapes import Operation
 from .smithy_model import SmithyModel, as_mapping
 from .suppressions import Suppression, of_metadata, of_trait
 from .waiter_rules import nearest
+from .waiters2_rules import slips
+from .written_from import as_note, newer_than_installed
 
 Checkable = str | os.PathLike[str] | Mapping[str, Any] | WaiterDefinition
 _VERSIONS = ("1", "1.0", "2", "2.0")
@@ -42,6 +46,8 @@ class Subject:
     """The value of its trait, as it was written."""
     definitions: tuple[WaiterDefinition, ...] = ()
     """Its waiters, where they come from another form than Smithy's."""
+    newer: str | None = None
+    """The botocore that they were written from, if the shapes are those of an older one."""
 
 
 @dataclass(slots=True)
@@ -81,8 +87,9 @@ def load(
         for part in model:
             inbox.put(part)
     yield unreadable
+    newer = newer_than_installed(each.data.get("metadata") for each in inbox.documents)
     for documents in _models(inbox.documents):
-        yield _smithy_unit(documents, given)
+        yield _smithy_unit(documents, given, newer)
     yield from _definition_units(inbox.definitions, given)
 
 
@@ -115,11 +122,21 @@ class _Inbox:
         elif isinstance(part, Mapping):
             self._put_document(Document(part))
         else:
+            found = False
             try:
                 for document in read_documents(part):
+                    found = True
                     self._put_document(document)
+                if not found:
+                    self._warn_of_nothing(part)
             except UnreadableDocumentError as error:
                 self._unit.fail(None, str(error), error.location)
+
+    def _warn_of_nothing(self, path: str | os.PathLike[str]) -> None:
+        text = "There is no file of waiters in this folder"
+        place = Location(os.fspath(path))
+        event = ValidationEvent(Severity.WARNING, "WaiterNoDefinitions", None, text, place)
+        self._unit.events.append(event)
 
     def _put_document(self, document: Document) -> None:
         if document.is_smithy:
@@ -136,6 +153,7 @@ class _Inbox:
             steps = () if error.acceptor is None else ("acceptors", error.acceptor)
             self._unit.fail(None, str(error), document.locate((*path, *steps)))
         else:
+            self._unit.events += slips(document)
             place = document.locate_below("waiters")
             self.definitions += [(definition, place) for definition in definitions]
 
@@ -149,7 +167,7 @@ def _shapes(document: Document) -> Iterator[Mapping[str, Any]]:
     return map(as_mapping, as_mapping(document.data.get("shapes")).values())
 
 
-def _smithy_unit(documents: list[Document], given: BotocoreModel | None) -> Unit:
+def _smithy_unit(documents: list[Document], given: BotocoreModel | None, newer: str | None) -> Unit:
     unit = Unit()
     shapes: dict[str, dict[str, Any]] = {}
     applied: list[tuple[Document, str, Mapping[str, Any]]] = []
@@ -171,9 +189,9 @@ def _smithy_unit(documents: list[Document], given: BotocoreModel | None) -> Unit
         if shape_id.partition("$")[0] in shapes:
             _apply(unit, document, shape_id, traits, shapes, places)
         else:
-            _apply_to_botocore(unit, document, shape_id, traits, given)
+            _apply_to_botocore(unit, document, shape_id, traits, given, newer)
     for shape_id, shape in shapes.items():
-        traits = as_mapping(shape.get("traits"))
+        traits = model.traits(shape_id)
         unit.suppressions += of_trait(shape_id, traits)
         if WAITABLE in traits:
             is_operation = shape.get("type") == "operation"
@@ -223,6 +241,7 @@ def _apply_to_botocore(
     shape_id: str,
     traits: Mapping[str, Any],
     given: BotocoreModel | None,
+    newer: str | None,
 ) -> None:
     """Take applied waiters as waiters of a service of botocore."""
     namespace, _, name = shape_id.partition("#")
@@ -240,10 +259,12 @@ def _apply_to_botocore(
     if WAITABLE not in traits:
         return
     if name not in model.operation_names:
-        unit.events.append(_unknown_operation(target, name, model))
+        event = _unknown_operation(target, name, model)
+        unit.events.append(event if newer is None else as_note(event, newer))
         return
+    operation = model.operation(name)
     unit.subjects.append(
-        Subject(target=target, operation=model.operation(name), waitable=traits[WAITABLE])
+        Subject(target=target, operation=operation, waitable=traits[WAITABLE], newer=newer)
     )
     closure = unit.closures.setdefault(f"{namespace}#{model.service.service_name}", set())
     closure.add(shape_id)
@@ -272,8 +293,11 @@ def _definition_units(
         if model is None:
             for definition, locate in members:
                 text = (
-                    f"Waiter `{definition.name}`: no service is known for it (service: {service})"
+                    f"botocore has no service {service!r}"
+                    if service
+                    else "nothing tells which service it is for; say `service`"
                 )
+                text = f"Waiter `{definition.name}`: {text}"
                 unit.fail(None, text, locate((definition.name,)))
         else:
             _add_definitions(unit, members, model)
@@ -301,10 +325,12 @@ def _add_definitions(
     for name, group in by_operation.items():
         places = {definition.name: locate for definition, locate in group}
         target = Target(f"{model.namespace}#{name}", _by_waiter(places))
-        if name not in model.operation_names:
+        known = operation_name(name, model.operation_names)
+        if known is None:
             unit.events.append(_unknown_operation(target, name, model))
             continue
-        operation = model.operation(name)
+        target = replace(target, shape=f"{model.namespace}#{known}")
+        operation = model.operation(known)
         resolved = tuple(_without_status(definition, operation) for definition, _ in group)
         unit.subjects.append(Subject(target=target, operation=operation, definitions=resolved))
         unit.closures.setdefault(service, set()).add(target.shape)

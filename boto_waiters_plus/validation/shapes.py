@@ -116,6 +116,8 @@ class Operation:
     read_only: bool = False
     """Whether the model says so (`smithy.api#readonly`)."""
     event_stream: bool = False
+    known: bool = True
+    """Whether the shapes are those of a model; else nothing is said of what expressions give."""
     pages: tuple[str, ...] = ()
     """Expressions on the output that give what is spread over pages."""
 

@@ -24,6 +24,7 @@ _KINDS = {
 }
 _PRELUDE = "smithy.api#"
 _STREAMING = "smithy.api#streaming"
+_MIXIN = "smithy.api#mixin"
 _LIFECYCLE = ("create", "put", "read", "update", "delete", "list")
 
 
@@ -47,7 +48,7 @@ class SmithyModel:
     def operation(self, shape_id: str) -> Operation:
         """An operation by its id."""
         definition = self._with_mixins(shape_id)
-        traits = as_mapping(definition.get("traits"))
+        traits = self.traits(shape_id)
         method = as_mapping(traits.get("smithy.api#http")).get("method")
         items = as_mapping(traits.get("smithy.api#paginated")).get("items")
         structures = [self._structure(definition, member) for member in ("input", "output")]
@@ -84,19 +85,43 @@ class SmithyModel:
         return found
 
     def traits(self, shape_id: str) -> Mapping[str, Any]:
-        """The traits written on a shape."""
-        return as_mapping(as_mapping(self.shapes.get(shape_id)).get("traits"))
+        """The traits of a shape: its own, and those its mixins do not keep to themselves."""
+        traits: dict[str, Any] = {}
+        shape = as_mapping(self.shapes.get(shape_id))
+        for mixin in self._mixins(shape_id):
+            inherited = dict(self.traits(mixin))
+            settings = as_mapping(inherited.pop(_MIXIN, None))
+            for local in settings.get("localTraits") or ():
+                inherited.pop(local, None)
+            traits |= inherited
+        return {**traits, **as_mapping(shape.get("traits"))}
 
     def members(self, shape_id: str) -> dict[str, Mapping[str, Any]]:
         """The members of a shape, those of its mixins first."""
         members: dict[str, Mapping[str, Any]] = {}
         shape = as_mapping(self.shapes.get(shape_id))
-        for mixin in _targets(shape.get("mixins")):
+        for mixin in self._mixins(shape_id):
             members.update(self.members(mixin))
         members.update(
             (name, as_mapping(member)) for name, member in as_mapping(shape.get("members")).items()
         )
         return members
+
+    def _mixins(self, shape_id: str) -> list[str]:
+        """The mixins of a shape, without those that mix it in themselves (a broken model's)."""
+        direct = _targets(as_mapping(self.shapes.get(shape_id)).get("mixins"))
+        return [mixin for mixin in direct if shape_id not in self._mixed_into(mixin)]
+
+    def _mixed_into(self, shape_id: str) -> set[str]:
+        """A shape with all its mixins and theirs."""
+        found: set[str] = set()
+        waiting = [shape_id]
+        while waiting:
+            mixin = waiting.pop()
+            if mixin not in found:
+                found.add(mixin)
+                waiting += _targets(as_mapping(self.shapes.get(mixin)).get("mixins"))
+        return found
 
     def _view(self, shape_id: str) -> Shape:
         definition = as_mapping(self.shapes.get(shape_id))
@@ -128,7 +153,7 @@ class SmithyModel:
     def _with_mixins(self, shape_id: str) -> dict[str, Any]:
         """An operation, service or resource with what its mixins add."""
         shape = dict(as_mapping(self.shapes.get(shape_id)))
-        for mixin in _targets(shape.get("mixins")):
+        for mixin in self._mixins(shape_id):
             for name, value in self._with_mixins(mixin).items():
                 own = shape.get(name)
                 if isinstance(own, list) and isinstance(value, list):

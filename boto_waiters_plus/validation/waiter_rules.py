@@ -110,13 +110,44 @@ class _OperationChecker:
 
         match acceptor.matcher:
             case OutputMatcher(matcher=matcher):
-                yield from _path_matcher(say, matcher, self._output)
+                yield from self._path_matcher(say, matcher, self._output)
             case InputOutputMatcher(matcher=matcher):
-                yield from _path_matcher(say, matcher, self._both)
+                yield from self._path_matcher(say, matcher, self._both)
             case ErrorTypeMatcher(error_type=error_type):
                 yield from self._error_type(say, error_type)
         if acceptor.message is not None:
             yield from self._message(say, acceptor.state, acceptor.message)
+
+    def _path_matcher(
+        self, say: Say, matcher: PathMatcher, document: Any
+    ) -> Iterator[ValidationEvent]:
+        comparator, found = matcher.comparator, "any"
+        try:
+            verdict = _verdict(matcher.path, document)
+        except ExpressionSyntaxError as error:
+            text = f"Invalid JMESPath expression ({matcher.path}): {error}"
+            yield say(Severity.ERROR, _RULE, text)
+        else:
+            yield from _problems(say, matcher.path, verdict)
+            found = verdict.return_type
+        if comparator is PathComparator.BOOLEAN_EQUALS and matcher.expected not in (
+            "true",
+            "false",
+        ):
+            yield say(
+                Severity.ERROR,
+                _RULE,
+                f"Waiter acceptors with a {comparator.value} comparator must set their `expected` "
+                f"value to 'true' or 'false', but found '{matcher.expected}'.",
+            )
+        wanted = _TYPES.get(comparator, "array")
+        if self._operation.known and found not in ("any", wanted):
+            yield say(
+                Severity.DANGER,
+                f"{_PROBLEM}.ReturnTypeMismatch",
+                f"Waiter acceptors with a {comparator.value} comparator must return a `{wanted}` "
+                f"type, but this acceptor was statically determined to return a `{found}` type.",
+            )
 
     def _error_type(self, say: Say, error_type: str) -> Iterator[ValidationEvent]:
         errors = self._operation.errors
@@ -163,7 +194,7 @@ class _OperationChecker:
             text = f"Invalid JMESPath expression in `message` ({expression}): {error}"
             yield say(Severity.ERROR, _RULE, text)
         else:
-            if found:
+            if found and self._operation.known:
                 yield say(Severity.ERROR, _RULE, f"{wanted}, but this expression {found}.")
 
 
@@ -176,33 +207,6 @@ def nearest(name: str, names: Iterable[str], *, likeness: float = 0.8) -> str | 
 
 def _verdict(expression: str, document: Any) -> Verdict:
     return lint(parse(expression), document)
-
-
-def _path_matcher(say: Say, matcher: PathMatcher, document: Any) -> Iterator[ValidationEvent]:
-    comparator, found = matcher.comparator, "any"
-    try:
-        verdict = _verdict(matcher.path, document)
-    except ExpressionSyntaxError as error:
-        text = f"Invalid JMESPath expression ({matcher.path}): {error}"
-        yield say(Severity.ERROR, _RULE, text)
-    else:
-        yield from _problems(say, matcher.path, verdict)
-        found = verdict.return_type
-    if comparator is PathComparator.BOOLEAN_EQUALS and matcher.expected not in ("true", "false"):
-        yield say(
-            Severity.ERROR,
-            _RULE,
-            f"Waiter acceptors with a {comparator.value} comparator must set their `expected` "
-            f"value to 'true' or 'false', but found '{matcher.expected}'.",
-        )
-    wanted = _TYPES.get(comparator, "array")
-    if found not in ("any", wanted):
-        yield say(
-            Severity.DANGER,
-            f"{_PROBLEM}.ReturnTypeMismatch",
-            f"Waiter acceptors with a {comparator.value} comparator must return a `{wanted}` "
-            f"type, but this acceptor was statically determined to return a `{found}` type.",
-        )
 
 
 def _problems(say: Say, expression: str, verdict: Verdict) -> Iterator[ValidationEvent]:

@@ -156,6 +156,13 @@ def test_waiter_is_known_by_xform_name():
     assert waiters.get("DBInstanceAvailable").method_name == "wait_until_db_instance_available"
 
 
+@pytest.mark.parametrize("operation", ["describeStream", "describe_stream", "DescribeStream"])
+def test_an_operation_may_be_named_in_any_way_that_makes_its_method(kinesis, models, operation):
+    loader = models("smithy-waiters-1", waiters_2(Mine=waiter_2("ACTIVE", operation=operation)))
+    waiter = ServiceWaiters(kinesis, loader).get("Mine")
+    assert waiter.definition.operation == waiter.operation.name == "DescribeStream"
+
+
 # --- refused, or passed over --------------------------------------------------------------------
 
 

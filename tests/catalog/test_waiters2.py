@@ -117,3 +117,17 @@ def test_malformed_waiter_is_refused_by_file_waiter_and_acceptor(case):
 def test_name_that_no_method_can_have_is_refused(name):
     with pytest.raises(WaiterDefinitionError, match="alphanumeric"):
         converted(waiter(), name)
+
+
+def test_a_state_error_goes_on_as_botocores_loop_does():
+    acceptor = {"state": "error", "matcher": "error", "expected": "Busy"}
+    assert converted(waiter(ANY_RESPONSE, acceptor)).states[1] is AcceptorState.RETRY
+
+
+def test_a_template_without_acceptors_leaves_the_others_usable():
+    template = waiter()
+    del template["acceptors"]
+    both = {"waiters": {"Template": template, "ThingReady": waiter()}}
+    assert [d.name for d in convert_model(both, source="waiters-2.json")] == ["ThingReady"]
+    with pytest.raises(WaiterDefinitionError, match="at least one acceptor"):
+        converted(template)

@@ -3,6 +3,7 @@
 import argparse
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -59,9 +60,9 @@ def test_an_event_is_a_line_with_its_place(write, capsys):
     out, err = capsys.readouterr()
     first, *_ = out.splitlines()
     assert re.fullmatch(
+        rf"{re.escape(str(file))}:10:15: "
         rf"\[DANGER\] {SHAPE}: Waiter `ClusterActive`, acceptor 0: Problem found in .* \(1:9\) \| "
-        rf"WaitableTraitJmespathProblem\.JmespathEventDanger\.ClusterActive\.0 "
-        rf"\({re.escape(str(file))}:10:15\)",
+        rf"WaitableTraitJmespathProblem\.JmespathEventDanger\.ClusterActive\.0",
         first,
     )
     assert re.fullmatch(r"boto-wait check: 2 DANGER(, \d+ \w+)*\n", err)
@@ -75,6 +76,54 @@ def test_warnings_do_not_fail(write, capsys):
 def test_several_files_are_checked(write, capsys):
     assert run(write(), write(expected="ACTIV")) == 1
     assert "WaiterNeverSucceeds" in capsys.readouterr().out
+
+
+def test_lines_are_in_the_order_of_the_file(write, capsys):
+    run(write("cluster.state"), write(expected="ACTIV"))
+    out, _ = capsys.readouterr()
+    places = [re.match(r".*-(\d+)\.json:(\d+):(\d+): ", line) for line in out.splitlines()]
+    numbers = [tuple(map(int, place.groups())) for place in places]
+    assert len(set(numbers)) > 2
+    assert numbers == sorted(numbers)
+
+
+def test_lesser_events_can_be_left_out(write, capsys):
+    file = write("cluster.state", failed=False)
+    assert run(file, "--severity", "ERROR") == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "2 DANGER" in err
+
+
+def test_the_shipped_definitions_are_clean(capsys):
+    """File by file, as a shell expands `data/*.json`."""
+    data = Path(__file__).resolve().parents[2] / "data"
+    assert run(*sorted(data.glob("*.json")), "--severity", "WARNING") == 0
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        (
+            "broken.json",
+            '{"smithy": "2.0", "shapes": {,}}',
+            "broken.json:1:30: [ERROR] -: Not JSON",
+        ),
+        ("list.json", "[]", "list.json:1:1: [ERROR] -: "),
+        ("x.smithy", "namespace", "x.smithy:1: [ERROR] -: "),
+        ("x.smithy", "@a(", "x.smithy:1: [ERROR] -: "),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_an_error_with_its_place(tmp_path, capsys, name, text, line):
+    (tmp_path / name).write_text(text)
+    assert run(tmp_path / name) == 1
+    assert f"{tmp_path}/{line}" in capsys.readouterr().out
+
+
+def test_a_folder_without_waiters_is_told(tmp_path, capsys):
+    assert run(tmp_path) == 0
+    assert "There is no file of waiters in this folder" in capsys.readouterr().out
 
 
 def test_the_service_can_be_given(write):

@@ -16,6 +16,7 @@ from boto_waiters_plus.catalog.shipped import shipped_definitions
 from boto_waiters_plus.catalog.smithy import WAITABLE
 from boto_waiters_plus.engine.matching import Matching
 from boto_waiters_plus.engine.model import SuccessMatcher
+from boto_waiters_plus.validation import Severity, check
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "data"
@@ -159,6 +160,31 @@ def test_regenerating_changes_nothing():
     for service_id, document in generate_data.documents(DATA):
         text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
         assert text == (DATA / f"{service_id}.json").read_text(encoding="utf-8"), service_id
+
+
+def test_nothing_above_a_note_that_is_not_suppressed_with_a_reason():
+    """On an older botocore too: what that lacks are notes."""
+    events = check(DATA)
+    assert [str(event) for event in events if event.severity > Severity.NOTE] == []
+    suppressed = [event for event in events if event.severity is Severity.SUPPRESSED]
+    assert suppressed
+    assert all(event.suppression_reason for event in suppressed)
+
+
+def test_every_suppression_is_needed():
+    if botocore.__version__ != WRITTEN_FROM:
+        pytest.skip(f"the suppressions were written for botocore {WRITTEN_FROM}")
+    covered = [(event.id, event.shape) for event in check(DATA) if event.suppression_reason]
+    idle = [
+        suppression
+        for suppression in TRAITS["metadata"]["suppressions"]
+        if not any(
+            f"{event_id}.".startswith(f"{suppression['id']}.")
+            and shape.partition("#")[0] == suppression["namespace"]
+            for event_id, shape in covered
+        )
+    ]
+    assert idle == []
 
 
 def test_every_suppression_says_why_and_covers_a_namespace_of_ours():

@@ -176,6 +176,33 @@ def test_waiters_2_from_a_file_know_service_and_place_by_their_path(tmp_path):
 def test_without_a_service_waiters_2_cannot_be_checked():
     [event] = check(WAITERS_2)
     assert (event.severity, event.id, event.shape) == ("ERROR", "Model", None)
+    assert "nothing tells which service it is for" in event.message
+
+
+@pytest.mark.parametrize("name", ["describeTasks", "describe_tasks"])
+def test_an_operation_of_waiters_2_may_be_named_as_its_method(name):
+    body = {**WAITERS_2["waiters"]["TaskDone"], "operation": name}
+    events = check({"waiters": {"TaskDone": body}}, "ecs")
+    assert {event.shape for event in events} == {"com.amazonaws.ecs#DescribeTasks"}
+
+
+def test_slips_of_waiters_2_that_are_loaded_are_reported(tmp_path):
+    body = WAITERS_2["waiters"]["TaskDone"]
+    success, *_ = body["acceptors"]
+    slip = {"matcher": "error", "expected": "ServerException", "state": "error"}
+    template = {name: value for name, value in body.items() if name != "acceptors"}
+    waiters = {"TaskDone": {**body, "acceptors": [success, slip]}, "Template": template}
+    file = tmp_path / "waiters.json"
+    file.write_text(json.dumps({"waiters": waiters}, indent=1))
+    found = {event.id: event for event in check(file, "ecs")}
+    state, acceptors = (
+        found["WaiterUnknownState.TaskDone.1"],
+        found["WaiterWithoutAcceptors.Template"],
+    )
+    assert (state.severity, acceptors.severity) == ("DANGER", "WARNING")
+    lines = file.read_text().splitlines()
+    assert lines[acceptors.line - 1].strip() == '"Template": {'
+    assert '"error"' in lines[state.line]
 
 
 def test_definitions_can_be_checked():
@@ -284,6 +311,13 @@ def test_a_folder_is_searched_for_files_with_waiters(tmp_path, models):
     assert event.source == str(tmp_path / "deep" / "a.json")
 
 
+def test_a_folder_without_waiters_is_a_warning(tmp_path):
+    (tmp_path / "other.json").write_text('{"no": "waiters"}')
+    [event] = check(tmp_path)
+    assert (event.severity, event.id) == ("WARNING", "WaiterNoDefinitions")
+    assert event.source == str(tmp_path)
+
+
 def test_places_are_found_in_any_layout():
     text = '{"a": [1, {"b\\"}": [[], {}, "x,]"], "c": {}}, null],\n"d": true}'
     document = Document(json.loads(text), "f.json", text)
@@ -343,6 +377,6 @@ def test_a_definition_of_an_unknown_service_or_operation_is_reported():
     [known] = load_definitions(applied("com.amazonaws.eks#DescribeCluster"))
     [event] = check(replace(known, service="nosuch"))
     assert (event.severity, event.id) == ("ERROR", "Model")
-    assert "no service is known for it (service: nosuch)" in event.message
+    assert "botocore has no service 'nosuch'" in event.message
     [event] = check(replace(known, operation="FrobnicateEverything"))
     assert (event.severity, event.id) == ("NOTE", "WaiterUnknownOperation")

@@ -26,6 +26,45 @@ def test_members_of_mixins_come_first():
     assert members["id"].target.kind is Kind.NUMBER
 
 
+def test_traits_of_mixins_are_inherited_but_for_local_ones():
+    model = SmithyModel(
+        {
+            "x#Short": {
+                "type": "string",
+                "traits": {
+                    "smithy.api#mixin": {"localTraits": ["smithy.api#private"]},
+                    "smithy.api#private": {},
+                    "smithy.api#length": {"min": 1, "max": 1},
+                    "smithy.api#documentation": "of the mixin",
+                },
+            },
+            "x#Code": {
+                "type": "string",
+                "mixins": targets("x#Short"),
+                "traits": {"smithy.api#documentation": "its own"},
+            },
+        }
+    )
+    assert model.traits("x#Code") == {
+        "smithy.api#length": {"min": 1, "max": 1},
+        "smithy.api#documentation": "its own",
+    }
+    assert model.shape("x#Code").maximum == 1
+
+
+def test_a_mixin_that_mixes_in_itself_is_left_out():
+    member = {"a": {"target": TARGET}}
+    model = SmithyModel(
+        {
+            "x#One": {"type": "structure", "mixins": targets("x#Two"), "members": member},
+            "x#Two": {"type": "structure", "mixins": targets("x#One")},
+            "x#Own": {"type": "structure", "mixins": targets("x#Own"), "members": member},
+            "x#User": {"type": "structure", "mixins": targets("x#Own")},
+        }
+    )
+    assert [list(model.shape(name).members) for name in model.shapes] == [["a"], [], ["a"], ["a"]]
+
+
 def test_an_operation_has_what_its_mixins_add():
     model = SmithyModel(
         {

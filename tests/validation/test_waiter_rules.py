@@ -128,3 +128,33 @@ def test_an_expression_of_any_depth_is_survived(models):
     acceptors = [models.output("[" * n + "name" + "]" * n, "x") for n in depths]
     events = check(models.thing(models.ACTIVE, models.FAILED, *acceptors))
     assert any("nested too deeply" in event.message for event in events)
+
+
+def test_waiters_of_a_mixin_are_waiters_of_the_operations_that_have_it(models):
+    model = models.thing(models.ACTIVE, models.FAILED)
+    shapes = model["shapes"]
+    shapes["smithy.example#Base"] = {
+        "type": "operation",
+        "traits": {"smithy.api#mixin": {}, **shapes[models.OPERATION].pop("traits")},
+    }
+    shapes[models.OPERATION]["mixins"] = [{"target": "smithy.example#Base"}]
+    shapes[models.OPERATION]["output"] = {"target": "smithy.example#GetThingInput"}
+    events = [event for event in check(model) if event.shape == models.OPERATION]
+    assert {event.id for event in events if event.severity == "DANGER"} == {
+        f"WaitableTraitJmespathProblem.{rule}.ThingActive.{index}"
+        for rule in ("JmespathEventDanger", "ReturnTypeMismatch")
+        for index in (0, 1)
+    }
+
+
+def test_errors_of_the_service_do_not_count(models):
+    model = models.thing(models.ACTIVE, models.FAILED, models.error("Throttled"))
+    model["shapes"] |= {
+        "smithy.example#Throttled": {"type": "structure", "traits": {"smithy.api#error": "client"}},
+        "smithy.example#Things": {
+            "type": "service",
+            "operations": [{"target": models.OPERATION}],
+            "errors": [{"target": "smithy.example#Throttled"}],
+        },
+    }
+    assert models.found(model)[:1] == [("WARNING", "WaitableTraitInvalidErrorType.ThingActive.2")]
