@@ -98,7 +98,7 @@ class World:
         self.transport_errors = draw.choice([0.0, 0.0, 0.05, 0.3])
         self.denied = draw.choice([0.0, 0.0, 0.0, 0.02])
         self.clock = draw.choice(["right"] * 6 + ["still", "back", "jumping", "fast"])
-        self.cancel_at = draw.uniform(0, 300) if draw.random() < 0.1 else NEVER
+        self.cancel_at = draw.choice([0, draw.uniform(0, 300)]) if draw.random() < 0.1 else NEVER
         self.policy = self._policy(draw)
 
     @staticmethod
@@ -212,6 +212,14 @@ class World:
         bounded = policy.max_wait is not None and policy.count_requests
         return not bounded or (self.clock == "right" and at <= (policy.max_wait or 0) - ROUNDING)
 
+    def is_late(self) -> bool:
+        """Whether by the wait's own clock its time was used up before the last answer."""
+        policy = self.policy
+        if policy.max_wait is None or not policy.count_requests:
+            return False
+        is_sure = self.clock in ("right", "fast", "jumping")
+        return is_sure and self.shown > policy.max_wait + ROUNDING
+
     @property
     def uncounted(self) -> float:
         """Seconds that a clock that stands still has not seen: those of the calls."""
@@ -302,7 +310,7 @@ def _check_distances(world: World) -> None:
         apart = all(pause >= policy.min_delay - ROUNDING for pause in between)
         _law(apart, "only the first and the last pause may be short")
     if policy.initial_delay and world.polls and world.cancel_at == NEVER:
-        wanted = policy.initial_delay
+        wanted = max(policy.initial_delay, SHORTEST_PAUSE)
         first = world.slept[0]
         _law(first <= wanted + ROUNDING, "the first look waits no longer than asked")
         shortened = policy.max_wait is not None and wanted > policy.max_wait / 2
@@ -321,6 +329,9 @@ def _check_every_answer(world: World, end: str) -> None:
         if is_last and decides and world.is_in_time(at):
             wanted = "succeeded" if answer == READY else WaiterFailedError.__name__
             _law(end == wanted, f"an answer {answer} in time ends the wait as it should")
+        if is_last and world.is_late():
+            late = (WaiterTimeoutError.__name__, WaiterCancelledError.__name__)
+            _law(end in late, "a late answer is no answer")
         if not is_last and row:
             pause = world.polls[number + 1] - at
             short = pause < world.policy.min_delay - ROUNDING
@@ -345,7 +356,7 @@ def _check_end(world: World, course: Course, end: str) -> None:
             _law(course.attempts == policy.max_attempts, "the looks are used up")
         case WaiterCancelledError.__name__:
             _law(world.cancel_at <= world.now + ROUNDING, "only who cancels is told so")
-            _law(all(poll <= world.cancel_at for poll in world.polls), "no call after the cancel")
+            _law(all(poll < world.cancel_at for poll in world.polls), "no call after the cancel")
             _law(world.now <= max(world.cancel_at, 0) + ROUNDING, "a cancelled wait ends at once")
         case _:
             raise BrokenLawError(f"an end that is none: {end}")
@@ -358,11 +369,9 @@ def _check_time_is_used(world: World) -> None:
         return
     if not world.polls or policy.last_attempt is LastAttempt.SPEC:
         return
-    # The reserve is what the slowest answer takes, half more, or half of what was left.
-    reserve = max(LEAST_LATE_RESERVE, SLOWEST_ANSWER_MARGIN * 1.5 * world.answer_time)
-    pauses = world.slept[-1] if world.slept else 0.0
-    allowed = max(reserve, pauses) + 1.5 * world.answer_time
-    _law(world.polls[-1] >= policy.max_wait - allowed - ROUNDING, "the last look is late")
+    slowest = 1.5 * world.answer_time
+    reserve = max(LEAST_LATE_RESERVE, SLOWEST_ANSWER_MARGIN * slowest)
+    _law(world.polls[-1] >= policy.max_wait - reserve - ROUNDING, "the last look is late")
 
 
 def main() -> int:
