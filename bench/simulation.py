@@ -5,7 +5,8 @@
 
 Each seed decides a world: when the resource becomes ready, fails or vanishes; how long an answer
 takes; which calls end in a throttle, a transport error or a permission error; whether the clock
-stands still, jumps or goes back; when somebody cancels. The wait that runs in it is the real one:
+stands still, jumps or goes back; when somebody cancels. A call is cut off when its time is up or
+somebody cancels, as one of a client is. The wait that runs in it is the real one:
 machine, course and driver, with a port and a clock of the world's. A seed that breaks a law is
 printed, and replays.
 """
@@ -20,14 +21,16 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from boto_waiters_plus.drivers.clock import SYSTEM_TIME, set_time
 from boto_waiters_plus.drivers.course import Course, Subject
 from boto_waiters_plus.drivers.port import Attempt
 from boto_waiters_plus.drivers.sync import drive
 from boto_waiters_plus.engine.machine import (
+    LEAST_LATE_RESERVE,
     SHORTEST_PAUSE,
+    SLOWEST_ANSWER_MARGIN,
     Facts,
     LastAttempt,
     Pace,
@@ -82,7 +85,8 @@ class World:
     shown: float = 0.0
     polls: list[float] = field(default_factory=list)
     slept: list[float] = field(default_factory=list)
-    answers: list[str] = field(default_factory=list)
+    answers: list[tuple[str, float]] = field(default_factory=list)
+    """What each call ended in, and when."""
 
     def __post_init__(self) -> None:
         draw = self.random = random.Random(self.seed)
@@ -94,7 +98,7 @@ class World:
         self.transport_errors = draw.choice([0.0, 0.0, 0.05, 0.3])
         self.denied = draw.choice([0.0, 0.0, 0.0, 0.02])
         self.clock = draw.choice(["right"] * 6 + ["still", "back", "jumping", "fast"])
-        self.cancel_at = draw.uniform(0, 300) if draw.random() < 0.1 else NEVER
+        self.cancel_at = draw.choice([0, draw.uniform(0, 300)]) if draw.random() < 0.1 else NEVER
         self.policy = self._policy(draw)
 
     @staticmethod
@@ -151,10 +155,14 @@ class World:
 
     # --- the call ---
 
-    def poll(self, _: float | None) -> Attempt:
+    def poll(self, time_left: float | None) -> Attempt:
         self.polls.append(self.now)
         seen = self.random.random
-        self.pass_time(self.answer_time * (0.5 + seen()))
+        takes = self.answer_time * (0.5 + seen())
+        cut = min(NEVER if time_left is None else time_left, max(0.0, self.cancel_at - self.now))
+        if cut < takes:
+            return self._cut_off(cut, is_cancelled=cut != time_left)
+        self.pass_time(takes)
         if seen() < self.throttles:
             return self._error("Throttling", retryable=True, throttled=True)
         if seen() < self.transport_errors:
@@ -167,14 +175,55 @@ class World:
             state, index = PENDING, None
         else:
             state, index = (FAILED, 1) if self.fails else (READY, 0)
-        self.answers.append(state)
+        self.answers.append((state, self.now))
         return Attempt(facts=Facts(acceptor=index), response={"State": state}, observed=state)
 
+    def _cut_off(self, after: float, *, is_cancelled: bool) -> Attempt:
+        self.pass_time(after)
+        self.answers.append(("cut off", self.now))
+        cut_off: Literal["deadline", "cancel"] = "cancel" if is_cancelled else "deadline"
+        return Attempt(facts=Facts(acceptor=None), cut_off=cut_off)
+
     def _error(self, name: str, **facts: bool) -> Attempt:
-        self.answers.append(name)
+        self.answers.append((name, self.now))
         return Attempt(
             facts=Facts(acceptor=None, **facts), exception=RuntimeError(name), error=name
         )
+
+    # --- what the laws ask ---
+
+    def is_failure(self, answer: str | None, at: float) -> bool | None:
+        """Whether an answer at this time ends a wait in failure; None: its own clock decides."""
+        if answer in ("Throttling", "EndpointConnectionError"):
+            return not self.policy.retry_transient
+        if answer == "NoSuchThing":
+            return self._is_missing_too_long(at)
+        return answer in (FAILED, "AccessDenied")
+
+    def _is_missing_too_long(self, at: float) -> bool | None:
+        missing_for = at - self.polls[0] - self.policy.missing_ok_for
+        if self.policy.missing_ok_for and (self.clock != "right" or abs(missing_for) < ROUNDING):
+            return None
+        return missing_for >= 0
+
+    def is_in_time(self, at: float) -> bool:
+        """Whether an answer at this time counts, as far as the wait's clock can be told."""
+        policy = self.policy
+        bounded = policy.max_wait is not None and policy.count_requests
+        return not bounded or (self.clock == "right" and at <= (policy.max_wait or 0) - ROUNDING)
+
+    def is_late(self) -> bool:
+        """Whether by the wait's own clock its time was used up before the last answer."""
+        policy = self.policy
+        if policy.max_wait is None or not policy.count_requests:
+            return False
+        is_sure = self.clock in ("right", "fast", "jumping")
+        return is_sure and self.shown > policy.max_wait + ROUNDING
+
+    @property
+    def uncounted(self) -> float:
+        """Seconds that a clock that stands still has not seen: those of the calls."""
+        return sum(at for _, at in self.answers) if self.clock == "still" else 0.0
 
 
 class _Cancel:
@@ -227,6 +276,7 @@ def _law(holds: bool, text: str) -> None:  # noqa: FBT001 - a statement, not a s
 def _check(world: World, course: Course, end: str, error: WaiterError | None) -> None:
     _check_bounds(world, course)
     _check_distances(world)
+    _check_every_answer(world, end)
     _check_end(world, course, end)
     if error is not None:
         _law(error.attempts == len(world.polls), "the error counts the calls")
@@ -241,9 +291,12 @@ def _check_bounds(world: World, course: Course) -> None:
     _law(course.elapsed >= slept - ROUNDING or world.cancel_at < NEVER, "sleep counts as time")
     if policy.max_wait is not None:
         _law(slept <= policy.max_wait + ROUNDING, "no more sleep than was allowed")
-        if policy.count_requests and world.clock == "right":
-            in_time = all(at <= policy.max_wait + ROUNDING for at in world.polls)
+        if policy.count_requests and world.clock in ("right", "still", "fast", "jumping"):
+            in_time = all(at <= policy.max_wait + world.uncounted + ROUNDING for at in world.polls)
             _law(in_time, "no call after the end")
+        if policy.count_requests and world.clock == "right":
+            _law(world.now <= policy.max_wait + ROUNDING, "a wait returns at its end")
+            _law(abs(course.elapsed - world.now) < ROUNDING, "elapsed is what has passed")
 
 
 def _check_distances(world: World) -> None:
@@ -256,27 +309,69 @@ def _check_distances(world: World) -> None:
         between = world.slept[1:-1]
         apart = all(pause >= policy.min_delay - ROUNDING for pause in between)
         _law(apart, "only the first and the last pause may be short")
+    if policy.initial_delay and world.polls and world.cancel_at == NEVER:
+        wanted = max(policy.initial_delay, SHORTEST_PAUSE)
+        first = world.slept[0]
+        _law(first <= wanted + ROUNDING, "the first look waits no longer than asked")
+        shortened = policy.max_wait is not None and wanted > policy.max_wait / 2
+        _law(first >= wanted - ROUNDING or shortened, "the first look waits as long as asked")
+
+
+def _check_every_answer(world: World, end: str) -> None:
+    """What an answer decides is decided then: the wait goes on after no other."""
+    row = 0
+    for number, (answer, at) in enumerate(world.answers):
+        row = row + 1 if answer == READY else 0
+        is_last = number == len(world.answers) - 1
+        decides = world.is_failure(answer, at) or row >= world.policy.success_count
+        _law(is_last or not decides, f"no call after the answer {answer}")
+        _law(is_last or answer != "cut off", "no call after one that was cut off")
+        if is_last and decides and world.is_in_time(at):
+            wanted = "succeeded" if answer == READY else WaiterFailedError.__name__
+            _law(end == wanted, f"an answer {answer} in time ends the wait as it should")
+        if is_last and world.is_late():
+            late = (WaiterTimeoutError.__name__, WaiterCancelledError.__name__)
+            _law(end in late, "a late answer is no answer")
+        if not is_last and row:
+            pause = world.polls[number + 1] - at
+            short = pause < world.policy.min_delay - ROUNDING
+            last_look = number == len(world.answers) - 2 and world.policy.max_wait is not None
+            _law(not short or last_look, "successes are min_delay apart")
 
 
 def _check_end(world: World, course: Course, end: str) -> None:
-    policy, last = world.policy, world.answers[-1] if world.answers else None
+    policy = world.policy
+    last, at = world.answers[-1] if world.answers else (None, world.now)
     match end:
         case "succeeded":
-            in_a_row = world.answers[-policy.success_count :]
+            in_a_row = [answer for answer, _ in world.answers[-policy.success_count :]]
             _law(in_a_row == [READY] * policy.success_count, "success is what was answered")
+            _law(at >= world.ready_at, "nothing is ready before it is")
         case WaiterFailedError.__name__:
-            failures = {FAILED, "AccessDenied", "NoSuchThing"}
-            if not policy.retry_transient:
-                failures |= {"Throttling", "EndpointConnectionError"}
-            _law(last in failures, "failure is what the last answer said")
+            _law(world.is_failure(last, at) is not False, "failure is what the last answer said")
         case WaiterTimeoutError.__name__:
-            _law(policy.max_wait is not None, "only a bound on time times out")
+            _law(policy.max_wait is not None or last == "cut off", "only a bound on time times out")
+            _check_time_is_used(world)
         case WaiterAttemptsError.__name__:
             _law(course.attempts == policy.max_attempts, "the looks are used up")
         case WaiterCancelledError.__name__:
-            _law(world.cancel_at < NEVER, "only who cancels is told so")
+            _law(world.cancel_at <= world.now + ROUNDING, "only who cancels is told so")
+            _law(all(poll < world.cancel_at for poll in world.polls), "no call after the cancel")
+            _law(world.now <= max(world.cancel_at, 0) + ROUNDING, "a cancelled wait ends at once")
         case _:
             raise BrokenLawError(f"an end that is none: {end}")
+
+
+def _check_time_is_used(world: World) -> None:
+    """Who times out has looked as late as the rule for the last look says."""
+    policy = world.policy
+    if world.clock != "right" or not policy.count_requests or policy.max_wait is None:
+        return
+    if not world.polls or policy.last_attempt is LastAttempt.SPEC:
+        return
+    slowest = 1.5 * world.answer_time
+    reserve = max(LEAST_LATE_RESERVE, SLOWEST_ANSWER_MARGIN * slowest)
+    _law(world.polls[-1] >= policy.max_wait - reserve - ROUNDING, "the last look is late")
 
 
 def main() -> int:

@@ -43,7 +43,7 @@ from faults.support import (
     skip_without_black_holes,
 )
 
-from boto_waiters_plus.aws import connections
+from boto_waiters_plus.aws import bounded, connections
 from boto_waiters_plus.aws.bounded import Abandoned, CancelledInFlight, bounded_call
 
 SECONDS = 0.5
@@ -113,7 +113,7 @@ def test_retries_that_would_not_fit_take_nothing_from_the_quota():
     with FaultServer([throttle]) as server:
         client = make_client("json", server.url, "standard")
         for _ in range(20):
-            ending = ending_of(operation(client), client=client, seconds=0.4)
+            ending = ending_of(operation(client), client=client, seconds=0.95)
             assert ending == "ThrottlingException"
         assert retry_quota(client) == 500
         assert len(server.requests) == 20
@@ -123,10 +123,14 @@ def test_retries_that_would_not_fit_take_nothing_from_the_quota():
 @pytest.mark.parametrize("mode", MODES)
 def test_a_refused_retry_gives_the_error_botocore_would_have_given(mode):
     code = "ProvisionedThroughputExceededException"
-    with FaultServer([error("json", 400, code)]) as server:
+    with (
+        FaultServer([error("json", 400, code)]) as server,
+        # So that the first pause may last a second in every mode, and does not fit.
+        mock.patch.object(bounded, "LEGACY_DYNAMODB_SCALE", 1.0),
+    ):
         client = make_client("json", server.url, mode)
         with pytest.raises(ClientError) as caught:
-            bounded_call(operation(client), client=client, seconds=0.04)
+            bounded_call(operation(client), client=client, seconds=0.95)
         assert type(caught.value) is client.exceptions.ProvisionedThroughputExceededException
         assert caught.value.operation_name == "DescribeTable"
         assert caught.value.response["ResponseMetadata"]["RetryAttempts"] == 0

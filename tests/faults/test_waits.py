@@ -214,7 +214,7 @@ def test_each_look_is_signed_afresh():
         def get_frozen_credentials(self):
             from botocore.credentials import ReadOnlyCredentials  # noqa: PLC0415 - one use
 
-            return ReadOnlyCredentials(next(keys), "secret", "token", "account")
+            return ReadOnlyCredentials(next(keys), "secret", "token")
 
     with FaultServer([answer(body=CREATING), answer(body=TABLE)]) as server:
         client = session.client(

@@ -1,12 +1,21 @@
 """The short form of `bench/simulation.py`: whole waits in random worlds."""
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+from boto_waiters_plus.drivers.clock import pause
+
 SCRIPT = Path(__file__).parents[2] / "bench" / "simulation.py"
+
+WAITS, CHUNK = 100_000, 20_000
+"""A quarter of a minute in all; in chunks, each well below the time a test may take."""
+
+MACHINE = "boto_waiters_plus.engine.machine."
+DRIVER = "boto_waiters_plus.drivers.sync."
 
 
 @pytest.fixture(scope="module")
@@ -19,8 +28,9 @@ def simulation():
     del sys.modules["simulation"]
 
 
-def test_laws_hold_in_every_world(simulation):
-    ends = {simulation.simulate(seed) for seed in range(3000)}
+@pytest.mark.parametrize("first", range(0, WAITS, CHUNK))
+def test_laws_hold_in_every_world(simulation, first):
+    ends = {simulation.simulate(seed) for seed in range(first, first + CHUNK)}
     assert ends == {
         "succeeded",
         "WaiterAttemptsError",
@@ -38,12 +48,28 @@ def test_a_seed_replays(simulation):
     assert courses[0] == courses[1]
 
 
-def test_a_machine_that_sleeps_past_the_end_is_noticed(simulation, monkeypatch):
-    monkeypatch.setattr("boto_waiters_plus.engine.machine.is_last", lambda *_, **__: False)
+BUGS = {
+    "sleeps past the end": (MACHINE + "is_last", lambda *_, **__: False, "more sleep than"),
+    "late answers count": (MACHINE + "Machine._overdue", False, "late answer|after the end"),
+    "last look at once": (MACHINE + "Machine._last_pause", lambda *_: 0.01, "last look is late"),
+    "last look too early": (MACHINE + "Machine._reserve", lambda *_: 9, "last look is late"),
+    "calls run on": (MACHINE + "Machine._time_left", lambda _: None, "returns at its end"),
+    "cancel is not heeded": (DRIVER + "pause", lambda s, **_: pause(s), "cancelled|passed"),
+    "sleeps half as long": (DRIVER + "pause", lambda s, **_: pause(s / 2), "elapsed|short|sleep"),
+}
 
-    def simulate_many():
-        for seed in range(100):
-            simulation.simulate(seed)
 
-    with pytest.raises(simulation.BrokenLawError, match="no more sleep than was allowed"):
-        simulate_many()
+@pytest.mark.parametrize(("target", "bug", "law"), BUGS.values(), ids=BUGS)
+def test_a_bug_is_found_and_its_seed_printed_and_replays(
+    simulation, monkeypatch, capsys, target, bug, law
+):
+    monkeypatch.setattr(target, bug)
+    monkeypatch.setattr(sys, "argv", ["simulation.py", "--waits", "2000"])
+    assert simulation.main() == 1
+    printed = capsys.readouterr().out
+    again = r"again: python bench/simulation.py --seed \1 --verbose"
+    seed = re.fullmatch(rf"seed (\d+): broken: .*\n{again}\n", printed)
+    assert seed, printed
+    for _ in range(2):
+        with pytest.raises(simulation.BrokenLawError, match=law):
+            simulation.simulate(int(seed[1]))
