@@ -8,12 +8,10 @@ acceptor that matches needs it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
-import jmespath
-import jmespath.parser
-
+from .expressions import compiled
 from .model import (
     Acceptor,
     ErrorTypeMatcher,
@@ -47,14 +45,13 @@ def _all_string_equals(value: Any, expected: str) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(item, str) and item == expected for item in value)
+        # Nothing but a string is equal to one.
+        and value.count(expected) == len(value)
     )
 
 
 def _any_string_equals(value: Any, expected: str) -> bool:
-    return isinstance(value, list) and any(
-        isinstance(item, str) and item == expected for item in value
-    )
+    return isinstance(value, list) and expected in value
 
 
 _COMPARE: dict[PathComparator, Callable[[Any, str], bool]] = {
@@ -65,7 +62,7 @@ _COMPARE: dict[PathComparator, Callable[[Any, str], bool]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Match:
     """What one attempt gave: the acceptor that matched, if any, and what its path gave."""
 
@@ -77,34 +74,42 @@ class Match:
     """Expressions that could not be evaluated on this response, each with the reason."""
 
 
-@dataclass(slots=True)
+NO_MATCH: Final = Match(None)
+
+
 class _Look:
     """The documents of one response and the values already computed on them."""
 
-    output: Any
-    input: Any
-    status: int | None
-    values: dict[tuple[str, str], Any] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
+    __slots__ = ("input", "output", "problems", "status", "values")
+
+    def __init__(self, output: Any, input: Any, status: int | None) -> None:
+        self.output = output
+        self.input = input
+        self.status = status
+        self.values: dict[_Expression, Any] = {}
+        self.problems: list[str] = []
 
 
 class _Expression:
     """One compiled JMESPath expression on the output, or on input and output."""
 
+    __slots__ = ("_function", "key", "of_both")
+
     def __init__(self, kind: str, path: str) -> None:
         self.key = (kind, path)
         self.of_both = kind == "inputOutput"
-        self._compiled: jmespath.parser.ParsedResult = jmespath.compile(path)
+        self._function = compiled(path)
 
     def value(self, look: _Look) -> Any:
-        if self.key not in look.values:
-            look.values[self.key] = self._evaluate(look)
-        return look.values[self.key]
+        values = look.values
+        if self not in values:
+            values[self] = self._evaluate(look)
+        return values[self]
 
     def _evaluate(self, look: _Look) -> Any:
         document = {"input": look.input, "output": look.output} if self.of_both else look.output
         try:
-            return self._compiled.search(document)
+            return self._function(document)
         # jmespath raises builtin TypeError and RecursionError beside errors of its own.
         except Exception as error:
             # The type only: the text of a jmespath error quotes the value it stumbled on.
@@ -115,8 +120,7 @@ class _Expression:
 _Test = Callable[[_Look], bool]
 
 
-@dataclass(slots=True)
-class _ErrorSeen:
+class _ErrorSeen(NamedTuple):
     """What tells one error from another."""
 
     names: Collection[str]
@@ -137,6 +141,9 @@ class Matching:
         self._messages: list[_Expression | None] = []
         for acceptor in acceptors:
             self._add(acceptor)
+        self._states = tuple(dict.fromkeys(path for path in self._paths if path is not None))
+        # An error has nothing to tell but which acceptor took it.
+        self._of_errors = tuple(Match(index) for index in range(len(self._tests)))
 
     @property
     def paths(self) -> tuple[tuple[str, str], ...]:
@@ -158,8 +165,8 @@ class Matching:
         seen = _ErrorSeen(names, status)
         for index, test in enumerate(self._error_tests):
             if test is not None and test(seen):
-                return Match(index)
-        return Match(None)
+                return self._of_errors[index]
+        return NO_MATCH
 
     def _add(self, acceptor: Acceptor) -> None:
         expression: _Expression | None = None
@@ -201,8 +208,8 @@ class Matching:
 
     def _seen(self, look: _Look) -> Any:
         """What a person would call the state: the first path that gave anything."""
-        for path in self._paths:
-            value = None if path is None else _known(path.value(look))
+        for path in self._states:
+            value = _known(path.value(look))
             if value is not None and value != []:
                 return value
         return None

@@ -3,9 +3,10 @@
 import json
 from pathlib import Path
 
-import jmespath.parser
 import pytest
 
+from boto_waiters_plus.engine import matching as matching_module
+from boto_waiters_plus.engine.expressions import compiled
 from boto_waiters_plus.engine.matching import UNUSABLE, Matching
 from boto_waiters_plus.engine.model import (
     Acceptor,
@@ -38,13 +39,18 @@ def matching(*matchers, state=AcceptorState.SUCCESS, message=None):
 @pytest.fixture
 def searches(monkeypatch):
     """The expressions that were evaluated, in order."""
-    made, search = [], jmespath.parser.ParsedResult.search
+    made = []
 
-    def counted(self, value, options=None):
-        made.append(self.expression)
-        return search(self, value, options)
+    def counted(text):
+        function = compiled(text)
 
-    monkeypatch.setattr(jmespath.parser.ParsedResult, "search", counted)
+        def search(value):
+            made.append(text)
+            return function(value)
+
+        return search
+
+    monkeypatch.setattr(matching_module, "compiled", counted)
     return made
 
 
