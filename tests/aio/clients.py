@@ -74,7 +74,7 @@ def required(module):
     """The module; where it is missing the test is skipped, but not where it has to be there."""
     if os.environ.get("AIO_REQUIRED"):
         return importlib.import_module(module)
-    return pytest.importorskip(module, reason="aiobotocore is not installed")
+    return pytest.importorskip(module, reason=f"{module} is not installed")
 
 
 def _arguments(url, config):
