@@ -6,7 +6,18 @@ import threading
 import weakref
 
 import pytest
-from aio.clients import AWAITED, COMING, UP, ending, nothing_left, required, way
+from aio.clients import (
+    AWAITED,
+    COMING,
+    THROTTLED,
+    UNAVAILABLE,
+    UP,
+    ending,
+    nothing_left,
+    required,
+    way,
+)
+from faults.scenarios import retry_quota
 from faults.server import BEFORE_HEADERS, BODY, FaultServer, drip, hang
 
 import boto_waiters_plus as bwp
@@ -253,7 +264,7 @@ def test_the_blocking_function_refuses_an_awaited_client():
         assert server.requests == []
 
 
-@pytest.mark.parametrize("client", [None, object(), "dynamodb"], ids=repr)
+@pytest.mark.parametrize("client", [None, object, "dynamodb"])
 def test_what_is_no_client_is_refused(client):
     async def main():
         with pytest.raises(TypeError, match="client must be a botocore client"):
@@ -305,3 +316,43 @@ def test_the_loop_runs_while_a_blocking_client_is_called():
 
     with FaultServer([behave]) as server:
         assert on("boto3 in threads", server, main).elapsed < PATIENCE
+
+
+# --- the SDK's own retries ----------------------------------------------------------------------
+
+
+def on_retrying_client(name, server, main, mode="standard"):
+    """Run `main(client)` on a client that retries by itself."""
+
+    async def run():
+        retries = {"total_max_attempts": 3, "mode": mode}
+        async with way(name).client(server.url, retries) as client:
+            return await main(client)
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("name", AWAITED)
+@pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
+def test_a_retry_of_the_sdk_that_fits_is_made(name, mode):
+    with FaultServer([UNAVAILABLE, UP]) as server:
+        outcome = on_retrying_client(name, server, lambda client: table_up(name, client), mode)
+        assert outcome.attempts == 1
+        assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("name", AWAITED)
+def test_retries_that_would_not_fit_are_not_made_and_take_nothing_from_the_quota(name):
+    """A call is not cut off in the SDK's pause: its error is the end, as where boto3 blocks."""
+
+    async def main(client):
+        before = retry_quota(client)
+        # Less than the longest pause of a first retry.
+        ends = [await ending(table_up(name, client, max_wait=0.4)) for _ in range(5)]
+        assert [type(end) for end in ends] == [bwp.WaiterFailedError] * 5
+        assert "ThrottlingException" in str(ends[0])
+        assert retry_quota(client) == before == 500
+
+    with FaultServer([THROTTLED]) as server:
+        on_retrying_client(name, server, main)
+        assert len(server.requests) == 5
