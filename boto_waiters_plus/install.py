@@ -402,9 +402,7 @@ def _return_outcomes(waiter: Any, attachment: Attachment) -> None:
         # AIOWaiter, or AnyioWaiter, whose loop is not ours to run on.
         parent: Any = waiter_class.__mro__[1]
         current = vars(parent).get("wait")
-        # A wrapper or a mock was put there on purpose.
-        untouched = type(current) is types.FunctionType and not _is_mock(current)
-        if parent.__name__ == _AIO_WAITER and untouched and attachment.active():
+        if parent.__name__ == _AIO_WAITER and _is_of(parent, current) and attachment.active():
             return await drop_in.wait_async(self, keywords, attachment.scope)
         return await parent.wait(self, **keywords)
 
@@ -517,6 +515,12 @@ def _is_mock(value: Any) -> bool:
     return module is not None and (
         isinstance(value, module.NonCallableMock) or hasattr(value, "mock")
     )
+
+
+def _is_of(owner: type, function: Any) -> bool:
+    """Whether a function is a class's own; anything else was put there on purpose."""
+    is_function = type(function) is types.FunctionType and not _is_mock(function)
+    return is_function and function.__module__ == owner.__module__
 
 
 def _unwrap(owner: type, name: str) -> None:

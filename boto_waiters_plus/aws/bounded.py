@@ -8,11 +8,12 @@ handler here refuses retries that would not fit any more.
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import os
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from botocore.exceptions import ClientError
@@ -22,7 +23,7 @@ from ..engine.machine import Facts
 from ..options import CancelEvent
 from .connections import hook_connections, is_process_wide, use_per_client_connections
 from .private_names import is_retryable, non_throttling_scale
-from .watchdog import Aside, Cause, Scope, current_scope, cut, run_in_scope
+from .watchdog import Aside, Cause, Scope, current_scope, cut, monotonic, run_in_scope
 
 T = TypeVar("T")
 
@@ -165,8 +166,16 @@ if hasattr(os, "register_at_fork"):
 
 def _prepare(client: Any) -> bool:
     """Register with a client once, and see that its connections are reached; whether they are."""
+    if client is not None:
+        _register_once(client)
+    if is_process_wide():
+        return hook_connections()
+    return client is not None and use_per_client_connections(client)
+
+
+def _register_once(client: Any) -> None:
     try:
-        is_new = client is not None and client not in _prepared
+        is_new = client not in _prepared
     except TypeError:  # A stand-in that is not hashable.
         is_new = False
     if is_new:
@@ -174,14 +183,11 @@ def _prepare(client: Any) -> bool:
             if client not in _prepared:
                 _register(client)
                 _prepared.add(client)
-    if is_process_wide():
-        return hook_connections()
-    return client is not None and use_per_client_connections(client)
 
 
 def _register(client: Any) -> None:
     def refuse_late_retry(**event: Any) -> None:
-        scope = current_scope()
+        scope = current_scope() or _awaited.get()
         if scope is not None:
             _refuse_late_retry(scope, client, **event)
 
@@ -189,8 +195,47 @@ def _register(client: Any) -> None:
     client.meta.events.register_first(f"needs-retry.{service}", refuse_late_retry)
 
 
+class _Awaited:
+    """What an awaited call may still spend; its task is what ends it."""
+
+    verdict = None
+
+    def __init__(self, seconds: float) -> None:
+        self._end = monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        return self._end - monotonic()
+
+
+_awaited: contextvars.ContextVar[_Awaited | None] = contextvars.ContextVar(
+    "boto_waiters_plus_awaited_call", default=None
+)
+
+
+@contextlib.contextmanager
+def without_late_retries(client: Any, seconds: float | None) -> Iterator[None]:
+    """Refuse retries of an aiobotocore client that do not fit into the time of an awaited call.
+
+    Cut off in the pause before one, the call would keep what it took from the retry quota.
+
+    Args:
+        client: the client that is called inside; None: not known.
+        seconds: real time that the call has; None: as long as it takes.
+    """
+    if client is None or seconds is None:
+        yield
+        return
+    _register_once(client)
+    token = _awaited.set(_Awaited(seconds))
+    try:
+        yield
+    finally:
+        _awaited.reset(token)
+
+
 def _refuse_late_retry(
-    scope: Scope,
+    scope: Scope | _Awaited,
     client: Any,
     *,
     attempts: int,

@@ -25,7 +25,7 @@ from ..engine.model import AcceptorState, MatchedAcceptor
 from ..options import OPTION_NAMES, CancelEvent, WaitOptions
 from ..outcome import WaiterOutcome
 from .aio_call import cut_off, is_async
-from .bounded import bounded_attempt
+from .bounded import bounded_attempt, without_late_retries
 from .budget import policy_of
 from .data_model import DataModel
 from .errors import ErrorFacts, error_facts
@@ -164,7 +164,7 @@ class DropInPort:
         self._expressions: dict[str, Any] = {}
         self._tests = [self._test(acceptor) for acceptor in acceptors]
         self._paths = [_path_of(acceptor) for acceptor in acceptors]
-        client = self._client = client_of(waiter)
+        client = self.client = client_of(waiter)
         self._model = _operation_model(client, self._operation_name)
         paths = [("output", path) for path in self._expressions]
         self._sensitive = self._model is not None and DataModel(self._model, paths).sensitive
@@ -186,7 +186,7 @@ class DropInPort:
         """Make the call, by botocore's wrapper or by what was put in its place."""
         return bounded_attempt(
             self._attempt,
-            client=self._client,
+            client=self.client,
             seconds=time_left,
             cancel=self.cancel,
             in_thread=self._in_thread,
@@ -295,8 +295,9 @@ class AsyncDropInPort:
 
     async def poll(self, time_left: float | None) -> Attempt:
         """Await the call, at most `time_left` seconds."""
-        with current_time().hold():
-            return await cut_off(self._attempt, time_left, self._port.cancel)
+        port = self._port
+        with current_time().hold(), without_late_retries(port.client, time_left):
+            return await cut_off(self._attempt, time_left, port.cancel)
 
     async def _attempt(self) -> Attempt:
         try:

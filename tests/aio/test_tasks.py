@@ -1,0 +1,358 @@
+"""Waits as parts of tasks: cancelled, timed out, many side by side; nothing is left behind."""
+
+import asyncio
+import gc
+import threading
+import weakref
+
+import pytest
+from aio.clients import (
+    AWAITED,
+    COMING,
+    THROTTLED,
+    UNAVAILABLE,
+    UP,
+    ending,
+    nothing_left,
+    required,
+    way,
+)
+from faults.scenarios import retry_quota
+from faults.server import BEFORE_HEADERS, BODY, FaultServer, drip, hang
+
+import boto_waiters_plus as bwp
+
+LONG = 300
+PATIENCE = 10
+
+
+def table_up(name, client, **options):
+    keywords = {"TableName": "table", "max_wait": LONG, **options}
+    return way(name).wait(client, "table_up", **keywords)
+
+
+def on(name, server, main, connections=1):
+    """Run `main(client)` in a loop of its own; its connections may be kept for other calls."""
+
+    async def run():
+        async with way(name).client(server.url) as client:
+            result = await main(client)
+            await nothing_left(server, connections)
+            return result
+
+    return asyncio.run(run())
+
+
+async def requested(server, count=1):
+    """Let the loop run until so many requests have come."""
+    while len(server.requests) < count:
+        await asyncio.wait({asyncio.get_running_loop().create_future()}, timeout=0.005)
+
+
+# --- cancelled --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", AWAITED)
+def test_a_task_that_is_cancelled_in_its_pause_ends_at_once(name, virtual_time):
+    async def main(client):
+        task = asyncio.ensure_future(table_up(name, client, delay_pace=lambda _: 5))
+        await asyncio.sleep(7)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return virtual_time.now
+
+    with FaultServer([COMING]) as server:
+        assert on(name, server, main) == 7
+        assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("name", AWAITED)
+@pytest.mark.parametrize("where", [BEFORE_HEADERS, BODY])
+def test_a_task_that_is_cancelled_in_its_call_ends_and_closes_the_connection(name, where):
+    async def main(client):
+        task = asyncio.ensure_future(table_up(name, client))
+        await requested(server)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await nothing_left(server, connections=0)
+
+    with FaultServer([hang(where)]) as server:
+        on(name, server, main)
+        assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("name", AWAITED)
+def test_the_client_works_after_a_call_that_was_cut_off(name):
+    async def main(client):
+        assert type(await ending(table_up(name, client, max_wait=0.3))) is bwp.WaiterTimeoutError
+        return await table_up(name, client)
+
+    with FaultServer([drip(BODY), UP]) as server:
+        assert on(name, server, main).attempts == 1
+
+
+@pytest.mark.parametrize("name", AWAITED)
+def test_wait_for_around_a_wait_ends_the_call(name):
+    async def main(client):
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(table_up(name, client), 0.3)
+        await nothing_left(server, connections=0)
+
+    with FaultServer([hang(BEFORE_HEADERS)]) as server:
+        on(name, server, main)
+
+
+@pytest.mark.skipif(not hasattr(asyncio, "timeout"), reason="asyncio.timeout came with 3.11")
+@pytest.mark.parametrize("name", AWAITED)
+@pytest.mark.parametrize("script", [[hang(BEFORE_HEADERS)], [COMING]], ids=["call", "pause"])
+def test_asyncio_timeout_around_a_wait_is_a_timeout_of_asyncio(name, script):
+    async def main(client):
+        with pytest.raises(TimeoutError) as caught:
+            async with asyncio.timeout(0.3):
+                await table_up(name, client)
+        assert not isinstance(caught.value, bwp.WaiterTimeoutError)
+        assert not asyncio.current_task().cancelling()
+
+    with FaultServer(script) as server:
+        on(name, server, main)
+
+
+@pytest.mark.parametrize("name", AWAITED)
+def test_an_error_beside_a_wait_leaves_no_wait_behind(name):
+    """What a task group does with its other tasks."""
+
+    async def main(client):
+        tasks = [asyncio.ensure_future(table_up(name, client)) for _ in range(3)]
+        await requested(server, 3)
+        for task in tasks:
+            task.cancel()
+        ends = await asyncio.gather(*tasks, return_exceptions=True)
+        assert [type(end) for end in ends] == [asyncio.CancelledError] * 3
+        await nothing_left(server, connections=0)
+
+    with FaultServer([hang(BEFORE_HEADERS)]) as server:
+        on(name, server, main)
+
+
+@pytest.mark.parametrize("name", AWAITED)
+def test_an_event_of_asyncio_cancels_a_call_in_flight(name):
+    async def main(client):
+        event = asyncio.Event()
+        task = asyncio.ensure_future(ending(table_up(name, client, cancel_event=event)))
+        await requested(server)
+        event.set()
+        assert type(await task) is bwp.WaiterCancelledError
+        await nothing_left(server, connections=0)
+
+    with FaultServer([hang(BEFORE_HEADERS)]) as server:
+        on(name, server, main)
+
+
+@pytest.mark.parametrize("name", AWAITED)
+def test_an_interrupt_in_a_handler_of_the_call_passes(name):
+    def interrupt(**_):
+        raise SystemExit(3)
+
+    async def main(client):
+        client.meta.events.register("before-send.dynamodb", interrupt)
+        return await table_up(name, client)
+
+    with FaultServer([UP]) as server, pytest.raises(SystemExit):
+        on(name, server, main)
+
+
+@pytest.mark.parametrize("name", AWAITED)
+def test_a_bug_in_a_handler_of_the_call_comes_through_as_it_is(name):
+    def stumble(**_):
+        raise LookupError("a bug")
+
+    async def main(client):
+        client.meta.events.register("before-send.dynamodb", stumble)
+        with pytest.raises(LookupError, match="a bug"):
+            await table_up(name, client)
+
+    with FaultServer([UP]) as server:
+        on(name, server, main)
+
+
+@pytest.mark.parametrize("name", AWAITED)
+def test_a_wait_that_was_cancelled_is_not_kept_alive(name):
+    class Options:
+        def __call__(self, event):
+            pass
+
+    async def main(client):
+        observer = Options()
+        task = asyncio.ensure_future(table_up(name, client, on_attempt=observer))
+        await requested(server)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        return weakref.ref(observer)
+
+    with FaultServer([hang(BEFORE_HEADERS)]) as server:
+        reference = on(name, server, main)
+        gc.collect()
+        assert reference() is None
+
+
+# --- side by side -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", AWAITED)
+def test_time_stands_still_for_all_tasks_while_one_of_them_calls(name, virtual_time):
+    """Each call takes real time, in which the other tasks sleep on a clock that could jump."""
+
+    def behave(exchange):
+        exchange.pause(0.05)
+        (UP if len(server.requests) > 8 else COMING)(exchange)
+
+    async def main(client):
+        asleep = asyncio.ensure_future(asyncio.sleep(LONG))
+        waits = [table_up(name, client, delay_pace=lambda _, d=d: d) for d in (3, 5, 7)]
+        outcomes = await asyncio.gather(*waits)
+        now = virtual_time.now
+        asleep.cancel()
+        await asyncio.gather(asleep, return_exceptions=True)
+        return now, [(outcome.attempts, outcome.elapsed) for outcome in outcomes]
+
+    with FaultServer([behave]) as server:
+        # Looks at 0 (all three), 3, 5, 6, 7, 9: those after the eighth see it up.
+        assert on(name, server, main, connections=3) == (14, [(5, 12), (3, 10), (3, 14)])
+
+
+def test_waits_on_a_service_that_changes_over_time(virtual_time):
+    required("aiobotocore.session")
+    boto3 = pytest.importorskip("boto3")
+    server = pytest.importorskip("moto.server").ThreadedMotoServer(port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        blocking = boto3.client("s3", endpoint_url=f"http://{host}:{port}")
+        bwp.enable(blocking)
+        virtual_time.call_at(12, lambda: blocking.create_bucket(Bucket="late"))
+        virtual_time.call_at(33, lambda: blocking.delete_bucket(Bucket="late"))
+
+        async def main():
+            session = required("aiobotocore.session").get_session()
+            async with session.create_client("s3", endpoint_url=f"http://{host}:{port}") as s3:
+                bwp.enable(s3)
+                pace = {"max_wait": LONG, "delay_pace": lambda _: 5}
+                there = await s3.wait_until_bucket_exists(Bucket="late", **pace)
+                gone = await s3.wait_until_bucket_not_exists(Bucket="late", **pace)
+            return there, gone
+
+        there, gone = asyncio.run(main())
+        assert (type(there), there.elapsed) == (bwp.ResponseOutcome, 15)
+        assert (type(gone), gone.elapsed) == (bwp.ExceptionOutcome, 20)
+        blocking.close()
+    finally:
+        server.stop()
+
+
+# --- which function for which client ----------------------------------------------------------
+
+
+def test_the_blocking_function_refuses_an_awaited_client():
+    async def main(client):
+        with pytest.raises(TypeError, match="await wait_until_async"):
+            bwp.wait_until(client, "table_up", TableName="table", max_wait=LONG)
+
+    with FaultServer([UP]) as server:
+        on("aiobotocore", server, main)
+        assert server.requests == []
+
+
+@pytest.mark.parametrize("client", [None, object, "dynamodb"])
+def test_what_is_no_client_is_refused(client):
+    async def main():
+        with pytest.raises(TypeError, match="client must be a botocore client"):
+            await bwp.wait_until_async(client, "table_exists", TableName="table", max_wait=LONG)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("name", AWAITED)
+def test_an_unknown_waiter_is_refused_with_the_nearest_name(name):
+    async def main(client):
+        with pytest.raises(ValueError, match="did you mean 'table_up'"):
+            await bwp.wait_until_async(client, "table_upp", TableName="table", max_wait=LONG)
+
+    with FaultServer([UP]) as server:
+        on(name, server, main)
+        assert server.requests == []
+
+
+def test_a_client_that_nobody_enabled_is_awaited_too():
+    with FaultServer([UP]) as server:
+
+        async def main():
+            module = required("aiobotocore.session")
+            keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
+            async with module.get_session().create_client(
+                "dynamodb", region_name="us-east-1", endpoint_url=server.url, **keys
+            ) as client:
+                assert not hasattr(client, "wait_until_table_exists")
+                wait = bwp.wait_until_async(client, "TableExists", TableName="t", max_wait=LONG)
+                return await wait
+
+        assert asyncio.run(main()).attempts == 1
+
+
+def test_the_loop_runs_while_a_blocking_client_is_called():
+    released = threading.Event()
+
+    def behave(exchange):
+        # Answers only once another task of the loop has had its turn.
+        released.wait(PATIENCE)
+        UP(exchange)
+
+    async def main(client):
+        task = asyncio.ensure_future(table_up("boto3 in threads", client))
+        await requested(server)
+        released.set()
+        return await task
+
+    with FaultServer([behave]) as server:
+        assert on("boto3 in threads", server, main).elapsed < PATIENCE
+
+
+# --- the SDK's own retries ----------------------------------------------------------------------
+
+
+def on_retrying_client(name, server, main, mode="standard"):
+    """Run `main(client)` on a client that retries by itself."""
+
+    async def run():
+        retries = {"total_max_attempts": 3, "mode": mode}
+        async with way(name).client(server.url, retries) as client:
+            return await main(client)
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("name", AWAITED)
+@pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
+def test_a_retry_of_the_sdk_that_fits_is_made(name, mode):
+    with FaultServer([UNAVAILABLE, UP]) as server:
+        outcome = on_retrying_client(name, server, lambda client: table_up(name, client), mode)
+        assert outcome.attempts == 1
+        assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("name", AWAITED)
+def test_retries_that_would_not_fit_are_not_made_and_take_nothing_from_the_quota(name):
+    """A call is not cut off in the SDK's pause: its error is the end, as where boto3 blocks."""
+
+    async def main(client):
+        before = retry_quota(client)
+        # Less than the longest pause of a first retry.
+        ends = [await ending(table_up(name, client, max_wait=0.4)) for _ in range(5)]
+        assert [type(end) for end in ends] == [bwp.WaiterFailedError] * 5
+        assert "ThrottlingException" in str(ends[0])
+        assert retry_quota(client) == before == 500
+
+    with FaultServer([THROTTLED]) as server:
+        on_retrying_client(name, server, main)
+        assert len(server.requests) == 5
