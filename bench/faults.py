@@ -19,6 +19,7 @@ import contextlib
 import gc
 import os
 import platform
+import random
 import statistics
 import subprocess
 import sys
@@ -71,6 +72,10 @@ TURN = 5
 
 START, END = "<!-- measured -->", "<!-- end of measured -->"
 """Between these lines of a page `--write` puts what was measured."""
+
+CPU_TITLE = (
+    "CPU of one poll (the call under its deadline, and its answer judged) and of the bare call:"
+)
 
 Way = Callable[[Running, float], Any]
 
@@ -367,8 +372,8 @@ def _port(client: Any, **options: Any) -> ClientPort:
     return ClientPort(client, bound, parameters, **options)
 
 
-def cpu(rounds: int, calls: int) -> None:
-    """Print what a poll adds to the bare call; rounds take turns, the machine is not ours."""
+def cpu(rounds: int, calls: int) -> list[str]:
+    """A table of what a poll adds to the bare call; rounds take turns, the machine is not ours."""
     with server_process() as url:
         client = make_client("json", url, None)
         call = operation(client)
@@ -388,23 +393,23 @@ def cpu(rounds: int, calls: int) -> None:
         for run in runs.values():
             for _ in range(50):
                 run()
+        order = random.Random(1)  # Who follows whom costs something too.
         spent: dict[str, list[float]] = {name: [0.0] * rounds for name in runs}
         for number in range(rounds):
             # A few of each in turns: what else the machine does meets all of them.
             for _ in range(calls // TURN):
-                for name, run in runs.items():
+                for name, run in order.sample(list(runs.items()), len(runs)):
                     began = time.process_time()
                     for _ in range(TURN):
                         run()
                     spent[name][number] += (time.process_time() - began) / calls * 1e6
         client.close()
-    bare = statistics.median(spent["bare call"])
-    print("| one | CPU, us | to bare |\n|---|---|---|")
+    lines = ["| one | CPU, us | to bare |", "|---|---|---|"]
     for name, each in spent.items():
         ratios = [one / other for one, other in zip(each, spent["bare call"], strict=True)]
         ratio = statistics.median(ratios)
-        print(f"| {name} | {statistics.median(each):.0f} | x{ratio:.3f} |")
-    print(f"\n{rounds} rounds of {calls} calls in turns; bare {bare:.0f} us; process CPU")
+        lines.append(f"| {name} | {statistics.median(each):.0f} | x{ratio:.3f} |")
+    return [*lines, "", f"{rounds} rounds of {calls} calls in turns; CPU of the process."]
 
 
 def versions() -> str:
@@ -429,7 +434,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.cpu:
         print(f"{versions()}\n")
-        cpu(5 if options.short else 15, 100 if options.short else 400)
+        print("\n".join(_cpu_of(options)))
         return 0
     if options.short:
         options.repeats = min(options.repeats, 2)
@@ -439,10 +444,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         lines, problems = run(faults, modes, options, Certificate(Path(folder)))
     if options.write:
-        put_into(options.write, lines)
+        put_into(options.write, [*lines, "", CPU_TITLE, "", *_cpu_of(options)])
     for problem in problems:
         print(f"PROBLEM {problem}")
     return 1 if problems else 0
+
+
+def _cpu_of(options: argparse.Namespace) -> list[str]:
+    return cpu(5 if options.short else 15, 100 if options.short else 400)
 
 
 def chosen(names: Sequence[str], modes: Sequence[str]) -> list[Fault]:
@@ -500,7 +509,8 @@ def run(
     print("\n" + "\n".join(lines))
     print(f"\n{time.perf_counter() - began:.0f} s")
     problems = [*unexpected(faults, cells)]
-    worst = max((o for f in faults for o in cells[f.name].all_overruns), default=0.0)
+    bounded = [cells[fault.name] for fault in faults if _only_a_deadline_ends(fault)]
+    worst = max((over for cell in bounded for over in cell.all_overruns), default=0.0)
     if worst > options.limit:
         problems.append(f"{worst:.0f} ms over")
     return lines, problems

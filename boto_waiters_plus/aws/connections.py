@@ -23,7 +23,7 @@ import socket
 import threading
 import time
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import botocore.awsrequest
@@ -287,6 +287,7 @@ class _Hooks:
         self.wanted = True
         self.new_lock()
         self._put: list[tuple[Any, str, Any, Any]] = []
+        self._namespaces: list[tuple[Mapping[str, Any], str, Any]] = []
         self._ours: dict[tuple[Any, str], Any] = {}
         self._time = _EndpointTime("time")
         self._classes = [
@@ -306,6 +307,7 @@ class _Hooks:
             with self.lock:
                 self.remove()
                 self._put_all()
+                self._namespaces = [(vars(o), name, ours) for o, name, ours, _ in self._put]
         return True
 
     def remove(self) -> None:
@@ -317,7 +319,7 @@ class _Hooks:
                     delattr(owner, name)
                 else:
                     setattr(owner, name, before)
-            self._put = []
+            self._put, self._namespaces = [], []
             for (cls, name), ours in self._ours.items():
                 if cls.__dict__.get(name) is ours:
                     delattr(cls, name)
@@ -325,8 +327,12 @@ class _Hooks:
                 botocore.endpoint.time = time  # type: ignore[attr-defined]  # its import
 
     def _is_in_place(self) -> bool:
-        put = self._put
-        return bool(put) and all(owner.__dict__.get(name) is ours for owner, name, ours, _ in put)
+        # Asked before every call of a wait: no generator, and no look-up of `__dict__`.
+        put = self._namespaces
+        for namespace, name, ours in put:
+            if namespace.get(name) is not ours:
+                return False
+        return bool(put)
 
     def _put_all(self) -> None:
         for cls in self._classes:

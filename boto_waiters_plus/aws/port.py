@@ -87,7 +87,7 @@ class ClientPort:
         )
         if (
             match.index is None
-            or waiter.definition.states[match.index] is not AcceptorState.SUCCESS
+            or waiter.definition.acceptors[match.index].state is not AcceptorState.SUCCESS
         ):
             _close_body(waiter.operation, response)
         may_tell = not waiter.data_model.sensitive

@@ -119,7 +119,7 @@ def test_old_responses_are_not_kept(way, virtual_time):
     options = {
         "on_attempt": lambda _: alive.append(sum(one() is not None for one in made)),
         "max_wait": 200,
-        "TableName": "t",
+        "TableName": "table",
     }
     wait = client.wait_until_table_exists
     if way == "get_waiter":
@@ -199,9 +199,9 @@ def test_a_definition_that_polls_by_changing_something_is_warned_of_once():
     )
     bwp.enable(client, definitions=deleting)
     with pytest.warns(UserWarning, match="waiter ThingDone calls DeleteTable, which may not only"):
-        client.wait_until_thing_done(TableName="t", max_wait=60)
+        client.wait_until_thing_done(TableName="table", max_wait=60)
     # Warnings are errors here.
-    client.wait_until_thing_done(TableName="t", max_wait=60)
+    client.wait_until_thing_done(TableName="table", max_wait=60)
 
 
 def test_reading_and_shipped_definitions_are_not_warned_of():
@@ -211,8 +211,10 @@ def test_reading_and_shipped_definitions_are_not_warned_of():
         "dynamodb", "DescribeTable", {"state": "success", "matcher": {"success": True}}
     )
     bwp.enable(client, definitions=reading)
-    client.wait_until_thing_done(TableName="t", max_wait=60)
+    client.wait_until_thing_done(TableName="table", max_wait=60)
     mwaa = boto3.client("mwaa")
+    if not hasattr(mwaa, "invoke_rest_api"):
+        pytest.skip("this botocore lacks the operation")
     answer_with(mwaa, lambda: {"RestApiStatusCode": 200, "RestApiResponse": {"state": "success"}})
     bwp.enable(mwaa)
     mwaa.wait_until_dag_run_succeeded(Name="n", Path="/dags/d", Method="GET", max_wait=60)
