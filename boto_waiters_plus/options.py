@@ -50,7 +50,10 @@ class WakeSignal(Protocol):
 
 @runtime_checkable
 class Subscribable(Protocol):
-    """A signal that several waits may share: each has a view of its own (`conditions.Signal`)."""
+    """A signal that several waits may share: each has a view of its own (`signals.Signal`).
+
+    A view with a method `unsubscribe` is told by it that its wait is over.
+    """
 
     def subscribe(self) -> WakeSignal:
         """The signal as one wait sees it, from now on."""

@@ -19,7 +19,7 @@ from ..aws.private_names import marked_as_waiter
 from ..aws.scope import Scope
 from ..aws.waiters import BoundWaiter
 from ..deadline import seconds_left
-from ..drivers.clock import SIGNAL_SLICE, subscribed
+from ..drivers.clock import SIGNAL_SLICE
 from ..drivers.course import Course, Observer, Subject
 from ..drivers.schedule import Lane, Pool, Task
 from ..drivers.scheduler import Scheduler, Workers
@@ -196,14 +196,13 @@ class Batch:
                 course.observe_attempts(self._callbacks.guarded(options.on_attempt, "on_attempt"))
             if self._progress is not None:
                 course.observe_attempts(partial(self._progress.attempted, index))
-            wake = options.wake_signal
             tasks.append(
                 Task(
                     course,
                     wait._port(_either(self.stop, options.cancel_event)),  # noqa: SLF001 - of this module
                     pools.of(client),
                     cancel=options.cancel_event,
-                    wake=wake if wake is None else subscribed(wake),
+                    wake=options.wake_signal,
                 )
             )
         return tasks
