@@ -15,7 +15,7 @@ What is printed for each way:
 - late: from the answer to StartInstances until the wait came back, mean and worst, in seconds;
 - queue: requests to SQS, for all waits of the way together.
 
-What AWS takes from the change to the queue is not in it: EventBridge says about half a second.
+What AWS takes from the change to the queue is not in it.
 """
 
 from __future__ import annotations

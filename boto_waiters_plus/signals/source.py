@@ -20,7 +20,7 @@ from ..options import CancelEvent
 logger = logging.getLogger("boto_waiters_plus")
 
 LINGER: Final = 1.0
-"""Seconds that the thread goes on without anybody to receive for: the next wait often follows."""
+"""Seconds that a request goes on without anybody to receive for: the next wait often follows."""
 
 SHORTEST_ROUND: Final = 1.0
 """Seconds of a round that took no message away, where the queue does not block by itself."""
@@ -100,9 +100,10 @@ class Source:
     def leave(self, key: object) -> None:
         """Receive for a listener no more."""
         with self._changed:
-            if self.listeners.pop(key, None) is not None and not self.listeners:
-                self._left_at = monotonic()
-                self._changed.notify_all()
+            # First this, for who looks without the lock.
+            self._left_at = monotonic()
+            self.listeners.pop(key, None)
+            self._changed.notify_all()
 
     def everybody(self) -> set[Any]:
         """The listeners, each once."""
@@ -158,10 +159,11 @@ class Source:
         with self._changed:
             if self._thread is not threading.current_thread():
                 return False
-            is_over = self.is_set() or (self._errors > 0 and not self.listeners)
-            if is_over:
-                self._thread = None
-            return not is_over
+            # To linger is for the request in flight alone: none is made for nobody.
+            if not self.is_closed and self.listeners:
+                return True
+            self._thread = None
+            return False
 
     def _round(self) -> bool:
         """Receive once; whether messages came and are gone from the queue."""

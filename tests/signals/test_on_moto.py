@@ -237,4 +237,6 @@ def test_a_queue_resource_will_do(aws):
     queue = aws.resource("sqs", config=Config(read_timeout=1)).Queue(aws.url)
     by_queue(aws)({})
     wait_for(iter([False, True]).__next__, max_wait=LONG, signal=SqsSignal(queue), polling=False)
+    for thread in aws.receivers():
+        thread.join(SOON)
     assert messages_left(aws) == [0, 0]
