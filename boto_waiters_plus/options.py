@@ -92,8 +92,7 @@ class WaitOptions:
     retry_transient: bool | None = None
     """Whether errors that the SDK itself retries, throttling included, are sat out."""
     wake_signal: WakeSignal | Subscribable | None = None
-    """What makes the wait look again at once: a `Signal` or `SqsSignal`, or an event, which the wait
-    clears."""
+    """What makes the wait look again at once: a `Signal`, an `SqsSignal`, or an event (cleared)."""
     cancel_event: CancelEvent | None = None
     """An event that ends the wait with `WaiterCancelledError`."""
     on_attempt: Callable[[WaitEvent], object] | None = None

@@ -119,6 +119,27 @@ def test_a_signal_while_a_call_runs_makes_the_wait_look_once_more(
     assert (outcome.attempts, outcome.elapsed) == (2, pytest.approx(0, abs=0.06))
 
 
+def test_a_signal_is_not_forgotten_while_a_long_call_runs(buckets, run):
+    signal, looked_on = Signal(), threading.Event()
+
+    def during_call(name, looks):
+        if name == "late" and looks == 1:
+            signal.notify()
+            # Until the loop has taken note of it: the other wait's looks go through it.
+            assert looked_on.wait(SOON)
+            buckets.there.add("late")
+        elif name == "other" and looks == 5:
+            looked_on.set()
+        elif name == "late":
+            buckets.there.add("other")
+
+    buckets.during_call = during_call
+    late = buckets.wait("late", wake_signal=signal)
+    other = buckets.wait("other", delay_pace=lambda _: 0.2)
+    outcome = run([late, other])[0]
+    assert (outcome.attempts, outcome.elapsed < SOON) == (2, True)
+
+
 def test_a_signal_while_a_wait_is_queued_is_served_by_its_first_look(run, virtual_time):
     buckets = Buckets()
     signal = Signal()
