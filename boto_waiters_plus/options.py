@@ -50,7 +50,10 @@ class WakeSignal(Protocol):
 
 @runtime_checkable
 class Subscribable(Protocol):
-    """A signal that several waits may share: each has a view of its own (`conditions.Signal`)."""
+    """A signal that several waits may share: each has a view of its own (`signals.Signal`).
+
+    A view with a method `unsubscribe` is told by it that its wait is over.
+    """
 
     def subscribe(self) -> WakeSignal:
         """The signal as one wait sees it, from now on."""
@@ -89,7 +92,7 @@ class WaitOptions:
     retry_transient: bool | None = None
     """Whether errors that the SDK itself retries, throttling included, are sat out."""
     wake_signal: WakeSignal | Subscribable | None = None
-    """What makes the wait look again at once: a `Signal`, or an event, which the wait clears."""
+    """What makes the wait look again at once: a `Signal`, an `SqsSignal`, or an event (cleared)."""
     cancel_event: CancelEvent | None = None
     """An event that ends the wait with `WaiterCancelledError`."""
     on_attempt: Callable[[WaitEvent], object] | None = None

@@ -1,5 +1,6 @@
 """Waiting on anything callable, on the same engine as the waiters of AWS."""
 
+from ..signals.signalling import Signal, Subscription
 from .budget import steps
 from .cases import Case, failure, retry, success
 from .forms import (
@@ -17,7 +18,6 @@ from .paces import exponential, fixed, linear
 from .patterns import like
 from .polling import poll, poll_async
 from .settings import ConditionOptions
-from .signalling import Signal, Subscription
 
 __all__ = [
     "Case",

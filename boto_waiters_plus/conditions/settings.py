@@ -13,6 +13,7 @@ from ..options import (
     OPTION_NAMES,
     CancelEvent,
     Seconds,
+    Subscribable,
     WaitOptions,
     WakeSignal,
     judging,
@@ -21,9 +22,9 @@ from ..options import (
     seconds,
     unknown,
 )
+from ..signals.signalling import Signal
 from .cases import Case, Handler, checked_cases
 from .paces import Fixed
-from .signalling import Signal
 
 DEFAULT_INTERVAL: Final = 0.1
 """Seconds between two looks; what is looked at is near, as a rule, and costs little."""
@@ -52,7 +53,7 @@ class ConditionOptions(TypedDict, total=False):
     initial_delay: Seconds
     success_count: int
     retry_transient: bool
-    wake_signal: WakeSignal | Signal
+    wake_signal: WakeSignal | Subscribable
     cancel_event: CancelEvent
     on_attempt: Callable[[WaitEvent], object]
     call_in_thread: bool
@@ -178,12 +179,12 @@ def _refuse_both(form: str, given: Mapping[str, Any]) -> None:
 
 
 def _wake_signal(signal: Any) -> Any:
-    if isinstance(signal, Signal):
-        return signal.subscribe()
+    if isinstance(signal, Subscribable):
+        return signal
     # A threading.Event is hashable too: taken for a name, it would never wake anything.
     if all(callable(getattr(signal, method, None)) for method in ("is_set", "wait", "clear")):
         return signal
-    return Signal(signal).subscribe()
+    return Signal(signal)
 
 
 def _checked_polling(polling: Any) -> bool:

@@ -192,8 +192,21 @@ def _slices(seconds: float) -> Iterator[float]:
         left = min(left - SIGNAL_SLICE, end - now())
 
 
-def subscribed(wake: WakeSignal | Subscribable) -> WakeSignal:
-    """The signal as one wait sees it: a view of its own where several may share the signal."""
+@contextlib.contextmanager
+def subscribed(wake: WakeSignal | Subscribable | None) -> Iterator[WakeSignal | None]:
+    """The signal as one wait sees it, for as long as it waits."""
+    if wake is None:
+        yield None
+        return
+    view = subscribe(wake)
+    try:
+        yield view
+    finally:
+        unsubscribe(view)
+
+
+def subscribe(wake: WakeSignal | Subscribable) -> WakeSignal:
+    """A view of its own for one wait, where several may share the signal."""
     return wake.subscribe() if isinstance(wake, Subscribable) else wake
 
 
@@ -220,6 +233,13 @@ class _Either:
 def either(first: CancelEvent, second: CancelEvent | None) -> CancelEvent:
     """What is set when one of two events is; the second may not be there."""
     return first if second is None else _Either(first, second)
+
+
+def unsubscribe(view: WakeSignal) -> None:
+    """The wait that had the view is over."""
+    end = getattr(view, "unsubscribe", None)
+    if end is not None:
+        end()
 
 
 def _signalled(wake: WakeSignal) -> Woken:

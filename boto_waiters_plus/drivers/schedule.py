@@ -25,9 +25,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..engine.machine import Cancelled, Decision, Ending, Facts, Pause, Poll, Woken
-from ..options import CancelEvent, WakeSignal
+from ..options import CancelEvent, Subscribable, WakeSignal
 from ..outcome import WaiterOutcome
-from .clock import SIGNAL_SLICE
+from .clock import SIGNAL_SLICE, subscribe, unsubscribe
 from .course import Course
 from .port import AsyncPort, Attempt, Port
 
@@ -138,7 +138,7 @@ class Task:
         pool: Pool,
         *,
         cancel: CancelEvent | None = None,
-        wake: WakeSignal | None = None,
+        wake: WakeSignal | Subscribable | None = None,
     ) -> None:
         self.course = course
         self.port: Any = port
@@ -467,7 +467,11 @@ class Signals:
             if task.cancel is not None:
                 self._of_cancel.setdefault(id(task.cancel), (task.cancel, []))[1].append(task)
             if task.wake is not None:
-                self._of_wake.setdefault(id(task.wake), (task.wake, []))[1].append(task)
+                key = id(task.wake)
+                # One view for all who share the signal: each of ten thousand would be asked.
+                if key not in self._of_wake:
+                    self._of_wake[key] = (subscribe(task.wake), [])
+                self._of_wake[key][1].append(task)
         self._look_at = -math.inf
         self.events: list[CancelEvent] = []
         """Those that can still change anything."""
@@ -496,10 +500,16 @@ class Signals:
         """An event ended a sleep: it is to be looked for at once."""
         self._look_at = -math.inf
 
+    def close(self) -> None:
+        """The run is over: nobody looks at the signals any more."""
+        for signal, _ in self._of_wake.values():
+            unsubscribe(signal)
+
     def _collect(self) -> None:
         """Forget the events that only waits had which have ended."""
+        for key in [key for key, (_, tasks) in self._of_wake.items() if _all_ended(tasks)]:
+            unsubscribe(self._of_wake.pop(key)[0])
         self._of_cancel = {k: v for k, v in self._of_cancel.items() if not _all_ended(v[1])}
-        self._of_wake = {k: v for k, v in self._of_wake.items() if not _all_ended(v[1])}
         cancels = [event for event, _ in self._of_cancel.values()]
         self.events = [*self._cancels, *cancels, *(event for event, _ in self._of_wake.values())]
 

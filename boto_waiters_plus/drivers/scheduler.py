@@ -229,6 +229,7 @@ class Scheduler:
                 for answer in self._rest():
                     schedule.answered(answer, now())
         finally:
+            self._signals.close()
             self._crew.close()
 
     def cancel_rest(self) -> None:

@@ -154,6 +154,7 @@ class AsyncScheduler:
                 for answer in await self._rest(crew):
                     schedule.answered(answer, now())
         finally:
+            self._signals.close()
             await crew.close()
 
     def cancel_rest(self) -> None:

@@ -36,16 +36,18 @@ def drive(
     Raises:
         WaiterError: the wait did not succeed. What the port raises comes through as it is.
     """
-    signal = None if wake is None else subscribed(wake)
-    decision = course.begin()
-    while True:
-        match decision:
-            case Poll(time_left=time_left):
-                if cancel is not None and cancel.is_set():
-                    decision = course.cancel()
-                else:
-                    decision = course.answered(port.poll(time_left))
-            case Pause(seconds=seconds):
-                decision = course.paused(pause(seconds, cancel=cancel, wake=signal, sleep=sleep))
-            case ending:
-                return course.conclude(ending)
+    with subscribed(wake) as signal:
+        decision = course.begin()
+        while True:
+            match decision:
+                case Poll(time_left=time_left):
+                    if cancel is not None and cancel.is_set():
+                        decision = course.cancel()
+                    else:
+                        decision = course.answered(port.poll(time_left))
+                case Pause(seconds=seconds):
+                    decision = course.paused(
+                        pause(seconds, cancel=cancel, wake=signal, sleep=sleep)
+                    )
+                case ending:
+                    return course.conclude(ending)

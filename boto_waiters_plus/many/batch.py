@@ -18,7 +18,7 @@ from ..aws.private_names import marked_as_waiter
 from ..aws.scope import Scope
 from ..aws.waiters import BoundWaiter
 from ..deadline import seconds_left
-from ..drivers.clock import either, subscribed
+from ..drivers.clock import either
 from ..drivers.course import Course, Observer, Subject
 from ..drivers.schedule import Lane, Pool, Task
 from ..drivers.scheduler import Scheduler, Workers
@@ -200,14 +200,13 @@ class Batch:
                 course.observe_attempts(self._callbacks.guarded(options.on_attempt, "on_attempt"))
             if self._progress is not None:
                 course.observe_attempts(partial(self._progress.attempted, index))
-            wake = options.wake_signal
             tasks.append(
                 Task(
                     course,
                     wait._port(either(self.stop, options.cancel_event), options),  # noqa: SLF001 - of this module
                     pools.of(client),
                     cancel=options.cancel_event,
-                    wake=wake if wake is None else subscribed(wake),
+                    wake=options.wake_signal,
                 )
             )
         return tasks

@@ -18,11 +18,11 @@ from boto_waiters_plus.conditions import (
     Signal,
     poll,
     poll_async,
-    signalling,
     steps,
     wait_for,
     wait_for_async,
 )
+from boto_waiters_plus.signals import signalling
 
 LONG = 120
 """Seconds that a wait may take where a wake-up that got lost would make it take them."""

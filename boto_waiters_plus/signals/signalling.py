@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from collections.abc import Callable, Hashable
 from typing import Any, Final
 
 
-class _Board:
+class Board:
     """What everybody who knows a signal shares.
 
     Attributes:
@@ -20,14 +21,29 @@ class _Board:
     __slots__ = ("__weakref__", "changed", "count", "listeners")
 
     def __init__(self) -> None:
+        self.count = 0
+        self.reset()
+        _all_boards.add(self)
+
+    def reset(self) -> None:
+        """Begin anew in a child after a fork: who held the lock there is not here."""
         # Re-entrant: a finalizer or a handler of the system's signals may notify at any point.
         self.changed = threading.Condition(threading.RLock())
-        self.count = 0
         self.listeners: dict[object, Callable[[], object]] = {}
 
+    def notify(self) -> None:
+        """The signal came."""
+        with self.changed:
+            self.count += 1
+            self.changed.notify_all()
+            listeners = tuple(self.listeners.values())
+        for listener in listeners:
+            listener()
 
-_boards: Final[weakref.WeakValueDictionary[Hashable, _Board]] = weakref.WeakValueDictionary()
-_naming: Final = threading.RLock()
+
+_boards: Final[weakref.WeakValueDictionary[Hashable, Board]] = weakref.WeakValueDictionary()
+_all_boards: Final[weakref.WeakSet[Board]] = weakref.WeakSet()
+_naming = threading.RLock()
 
 
 class Signal:
@@ -50,17 +66,11 @@ class Signal:
 
     def __init__(self, name: Hashable = None, /) -> None:
         self.name = name
-        self._board = _Board() if name is None else _board_of(name)
+        self._board = Board() if name is None else _board_of(name)
 
     def notify(self) -> None:
         """Make every wait on this signal look again at once."""
-        board = self._board
-        with board.changed:
-            board.count += 1
-            board.changed.notify_all()
-            listeners = tuple(board.listeners.values())
-        for listener in listeners:
-            listener()
+        self._board.notify()
 
     set = notify
     """The same by the name that `threading.Event` has for it."""
@@ -87,7 +97,7 @@ class Subscription:
 
     __slots__ = ("_board", "_seen")
 
-    def __init__(self, board: _Board) -> None:
+    def __init__(self, board: Board) -> None:
         self._board = board
         self._seen = board.count
 
@@ -124,9 +134,20 @@ class Subscription:
         return stop
 
 
-def _board_of(name: Hashable) -> _Board:
+def _board_of(name: Hashable) -> Board:
     with _naming:
         board = _boards.get(name)
         if board is None:
-            board = _boards[name] = _Board()
+            board = _boards[name] = Board()
         return board
+
+
+def _reset_all() -> None:
+    global _naming  # noqa: PLW0603 - who held it does not live in the child
+    _naming = threading.RLock()
+    for board in list(_all_boards):
+        board.reset()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_reset_all)

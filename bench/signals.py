@@ -1,0 +1,172 @@
+"""Waits that poll beside waits that a queue tells: how late they are, at how many calls.
+
+    python bench/signals.py [--instances 10] [--first 15] [--last 25]
+
+Against moto's server in a process of its own (extra `demo`). For each way as many stopped
+instances of EC2 and as many waits for `InstanceRunning`, each in a thread; all ways run at the
+same time. Between `--first` and `--last` seconds the instances are started one by one, at the
+same moments in every way. moto tells nobody of it, so for the signalled way what EC2 tells
+EventBridge is put there for it (`PutEvents`): a rule takes it to a queue, where one `SqsSignal`
+serves all waits.
+
+What is printed for each way:
+
+- calls a wait: DescribeInstances;
+- late: from the answer to StartInstances until the wait came back, mean and worst, in seconds;
+- queue: requests to SQS, for all waits of the way together.
+
+What AWS takes from the change to the queue is not in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.cli.demo.stage import Stage
+from boto_waiters_plus.signals import EventSignal, SqsSignal
+
+PATTERN = {"source": ["aws.ec2"], "detail-type": ["EC2 Instance State-change Notification"]}
+MAX_WAIT = 300
+
+
+@dataclass
+class Way:
+    """One way to wait, with what was counted and measured."""
+
+    name: str
+    options: dict[str, Any]
+    signal: EventSignal | None = None
+    calls: Counter[str] = field(default_factory=Counter)
+    instances: list[str] = field(default_factory=list)
+    running_since: dict[str, float] = field(default_factory=dict)
+    seen: dict[str, float] = field(default_factory=dict)
+
+    def wait(self, ec2: Any, instance: str) -> None:
+        options = dict(self.options)
+        if self.signal is not None:
+            mine = f"detail.\"instance-id\" == '{instance}'"
+            options["wake_signal"] = self.signal.matching(mine)
+        bwp.wait_until(
+            ec2, "instance_running", InstanceIds=[instance], max_wait=MAX_WAIT, **options
+        )
+        self.seen[instance] = time.monotonic()
+
+    @property
+    def late(self) -> list[float]:
+        return [self.seen[i] - self.running_since[i] for i in self.instances]
+
+
+def counted(client: Any, calls: Counter[str]) -> Any:
+    """The client, whose calls are counted from now on."""
+    service = client.meta.service_model.service_id.hyphenize()
+    client.meta.events.register(
+        f"before-call.{service}", lambda model, **_: calls.update([model.name])
+    )
+    return client
+
+
+def make_queue(stage: Stage) -> str:
+    """A queue that is told of state changes."""
+    sqs, events = stage.client("sqs"), stage.client("events")
+    url: str = sqs.create_queue(QueueName="changes")["QueueUrl"]
+    found = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
+    events.put_rule(Name="changes", EventPattern=json.dumps(PATTERN))
+    targets = [{"Id": "queue", "Arn": found["Attributes"]["QueueArn"]}]
+    events.put_targets(Rule="changes", Targets=targets)
+    return url
+
+
+def stopped_instances(ec2: Any, count: int) -> list[str]:
+    made = ec2.run_instances(ImageId="ami-12c6146b", MinCount=count, MaxCount=count)
+    instances = [instance["InstanceId"] for instance in made["Instances"]]
+    ec2.stop_instances(InstanceIds=instances)
+    return instances
+
+
+def start(way: Way, index: int, ec2: Any, events: Any) -> None:
+    """Start one instance of a way, and say what EC2 would."""
+    instance = way.instances[index]
+    ec2.start_instances(InstanceIds=[instance])
+    way.running_since[instance] = time.monotonic()
+    if way.signal is None:
+        return
+    entry = {
+        "Source": "aws.ec2",
+        "DetailType": "EC2 Instance State-change Notification",
+        "Detail": json.dumps({"instance-id": instance, "state": "running"}),
+    }
+    events.put_events(Entries=[entry])
+
+
+def run(stage: Stage, ways: list[Way], count: int, first: float, last: float) -> None:
+    ec2, events = stage.client("ec2"), stage.client("events")
+    threads = []
+    for way in ways:
+        way.instances = stopped_instances(ec2, count)
+        client = counted(stage.client("ec2"), way.calls)
+        threads += [
+            threading.Thread(target=way.wait, args=[client, instance], daemon=True)
+            for instance in way.instances
+        ]
+    began = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for index in range(count):
+        due = began + first + (last - first) * index / max(1, count - 1)
+        time.sleep(max(0.0, due - time.monotonic()))
+        for way in ways:
+            start(way, index, ec2, events)
+    for thread in threads:
+        thread.join(MAX_WAIT)
+
+
+def report(ways: list[Way], of_queue: Counter[str]) -> None:
+    print("| way | calls a wait | late: mean | worst | queue |")
+    print("|---|---|---|---|---|")
+    for way in ways:
+        calls = way.calls["DescribeInstances"] / len(way.instances)
+        queue = "" if way.signal is None else str(sum(of_queue.values()))
+        print(
+            f"| {way.name} | {calls:.1f} | {statistics.mean(way.late):.2f} s "
+            f"| {max(way.late):.2f} s | {queue} |"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Waits that poll and waits that are told.")
+    parser.add_argument("--instances", type=int, default=10)
+    parser.add_argument("--first", type=float, default=15)
+    parser.add_argument("--last", type=float, default=25)
+    given = parser.parse_args()
+    os.environ["MOTO_EC2_LOAD_DEFAULT_AMIS"] = "false"
+    of_queue: Counter[str] = Counter()
+    with Stage() as stage:
+        sqs = counted(stage.client("sqs"), of_queue)
+        signal = SqsSignal(make_queue(stage), match="detail.state == 'running'", client=sqs)
+        ways = [
+            Way("polled every second", {"delay_pace": lambda _: 1.0}),
+            Way("polled every 5 s", {"delay_pace": lambda _: 5.0}),
+            Way("polled as by default (15 s and more)", {}),
+            Way("signalled, polled every minute", {"delay_pace": lambda _: 60.0}, signal),
+        ]
+        run(stage, ways, given.instances, given.first, given.last)
+        signal.close()
+    report(ways, of_queue)
+    print(
+        f"\n{given.instances} waits each; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs, "
+        f"Python {sys.version.split()[0]}"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,280 @@
+"""Signals and many waits: none is lost, and none is held longer than a wait needs it."""
+
+import asyncio
+import gc
+import itertools
+import threading
+from types import SimpleNamespace
+
+import boto3
+import pytest
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.many import (
+    Wait,
+    as_completed,
+    as_completed_async,
+    wait_all,
+    wait_all_async,
+    wait_any,
+    wait_any_async,
+)
+from boto_waiters_plus.signals import Signal, signalling
+
+LONG = 120
+"""Seconds that a wait may take where a wake-up that got lost would make it take them."""
+SOON = 30
+
+
+def all_blocking(waits, **options):
+    return wait_all(waits, **options)
+
+
+def all_in_task(waits, **options):
+    return asyncio.run(wait_all_async(waits, **options))
+
+
+@pytest.fixture(params=[all_blocking, all_in_task], ids=["blocking", "task"])
+def run(request):
+    return request.param
+
+
+class Buckets:
+    """Answers HeadBucket from a set of names, without moto, and lets a test into the call."""
+
+    def __init__(self):
+        self.there = set()
+        self.looks = []
+        self.during_call = lambda name, looks: None
+        self.client = boto3.client("s3", region_name="us-east-1")
+        events = self.client.meta.events
+        events.register("provide-client-params.s3.HeadBucket", self._note)
+        events.register("before-call.s3.HeadBucket", self._answer)
+
+    def _note(self, params, context, **_):
+        context["bucket"] = params["Bucket"]
+
+    def _answer(self, context, **_):
+        name = context["bucket"]
+        self.looks.append(name)
+        # What the service sees comes before what happens while its answer is on the way.
+        is_there = name in self.there
+        self.during_call(name, self.looks.count(name))
+        status = 200 if is_there else 404
+        parsed = {"ResponseMetadata": {"HTTPStatusCode": status}}
+        if not is_there:
+            parsed["Error"] = {"Code": "404"}
+        return SimpleNamespace(status_code=status), parsed
+
+    def wait(self, name, **options):
+        options = {"max_wait": LONG, "min_delay": LONG - 20, "max_delay": LONG, **options}
+        return Wait(self.client, "bucket_exists", {"Bucket": name}, **options)
+
+
+@pytest.fixture
+def buckets():
+    return Buckets()
+
+
+class Counted:
+    """A signal that knows its views."""
+
+    def __init__(self):
+        self.signal = Signal()
+        self.subscribed = 0
+        self.left = []
+
+    def subscribe(self):
+        self.subscribed += 1
+        return CountedView(self)
+
+
+class CountedView:
+    def __init__(self, counted):
+        self._counted = counted
+        self._view = counted.signal.subscribe()
+        self.is_set, self.wait, self.clear = self._view.is_set, self._view.wait, self._view.clear
+
+    def unsubscribe(self):
+        self._counted.left.append(self)
+
+
+# --- none is lost ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("others", [0, 20], ids=["alone", "among many signals"])
+def test_a_signal_while_a_call_runs_makes_the_wait_look_once_more(
+    buckets, run, virtual_time, others
+):
+    signals = {"late": Signal(), **{f"other-{n}": Signal() for n in range(others)}}
+
+    def during_call(name, looks):
+        if name == "late" and looks == 1:
+            buckets.there.add("late")
+            signals["late"].notify()
+
+    buckets.during_call = during_call
+    waits = [buckets.wait(name, wake_signal=signal) for name, signal in signals.items()]
+    outcome = run(waits, on_failure="collect")[0]
+    assert (outcome.attempts, outcome.elapsed) == (2, pytest.approx(0, abs=0.06))
+
+
+def test_a_signal_is_not_forgotten_while_a_long_call_runs(buckets, run):
+    signal, looked_on = Signal(), threading.Event()
+
+    def during_call(name, looks):
+        if name == "late" and looks == 1:
+            signal.notify()
+            # Until the loop has taken note of it: the other wait's looks go through it.
+            assert looked_on.wait(SOON)
+            buckets.there.add("late")
+        elif name == "other" and looks == 5:
+            looked_on.set()
+        elif name == "late":
+            buckets.there.add("other")
+
+    buckets.during_call = during_call
+    late = buckets.wait("late", wake_signal=signal)
+    other = buckets.wait("other", delay_pace=lambda _: 0.2)
+    outcome = run([late, other])[0]
+    assert (outcome.attempts, outcome.elapsed < SOON) == (2, True)
+
+
+def test_a_signal_while_a_wait_is_queued_is_served_by_its_first_look(run, virtual_time):
+    buckets = Buckets()
+    signal = Signal()
+
+    def during_call(name, looks):
+        # The second wait has no thread yet.
+        if name == "first" and looks == 1:
+            buckets.there.update(["first", "second"])
+            signal.notify()
+
+    buckets.during_call = during_call
+    waits = [buckets.wait(name, wake_signal=signal) for name in ("first", "second")]
+    outcomes = run(waits, threads=1)
+    assert [outcome.attempts for outcome in outcomes] == [2, 1]
+
+
+@pytest.mark.parametrize("shared", [True, False], ids=["one signal", "one each"])
+def test_no_wake_up_is_lost_however_the_two_meet(buckets, run, shared):
+    """Each bucket is there only after the one before was seen: any lost signal stops it all."""
+    rounds, seen = 60, threading.Semaphore(0)
+    signals = [Signal()] * 3 if shared else [Signal() for _ in range(3)]
+
+    def consume():
+        for number in range(rounds):
+            run([buckets.wait(f"{number}-{n}", wake_signal=s) for n, s in enumerate(signals)])
+            seen.release()
+
+    thread = threading.Thread(target=consume, daemon=True)
+    thread.start()
+    for number in range(rounds):
+        for n, signal in enumerate(signals):
+            buckets.there.add(f"{number}-{n}")
+            signal.notify()
+        assert seen.acquire(timeout=SOON), f"stuck at round {number}"
+    thread.join(SOON)
+
+
+# --- none is held ---------------------------------------------------------------------------------
+
+
+def test_waits_that_share_a_signal_share_a_view(buckets, run, virtual_time):
+    counted = Counted()
+
+    def create():
+        buckets.there.update(str(number) for number in range(30))
+        counted.signal.notify()
+
+    virtual_time.call_at(7, create)
+    outcomes = run([buckets.wait(str(number), wake_signal=counted) for number in range(30)])
+    assert [outcome.attempts for outcome in outcomes] == [2] * 30
+    assert (counted.subscribed, len(counted.left)) == (1, 1)
+
+
+def test_the_last_wait_that_needs_a_signal_leaves_it_though_others_go_on(
+    buckets, run, virtual_time
+):
+    counted = Counted()
+
+    def create():
+        buckets.there.add("signalled")
+        counted.signal.notify()
+
+    virtual_time.call_at(7, create)
+    left_at = []
+    virtual_time.call_at(20, lambda: left_at.append(len(counted.left)))
+    waits = [
+        buckets.wait("signalled", wake_signal=counted),
+        buckets.wait("never", max_wait=50, min_delay=5, max_delay=5),
+    ]
+    run(waits, on_failure="collect")
+    assert left_at == [1]
+
+
+ENDINGS = {
+    "success": lambda waits, run: run(waits[:1]),
+    "failure": lambda waits, run: run(waits, on_failure="collect"),
+    "cancelled": lambda waits, run: run([waits[1], waits[2]], on_failure="collect"),
+    "any": lambda waits, run: wait_any(waits),
+    "any in a task": lambda waits, run: asyncio.run(wait_any_async(waits)),
+    "left half way": lambda waits, run: half_way(waits),
+    "left half way in a task": lambda waits, run: asyncio.run(half_way_async(waits)),
+}
+
+
+def half_way(waits):
+    completed = as_completed(waits)
+    first = next(completed)
+    completed.close()
+    return first
+
+
+async def half_way_async(waits):
+    completed = as_completed_async(waits)
+    first = await anext(completed)
+    await completed.aclose()
+    return first
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_no_ending_leaves_a_view_behind(buckets, run, virtual_time, ending):
+    counted = Counted()
+    buckets.there.add("there")
+    stop = threading.Event()
+    virtual_time.call_at(3, stop.set)
+    waits = [
+        buckets.wait("there", wake_signal=counted),
+        buckets.wait("never", wake_signal=counted, max_wait=20, min_delay=5),
+        buckets.wait("stopped", wake_signal=counted, cancel_event=stop),
+    ]
+    # Outcomes and errors may live on.
+    kept = ENDINGS[ending](waits, run)
+    assert kept
+    assert counted.subscribed == len(counted.left) == 1
+
+
+def test_a_name_is_forgotten_with_the_waits_and_their_results(buckets, run, virtual_time):
+    name = ("forgotten by many", 1)
+    waits = [buckets.wait(n, wake_signal=Signal(name), max_wait=20, min_delay=5) for n in "ab"]
+    results = run(waits, on_failure="collect")
+    assert [type(result) for result in results] == [bwp.WaiterTimeoutError] * 2
+    assert name in signalling._boards
+    del waits, results
+    gc.collect()
+    assert name not in signalling._boards
+
+
+def test_an_interrupted_run_leaves_no_view_behind(buckets, run):
+    counted, looks = Counted(), itertools.count(1)
+
+    def during_call(name, number):
+        if next(looks) == 2:
+            raise KeyboardInterrupt
+
+    buckets.during_call = during_call
+    waits = [buckets.wait(str(number), wake_signal=counted) for number in range(2)]
+    with pytest.raises(KeyboardInterrupt):
+        run(waits)
+    assert len(counted.left) == 1

@@ -1,0 +1,107 @@
+"""What a message says, and which expressions take it."""
+
+import json
+import logging
+
+import pytest
+
+from boto_waiters_plus.signals.events import Match, event_of
+
+RUNNING = {
+    "version": "0",
+    "detail-type": "EC2 Instance State-change Notification",
+    "source": "aws.ec2",
+    "resources": ["arn:aws:ec2:us-east-1:123456789012:instance/i-1"],
+    "detail": {"instance-id": "i-1", "state": "running"},
+}
+
+
+def notification(message):
+    """A message as SNS puts it into a queue."""
+    return json.dumps({"Type": "Notification", "TopicArn": "arn:aws:sns:::t", "Message": message})
+
+
+@pytest.mark.parametrize(
+    ("body", "event"),
+    [
+        pytest.param(json.dumps(RUNNING), RUNNING, id="EventBridge"),
+        pytest.param(notification(json.dumps(RUNNING)), RUNNING, id="EventBridge by SNS"),
+        pytest.param(notification("Status='DONE'\n"), "Status='DONE'\n", id="text by SNS"),
+        pytest.param('{"Records": []}', {"Records": []}, id="raw delivery"),
+        pytest.param("[1, 2]", [1, 2], id="a list"),
+        pytest.param("ready", "ready", id="text"),
+        pytest.param("{broken", "{broken", id="broken"),
+        pytest.param("", "", id="empty"),
+        pytest.param("[" * 100_000, "[" * 100_000, id="nested without end"),
+        pytest.param(
+            '{"Type": "Notification", "Message": {"a": 1}}',
+            {"Type": "Notification", "Message": {"a": 1}},
+            id="an event that only looks like SNS's",
+        ),
+        pytest.param(
+            '{"Type": "SubscriptionConfirmation", "Message": "hello"}',
+            {"Type": "SubscriptionConfirmation", "Message": "hello"},
+            id="no notification",
+        ),
+    ],
+)
+def test_a_message_gives_its_event(body, event):
+    assert event_of(body) == event
+
+
+@pytest.mark.parametrize(
+    ("expression", "taken"),
+    [
+        ("detail.state == 'running'", True),
+        ("detail.state == 'stopped'", False),
+        ("detail.\"instance-id\" == 'i-1' && detail.state == 'running'", True),
+        ("detail.\"instance-id\" == 'i-2' && detail.state == 'running'", False),
+        ("contains(resources[0], 'i-1')", True),
+        ("detail.state", True),
+        ("detail.missing", False),
+        ("`0`", True),
+        ("`false`", False),
+        ("`[]`", False),
+        ("`{}`", False),
+        ("''", False),
+        ("resources[?ends_with(@, 'i-1')]", True),
+        ("resources[?ends_with(@, 'i-9')]", False),
+        ("resources[0:1]", True),
+    ],
+)
+def test_an_expression_takes_an_event_by_its_truth_in_jmespath(expression, taken):
+    assert Match(expression).takes(RUNNING) is taken
+
+
+@pytest.mark.parametrize("event", ["text", None, 7, [], {}])
+def test_any_event_can_be_asked(event):
+    assert Match("detail.state == 'running'").takes(event) is False
+
+
+def test_what_cannot_be_evaluated_is_not_taken_and_said_once(caplog):
+    match = Match("contains(detail.state, 'run')")
+    with caplog.at_level(logging.DEBUG, "boto_waiters_plus"):
+        for _ in range(3):
+            assert match.takes({"detail": {"state": 12, "password": "hunter2"}}) is False
+    assert len(caplog.messages) == 1
+    assert "JMESPathTypeError" in caplog.text
+    assert "hunter2" not in caplog.text
+    assert match.takes(RUNNING) is True
+
+
+@pytest.mark.parametrize(
+    ("expression", "error", "says"),
+    [
+        ("detail..state", ValueError, "match is not a JMESPath expression"),
+        ("", ValueError, "match is not a JMESPath expression"),
+        ("detail.state = 'running'", ValueError, "match is not a JMESPath expression"),
+        ("!" * 100_000 + "a", ValueError, "match is not a JMESPath expression"),
+        ("endswith(detail.state, 'g')", ValueError, "no function 'endswith'"),
+        ("a[1:2] || (b && nope(@))", ValueError, "no function 'nope'"),
+        (b"detail", TypeError, "match must be a JMESPath expression, not bytes"),
+        ({"detail": 1}, TypeError, "not dict"),
+    ],
+)
+def test_a_bad_expression_is_refused(expression, error, says):
+    with pytest.raises(error, match=says.replace("(", r"\(")):
+        Match(expression)

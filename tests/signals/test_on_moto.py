@@ -1,0 +1,242 @@
+"""Events of EventBridge and SNS in a queue of moto, received by the real thread."""
+
+import asyncio
+import json
+import threading
+
+import pytest
+from botocore.config import Config
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.conditions import wait_for, wait_for_async
+from boto_waiters_plus.signals import SqsSignal
+
+LONG = 120
+"""Seconds that a wait takes where nothing wakes it."""
+SOON = 30
+
+
+def change(instance, state):
+    return {"detail": {"instance-id": instance, "state": state}}
+
+
+def arn_of(aws):
+    attributes = aws.sqs.get_queue_attributes(QueueUrl=aws.url, AttributeNames=["QueueArn"])
+    return attributes["Attributes"]["QueueArn"]
+
+
+def by_queue(aws):
+    return lambda event: aws.sqs.send_message(QueueUrl=aws.url, MessageBody=json.dumps(event))
+
+
+def by_event_bridge(aws):
+    events = aws.client("events")
+    events.put_rule(Name="changes", EventPattern=json.dumps({"source": ["mine"]}))
+    events.put_targets(Rule="changes", Targets=[{"Id": "queue", "Arn": arn_of(aws)}])
+
+    def send(event):
+        entry = {"Source": "mine", "DetailType": "change", "Detail": json.dumps(event["detail"])}
+        events.put_events(Entries=[entry])
+
+    return send
+
+
+def by_sns(aws, *, raw=False):
+    sns = aws.client("sns")
+    topic = sns.create_topic(Name="changes")["TopicArn"]
+    sns.subscribe(
+        TopicArn=topic,
+        Protocol="sqs",
+        Endpoint=arn_of(aws),
+        Attributes={"RawMessageDelivery": "true"} if raw else {},
+    )
+    return lambda event: sns.publish(TopicArn=topic, Message=json.dumps(event))
+
+
+def by_sns_raw(aws):
+    return by_sns(aws, raw=True)
+
+
+def messages_left(aws):
+    names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+    found = aws.sqs.get_queue_attributes(QueueUrl=aws.url, AttributeNames=names)["Attributes"]
+    return [int(found[name]) for name in names]
+
+
+@pytest.mark.parametrize("way", [by_queue, by_event_bridge, by_sns, by_sns_raw])
+def test_an_event_ends_a_wait_that_polls_far_too_seldom(aws, way):
+    ec2 = aws.client("ec2")
+    instance = ec2.run_instances(ImageId="ami-12c6146b", MinCount=1, MaxCount=1)
+    instance = instance["Instances"][0]["InstanceId"]
+    ec2.stop_instances(InstanceIds=[instance])
+    send, looks = way(aws), []
+
+    def start(**_):
+        looks.append(1)
+        if len(looks) == 1:
+            starter = aws.client("ec2")
+            starter.start_instances(InstanceIds=[instance])
+            send(change("another", "running"))
+            send(change(instance, "running"))
+
+    ec2.meta.events.register("after-call.ec2.DescribeInstances", start)
+    with SqsSignal(aws.url, client=aws.sqs, match="detail.state == 'running'") as running:
+        outcome = bwp.wait_until(
+            ec2,
+            "instance_running",
+            InstanceIds=[instance],
+            max_wait=LONG,
+            min_delay=LONG - 1,
+            wake_signal=running.matching(f"detail.\"instance-id\" == '{instance}'"),
+        )
+    assert outcome.observed == ["running"]
+    assert outcome.attempts == len(looks) == 2
+    assert outcome.elapsed < SOON
+
+
+def test_each_wait_on_one_queue_is_woken_by_its_own_event_only(aws):
+    full, looks = set(), {"i-1": 0, "i-2": 0}
+    looked, done = threading.Semaphore(0), {name: threading.Event() for name in looks}
+    signal = SqsSignal(aws.url, client=aws.sqs)
+
+    def wait(name):
+        def look():
+            looks[name] += 1
+            looked.release()
+            return name in full
+
+        own = signal.matching(f"detail.\"instance-id\" == '{name}'")
+        wait_for(look, max_wait=LONG, signal=own, polling=False)
+        done[name].set()
+
+    threads = [threading.Thread(target=wait, args=[name], daemon=True) for name in looks]
+    for thread in threads:
+        thread.start()
+    for _ in threads:
+        assert looked.acquire(timeout=SOON)
+    assert len(aws.receivers()) == 1
+    send = by_queue(aws)
+    for name in looks:
+        full.add(name)
+        send(change(name, "running"))
+        assert done[name].wait(SOON)
+    for thread in threads:
+        thread.join(SOON)
+    assert looks == {"i-1": 2, "i-2": 2}
+
+
+def test_many_waits_share_one_queue(aws):
+    s3, send = aws.client("s3"), by_queue(aws)
+    names = [f"bucket-{number}" for number in range(12)]
+    missing = set(names)
+
+    def create(context, **_):
+        """Behind its first look each bucket is created, and says so."""
+        name = context["input_params"]["Bucket"]
+        if name in missing:
+            missing.remove(name)
+            s3.create_bucket(Bucket=name)
+            send({"bucket": name})
+
+    asked = aws.client("s3")
+    asked.meta.events.register(
+        "provide-client-params.s3.HeadBucket",
+        lambda params, context, **_: context.update(input_params=dict(params)),
+    )
+    asked.meta.events.register("after-call.s3.HeadBucket", create)
+    signal = SqsSignal(aws.url, client=aws.sqs)
+    waits = [
+        bwp.Wait(
+            asked,
+            "bucket_exists",
+            {"Bucket": name},
+            max_wait=LONG,
+            min_delay=LONG - 1,
+            wake_signal=signal.matching(f"bucket == '{name}'"),
+        )
+        for name in names
+    ]
+    outcomes = bwp.wait_all(waits)
+    assert [outcome.attempts for outcome in outcomes] == [2] * 12
+    assert repr(signal) == "SqsSignal(waits=0)"
+
+
+def test_one_message_wakes_every_task_of_a_loop(aws):
+    looks = []
+
+    def look(number):
+        looks.append(number)
+        if len(looks) == 3:
+            by_queue(aws)({})
+        return len(looks) > 3
+
+    async def main():
+        signal = SqsSignal(aws.url, client=aws.sqs)
+        return await asyncio.gather(
+            *(
+                wait_for_async(lambda n=n: look(n), max_wait=LONG, signal=signal, polling=False)
+                for n in range(3)
+            )
+        )
+
+    assert asyncio.run(main()) == [True] * 3
+    assert sorted(looks) == [0, 0, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize(("delete", "left"), [(True, [0, 0]), (False, [0, 3])])
+def test_messages_are_deleted_unless_asked_otherwise(aws, delete, left):
+    send = by_queue(aws)
+    for number in range(3):
+        send({"number": number})
+    calls = []
+    aws.sqs.meta.events.register("after-call.sqs", lambda model, **_: calls.append(model.name))
+    # The last one wakes, the others do not.
+    signal = SqsSignal(aws.url, client=aws.sqs, match="number == `2`", delete=delete)
+    wait_for(iter([False, True]).__next__, max_wait=LONG, signal=signal, polling=False)
+    signal.close()
+    for thread in aws.receivers():
+        thread.join(SOON)
+    assert messages_left(aws) == left
+    assert calls.count("DeleteMessageBatch") == int(delete)
+
+
+def test_the_queue_is_asked_by_long_polls(aws):
+    sqs = aws.client("sqs", config=Config(read_timeout=2))
+    asked = []
+    sqs.meta.events.register(
+        "provide-client-params.sqs.ReceiveMessage", lambda params, **_: asked.append(dict(params))
+    )
+    signal = SqsSignal(aws.url, client=sqs)
+    look = iter([False, True]).__next__
+    threading.Timer(0.3, by_queue(aws), [{}]).start()
+    wait_for(look, max_wait=LONG, signal=signal, polling=False)
+    signal.close()
+    # One blocked until the message was there, the other was under way when all was over.
+    assert len(asked) <= 3
+    assert asked[0] == {"QueueUrl": aws.url, "MaxNumberOfMessages": 10, "WaitTimeSeconds": 1}
+
+
+def test_a_queue_that_is_gone_leaves_the_wait_to_its_polling(aws, caplog):
+    aws.sqs.delete_queue(QueueUrl=aws.url)
+    signal = SqsSignal(aws.url, client=aws.sqs)
+    looks = iter(range(1000))
+    # Some seconds, on any machine, until the thread had its answer.
+    wait_for(
+        lambda: next(looks) > 3 and signal.error is not None,
+        max_wait=LONG,
+        interval=0.02,
+        signal=signal,
+    )
+    assert "QueueDoesNotExist" in str(type(signal.error)) + str(signal.error)
+    signal.close()
+    assert [r.levelname for r in caplog.records if r.name == "boto_waiters_plus"] == ["WARNING"]
+    assert "changes" not in caplog.messages[-1]
+
+
+def test_a_queue_resource_will_do(aws):
+    queue = aws.resource("sqs", config=Config(read_timeout=1)).Queue(aws.url)
+    by_queue(aws)({})
+    wait_for(iter([False, True]).__next__, max_wait=LONG, signal=SqsSignal(queue), polling=False)
+    for thread in aws.receivers():
+        thread.join(SOON)
+    assert messages_left(aws) == [0, 0]

@@ -1,0 +1,297 @@
+"""`SqsSignal` without a queue: its arguments, and waits that `deliver` wakes in virtual time."""
+
+import asyncio
+import copy
+import json
+import pickle
+from types import SimpleNamespace
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.stub import Stubber
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.conditions import poll, steps, wait_for, wait_for_async
+from boto_waiters_plus.signals import SqsSignal
+from boto_waiters_plus.signals.sqs import _poll_seconds
+
+SESSION = boto3.session.Session(region_name="us-east-1")
+URL = "https://sqs.us-east-1.amazonaws.com/123456789012/secret-queue"
+
+
+def change(instance, state):
+    return {"detail": {"instance-id": instance, "state": state}}
+
+
+@pytest.fixture(scope="module")
+def sqs():
+    return SESSION.client("sqs")
+
+
+@pytest.fixture
+def signal(sqs):
+    """Makes no request: in virtual time no thread is started."""
+    with SqsSignal(URL, client=sqs, match="detail.state == 'running'") as signal:
+        yield signal
+
+
+# --- arguments -----------------------------------------------------------------------------------
+
+
+def queue_of(service):
+    return SimpleNamespace(url=URL, meta=SimpleNamespace(client=SESSION.client(service)))
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "says"),
+    [
+        (lambda sqs: SqsSignal("changes", client=sqs), ValueError, "queue must be the URL"),
+        (lambda sqs: SqsSignal("", client=sqs), ValueError, "queue must be the URL"),
+        (
+            lambda sqs: SqsSignal("arn:aws:sqs:us-east-1:123456789012:changes", client=sqs),
+            ValueError,
+            "queue must be the URL",
+        ),
+        (lambda sqs: SqsSignal(None, client=sqs), TypeError, "queue must be .* not NoneType"),
+        (SqsSignal, TypeError, "queue must be .* not SQS"),
+        (lambda _: SqsSignal(URL), TypeError, "client: .* needs an SQS client"),
+        (lambda _: SqsSignal(URL, client="sqs"), TypeError, "client must be a botocore client"),
+        (
+            lambda _: SqsSignal(URL, client=SESSION.client("sns")),
+            ValueError,
+            "client must be of sqs, not of sns",
+        ),
+        (lambda _: SqsSignal(queue_of("sns")), ValueError, "queue must be of sqs, not of sns"),
+        (lambda sqs: SqsSignal(queue_of("sqs"), client=sqs), TypeError, "has its own"),
+        (lambda sqs: SqsSignal(URL, client=sqs, match="a..b"), ValueError, "match is not"),
+        (lambda sqs: SqsSignal(URL, client=sqs, match=7), TypeError, "match must be"),
+        (lambda sqs: SqsSignal(URL, client=sqs, delete="all"), TypeError, "delete must be"),
+        (lambda sqs: SqsSignal(URL, client=sqs).matching("a..b"), ValueError, "match is not"),
+        (lambda sqs: SqsSignal(URL, client=sqs).matching(None), TypeError, "match must be"),
+        (lambda sqs: SqsSignal(URL, client=sqs).deliver(7), TypeError, "message must be"),
+    ],
+)
+def test_a_bad_argument_is_refused_before_any_request(sqs, make, error, says):
+    with pytest.raises(error, match=says):
+        make(sqs)
+
+
+def test_an_asynchronous_client_is_refused():
+    aiosession = pytest.importorskip("aiobotocore.session", reason="aiobotocore is not installed")
+
+    async def main():
+        async with aiosession.get_session().create_client("sqs", region_name="eu-west-1") as sqs:
+            with pytest.raises(TypeError, match="client must be a blocking client"):
+                SqsSignal(URL, client=sqs)
+
+    asyncio.run(main())
+
+
+def test_a_queue_resource_brings_its_client():
+    queue = SESSION.resource("sqs").Queue(URL)
+    assert repr(SqsSignal(queue)) == "SqsSignal(waits=0)"
+
+
+@pytest.mark.parametrize(
+    ("read_timeout", "seconds"), [(60, 20), (20, 19), (2.5, 2), (1, 0), (None, 20)]
+)
+def test_no_poll_is_longer_than_the_client_listens(read_timeout, seconds):
+    client = SESSION.client("sqs", config=Config(read_timeout=read_timeout))
+    assert _poll_seconds(client) == seconds
+
+
+def test_a_repr_tells_nothing_of_the_queue_or_the_events(signal):
+    narrow = signal.matching("detail.secret == 'i-1'")
+    assert [repr(signal), repr(narrow)] == ["SqsSignal(waits=0)", "EventSignal(waits=0)"]
+    signal.close()
+    assert repr(narrow) == "EventSignal(closed)"
+
+
+@pytest.mark.parametrize("take", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_signal_stays_where_it_is(signal, take):
+    with pytest.raises(TypeError, match="one process"):
+        take(signal)
+
+
+# --- waits ---------------------------------------------------------------------------------------
+
+
+class Box:
+    """Full from the time an event says so; remembers when it was looked at."""
+
+    def __init__(self, clock):
+        self.clock = clock
+        self.full = False
+        self.times = []
+
+    def look(self):
+        self.times.append(round(self.clock.now, 2))
+        return self.full
+
+    def fill_at(self, when, signal, message):
+        def fill():
+            self.full = True
+            signal.deliver(message)
+
+        self.clock.call_at(when, fill)
+
+
+@pytest.fixture
+def box(virtual_time):
+    return Box(virtual_time)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        change("i-1", "running"),
+        json.dumps(change("i-1", "running")),
+        json.dumps({"Type": "Notification", "Message": json.dumps(change("i-1", "running"))}),
+    ],
+)
+def test_an_event_makes_the_wait_look_at_once(signal, box, message):
+    box.fill_at(3.21, signal, message)
+    wait_for(box.look, max_wait=60, interval=20, signal=signal)
+    assert box.times == [0, 3.21]
+
+
+def test_an_event_that_does_not_match_leaves_it_asleep(signal, box, virtual_time):
+    virtual_time.call_at(2, lambda: signal.deliver(change("i-1", "stopped")))
+    virtual_time.call_at(3, lambda: signal.deliver("{broken"))
+    virtual_time.call_at(15, lambda: setattr(box, "full", True))
+    wait_for(box.look, max_wait=60, interval=20, signal=signal)
+    assert box.times == [0, 20]
+
+
+def test_without_a_match_every_message_wakes(sqs, box, virtual_time):
+    signal = SqsSignal(URL, client=sqs)
+    virtual_time.call_at(2, lambda: signal.deliver("{broken"))
+    box.fill_at(4, signal, {})
+    wait_for(box.look, max_wait=60, interval=20, signal=signal)
+    assert box.times == [0, 2, 4]
+
+
+def test_without_polling_only_events_make_it_look(signal, box):
+    box.fill_at(30, signal, change("i-1", "running"))
+    wait_for(box.look, max_wait=60, signal=signal, polling=False)
+    assert box.times == [0, 30]
+
+
+def test_each_of_two_waits_is_woken_by_its_own_event_only(signal, virtual_time):
+    one, two = Box(virtual_time), Box(virtual_time)
+    one.fill_at(5, signal, change("i-1", "running"))
+    virtual_time.call_at(7, lambda: signal.deliver(change("i-2", "stopped")))
+    two.fill_at(9, signal, change("i-2", "running"))
+
+    async def wait(box, instance):
+        own = signal.matching(f"detail.\"instance-id\" == '{instance}'")
+        await wait_for_async(box.look, max_wait=60, signal=own, polling=False)
+
+    async def main():
+        await asyncio.gather(wait(one, "i-1"), wait(two, "i-2"))
+
+    asyncio.run(main())
+    assert (one.times, two.times) == ([0, 5], [0, 9])
+
+
+def test_a_narrower_signal_keeps_what_the_wider_one_asks(signal):
+    own = signal.matching("detail.\"instance-id\" == 'i-1'").matching("detail.zone == 'a'")
+    event = change("i-1", "running")
+    assert [signal.deliver(event), own.deliver(event)] == [True, False]
+    event["detail"]["zone"] = "a"
+    assert own.deliver(event) is True
+    event["detail"]["state"] = "stopped"
+    assert own.deliver(event) is False
+
+
+def test_steps_share_a_signal(signal, box, virtual_time):
+    box.fill_at(5, signal, change("i-1", "running"))
+    with steps(max_wait=60, signal=signal, polling=False) as step:
+        step.wait_for(box.look)
+        step.wait_for(box.look)
+    assert box.times == [0, 5, 5]
+
+
+READY = {
+    "acceptors": [
+        {
+            "state": "success",
+            "matcher": {"output": {"path": "@", "expected": "true", "comparator": "booleanEquals"}},
+        }
+    ]
+}
+
+
+def test_poll_takes_it(signal, box):
+    box.fill_at(3.21, signal, change("i-1", "running"))
+    poll(box.look, READY, max_wait=60, min_delay=20, wake_signal=signal)
+    assert box.times == [0, 3.21]
+
+
+@pytest.fixture
+def bucket():
+    """A client whose bucket is there at the second look."""
+    client = bwp.enable(SESSION.client("s3"))
+    with Stubber(client) as stubber:
+        stubber.add_client_error("head_bucket", "404", http_status_code=404)
+        stubber.add_response("head_bucket", {"ResponseMetadata": {"HTTPStatusCode": 200}})
+        yield client
+
+
+def with_method(client, signal):
+    return client.wait_until_bucket_exists(
+        Bucket="b", max_wait=60, min_delay=20, wake_signal=signal
+    )
+
+
+def with_get_waiter(client, signal):
+    bwp.install()
+    try:
+        waiter = client.get_waiter("bucket_exists")
+        return waiter.wait(Bucket="b", WaiterConfig={"Delay": 20}, wake_signal=signal)
+    finally:
+        bwp.uninstall()
+
+
+def with_wait_all(client, signal):
+    wait = bwp.Wait(
+        client, "bucket_exists", {"Bucket": "b"}, max_wait=60, min_delay=20, wake_signal=signal
+    )
+    return bwp.wait_all([wait])[0]
+
+
+def with_wait_all_async(client, signal):
+    async def main():
+        wait = bwp.Wait(
+            client, "bucket_exists", {"Bucket": "b"}, max_wait=60, min_delay=20, wake_signal=signal
+        )
+        return (await bwp.wait_all_async([wait]))[0]
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize("way", [with_method, with_get_waiter, with_wait_all, with_wait_all_async])
+def test_every_way_to_wait_takes_it(bucket, signal, virtual_time, way):
+    virtual_time.call_at(1.5, lambda: signal.deliver(change("i-1", "running")))
+    outcome = way(bucket, signal)
+    assert (outcome.attempts, outcome.elapsed) == (2, pytest.approx(1.5, abs=0.06))
+    assert repr(signal) == "SqsSignal(waits=0)"
+
+
+@pytest.mark.parametrize("way", [with_method, with_get_waiter, with_wait_all, with_wait_all_async])
+def test_no_wait_begins_on_a_closed_signal(bucket, signal, way):
+    requests = []
+    bucket.meta.events.register("before-call.s3", lambda **_: requests.append(1))
+    signal.close()
+    with pytest.raises(RuntimeError, match="wake_signal was closed"):
+        way(bucket, signal.matching("detail"))
+    assert requests == []
+
+
+def test_nobody_is_left_behind_when_a_wait_fails(signal, virtual_time):
+    with pytest.raises(bwp.WaiterTimeoutError) as raised:
+        wait_for(lambda: False, max_wait=60, interval=20, signal=signal)
+    # While the error, and with it the frames of the wait, is still there.
+    assert repr(signal) == "SqsSignal(waits=0)"
+    assert raised.value.elapsed >= 59
