@@ -28,6 +28,7 @@ from ..engine.matching import Matching
 from ..engine.model import Acceptor, OutputMatcher, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .data_model import DataModel
+from .reasons import Compared
 
 METHOD_PREFIX = "wait_until_"
 
@@ -52,6 +53,18 @@ class BoundWaiter:
     def data_model(self) -> DataModel:
         """What the acceptors can see of a response."""
         return DataModel(self.operation, self.matching.paths)
+
+    @cached_property
+    def compared(self) -> tuple[Compared | None, ...]:
+        """The state that each acceptor compares, for the service's reason of a failure."""
+        return tuple(
+            Compared(
+                acceptor.matcher.matcher.path, acceptor.matcher.matcher.expected, acceptor.state
+            )
+            if isinstance(acceptor.matcher, OutputMatcher)
+            else None
+            for acceptor in self.definition.acceptors
+        )
 
     def warn_if_deprecated(self) -> None:
         """Warn, once for each waiter found, of one that its definition calls deprecated."""
