@@ -41,7 +41,8 @@ from .aws.connections import unhook_connections
 from .aws.private_names import botocore_session_of
 from .aws.scope import EMPTY, Scope
 from .aws.waiters import METHOD_PREFIX, applies_to
-from .catalog.files import Source, load_definitions
+from .catalog.files import Source, load_layers
+from .catalog.overlays import Layer
 from .drivers.course import Observer
 from .engine.model import WaiterDefinition
 from .exceptions import WaiterDefinitionError
@@ -209,15 +210,15 @@ def _settings(
     definitions: Source | Iterable[Source],
     defaults: WaitOptions | Mapping[str, Any] | None,
     on_event: Observer | None,
-) -> tuple[tuple[WaiterDefinition, ...], WaitOptions | None]:
+) -> tuple[tuple[Layer, ...], WaitOptions | None]:
     """The settings, checked and loaded before anything is changed."""
     if on_event is not None and not callable(on_event):
         raise TypeError(f"on_event must be a function, not {type(on_event).__name__}")
     options = None if defaults is None else as_options(defaults, "defaults")
-    return load_definitions(definitions), options
+    return load_layers(definitions), options
 
 
-def _forget_methods(added: tuple[WaiterDefinition, ...]) -> None:
+def _forget_methods(added: tuple[Layer, ...]) -> None:
     """Let methods be built anew: a definition may have taken the place of theirs."""
     if added:
         for client_class in list(_STATE.client_classes):
@@ -257,8 +258,7 @@ class _SessionHook:
         class_attributes: dict[str, Any] = event["class_attributes"]
         base_classes: list[type] = event["base_classes"]
         service_id = event["event_name"].removeprefix(f"{CLIENT_EVENT}.")
-        for definition in self.current_scope().definitions:
-            _refuse_taken_name(definition, service_id, class_attributes)
+        _refuse_taken_names(self.current_scope().definitions, service_id, class_attributes)
         session = self._session()
         loader: Loader | None = session.get_component("data_loader") if session else None
         class_attributes[ATTACHMENT] = Attachment(self.current_scope, loader, lambda: self.active)
@@ -266,6 +266,14 @@ class _SessionHook:
 
     def current_scope(self) -> Scope:
         return self.scope.over(_STATE.scope)
+
+
+def _refuse_taken_names(
+    layers: Iterable[Layer], service_id: str, class_attributes: Mapping[str, Any]
+) -> None:
+    for layer in layers:
+        if isinstance(layer, WaiterDefinition):
+            _refuse_taken_name(layer, service_id, class_attributes)
 
 
 def _refuse_taken_name(
@@ -298,7 +306,7 @@ def _on_session(session: botocore.session.Session) -> None:
 
 def _enable_client(
     client: Any,
-    definitions: tuple[WaiterDefinition, ...],
+    definitions: tuple[Layer, ...],
     defaults: WaitOptions | None,
     observer: Observer | None,
 ) -> None:
@@ -306,8 +314,7 @@ def _enable_client(
     service_id = client.meta.service_model.service_id.hyphenize()
     # What we built there ourselves is no name that is taken.
     detach(client_class)
-    for definition in definitions:
-        _refuse_taken_name(definition, service_id, vars(client_class))
+    _refuse_taken_names(definitions, service_id, vars(client_class))
     before = attachment_of(client)
     if isinstance(before, _ClientAttachment):
         before.own = before.own.extended(definitions, defaults, observer)

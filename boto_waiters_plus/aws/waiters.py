@@ -1,5 +1,7 @@
 """Which definitions a client has: four places, the first that knows a waiter wins.
 
+An overlay changes the waiter that stands below it.
+
 1. `definitions=` of the call, the client, the session, `install`;
 2. the botocore loader's search path, as `<service>/<api-version>/smithy-waiters-1.json`;
 3. the definitions shipped with the package;
@@ -9,11 +11,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from typing import Any
 
 from botocore import xform_name
@@ -22,13 +25,17 @@ from botocore.loaders import ExtrasProcessor, Loader, create_loader
 from botocore.model import OperationModel, ServiceModel
 
 from ..catalog.files import SEARCH_PATH_FILE, parse_document
+from ..catalog.overlays import Layer, WaiterOverlay
 from ..catalog.shipped import shipped_definitions
 from ..catalog.waiters2 import convert_model, without_status
 from ..engine.matching import Matching
 from ..engine.model import Acceptor, OutputMatcher, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
+from ..options import unknown
 from .data_model import DataModel
 from .reasons import Compared
+
+logger = logging.getLogger("boto_waiters_plus")
 
 METHOD_PREFIX = "wait_until_"
 
@@ -88,28 +95,64 @@ class ServiceWaiters:
     Args:
         service: the model of the service.
         loader: botocore's loader of the session; one with the default search path if not given.
-        definitions: those that win over everything found.
+        definitions: definitions and overlays that win over everything found.
     """
 
     def __init__(
         self,
         service: ServiceModel,
         loader: Loader | None,
-        definitions: Iterable[WaiterDefinition] = (),
+        definitions: Iterable[Layer] = (),
     ) -> None:
         self._service = service
         self._loader = loader
         self._given = tuple(definitions)
 
-    @cached_property
+    @property
     def by_snake_name(self) -> Mapping[str, BoundWaiter]:
-        """Every waiter by its name in snake case, in the order of precedence."""
+        """Every waiter by its name in snake case, in the order of precedence.
+
+        Raises:
+            WaiterDefinitionError: something that is meant for this service cannot be used. Which
+                waiters it would have had is not known, so that none is given.
+        """
+        _, refused = self._found
+        if refused:
+            first = refused[0]
+            raise WaiterDefinitionError(
+                first.problem, source=first.source, waiter=first.waiter, acceptor=first.acceptor
+            ) from first.__cause__
+        return self.readable
+
+    @property
+    def readable(self) -> Mapping[str, BoundWaiter]:
+        """The same as far as it can be read, for listings; what cannot was logged."""
+        return self._found[0]
+
+    @cached_property
+    def _found(self) -> tuple[Mapping[str, BoundWaiter], Sequence[WaiterDefinitionError]]:
+        """The waiters, and what was refused."""
         found: dict[str, BoundWaiter] = {}
-        for definition in self._all():
-            bound = self._bind(definition, found)
-            if bound is not None:
-                found.setdefault(xform_name(definition.name), bound)
-        return found
+        refused: list[WaiterDefinitionError] = []
+        waiting: dict[str, list[WaiterOverlay]] = {}
+        for layer in self._all(refused):
+            name = xform_name(layer.name)
+            # A waiter that was found stands above what comes now.
+            if name in found or layer.operation not in self._service.operation_names:
+                continue
+            if isinstance(layer, WaiterOverlay):
+                waiting.setdefault(name, []).append(layer)
+                continue
+            try:
+                found[name] = self._bind(layer, waiting.pop(name, ()))
+            except WaiterDefinitionError as error:
+                refused.append(error)
+        for overlay in (overlay for overlays in waiting.values() for overlay in overlays):
+            names = [bound.definition.name for bound in found.values()]
+            refused.append(overlay.refuse(unknown(overlay.name, names, "waiter")))
+        for problem in refused:
+            _log_once(str(problem))
+        return found, refused
 
     def get(self, name: str) -> BoundWaiter | None:
         """A waiter by either form of its name: `BucketExists` or `bucket_exists`."""
@@ -129,32 +172,28 @@ class ServiceWaiters:
             if acceptor not in definition.acceptors
         ]
 
-    def _all(self) -> Iterator[WaiterDefinition]:
-        yield from (d for d in self._given if self._is_ours(d))
-        yield from self._on_search_path()
-        yield from shipped_definitions(self._service.service_id.hyphenize())
-        yield from self._of_botocore()
+    def _all(self, refused: list[WaiterDefinitionError]) -> Iterator[Layer]:
+        """The layers in the order of precedence; a place that cannot be read is put aside."""
+        yield from (layer for layer in self._given if self._is_ours(layer))
+        for place in (self._on_search_path, self._shipped, self._of_botocore):
+            yield from _unless_refused(place, refused)
 
-    def _bind(
-        self, definition: WaiterDefinition, found: Mapping[str, BoundWaiter]
-    ) -> BoundWaiter | None:
-        """The waiter on its operation; None if this botocore has no such operation."""
-        if xform_name(definition.name) in found:
-            return None
-        if definition.operation not in self._service.operation_names:
-            return None
+    def _bind(self, definition: WaiterDefinition, overlays: Sequence[WaiterOverlay]) -> BoundWaiter:
+        """The waiter on its operation, changed by the overlays, of which the first is on top."""
+        for overlay in reversed(overlays):
+            definition = overlay.applied_to(definition)
         operation = self._service.operation_model(definition.operation)
         definition = _resolved(definition, operation, keep_others=True)
         _check_operation(definition, operation)
         return BoundWaiter(definition, operation)
 
-    def _is_ours(self, definition: WaiterDefinition) -> bool:
+    def _is_ours(self, definition: Layer) -> bool:
         service = self._service
         return applies_to(
             definition, service.service_name, service.service_id, service.endpoint_prefix
         )
 
-    def _on_search_path(self) -> list[WaiterDefinition]:
+    def _on_search_path(self) -> Sequence[Layer]:
         path = self._data_path(SEARCH_PATH_FILE)
         document = self._load(path)
         if document is None:
@@ -162,11 +201,16 @@ class ServiceWaiters:
         source = f"{path}.json on botocore's search path"
         return parse_document(document, source=source, service=self._service.service_name)
 
+    def _shipped(self) -> Sequence[WaiterDefinition]:
+        return shipped_definitions(self._service.service_id.hyphenize())
+
     def _of_botocore(self) -> list[WaiterDefinition]:
         path = self._data_path("waiters-2")
         document = self._load(path)
         if document is None:
             return []
+        if not isinstance(document, Mapping) or not isinstance(document.get("waiters"), Mapping):
+            raise WaiterDefinitionError("waiters must be an object", source=f"{path}.json")
         extras = self._load(f"{path}.sdk-extras")
         if extras is not None:
             document = {**document, "waiters": dict(document["waiters"])}
@@ -186,6 +230,21 @@ class ServiceWaiters:
             return None
         except (ValueError, RecursionError) as error:
             raise WaiterDefinitionError(f"not JSON: {error}", source=f"{path}.json") from error
+
+
+def _unless_refused(
+    place: Callable[[], Sequence[Layer]], refused: list[WaiterDefinitionError]
+) -> Sequence[Layer]:
+    try:
+        return place()
+    except WaiterDefinitionError as error:
+        refused.append(error)
+        return ()
+
+
+@cache
+def _log_once(problem: str) -> None:
+    logger.warning("refused: %s", problem)
 
 
 def default_loader() -> Loader:
@@ -237,7 +296,7 @@ def _check_operation(definition: WaiterDefinition, operation: OperationModel) ->
                 raise refuse(f"output matcher, but {operation.name} has no output", index)
 
 
-def applies_to(definition: WaiterDefinition, *service_names: str) -> bool:
+def applies_to(definition: Layer, *service_names: str) -> bool:
     """Whether a definition is of a service of these names; one without a service is of all."""
     if definition.service is None:
         return True
