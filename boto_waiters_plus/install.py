@@ -33,11 +33,13 @@ from .attach import (
     attachment_of,
     detach,
     find_waiter,
+    is_async,
     wait_on,
 )
 from .aws import drop_in
 from .aws.budget import record_assignments
 from .aws.connections import unhook_connections
+from .aws.defined_waiters import waiter_object
 from .aws.private_names import botocore_session_of
 from .aws.scope import EMPTY, Scope
 from .aws.waiters import METHOD_PREFIX, applies_to
@@ -46,7 +48,7 @@ from .catalog.overlays import Layer
 from .drivers.course import Observer
 from .engine.model import WaiterDefinition
 from .exceptions import WaiterDefinitionError
-from .options import WaitOptions, as_options
+from .options import WaitOptions, as_options, nearest
 from .outcome import WaiterOutcome
 
 logger = logging.getLogger(__name__)
@@ -315,6 +317,7 @@ def _enable_client(
     # What we built there ourselves is no name that is taken.
     detach(client_class)
     _refuse_taken_names(definitions, service_id, vars(client_class))
+    vars(client).pop("waiter_names", None)
     before = attachment_of(client)
     if isinstance(before, _ClientAttachment):
         before.own = before.own.extended(definitions, defaults, observer)
@@ -336,6 +339,25 @@ class _ClientAttachment(Attachment):
         return self.own.over(below)
 
 
+class _WaiterNames:
+    """`client.waiter_names`: botocore's, then those of the definitions that it has none for.
+
+    No property: a test may put a list in its place.
+    """
+
+    def __get__(self, client: Any, owner: type | None = None) -> Any:
+        if client is None:
+            return self
+        # Looked up now: the class is made below.
+        names = list(super(_HookedClient, client).waiter_names)  # type: ignore[misc]  # BaseClient has it
+        # botocore keeps its list in the client, where it would hide this one.
+        vars(client).pop("waiter_names", None)
+        attachment = attachment_of(client)
+        if attachment is not None and attachment.active():
+            names += sorted(attachment.waiters(client).readable.keys() - set(names))
+        return names
+
+
 class _HookedClient(WaiterMethods):
     """A client's base class: our methods, and `get_waiter` whose wait returns the outcome."""
 
@@ -343,17 +365,41 @@ class _HookedClient(WaiterMethods):
         super().__init_subclass__(**keywords)
         _STATE.client_classes.add(cls)
 
+    waiter_names = _WaiterNames()
+
     def get_waiter(self, waiter_name: str) -> Any:
-        waiter = super().get_waiter(waiter_name)  # type: ignore[misc]  # BaseClient has it
         attachment = attachment_of(self)
-        if attachment is not None and attachment.active():
-            _return_outcomes(waiter, attachment)
+        if attachment is None or not attachment.active():
+            return super().get_waiter(waiter_name)  # type: ignore[misc]  # BaseClient has it
+        try:
+            waiter = super().get_waiter(waiter_name)  # type: ignore[misc]  # the same
+        except ValueError as error:
+            waiter = _defined_waiter(self, attachment, waiter_name, error)
+        _return_outcomes(waiter, attachment)
         return waiter
 
     get_waiter.__doc__ = botocore.client.BaseClient.get_waiter.__doc__
 
 
 # --- waiter objects ---------------------------------------------------------------------------
+
+
+def _defined_waiter(client: Any, attachment: Attachment, name: str, error: ValueError) -> Any:
+    """The waiter object for a name that botocore does not have.
+
+    Raises:
+        ValueError: nobody has it; in botocore's words, with the nearest name behind them.
+    """
+    if not isinstance(name, str):
+        raise error
+    bound = attachment.waiters(client).by_snake_name.get(name)
+    if bound is None:
+        near = nearest(botocore.xform_name(name), client.waiter_names)
+        hint = f"; did you mean {near!r}?" if near else ""
+        raise ValueError(f"{error}{hint}") from None
+    module = sys.modules["aiobotocore.waiter"] if is_async(type(client)) else botocore.waiter
+    return waiter_object(client, bound, module.create_waiter_with_client)
+
 
 _OUTCOMES: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar(
     "boto_waiters_plus_outcomes", default=None
@@ -374,14 +420,14 @@ def _return_outcomes(waiter: Any, attachment: Attachment) -> None:
         current = vars(parent).get("wait")
         # A wrapper or a mock was put there on purpose.
         untouched = type(current) is types.FunctionType and not _is_mock(current)
-        if parent.__name__ == _AIO_WAITER and untouched and attachment.active():
+        if parent.__name__ == _AIO_WAITER and untouched and _runs_here(self, attachment):
             return await drop_in.wait_async(self, keywords, attachment.scope)
         return await parent.wait(self, **keywords)
 
     def wait(self: Any, **keywords: Any) -> Any:
         # Looked up now: a test may have put a mock there.
         current = botocore.waiter.Waiter.wait
-        if current is STOCK_WAIT and attachment.active():
+        if current is STOCK_WAIT and _runs_here(self, attachment):
             outcome: Any = drop_in.wait(self, keywords, attachment.scope)
         else:
             outcome = current(self, **keywords)
@@ -395,6 +441,11 @@ def _return_outcomes(waiter: Any, attachment: Attachment) -> None:
     waiter_class.wait = method
     waiter_class.outcome = None
     record_assignments(waiter.config)
+
+
+def _runs_here(waiter: Any, attachment: Attachment) -> bool:
+    """Not any more after `uninstall`, unless only a definition can run the waiter."""
+    return attachment.active() or drop_in.is_defined(waiter)
 
 
 def _wait(wrapped: Callable[..., Any], waiter: Any, args: Any, keywords: dict[str, Any]) -> Any:
@@ -420,7 +471,7 @@ def _scope_of(waiter: Any) -> Scope | None:
     """The settings for a waiter object; None where botocore's own loop has to run."""
     attachment = attachment_of(drop_in.client_of(waiter))
     if attachment is not None:
-        return attachment.scope if attachment.active() else None
+        return attachment.scope if _runs_here(waiter, attachment) else None
     return _STATE.scope if _STATE.on else None
 
 

@@ -36,6 +36,9 @@ from .scope import Scope
 # Any other state means to go on, as in botocore's loop.
 _STATES = {state.value: state for state in AcceptorState}
 
+PORT = "_boto_waiters_plus_port"
+"""The attribute of a waiter object's class that makes its port, where a definition judges."""
+
 _Test = Callable[["_Answer"], bool]
 
 
@@ -97,9 +100,7 @@ def prepared(
     given = WaitOptions(**{n: parameters.pop(n) for n in OPTION_NAMES if n in parameters})
     options = given.over(scope.defaults)
     policy = policy_of(waiter.config, waiter_config, max_wait, given, options)
-    port = DropInPort(
-        waiter, list(waiter.config.acceptors), parameters, cancel=options.cancel_event
-    )
+    port = _port(waiter, parameters, options.cancel_event)
     course = Course(
         port.subject,
         policy,
@@ -110,6 +111,19 @@ def prepared(
         course.observe_attempts(options.on_attempt)
     waiter.outcome = None
     return course, port, options
+
+
+def _port(waiter: Any, parameters: Mapping[str, Any], cancel: CancelEvent | None) -> DropInPort:
+    make = getattr(type(waiter), PORT, None)
+    if make is None:
+        return DropInPort(waiter, list(waiter.config.acceptors), parameters, cancel=cancel)
+    port: DropInPort = make(waiter, parameters, cancel)
+    return port
+
+
+def is_defined(waiter: Any) -> bool:
+    """Whether a definition judges for a waiter object, which botocore's own loop cannot do."""
+    return hasattr(type(waiter), PORT)
 
 
 def client_of(waiter: Any) -> Any:

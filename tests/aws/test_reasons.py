@@ -135,7 +135,7 @@ def test_the_reason_of_a_resource_that_is_there_already_is_not_quoted(
 def test_a_failure_by_an_error_quotes_the_service_too(way, client, answers, error):
     dynamodb = client("dynamodb")
     answers(dynamodb, error("AccessDeniedException", "not you"))
-    caught = failed(way, dynamodb, "table_exists", TableName="t")
+    caught = failed(way, dynamodb, "table_exists", TableName="orders")
     assert caught.service_message == "not you"
     assert "not you" in str(caught)
 
@@ -186,16 +186,15 @@ def test_a_member_that_became_sensitive_is_not_quoted(way, client, answers):
 
 def test_a_definition_of_ones_own_needs_no_message(client, answers, waitable):
     """Its path is not in the shipped table: the model is asked."""
-    path = {"path": "VpcEndpoints[0].State", "comparator": "stringEquals"}
+    path = {"path": "Stacks[0].StackStatus", "comparator": "stringEquals"}
     acceptors = [
         {"state": state, "matcher": {"output": {**path, "expected": expected}}}
-        for state, expected in (("success", "UP"), ("failure", "BROKEN"))
+        for state, expected in (("success", "CREATE_COMPLETE"), ("failure", "DELETE_FAILED"))
     ]
-    document = waitable("EndpointUp", "DescribeVpcEndpoints", *acceptors)
-    ec2 = client("ec2")
-    bwp.enable(ec2, definitions=document)
-    answers(ec2, {"VpcEndpoints": [{"State": "BROKEN", "FailureReason": "no address left"}]})
-    assert failed("wait_until", ec2, "endpoint_up").service_message == "no address left"
+    document = waitable("StackOfMine", "DescribeStacks", *acceptors)
+    cloudformation = bwp.enable(client("cloudformation"), definitions=document)
+    answers(cloudformation, stacks(stack("DELETE_FAILED", FAILED)))
+    assert failed("wait_until", cloudformation, "stack_of_mine").service_message == FAILED
 
 
 def test_nothing_is_looked_for_while_a_wait_goes_on_or_succeeds(
