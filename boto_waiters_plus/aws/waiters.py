@@ -147,9 +147,7 @@ class ServiceWaiters:
                 found[name] = self._bind(layer, waiting.pop(name, ()))
             except WaiterDefinitionError as error:
                 refused.append(error)
-        for overlay in (overlay for overlays in waiting.values() for overlay in overlays):
-            names = [bound.definition.name for bound in found.values()]
-            refused.append(overlay.refuse(unknown(overlay.name, names, "waiter")))
+        refused += _misspelt(waiting, found)
         for problem in refused:
             _log_once(str(problem))
         return found, refused
@@ -181,7 +179,9 @@ class ServiceWaiters:
     def _bind(self, definition: WaiterDefinition, overlays: Sequence[WaiterOverlay]) -> BoundWaiter:
         """The waiter on its operation, changed by the overlays, of which the first is on top."""
         for overlay in reversed(overlays):
-            definition = overlay.applied_to(definition)
+            # One that tells no service is for whichever it fits.
+            if overlay.service is not None or overlay.operation == definition.operation:
+                definition = overlay.applied_to(definition)
         operation = self._service.operation_model(definition.operation)
         definition = _resolved(definition, operation, keep_others=True)
         _check_operation(definition, operation)
@@ -230,6 +230,18 @@ class ServiceWaiters:
             return None
         except (ValueError, RecursionError) as error:
             raise WaiterDefinitionError(f"not JSON: {error}", source=f"{path}.json") from error
+
+
+def _misspelt(
+    waiting: Mapping[str, Sequence[WaiterOverlay]], found: Mapping[str, BoundWaiter]
+) -> Iterator[WaiterDefinitionError]:
+    """The refusals of overlays whose waiter does not exist."""
+    names = [bound.definition.name for bound in found.values()]
+    for overlays in waiting.values():
+        for overlay in overlays:
+            # One that tells no service may be meant for another.
+            if overlay.service is not None:
+                yield overlay.refuse(unknown(overlay.name, names, "waiter"))
 
 
 def _unless_refused(

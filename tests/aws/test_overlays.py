@@ -145,6 +145,17 @@ def test_an_overlay_is_for_its_own_service(kinesis):
     assert found(kinesis, overlay("Nothing", namespace="com.amazonaws.sqs")) == found(kinesis)
 
 
+def test_an_overlay_that_tells_no_service_changes_whatever_it_fits(kinesis):
+    """Several services have operations, and waiters, of one name."""
+    anywhere = {"namespace": "my.own"}
+    assert found(kinesis, overlay(**anywhere)).min_delay == 1
+    for elsewhere in (
+        overlay("ThingExists", **anywhere),
+        overlay(operation="ListStreams", **anywhere),
+    ):
+        assert found(kinesis, elsewhere) == found(kinesis)
+
+
 def test_a_not_found_right_after_the_create_is_sat_out_by_install_enable_and_environment(
     answers, error, folder, monkeypatch, virtual_time
 ):

@@ -135,7 +135,7 @@ def test_name_that_no_method_can_have_is_refused(name):
 # --- back to botocore's form ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("service_id", shipped_services())
+@pytest.mark.parametrize("service_id", list(shipped_services()))
 def test_what_is_shipped_comes_back_from_botocores_form_as_it_was(service_id):
     for definition in shipped_definitions(service_id):
         if any(isinstance(each.matcher, InputOutputMatcher) for each in definition.acceptors):
