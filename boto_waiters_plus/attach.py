@@ -24,12 +24,14 @@ from .aws.port import AsyncClientPort, ClientPort, subject_of
 from .aws.private_names import marked_as_waiter
 from .aws.scope import Scope
 from .aws.waiters import METHOD_PREFIX, BoundWaiter, ServiceWaiters
+from .catalog.overlays import Layer
 from .deadline import budget_of
 from .drivers.aio import drive_async
 from .drivers.course import Course
 from .drivers.port import AsyncPort
 from .drivers.sync import drive
 from .engine.model import Acceptor, WaiterDefinition
+from .exceptions import WaiterDefinitionError
 from .options import (
     OPTION_NAMES,
     CancelEvent,
@@ -68,7 +70,7 @@ class Attachment:
         self._scope = scope
         self.loader = loader
         self.active = active
-        self._found: tuple[tuple[WaiterDefinition, ...], ServiceWaiters] | None = None
+        self._found: tuple[tuple[Layer, ...], ServiceWaiters] | None = None
 
     @property
     def scope(self) -> Scope:
@@ -90,7 +92,10 @@ class WaiterMethods:
     def __getattr__(self, item: str) -> Any:
         # The prefix comes first: copying asks a bare instance for all kinds of names.
         if item.startswith(METHOD_PREFIX):
-            method = _method(self, item)
+            try:
+                method = _method(self, item)
+            except WaiterDefinitionError as error:
+                raise _RefusedError.of(error) from error
             if method is not None:
                 return method
         try:
@@ -105,9 +110,21 @@ class WaiterMethods:
         names = set(super().__dir__())
         attachment = attachment_of(self)
         if attachment is not None and attachment.active():
-            waiters = attachment.waiters(self).by_snake_name.values()
+            waiters = attachment.waiters(self).readable.values()
             names.update(bound.method_name for bound in waiters)
         return names
+
+
+class _RefusedError(WaiterDefinitionError, AttributeError):
+    """A method that is not there because of a malformed definition.
+
+    An AttributeError too, so that `hasattr` and autospec go past it.
+    """
+
+    @classmethod
+    def of(cls, error: WaiterDefinitionError) -> Self:
+        """The error of a lookup, in the words of this one."""
+        return cls(error.problem, source=error.source, waiter=error.waiter, acceptor=error.acceptor)
 
 
 def _nearest_method(client: Any, item: str) -> str | None:

@@ -40,14 +40,16 @@ from .aws import drop_in
 from .aws.aio_call import is_async
 from .aws.budget import record_assignments
 from .aws.connections import unhook_connections
+from .aws.defined_waiters import waiter_object
 from .aws.private_names import botocore_session_of
 from .aws.scope import EMPTY, Scope
 from .aws.waiters import METHOD_PREFIX, applies_to
-from .catalog.files import Source, load_definitions
+from .catalog.files import Source, load_layers
+from .catalog.overlays import Layer
 from .drivers.course import Observer
 from .engine.model import WaiterDefinition
 from .exceptions import WaiterDefinitionError
-from .options import WaitOptions, as_options
+from .options import WaitOptions, as_options, nearest
 from .outcome import WaiterOutcome
 
 logger = logging.getLogger(__name__)
@@ -246,15 +248,15 @@ def _settings(
     definitions: Source | Iterable[Source],
     defaults: WaitOptions | Mapping[str, Any] | None,
     on_event: Observer | None,
-) -> tuple[tuple[WaiterDefinition, ...], WaitOptions | None]:
+) -> tuple[tuple[Layer, ...], WaitOptions | None]:
     """The settings, checked and loaded before anything is changed."""
     if on_event is not None and not callable(on_event):
         raise TypeError(f"on_event must be a function, not {type(on_event).__name__}")
     options = None if defaults is None else as_options(defaults, "defaults")
-    return load_definitions(definitions), options
+    return load_layers(definitions), options
 
 
-def _forget_methods(added: tuple[WaiterDefinition, ...]) -> None:
+def _forget_methods(added: tuple[Layer, ...]) -> None:
     """Let methods be built anew: a definition may have taken the place of theirs."""
     if added:
         for client_class in list(_STATE.client_classes):
@@ -294,8 +296,7 @@ class _SessionHook:
         class_attributes: dict[str, Any] = event["class_attributes"]
         base_classes: list[type] = event["base_classes"]
         service_id = event["event_name"].removeprefix(f"{CLIENT_EVENT}.")
-        for definition in self.current_scope().definitions:
-            _refuse_taken_name(definition, service_id, class_attributes)
+        _refuse_taken_names(self.current_scope().definitions, service_id, class_attributes)
         session = self._session()
         loader: Loader | None = session.get_component("data_loader") if session else None
         class_attributes[ATTACHMENT] = Attachment(self.current_scope, loader, lambda: self.active)
@@ -303,6 +304,14 @@ class _SessionHook:
 
     def current_scope(self) -> Scope:
         return self.scope.over(_STATE.scope)
+
+
+def _refuse_taken_names(
+    layers: Iterable[Layer], service_id: str, class_attributes: Mapping[str, Any]
+) -> None:
+    for layer in layers:
+        if isinstance(layer, WaiterDefinition):
+            _refuse_taken_name(layer, service_id, class_attributes)
 
 
 def _refuse_taken_name(
@@ -335,7 +344,7 @@ def _on_session(session: botocore.session.Session) -> None:
 
 def _enable_client(
     client: Any,
-    definitions: tuple[WaiterDefinition, ...],
+    definitions: tuple[Layer, ...],
     defaults: WaitOptions | None,
     observer: Observer | None,
 ) -> None:
@@ -343,8 +352,8 @@ def _enable_client(
     service_id = client.meta.service_model.service_id.hyphenize()
     # What we built there ourselves is no name that is taken.
     detach(client_class)
-    for definition in definitions:
-        _refuse_taken_name(definition, service_id, vars(client_class))
+    _refuse_taken_names(definitions, service_id, vars(client_class))
+    vars(client).pop("waiter_names", None)
     before = attachment_of(client)
     if isinstance(before, _ClientAttachment):
         before.own = before.own.extended(definitions, defaults, observer)
@@ -366,6 +375,25 @@ class _ClientAttachment(Attachment):
         return self.own.over(below)
 
 
+class _WaiterNames:
+    """`client.waiter_names`: botocore's, then those of the definitions that it has none for.
+
+    No property: a test may put a list in its place.
+    """
+
+    def __get__(self, client: Any, owner: type | None = None) -> Any:
+        if client is None:
+            return self
+        # Looked up now: the class is made below.
+        names = list(super(_HookedClient, client).waiter_names)  # type: ignore[misc]  # BaseClient has it
+        # botocore keeps its list in the client, where it would hide this one.
+        vars(client).pop("waiter_names", None)
+        attachment = attachment_of(client)
+        if attachment is not None and attachment.active():
+            names += sorted(attachment.waiters(client).readable.keys() - set(names))
+        return names
+
+
 class _HookedClient(WaiterMethods):
     """A client's base class: our methods, and `get_waiter` whose wait returns the outcome."""
 
@@ -373,17 +401,41 @@ class _HookedClient(WaiterMethods):
         super().__init_subclass__(**keywords)
         _STATE.client_classes.add(cls)
 
+    waiter_names = _WaiterNames()
+
     def get_waiter(self, waiter_name: str) -> Any:
-        waiter = super().get_waiter(waiter_name)  # type: ignore[misc]  # BaseClient has it
         attachment = attachment_of(self)
-        if attachment is not None and attachment.active():
-            _return_outcomes(waiter, attachment)
+        if attachment is None or not attachment.active():
+            return super().get_waiter(waiter_name)  # type: ignore[misc]  # BaseClient has it
+        try:
+            waiter = super().get_waiter(waiter_name)  # type: ignore[misc]  # the same
+        except ValueError as error:
+            waiter = _defined_waiter(self, attachment, waiter_name, error)
+        _return_outcomes(waiter, attachment)
         return waiter
 
     get_waiter.__doc__ = botocore.client.BaseClient.get_waiter.__doc__
 
 
 # --- waiter objects ---------------------------------------------------------------------------
+
+
+def _defined_waiter(client: Any, attachment: Attachment, name: str, error: ValueError) -> Any:
+    """The waiter object for a name that botocore does not have.
+
+    Raises:
+        ValueError: nobody has it; in botocore's words, with the nearest name behind them.
+    """
+    if not isinstance(name, str):
+        raise error
+    bound = attachment.waiters(client).by_snake_name.get(name)
+    if bound is None:
+        near = nearest(botocore.xform_name(name), client.waiter_names)
+        hint = f"; did you mean {near!r}?" if near else ""
+        raise ValueError(f"{error}{hint}") from None
+    module = sys.modules["aiobotocore.waiter"] if is_async(type(client)) else botocore.waiter
+    return waiter_object(client, bound, module.create_waiter_with_client)
+
 
 _OUTCOMES: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar(
     "boto_waiters_plus_outcomes", default=None
@@ -402,14 +454,18 @@ def _return_outcomes(waiter: Any, attachment: Attachment) -> None:
         # AIOWaiter, or AnyioWaiter, whose loop is not ours to run on.
         parent: Any = waiter_class.__mro__[1]
         current = vars(parent).get("wait")
-        if parent.__name__ == _AIO_WAITER and _is_of(parent, current) and attachment.active():
+        if (
+            parent.__name__ == _AIO_WAITER
+            and _is_of(parent, current)
+            and _runs_here(self, attachment)
+        ):
             return await drop_in.wait_async(self, keywords, attachment.scope)
         return await parent.wait(self, **keywords)
 
     def wait(self: Any, **keywords: Any) -> Any:
         # Looked up now: a test may have put a mock there.
         current = botocore.waiter.Waiter.wait
-        if current is STOCK_WAIT and attachment.active():
+        if current is STOCK_WAIT and _runs_here(self, attachment):
             outcome: Any = drop_in.wait(self, keywords, attachment.scope)
         else:
             outcome = current(self, **keywords)
@@ -423,6 +479,11 @@ def _return_outcomes(waiter: Any, attachment: Attachment) -> None:
     waiter_class.wait = method
     waiter_class.outcome = None
     record_assignments(waiter.config)
+
+
+def _runs_here(waiter: Any, attachment: Attachment) -> bool:
+    """Not any more after `uninstall`, unless only a definition can run the waiter."""
+    return attachment.active() or drop_in.is_defined(waiter)
 
 
 def _wait(wrapped: Callable[..., Any], waiter: Any, args: Any, keywords: dict[str, Any]) -> Any:
@@ -448,7 +509,7 @@ def _scope_of(waiter: Any) -> Scope | None:
     """The settings for a waiter object; None where botocore's own loop has to run."""
     attachment = attachment_of(drop_in.client_of(waiter))
     if attachment is not None:
-        return attachment.scope if attachment.active() else None
+        return attachment.scope if _runs_here(waiter, attachment) else None
     return _STATE.scope if _STATE.on else None
 
 

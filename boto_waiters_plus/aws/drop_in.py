@@ -7,6 +7,7 @@ Whatever object calls `botocore.waiter.Waiter.wait` ends up here: `client.get_wa
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import botocore.client
@@ -17,7 +18,7 @@ from botocore.model import OperationModel
 
 from ..drivers.aio import drive_async
 from ..drivers.clock import current_time
-from ..drivers.course import Course, Subject, reason_of
+from ..drivers.course import Course, Subject, last_seen, reason_of, said
 from ..drivers.port import Attempt
 from ..drivers.sync import drive
 from ..engine.machine import AttemptsUsedUp, Ending, Facts, Failed, TimedOut
@@ -30,10 +31,14 @@ from .budget import policy_of
 from .data_model import DataModel
 from .errors import ErrorFacts, error_facts
 from .private_names import client_method_of, marked_as_waiter, operation_of
+from .reasons import Compared, find_reason
 from .scope import Scope
 
 # Any other state means to go on, as in botocore's loop.
 _STATES = {state.value: state for state in AcceptorState}
+
+PORT = "_boto_waiters_plus_port"
+"""The attribute of a waiter object's class that makes its port, where a definition judges."""
 
 _Test = Callable[["_Answer"], bool]
 
@@ -107,13 +112,7 @@ def prepared(
     given = WaitOptions(**{n: parameters.pop(n) for n in OPTION_NAMES if n in parameters})
     options = given.over(scope.defaults)
     policy = policy_of(waiter.config, waiter_config, max_wait, given, options)
-    port = DropInPort(
-        waiter,
-        list(waiter.config.acceptors),
-        parameters,
-        cancel=options.cancel_event,
-        in_thread=bool(options.call_in_thread),
-    )
+    port = _port(waiter, parameters, options)
     course = Course(
         port.subject,
         policy,
@@ -124,6 +123,23 @@ def prepared(
         course.observe_attempts(options.on_attempt)
     waiter.outcome = None
     return course, port, options
+
+
+def _port(waiter: Any, parameters: Mapping[str, Any], options: WaitOptions) -> DropInPort:
+    bounds: dict[str, Any] = {
+        "cancel": options.cancel_event,
+        "in_thread": bool(options.call_in_thread),
+    }
+    make = getattr(type(waiter), PORT, None)
+    if make is None:
+        return DropInPort(waiter, list(waiter.config.acceptors), parameters, **bounds)
+    port: DropInPort = make(waiter, parameters, **bounds)
+    return port
+
+
+def is_defined(waiter: Any) -> bool:
+    """Whether a definition judges for a waiter object, which botocore's own loop cannot do."""
+    return hasattr(type(waiter), PORT)
 
 
 def client_of(waiter: Any) -> Any:
@@ -164,6 +180,7 @@ class DropInPort:
         self._expressions: dict[str, Any] = {}
         self._tests = [self._test(acceptor) for acceptor in acceptors]
         self._paths = [_path_of(acceptor) for acceptor in acceptors]
+        self._compared = [_compared(acceptor) for acceptor in acceptors]
         client = self.client = client_of(waiter)
         self._model = _operation_model(client, self._operation_name)
         paths = [("output", path) for path in self._expressions]
@@ -237,9 +254,15 @@ class DropInPort:
             error=facts.text if facts else None,
             error_code=facts.code if facts else None,
             service_message=facts.message if facts else None,
+            find_reason=None if facts else partial(self._reason, answer.response, index),
             last_response=answer.response if isinstance(answer.response, Mapping) else {},
             problems=tuple(answer.problems),
         )
+
+    def _reason(self, response: Any, index: int | None) -> str | None:
+        if self._model is None:
+            return None
+        return find_reason(self._model, response, self._compared, index)
 
     def _observed(self, answer: _Answer, index: int | None) -> Any:
         paths = self._paths if index is None else [self._paths[index]]
@@ -342,6 +365,14 @@ def _path_of(acceptor: Any) -> str | None:
     return None
 
 
+def _compared(acceptor: Any) -> Compared | None:
+    path = _path_of(acceptor)
+    if path is None:
+        return None
+    state = _STATES.get(acceptor.state, AcceptorState.RETRY)
+    return Compared(path, getattr(acceptor, "expected", None), state)
+
+
 def _operation_model(client: Any, name: str) -> OperationModel | None:
     if client is None or name not in client.meta.service_model.operation_names:
         return None
@@ -355,6 +386,7 @@ def _stock_sleep(amount: float) -> None:
 
 
 def _stock_wording(course: Course, ending: Ending) -> str:
+    """Words of botocore, which scripts look for; the service's own are put behind them."""
     match ending:
         case Failed(acceptor=None):
             error = course.last_response.get("Error", {})
@@ -362,14 +394,25 @@ def _stock_wording(course: Course, ending: Ending) -> str:
             return f"An error occurred ({code}): {message}"
         case Failed(acceptor=int(index)):
             explanation = course.subject.acceptors[index].text
-            return f"Waiter encountered a terminal failure state: {explanation}"
+            return f"Waiter encountered a terminal failure state: {explanation}{said(course)}"
         case TimedOut() | AttemptsUsedUp():
-            if course.last_matched is None:
-                return "Max attempts exceeded"
-            # botocore names the acceptor of the last look, or where none matched then the last one
-            # of the list, whichever matched before.
-            matched = course.attempt.facts.acceptor if course.attempt else None
-            text = course.subject.acceptors[-1 if matched is None else matched].text
-            return f"Max attempts exceeded. Previously accepted state: {text}"
+            return f"Max attempts exceeded{_accepted_state(course)}{_state_with_reason(course)}"
         case _:
             return reason_of(course, ending)
+
+
+def _accepted_state(course: Course) -> str:
+    if course.last_matched is None:
+        return ""
+    # botocore names the acceptor of the last look, or where none matched then the last one
+    # of the list, whichever matched before.
+    matched = course.attempt.facts.acceptor if course.attempt else None
+    text = course.subject.acceptors[-1 if matched is None else matched].text
+    return f". Previously accepted state: {text}"
+
+
+def _state_with_reason(course: Course) -> str:
+    attempt = course.attempt
+    if attempt is None or attempt.error is not None or attempt.service_message is None:
+        return ""
+    return f"; last seen: {last_seen(course)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from botocore import xform_name
@@ -18,6 +19,7 @@ from ..options import CancelEvent
 from .aio_call import cut_off
 from .bounded import bounded_attempt, without_late_retries
 from .errors import error_facts, is_of_the_call
+from .reasons import find_reason
 from .waiters import BoundWaiter
 
 
@@ -96,6 +98,9 @@ class ClientPort:
             response=response,
             observed=match.observed if may_tell else None,
             service_message=message_of(match.message) if may_tell else None,
+            find_reason=partial(
+                find_reason, waiter.operation, response, waiter.compared, match.index
+            ),
             last_response=response if isinstance(response, Mapping) else {},
             problems=match.problems,
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
+from ..catalog.overlays import Layer
 from ..drivers.course import Observer
-from ..engine.model import WaiterDefinition
 from ..options import NO_OPTIONS, WaitOptions
 
 ItemT = TypeVar("ItemT")
@@ -16,13 +16,13 @@ ItemT = TypeVar("ItemT")
 class Scope:
     """Definitions, defaults and observers of one level; never changed, only replaced."""
 
-    definitions: tuple[WaiterDefinition, ...] = ()
+    definitions: tuple[Layer, ...] = ()
     defaults: WaitOptions = NO_OPTIONS
     observers: tuple[Observer, ...] = ()
 
     def extended(
         self,
-        definitions: tuple[WaiterDefinition, ...],
+        definitions: tuple[Layer, ...],
         defaults: WaitOptions | None,
         observer: Observer | None,
     ) -> Scope:

@@ -1,5 +1,7 @@
 """Which definitions a client has: four places, the first that knows a waiter wins.
 
+An overlay changes the waiter that stands below it.
+
 1. `definitions=` of the call, the client, the session, `install`;
 2. the botocore loader's search path, as `<service>/<api-version>/smithy-waiters-1.json`;
 3. the definitions shipped with the package;
@@ -9,12 +11,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from botocore import xform_name
@@ -23,13 +26,18 @@ from botocore.loaders import ExtrasProcessor, Loader, create_loader
 from botocore.model import ListShape, OperationModel, ServiceModel, StringShape
 
 from ..catalog.files import SEARCH_PATH_FILE, parse_document
+from ..catalog.overlays import Layer, WaiterOverlay
 from ..catalog.shipped import shipped_definitions
 from ..catalog.verbs import is_changing
 from ..catalog.waiters2 import convert_model, without_status
 from ..engine.matching import Matching
 from ..engine.model import Acceptor, OutputMatcher, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
+from ..options import unknown
 from .data_model import DataModel
+from .reasons import Compared
+
+logger = logging.getLogger("boto_waiters_plus")
 
 METHOD_PREFIX = "wait_until_"
 
@@ -58,6 +66,18 @@ class BoundWaiter:
     def data_model(self) -> DataModel:
         """What the acceptors can see of a response."""
         return DataModel(self.operation, self.matching.paths)
+
+    @cached_property
+    def compared(self) -> tuple[Compared | None, ...]:
+        """The state that each acceptor compares, for the service's reason of a failure."""
+        return tuple(
+            Compared(
+                acceptor.matcher.matcher.path, acceptor.matcher.matcher.expected, acceptor.state
+            )
+            if isinstance(acceptor.matcher, OutputMatcher)
+            else None
+            for acceptor in self.definition.acceptors
+        )
 
     def warn(self) -> None:
         """Warn, once for each waiter found, of one that is deprecated or does not only look.
@@ -105,29 +125,64 @@ class ServiceWaiters:
     Args:
         service: the model of the service.
         loader: botocore's loader of the session; one with the default search path if not given.
-        definitions: those that win over everything found.
+        definitions: definitions and overlays that win over everything found.
     """
 
     def __init__(
         self,
         service: ServiceModel,
         loader: Loader | None,
-        definitions: Iterable[WaiterDefinition] = (),
+        definitions: Iterable[Layer] = (),
     ) -> None:
         self._service = service
         self._loader = loader
         self._given = tuple(definitions)
 
-    @cached_property
+    @property
     def by_snake_name(self) -> Mapping[str, BoundWaiter]:
-        """Every waiter by its name in snake case, in the order of precedence."""
+        """Every waiter by its name in snake case, in the order of precedence.
+
+        Raises:
+            WaiterDefinitionError: something that is meant for this service cannot be used. Which
+                waiters it would have had is not known, so that none is given.
+        """
+        _, refused = self._found
+        if refused:
+            first = refused[0]
+            raise WaiterDefinitionError(
+                first.problem, source=first.source, waiter=first.waiter, acceptor=first.acceptor
+            ) from first.__cause__
+        return self.readable
+
+    @property
+    def readable(self) -> Mapping[str, BoundWaiter]:
+        """The same as far as it can be read, for listings; what cannot was logged."""
+        return self._found[0]
+
+    @cached_property
+    def _found(self) -> tuple[Mapping[str, BoundWaiter], Sequence[WaiterDefinitionError]]:
+        """The waiters, and what was refused."""
         found: dict[str, BoundWaiter] = {}
-        for definitions, are_foreign in ((self._foreign(), True), (self._known(), False)):
-            for definition in definitions:
-                bound = self._bind(definition, found, is_foreign=are_foreign)
-                if bound is not None:
-                    found.setdefault(xform_name(definition.name), bound)
-        return found
+        refused: list[WaiterDefinitionError] = []
+        waiting: dict[str, list[WaiterOverlay]] = {}
+        for layer, is_foreign in self._all(refused):
+            name = xform_name(layer.name)
+            operation = operation_name(layer.operation, self._service.operation_names)
+            # A waiter that was found stands above what comes now.
+            if name in found or operation is None:
+                continue
+            if isinstance(layer, WaiterOverlay):
+                waiting.setdefault(name, []).append(layer)
+                continue
+            definition = replace(layer, operation=operation)
+            try:
+                found[name] = self._bind(definition, waiting.pop(name, ()), is_foreign=is_foreign)
+            except WaiterDefinitionError as error:
+                refused.append(error)
+        refused += _misspelt(waiting, found)
+        for problem in refused:
+            _log_once(str(problem))
+        return found, refused
 
     def get(self, name: str) -> BoundWaiter | None:
         """A waiter by either form of its name: `BucketExists` or `bucket_exists`."""
@@ -147,39 +202,40 @@ class ServiceWaiters:
             if acceptor not in definition.acceptors
         ]
 
-    def _foreign(self) -> Iterator[WaiterDefinition]:
-        yield from (d for d in self._given if self._is_ours(d))
-        yield from self._on_search_path()
+    def _all(self, refused: list[WaiterDefinitionError]) -> Iterator[tuple[Layer, bool]]:
+        """The layers in the order of precedence, and whether they are foreign.
 
-    def _known(self) -> Iterator[WaiterDefinition]:
-        yield from shipped_definitions(self._service.service_id.hyphenize())
-        yield from self._of_botocore()
+        A place that cannot be read is put aside.
+        """
+        yield from ((layer, True) for layer in self._given if self._is_ours(layer))
+        for place in (self._on_search_path, self._shipped, self._of_botocore):
+            is_foreign = place == self._on_search_path
+            yield from ((layer, is_foreign) for layer in _unless_refused(place, refused))
 
     def _bind(
         self,
         definition: WaiterDefinition,
-        found: Mapping[str, BoundWaiter],
+        overlays: Sequence[WaiterOverlay],
         *,
         is_foreign: bool,
-    ) -> BoundWaiter | None:
-        """The waiter on its operation; None if this botocore has no such operation."""
-        if xform_name(definition.name) in found:
-            return None
-        name = operation_name(definition.operation, self._service.operation_names)
-        if name is None:
-            return None
-        operation = self._service.operation_model(name)
-        definition = _resolved(replace(definition, operation=name), operation, keep_others=True)
+    ) -> BoundWaiter:
+        """The waiter on its operation, changed by the overlays, of which the first is on top."""
+        for overlay in reversed(overlays):
+            # One that tells no service is for whichever it fits.
+            if overlay.service is not None or overlay.operation == definition.operation:
+                definition = overlay.applied_to(definition)
+        operation = self._service.operation_model(definition.operation)
+        definition = _resolved(definition, operation, keep_others=True)
         _check_operation(definition, operation)
         return BoundWaiter(definition, operation, is_foreign=is_foreign)
 
-    def _is_ours(self, definition: WaiterDefinition) -> bool:
+    def _is_ours(self, definition: Layer) -> bool:
         service = self._service
         return applies_to(
             definition, service.service_name, service.service_id, service.endpoint_prefix
         )
 
-    def _on_search_path(self) -> list[WaiterDefinition]:
+    def _on_search_path(self) -> Sequence[Layer]:
         path = self._data_path(SEARCH_PATH_FILE)
         document = self._load(path)
         if document is None:
@@ -187,11 +243,16 @@ class ServiceWaiters:
         source = f"{path}.json on botocore's search path"
         return parse_document(document, source=source, service=self._service.service_name)
 
+    def _shipped(self) -> Sequence[WaiterDefinition]:
+        return shipped_definitions(self._service.service_id.hyphenize())
+
     def _of_botocore(self) -> list[WaiterDefinition]:
         path = self._data_path("waiters-2")
         document = self._load(path)
         if document is None:
             return []
+        if not isinstance(document, Mapping) or not isinstance(document.get("waiters"), Mapping):
+            raise WaiterDefinitionError("waiters must be an object", source=f"{path}.json")
         extras = self._load(f"{path}.sdk-extras")
         if extras is not None:
             document = {**document, "waiters": dict(document["waiters"])}
@@ -215,6 +276,33 @@ class ServiceWaiters:
 
 def _is_empty(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and not value
+
+
+def _misspelt(
+    waiting: Mapping[str, Sequence[WaiterOverlay]], found: Mapping[str, BoundWaiter]
+) -> Iterator[WaiterDefinitionError]:
+    """The refusals of overlays whose waiter does not exist."""
+    names = [bound.definition.name for bound in found.values()]
+    for overlays in waiting.values():
+        for overlay in overlays:
+            # One that tells no service may be meant for another.
+            if overlay.service is not None:
+                yield overlay.refuse(unknown(overlay.name, names, "waiter"))
+
+
+def _unless_refused(
+    place: Callable[[], Sequence[Layer]], refused: list[WaiterDefinitionError]
+) -> Sequence[Layer]:
+    try:
+        return place()
+    except WaiterDefinitionError as error:
+        refused.append(error)
+        return ()
+
+
+@cache
+def _log_once(problem: str) -> None:
+    logger.warning("refused: %s", problem)
 
 
 def default_loader() -> Loader:
@@ -278,7 +366,7 @@ def operation_name(name: str, known: Sequence[str]) -> str | None:
     return next((other for other in known if xform_name(other) == snake), None)
 
 
-def applies_to(definition: WaiterDefinition, *service_names: str) -> bool:
+def applies_to(definition: Layer, *service_names: str) -> bool:
     """Whether a definition is of a service of these names; one without a service is of all."""
     if definition.service is None:
         return True

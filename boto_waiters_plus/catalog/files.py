@@ -13,6 +13,7 @@ import botocore
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .idl import parse_idl
+from .overlays import Layer, WaiterOverlay, parse_overlays
 from .smithy import Place, parse_model
 from .waiters2 import convert_model
 
@@ -41,58 +42,78 @@ def load_definitions(source: Source | Iterable[Source]) -> tuple[WaiterDefinitio
     Raises:
         WaiterDefinitionError: a file cannot be read, or breaks a rule of the specification
             (sections "Waiter names" to "PathComparator enum"); it names file, waiter, acceptor.
+            Or it has overlays, which are no definitions by themselves.
     """
+    definitions: list[WaiterDefinition] = []
+    for layer in load_layers(source):
+        if isinstance(layer, WaiterOverlay):
+            raise layer.refuse("changes a waiter of a client; give the file to definitions=")
+        definitions.append(layer)
+    return tuple(definitions)
+
+
+def load_layers(source: Source | Iterable[Source]) -> tuple[Layer, ...]:
+    """What `definitions=` is given: definitions and overlays.
+
+    Returns:
+        The overlays, then the definitions, each in the order they were found: an overlay changes
+        what is given with it, too.
+
+    Raises:
+        WaiterDefinitionError: see `load_definitions`.
+    """
+    layers = list(_layers(source))
+    # A stable sort.
+    return tuple(sorted(layers, key=lambda layer: isinstance(layer, WaiterDefinition)))
+
+
+def _layers(source: Source | Iterable[Source]) -> Iterable[Layer]:
     if isinstance(source, WaiterDefinition):
         return (source,)
     if isinstance(source, Mapping):
-        return tuple(parse_document(source, source="dict"))
+        return parse_document(source, source="dict")
     if isinstance(source, (str, os.PathLike)):
-        return tuple(_load_path(Path(source)))
+        return _load_path(Path(source))
     if isinstance(source, Iterable):
-        return tuple(definition for part in source for definition in load_definitions(part))
+        return [layer for part in source for layer in _layers(part)]
     raise WaiterDefinitionError(
         f"definitions must be a path or a dict, not {type(source).__name__}", source="definitions"
     )
 
 
-def parse_document(
-    document: Any, *, source: str, service: str | None = None
-) -> list[WaiterDefinition]:
-    """The waiters of one document; which of the two forms it has is seen from its members."""
+def parse_document(document: Any, *, source: str, service: str | None = None) -> list[Layer]:
+    """The overlays and waiters of one document, whichever form it has."""
     place = Place(source)
     if not isinstance(document, Mapping):
         raise place.error("a document of waiters must be a JSON object")
     if "smithy" in document:
         if document["smithy"] not in ("1.0", "2", "2.0"):
             raise place.error("smithy must be the version 1.0 or 2.0")
-        return parse_model(document, source=source, service=service)
+        definitions = parse_model(document, source=source, service=service)
+        return [*parse_overlays(document, source=source, service=service), *definitions]
     if "waiters" in document:
-        return convert_model(document, source=source, service=service)
+        return [*convert_model(document, source=source, service=service)]
     raise place.error('neither Smithy JSON AST ("smithy": "2.0") nor waiters-2 ("waiters": {...})')
 
 
-def parse_text(
-    text: str | bytes, *, source: str, service: str | None = None
-) -> list[WaiterDefinition]:
-    """The waiters of one JSON text."""
-    return parse_document(_json(text, Place(source)), source=source, service=service)
+def parse_text(text: str | bytes, *, source: str) -> list[WaiterDefinition]:
+    """The waiters of one text of Smithy JSON AST."""
+    return parse_model(_json(text, Place(source)), source=source)
 
 
-def _load_path(path: Path) -> Iterable[WaiterDefinition]:
+def _load_path(path: Path) -> Iterable[Layer]:
     place = Place(str(path))
     if path.is_dir():
-        definitions = []
+        layers: list[Layer] = []
         for file in sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES):
             if file.is_dir():
                 continue
             document = _document(file)
             if isinstance(document, Mapping) and ("smithy" in document or "waiters" in document):
-                definitions += parse_document(
-                    document, source=str(file), service=_service_by_path(file)
-                )
-        if not definitions:
+                layers += parse_document(document, source=str(file), service=_service_by_path(file))
+        if not layers:
             raise place.error("no waiter definitions in this folder")
-        return definitions
+        return layers
     return parse_document(_document(path), source=str(path), service=_service_by_path(path))
 
 

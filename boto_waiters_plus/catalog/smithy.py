@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import jmespath
@@ -86,12 +87,11 @@ def parse_model(
         WaiterDefinitionError: the model breaks a rule of the specification.
     """
     place = Place(source)
-    shapes = _mapping(model.get("shapes", {}), "shapes", place)
-    sdk_id = _service_of(shapes, place)
+    shapes = require_mapping(model.get("shapes", {}), "shapes", place)
     definitions: list[WaiterDefinition] = []
     seen: dict[str, WaiterDefinition] = {}
-    for shape_id, shape in shapes.items():
-        for definition in _waiters_of(shape_id, shape, shapes, place, sdk_id, service):
+    for found in shapes_with(WAITABLE, shapes, place, service):
+        for definition in _waiters_of(found, shapes, place):
             earlier = seen.setdefault(definition.name.lower(), definition)
             if earlier is not definition:
                 raise place.in_waiter(definition.name).error(
@@ -118,16 +118,17 @@ def parse_waiter(
     place = Place(source, name)
     if not isinstance(name, str) or not _WAITER_NAME.match(name):
         raise place.error("a waiter name is UpperCamelCase and alphanumeric")
-    waiter = _mapping(body, "a waiter", place)
+    waiter = require_mapping(body, "a waiter", place)
     acceptors = waiter.get("acceptors")
     if not isinstance(acceptors, list) or not acceptors:
         raise place.error("acceptors must be a list of at least one acceptor")
     parsed = tuple(
-        _acceptor(acceptor, place.in_acceptor(index)) for index, acceptor in enumerate(acceptors)
+        parse_acceptor(acceptor, place.in_acceptor(index))
+        for index, acceptor in enumerate(acceptors)
     )
     require_success(parsed, place)
-    min_delay = _delay(waiter, "minDelay", DEFAULT_MIN_DELAY, place)
-    max_delay = _delay(waiter, "maxDelay", DEFAULT_MAX_DELAY, place)
+    min_delay = parse_delay(waiter, "minDelay", DEFAULT_MIN_DELAY, place)
+    max_delay = parse_delay(waiter, "maxDelay", DEFAULT_MAX_DELAY, place)
     if min_delay > max_delay:
         raise place.error(f"minDelay ({min_delay}) is more than maxDelay ({max_delay})")
     return WaiterDefinition(
@@ -136,9 +137,9 @@ def parse_waiter(
         acceptors=parsed,
         min_delay=min_delay,
         max_delay=max_delay,
-        documentation=_typed(waiter, "documentation", str, default="", place=place),
-        deprecated=_typed(waiter, "deprecated", bool, default=False, place=place),
-        tags=_tags(waiter.get("tags", []), place),
+        documentation=parse_typed(waiter, "documentation", str, default="", place=place),
+        deprecated=parse_typed(waiter, "deprecated", bool, default=False, place=place),
+        tags=parse_tags(waiter.get("tags", []), place),
         service=service,
         source=source,
     )
@@ -180,38 +181,56 @@ def _depth(tree: Any) -> int:
     return deepest
 
 
-def _waiters_of(
-    shape_id: str,
-    shape: Any,
-    shapes: Mapping[str, Any],
-    place: Place,
-    sdk_id: str | None,
-    service: str | None,
-) -> Iterator[WaiterDefinition]:
-    if not isinstance(shape_id, str):
-        raise place.error("the id of a shape must be a string")
-    shape = _mapping(shape, f"shape {shape_id}", place)
-    traits = _mapping(shape.get("traits", {}), f"the traits of {shape_id}", place)
-    if WAITABLE not in traits:
-        return
-    if shape.get("type") not in ("operation", "apply"):
-        raise place.error(f"{WAITABLE} on {shape_id}, which is no operation")
-    if not _SHAPE_ID.match(shape_id):
-        raise place.error(f"{shape_id!r} is no absolute shape id")
-    waiters = _mapping(traits[WAITABLE], f"{WAITABLE} of {shape_id}", place)
-    if not waiters:
-        raise place.error(f"{WAITABLE} of {shape_id} has no waiter")
-    namespace, _, operation = shape_id.partition("#")
-    if sdk_id is not None:
-        service = sdk_id
-    elif namespace.startswith(AWS_NAMESPACE):
-        service = namespace.removeprefix(AWS_NAMESPACE)
-    for name, body in waiters.items():
-        definition = parse_waiter(
-            name, body, operation=operation, source=place.source, service=service
+@dataclass(frozen=True, slots=True)
+class Traited:
+    """A shape with a trait of waiters, and what its id tells."""
+
+    shape: Mapping[str, Any]
+    operation: str
+    service: str | None
+    waiters: Mapping[str, Any]
+    """The value of the trait, by the names of waiters."""
+
+
+def shapes_with(
+    trait: str, shapes: Mapping[str, Any], place: Place, service: str | None
+) -> Iterator[Traited]:
+    """The operations of a model, and `apply` statements, that have a trait of waiters.
+
+    Raises:
+        WaiterDefinitionError: something else has it, or it has no waiter.
+    """
+    sdk_id = _sdk_id_of(shapes, place)
+    for shape_id, body in shapes.items():
+        if not isinstance(shape_id, str):
+            raise place.error("the id of a shape must be a string")
+        shape = require_mapping(body, f"shape {shape_id}", place)
+        traits = require_mapping(shape.get("traits", {}), f"the traits of {shape_id}", place)
+        if trait not in traits:
+            continue
+        if shape.get("type") not in ("operation", "apply"):
+            raise place.error(f"{trait} on {shape_id}, which is no operation")
+        if not _SHAPE_ID.match(shape_id):
+            raise place.error(f"{shape_id!r} is no absolute shape id")
+        waiters = require_mapping(traits[trait], f"{trait} of {shape_id}", place)
+        if not waiters:
+            raise place.error(f"{trait} of {shape_id} has no waiter")
+        namespace, _, operation = shape_id.partition("#")
+        told = (
+            namespace.removeprefix(AWS_NAMESPACE) if namespace.startswith(AWS_NAMESPACE) else None
         )
-        if shape.get("type") == "operation":
-            _check_operation(definition, shape, shapes, place.in_waiter(name))
+        yield Traited(shape, operation, sdk_id or told or service, waiters)
+
+
+def _waiters_of(
+    found: Traited, shapes: Mapping[str, Any], place: Place
+) -> Iterator[WaiterDefinition]:
+    for name, body in found.waiters.items():
+        definition = parse_waiter(
+            name, body, operation=found.operation, source=place.source, service=found.service
+        )
+        if found.shape.get("type") == "operation":
+            _check_operation(definition, found.shape, shapes, place.in_waiter(name))
         yield definition
 
 
@@ -230,16 +249,16 @@ def _check_operation(
                 )
     for target in targets.values():
         members = _shape(shapes, target, place).get("members", {})
-        for member in _mapping(members, f"the members of {target}", place).values():
+        for member in require_mapping(members, f"the members of {target}", place).values():
             of_member = _shape(shapes, _target(member), place)
-            traits = _mapping(of_member.get("traits", {}), f"the traits of {target}", place)
+            traits = require_mapping(of_member.get("traits", {}), f"the traits of {target}", place)
             if of_member.get("type") == "union" and "smithy.api#streaming" in traits:
                 raise place.error("a waiter on an operation that uses an event stream")
 
 
 def _shape(shapes: Mapping[str, Any], shape_id: str, place: Place) -> Mapping[str, Any]:
     """The shape of this id; empty where the model does not have it."""
-    return _mapping(shapes.get(shape_id, {}), f"shape {shape_id}", place)
+    return require_mapping(shapes.get(shape_id, {}), f"shape {shape_id}", place)
 
 
 def _target(member: Any) -> str:
@@ -247,20 +266,21 @@ def _target(member: Any) -> str:
     return target if isinstance(target, str) else UNIT
 
 
-def _service_of(shapes: Mapping[str, Any], place: Place) -> str | None:
+def _sdk_id_of(shapes: Mapping[str, Any], place: Place) -> str | None:
     """The SDK id of the one service of the model, if it has one."""
     ids = []
     for shape_id, shape in shapes.items():
         if isinstance(shape, Mapping) and shape.get("type") == "service":
-            traits = _mapping(shape.get("traits", {}), f"the traits of {shape_id}", place)
+            traits = require_mapping(shape.get("traits", {}), f"the traits of {shape_id}", place)
             trait = traits.get(SERVICE_TRAIT)
             if isinstance(trait, Mapping):
                 ids.append(trait.get("sdkId"))
     return ids[0] if len(ids) == 1 and isinstance(ids[0], str) else None
 
 
-def _acceptor(body: Any, place: Place) -> Acceptor:
-    acceptor = _mapping(body, "an acceptor", place)
+def parse_acceptor(body: Any, place: Place) -> Acceptor:
+    """One acceptor."""
+    acceptor = require_mapping(body, "an acceptor", place)
     state = _enum(AcceptorState, acceptor.get("state"), "state", place)
     matcher = _matcher(acceptor.get("matcher"), place)
     message = acceptor.get("message")
@@ -272,7 +292,7 @@ def _acceptor(body: Any, place: Place) -> Acceptor:
 
 
 def _matcher(body: Any, place: Place) -> Matcher:
-    union = _mapping(body, "matcher", place)
+    union = require_mapping(body, "matcher", place)
     if len(union) != 1:
         names = ", ".join(sorted(str(name) for name in union))
         raise place.error(f"matcher must have exactly one member, not {len(union)} ({names})")
@@ -297,7 +317,7 @@ def _matcher(body: Any, place: Place) -> Matcher:
 
 
 def _path_matcher(body: Any, place: Place) -> PathMatcher:
-    matcher = _mapping(body, "a path matcher", place)
+    matcher = require_mapping(body, "a path matcher", place)
     path = require_expression(matcher.get("path"), place)
     comparator = _enum(PathComparator, matcher.get("comparator"), "comparator", place)
     expected = matcher.get("expected")
@@ -308,7 +328,8 @@ def _path_matcher(body: Any, place: Place) -> PathMatcher:
     return PathMatcher(path=path, expected=expected, comparator=comparator)
 
 
-def _delay(waiter: Mapping[str, Any], member: str, default: int, place: Place) -> int:
+def parse_delay(waiter: Mapping[str, Any], member: str, default: int, place: Place) -> int:
+    """A delay of a waiter, in seconds."""
     value = waiter.get(member, default)
     if isinstance(value, bool) or not isinstance(value, int):
         raise place.error(f"{member} must be a whole number of seconds, not {_kind(value)}")
@@ -319,15 +340,17 @@ def _delay(waiter: Mapping[str, Any], member: str, default: int, place: Place) -
     return value
 
 
-def _tags(tags: Any, place: Place) -> tuple[str, ...]:
+def parse_tags(tags: Any, place: Place) -> tuple[str, ...]:
+    """The tags of a waiter."""
     if not isinstance(tags, list) or not all(isinstance(tag, str) and tag for tag in tags):
         raise place.error("tags must be a list of non-empty strings")
     return tuple(tags)
 
 
-def _typed(
+def parse_typed(
     waiter: Mapping[str, Any], member: str, kind: type, *, default: Any, place: Place
 ) -> Any:
+    """A member of a waiter that has one type."""
     value = waiter.get(member, default)
     if not isinstance(value, kind):
         raise place.error(f"{member} must be a {kind.__name__}, not {_kind(value)}")
@@ -341,7 +364,8 @@ def _enum(kind: type[EnumT], value: Any, member: str, place: Place) -> EnumT:
     return kind(value)
 
 
-def _mapping(value: Any, what: str, place: Place) -> Mapping[str, Any]:
+def require_mapping(value: Any, what: str, place: Place) -> Mapping[str, Any]:
+    """Refuse what is no object."""
     if not isinstance(value, Mapping):
         raise place.error(f"{what} must be an object, not {_kind(value)}")
     return value

@@ -1,4 +1,4 @@
-"""botocore's `waiters-2` JSON to definitions.
+"""botocore's `waiters-2` JSON to definitions, and back as far as it goes.
 
 | botocore | Smithy |
 |---|---|
@@ -18,6 +18,7 @@ time: it is left out beside others, and refused where it is the only one.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -48,6 +49,9 @@ _COMPARATORS = {
     "pathAll": PathComparator.ALL_STRING_EQUALS,
     "pathAny": PathComparator.ANY_STRING_EQUALS,
 }
+
+
+_MATCHERS = {comparator: matcher for matcher, comparator in _COMPARATORS.items()}
 
 
 def convert_model(
@@ -107,6 +111,44 @@ def without_status(
 
     acceptors = [converted(acceptor) for acceptor in definition.acceptors]
     return replace(definition, acceptors=tuple(a for a in acceptors if a is not None))
+
+
+def to_waiters2(definition: WaiterDefinition) -> dict[str, Any]:
+    """One waiter in botocore's form, without the acceptors that it has no words for.
+
+    `maxAttempts` is 40, the most common number of botocore's, or what makes ten minutes.
+    """
+    converted = [acceptor_to_waiters2(acceptor) for acceptor in definition.acceptors]
+    return {
+        "operation": definition.operation,
+        "delay": definition.min_delay,
+        "maxAttempts": max(40, math.ceil(600 / definition.min_delay)),
+        "description": definition.documentation,
+        "acceptors": [acceptor for acceptor in converted if acceptor is not None],
+    }
+
+
+def acceptor_to_waiters2(acceptor: Acceptor) -> dict[str, Any] | None:
+    """One acceptor in botocore's form; None if it looks at the input, which botocore cannot."""
+    match acceptor.matcher:
+        case OutputMatcher(matcher=path_matcher):
+            is_boolean = path_matcher.comparator is PathComparator.BOOLEAN_EQUALS
+            matcher: dict[str, Any] = {
+                "matcher": _MATCHERS.get(path_matcher.comparator, "path"),
+                "argument": path_matcher.path,
+                "expected": path_matcher.expected == "true"
+                if is_boolean
+                else path_matcher.expected,
+            }
+        case SuccessMatcher(success=success):
+            matcher = {"matcher": "error", "expected": not success}
+        case ErrorTypeMatcher(name=name):
+            matcher = {"matcher": "error", "expected": name}
+        case StatusMatcher(status=status):
+            matcher = {"matcher": "status", "expected": status}
+        case _:
+            return None
+    return {"state": acceptor.state.value, **matcher}
 
 
 def _convert(name: Any, body: Any, place: Place, *, service: str | None) -> WaiterDefinition:

@@ -209,6 +209,8 @@ class Course:
             Stopped: WaiterCancelledError,
         }
         attempt = self.attempt
+        if attempt is not None and attempt.service_message is None and attempt.find_reason:
+            attempt.service_message = attempt.find_reason()
         decided = ending.acceptor if isinstance(ending, Failed) else None
         return kinds[type(ending)](
             self.subject.waiter,
@@ -271,7 +273,7 @@ def reason_of(course: Course, ending: Ending) -> str:
     parts = [_what_happened(course, ending)]
     if course.subject.goal:
         parts.append(f"waited for: {cut(course.subject.goal)}")
-    seen = _last_seen(course)
+    seen = last_seen(course)
     if seen and not isinstance(ending, Failed):
         parts.append(f"last seen: {seen}")
     looks = "1 attempt" if course.attempts == 1 else f"{course.attempts} attempts"
@@ -283,10 +285,10 @@ def _what_happened(course: Course, ending: Ending) -> str:
     match ending:
         case Failed(acceptor=None):
             error = course.attempt.error if course.attempt else None
-            return f"An error occurred ({error or 'unknown'}){_said(course)}"
+            return f"An error occurred ({error or 'unknown'}){said(course)}"
         case Failed(acceptor=int(index)):
             text = course.subject.acceptors[index].text.partition(" when ")[2]
-            return f"terminal failure state: {text}{_said(course)}"
+            return f"terminal failure state: {text}{said(course)}"
         case TimedOut():
             return f"Timed out{_allowed(course.policy)}"
         case AttemptsUsedUp():
@@ -303,14 +305,18 @@ def _allowed(policy: Policy) -> str:
     return f": the {round(max(0.0, min(bounds)), 3):.12g} s that were allowed are used up"
 
 
-def _said(course: Course) -> str:
+def said(course: Course) -> str:
+    """The service's own words, to be put behind others."""
     message = course.attempt.service_message if course.attempt else None
     return f": {cut(message)}" if message else ""
 
 
-def _last_seen(course: Course) -> str | None:
+def last_seen(course: Course) -> str | None:
+    """What the last look gave, in words; None if there was none."""
     if course.attempt is None:
         return None
     if course.attempt.error:
-        return f"error {course.attempt.error}{_said(course)}"
-    return shown(course.attempt.observed) or "a response that no acceptor took as the end"
+        return f"error {course.attempt.error}{said(course)}"
+    seen = shown(course.attempt.observed) or "a response that no acceptor took as the end"
+    message = course.attempt.service_message
+    return f"{seen} ({cut(message)})" if message else seen

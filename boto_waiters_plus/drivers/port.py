@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -24,6 +24,8 @@ class Attempt:
     """The wire code of the error, or the name of its class."""
     service_message: str | None = None
     """The service's own words: of an error its message, of a response what `message` gave."""
+    find_reason: Callable[[], str | None] | None = None
+    """Finds the service's own words where there are none yet; asked if the wait ends with this."""
     last_response: Mapping[str, Any] = field(default_factory=dict)
     cut_off: Literal["deadline", "cancel"] | None = None
     """The call was ended by us and gave nothing: its time was up, or somebody cancelled."""

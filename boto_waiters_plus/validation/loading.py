@@ -12,12 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from botocore import xform_name
 from botocore.exceptions import UnknownServiceError
 from botocore.model import ServiceModel
 
-from ..aws.waiters import operation_name
+from ..aws.waiters import ServiceWaiters, operation_name
 from ..catalog.files import load_definitions
-from ..catalog.smithy import AWS_NAMESPACE, WAITABLE
+from ..catalog.overlays import OVERLAY, parse_overlays
+from ..catalog.smithy import AWS_NAMESPACE, WAITABLE, parse_model
 from ..catalog.waiters2 import without_status
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
@@ -256,11 +258,15 @@ def _apply_to_botocore(
             unit.fail(shape_id, text, target.locate(()))
         return
     unit.suppressions += of_trait(shape_id, traits)
-    if WAITABLE not in traits:
+    if WAITABLE not in traits and OVERLAY not in traits:
         return
     if name not in model.operation_names:
         event = _unknown_operation(target, name, model)
         unit.events.append(event if newer is None else as_note(event, newer))
+        return
+    if OVERLAY in traits:
+        _add_overlays(unit, document, shape_id, traits[OVERLAY], model)
+    if WAITABLE not in traits:
         return
     operation = model.operation(name)
     unit.subjects.append(
@@ -268,6 +274,28 @@ def _apply_to_botocore(
     )
     closure = unit.closures.setdefault(f"{namespace}#{model.service.service_name}", set())
     closure.add(shape_id)
+
+
+def _add_overlays(
+    unit: Unit, document: Document, shape_id: str, overlays: Any, model: BotocoreModel
+) -> None:
+    """Take the waiters that a client has, as overlays change them."""
+    target = Target(shape_id, document.locate_below("shapes", shape_id, "traits", OVERLAY))
+    alone = {"shapes": {shape_id: {"type": "apply", "traits": {OVERLAY: overlays}}}}
+    service = model.service.service_name
+    source = document.source or "dict"
+    try:
+        parsed = parse_overlays(alone, source=source, service=service)
+        below = parse_model(document.data, source=source, service=service)
+        found = ServiceWaiters(model.service, None, [*parsed, *below]).by_snake_name
+    except WaiterDefinitionError as error:
+        acceptor = "" if error.acceptor is None else f", acceptor {error.acceptor}"
+        text = f"Waiter `{error.waiter}`{acceptor}: {error.problem}"
+        unit.events.append(target.event(Severity.ERROR, "Model", text, waiter=error.waiter))
+        return
+    changed = tuple(found[xform_name(overlay.name)].definition for overlay in parsed)
+    operation = model.operation(shape_id.partition("#")[2])
+    unit.subjects.append(Subject(target=target, operation=operation, definitions=changed))
 
 
 def _unknown_operation(target: Target, name: str, model: BotocoreModel) -> ValidationEvent:

@@ -1,14 +1,27 @@
 """botocore's waiters-2 form, converted."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from boto_waiters_plus import WaiterDefinitionError
-from boto_waiters_plus.catalog.waiters2 import convert_model, without_status
+from boto_waiters_plus.catalog.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.catalog.waiters2 import (
+    acceptor_to_waiters2,
+    convert_model,
+    to_waiters2,
+    without_status,
+)
 from boto_waiters_plus.engine.matching import Matching
-from boto_waiters_plus.engine.model import AcceptorState
+from boto_waiters_plus.engine.model import (
+    Acceptor,
+    AcceptorState,
+    InputOutputMatcher,
+    PathComparator,
+    PathMatcher,
+)
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "conversion.json").read_text())
 ANY_RESPONSE = {"state": "success", "matcher": "status", "expected": 200}
@@ -131,3 +144,37 @@ def test_a_template_without_acceptors_leaves_the_others_usable():
     assert [d.name for d in convert_model(both, source="waiters-2.json")] == ["ThingReady"]
     with pytest.raises(WaiterDefinitionError, match="at least one acceptor"):
         converted(template)
+
+
+# --- back to botocore's form ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("service_id", list(shipped_services()))
+def test_what_is_shipped_comes_back_from_botocores_form_as_it_was(service_id):
+    for definition in shipped_definitions(service_id):
+        if any(isinstance(each.matcher, InputOutputMatcher) for each in definition.acceptors):
+            continue  # botocore has no words for it
+        document = {"waiters": {definition.name: to_waiters2(definition)}}
+        [back] = convert_model(document, source="back")
+        assert back.operation == definition.operation
+        assert back.min_delay == definition.min_delay
+        # An absolute shape id comes back as the name that counts.
+        told = [(a.state, a.matcher.describe()) for a in definition.acceptors]
+        assert [(a.state, a.matcher.describe()) for a in back.acceptors] == told
+
+
+@pytest.mark.parametrize(
+    ("delay", "attempts"), [(1, 600), (2, 300), (7, 86), (15, 40), (30, 40), (0.5, 1200)]
+)
+def test_attempts_are_forty_or_make_ten_minutes(delay, attempts):
+    [definition] = shipped_definitions("s3")[:1]
+    assert to_waiters2(replace(definition, min_delay=delay))["maxAttempts"] == attempts
+
+
+def test_an_acceptor_that_looks_at_the_input_is_left_out():
+    matcher = PathMatcher(path="a", expected="true", comparator=PathComparator.BOOLEAN_EQUALS)
+    acceptor = Acceptor(state=AcceptorState.SUCCESS, matcher=InputOutputMatcher(matcher))
+    assert acceptor_to_waiters2(acceptor) is None
+    [definition] = shipped_definitions("s3")[:1]
+    both = replace(definition, acceptors=(acceptor, *definition.acceptors))
+    assert to_waiters2(both) == to_waiters2(definition)

@@ -8,7 +8,8 @@ import botocore
 import jmespath
 import pytest
 
-from boto_waiters_plus.aws.find_reasons import EXPECTED, TRAIT, reason_beside, reasons_of
+from boto_waiters_plus.aws.find_reasons import reasons_of
+from boto_waiters_plus.aws.reasons import EXPECTED, TRAIT, reason_beside
 from boto_waiters_plus.aws.waiters import default_loader
 from boto_waiters_plus.catalog.shipped import shipped_definitions
 

@@ -82,8 +82,14 @@ def run(config, answers, *, replaced):
                 WaiterConfig={"Delay": 3, "MaxAttempts": 4}
             )
         except WaiterError as error:
-            end = str(error), error.kwargs, error.last_response
+            words = {name: stocks_part(text) for name, text in error.kwargs.items()}
+            end = stocks_part(str(error)), words, error.last_response
     return end, len(looks), sleeps
+
+
+def stocks_part(text):
+    """Without the service's own words, which only ours puts behind a terminal failure."""
+    return text.removesuffix(": why") if "terminal failure" in text else text
 
 
 @contextlib.contextmanager

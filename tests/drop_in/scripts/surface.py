@@ -9,7 +9,7 @@ import botocore.waiter
 
 s3 = boto3.client("s3")
 waiter = s3.get_waiter("bucket_exists")
-print(s3.waiter_names)
+print([name for name in s3.waiter_names if name.endswith("exists")])
 print(waiter.name, waiter.config.operation, waiter.config.delay, waiter.config.max_attempts)
 print(waiter.config.description, len(waiter.config.acceptors))
 print(type(waiter).__name__, isinstance(waiter, botocore.waiter.Waiter))
@@ -23,7 +23,8 @@ for name in ("nope", "BucketExists", ""):
     try:
         s3.get_waiter(name)
     except ValueError as error:
-        print(type(error).__name__, error)
+        # The nearest name may stand behind.
+        print(type(error).__name__, str(error).partition(";")[0])
 
 twin = copy.copy(waiter)
 print(twin.name, twin.config is waiter.config, type(twin) is type(waiter))

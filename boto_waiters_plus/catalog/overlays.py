@@ -1,0 +1,151 @@
+"""Overlays: what somebody changes of a waiter that another place defines.
+
+The trait `boto.waiters#overlay` stands where `smithy.waiters#waitable` could stand. By the name of
+a waiter it has what is put before and behind its acceptors, and the members that take the place of
+its own. An acceptor is never taken away: one before it with the same matcher decides first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..engine.model import Acceptor, WaiterDefinition
+from ..exceptions import WaiterDefinitionError
+from ..options import unknown
+from .smithy import (
+    Place,
+    parse_acceptor,
+    parse_delay,
+    parse_tags,
+    parse_typed,
+    require_mapping,
+    shapes_with,
+)
+
+OVERLAY = "boto.waiters#overlay"
+
+MEMBERS = ("prepend", "append", "minDelay", "maxDelay", "documentation", "deprecated", "tags")
+
+# As waiters-2 has names, too.
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaiterOverlay:
+    """Changes to one waiter of one operation; None where nothing changes."""
+
+    name: str
+    operation: str
+    prepend: tuple[Acceptor, ...] = ()
+    append: tuple[Acceptor, ...] = ()
+    min_delay: float | None = None
+    max_delay: float | None = None
+    documentation: str | None = None
+    deprecated: bool | None = None
+    tags: tuple[str, ...] | None = None
+    service: str | None = None
+    """What tells the service, as of a definition."""
+    source: str = field(default="", compare=False)
+    """The file (or kind of place) it was read from, for messages."""
+
+    def applied_to(self, definition: WaiterDefinition) -> WaiterDefinition:
+        """The changed waiter.
+
+        Raises:
+            WaiterDefinitionError: the waiter polls another operation, or its delays would cross.
+        """
+        if definition.operation != self.operation:
+            raise self.refuse(f"the waiter polls {definition.operation}, not {self.operation}")
+        members = ("min_delay", "max_delay", "documentation", "deprecated", "tags")
+        given = {name: getattr(self, name) for name in members if getattr(self, name) is not None}
+        changed = replace(
+            definition,
+            acceptors=(*self.prepend, *definition.acceptors, *self.append),
+            source=f"{definition.source}, changed by {self.source}",
+            **given,
+        )
+        if changed.min_delay > changed.max_delay:
+            raise self.refuse(
+                f"minDelay ({changed.min_delay}) would be more than maxDelay ({changed.max_delay})"
+            )
+        return changed
+
+    def refuse(self, problem: str) -> WaiterDefinitionError:
+        """The error that names file and waiter."""
+        return WaiterDefinitionError(f"{OVERLAY}: {problem}", source=self.source, waiter=self.name)
+
+
+Layer = WaiterDefinition | WaiterOverlay
+"""What a place can have for a waiter: all of it, or changes."""
+
+
+def parse_overlays(
+    model: Mapping[str, Any], *, source: str, service: str | None = None
+) -> list[WaiterOverlay]:
+    """The overlays of a Smithy model in JSON AST form; see `smithy.parse_model`.
+
+    Raises:
+        WaiterDefinitionError: an overlay has an unknown member, changes nothing, or has one that
+            breaks a rule of the specification.
+    """
+    place = Place(source)
+    shapes = require_mapping(model.get("shapes", {}), "shapes", place)
+    return [
+        _overlay(body, found.operation, found.service, place.in_waiter(name))
+        for found in shapes_with(OVERLAY, shapes, place, service)
+        for name, body in found.waiters.items()
+    ]
+
+
+def _overlay(body: Any, operation: str, service: str | None, place: Place) -> WaiterOverlay:
+    name = place.waiter
+    if not isinstance(name, str) or not _NAME.match(name):
+        raise place.error("a waiter name is alphanumeric")
+    overlay = require_mapping(body, "an overlay", place)
+    for member in overlay:
+        _require_known(member, place)
+    if not overlay:
+        raise place.error(f"an overlay has one of {', '.join(MEMBERS)}")
+    given: dict[str, Any] = {}
+    if "minDelay" in overlay:
+        given["min_delay"] = parse_delay(overlay, "minDelay", 0, place)
+    if "maxDelay" in overlay:
+        given["max_delay"] = parse_delay(overlay, "maxDelay", 0, place)
+    if "tags" in overlay:
+        given["tags"] = parse_tags(overlay["tags"], place)
+    return WaiterOverlay(
+        name=name,
+        operation=operation,
+        prepend=_acceptors(overlay, "prepend", place),
+        append=_acceptors(overlay, "append", place),
+        documentation=_optional(overlay, "documentation", str, place),
+        deprecated=_optional(overlay, "deprecated", bool, place),
+        service=service,
+        source=place.source,
+        **given,
+    )
+
+
+def _require_known(member: Any, place: Place) -> None:
+    # In the specification's own traits an unknown member may be a newer one; not in ours.
+    if member not in MEMBERS:
+        raise place.error(f"an overlay: {unknown(str(member)[:40], MEMBERS, 'member')}")
+
+
+def _acceptors(overlay: Mapping[str, Any], member: str, place: Place) -> tuple[Acceptor, ...]:
+    acceptors = overlay.get(member, [])
+    if not isinstance(acceptors, list):
+        raise place.error(f"{member} must be a list of acceptors")
+    return tuple(
+        parse_acceptor(acceptor, place.in_acceptor(index))
+        for index, acceptor in enumerate(acceptors)
+    )
+
+
+def _optional(overlay: Mapping[str, Any], member: str, kind: type, place: Place) -> Any:
+    if member not in overlay:
+        return None
+    return parse_typed(overlay, member, kind, default=None, place=place)

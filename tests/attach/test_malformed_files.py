@@ -1,0 +1,100 @@
+"""A malformed file on the search path: what can be listed is listed, what is asked for refused."""
+
+import json
+import logging
+import pickle
+from unittest import mock
+
+import boto3
+import botocore.session
+import pytest
+from botocore.loaders import Loader
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.aws import waiters
+
+FILE = "kinesis/2013-12-02/smithy-waiters-1.json"
+BROKEN = {
+    "smithy": "2.0",
+    "shapes": {
+        "com.amazonaws.kinesis#DescribeStream": {
+            "type": "apply",
+            "traits": {"smithy.waiters#waitable": {"Mine": {"acceptors": [{"state": "done"}]}}},
+        }
+    },
+}
+PLACE = f"{FILE} on botocore's search path: waiter Mine, acceptor 0: "
+
+
+@pytest.fixture
+def client(tmp_path):
+    """`client(service)` of a session whose search path has the file."""
+    (tmp_path / FILE).parent.mkdir(parents=True)
+    (tmp_path / FILE).write_text(json.dumps(BROKEN))
+    waiters._log_once.cache_clear()
+    bwp.install()
+    session = botocore.session.Session()
+    session.register_component("data_loader", Loader(extra_search_paths=[str(tmp_path)]))
+    return lambda service="kinesis": session.create_client(service, region_name="us-east-1")
+
+
+def test_dir_lists_what_can_be_read_and_says_once_what_cannot(client, caplog):
+    with caplog.at_level(logging.WARNING, "boto_waiters_plus"):
+        for kinesis in (client(), client()):
+            assert {"describe_stream", "wait_until_stream_exists"} <= set(dir(kinesis))
+            assert "wait_until_mine" not in dir(kinesis)
+    [record] = [r for r in caplog.records if "refused" in r.message]
+    assert PLACE in record.message
+
+
+@pytest.mark.parametrize("name", ["wait_until_mine", "wait_until_stream_exists", "wait_until_x"])
+def test_a_method_of_the_service_is_refused_with_file_waiter_and_acceptor(client, name):
+    with pytest.raises(bwp.WaiterDefinitionError, match=f"^{PLACE}state must be one of") as caught:
+        getattr(client(), name)
+    assert (caught.value.waiter, caught.value.acceptor) == ("Mine", 0)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert isinstance(again, bwp.WaiterDefinitionError)
+    assert str(again) == str(caught.value)
+
+
+def test_to_hasattr_and_autospec_the_method_is_not_there(client):
+    kinesis = client()
+    assert not hasattr(kinesis, "wait_until_mine")
+    assert getattr(kinesis, "wait_until_mine", None) is None
+    assert mock.create_autospec(kinesis).describe_stream is not None
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"waiters": 1}', "{", "7"])
+def test_a_malformed_waiters_2_is_no_reason_for_dir_to_fail(client, tmp_path, content):
+    (tmp_path / FILE).unlink()
+    (tmp_path / FILE).with_name("waiters-2.json").write_text(content)
+    kinesis = client()
+    assert "wait_until_stream_exists" in dir(kinesis)
+    with pytest.raises(bwp.WaiterDefinitionError, match=r"kinesis/2013-12-02/waiters-2\.json: "):
+        kinesis.wait_until_stream_exists  # noqa: B018 - the lookup is what is tested
+
+
+def test_everything_else_works(client):
+    kinesis = client()
+    assert hasattr(kinesis, "describe_stream")
+    assert not hasattr(kinesis, "wait_for_ever")
+    assert kinesis.get_waiter("stream_exists").name == "StreamExists"
+    assert kinesis.can_paginate("list_streams")
+    assert hasattr(client("dynamodb"), "wait_until_table_exists")
+
+
+def test_waiting_by_name_is_refused_too(client):
+    with pytest.raises(bwp.WaiterDefinitionError, match=PLACE):
+        bwp.wait_until(client(), "StreamExists", StreamName="s", max_wait=3)
+    with pytest.raises(bwp.WaiterDefinitionError, match=PLACE):
+        bwp.Wait(client(), "StreamExists", {"StreamName": "s"}, max_wait=3)
+
+
+def test_an_overlay_of_a_misspelt_name_is_refused_in_the_same_way():
+    overlay = {"boto.waiters#overlay": {"StreamExist": {"minDelay": 1}}}
+    shape = {"type": "apply", "traits": overlay}
+    shapes = {"com.amazonaws.kinesis#DescribeStream": shape}
+    kinesis = bwp.enable(boto3.client("kinesis"), definitions={"smithy": "2.0", "shapes": shapes})
+    assert "wait_until_stream_exists" in dir(kinesis)
+    with pytest.raises(AttributeError, match="did you mean 'StreamExists'"):
+        kinesis.wait_until_stream_exists  # noqa: B018 - the lookup is what is tested

@@ -1,0 +1,231 @@
+"""A wait that failed quotes the service's own words, whichever waiter it was."""
+
+import boto3
+import pytest
+from botocore.exceptions import WaiterError
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.aws import reasons
+from boto_waiters_plus.aws.reasons import Compared, find_reason
+from boto_waiters_plus.engine.model import AcceptorState
+from boto_waiters_plus.engine.showing import MAX_TEXT
+
+WAYS = ("wait_until", "get_waiter")
+FAILED = "Resource handler returned message: quota of buckets is used up"
+
+
+def stack(status, reason=None):
+    return {"StackStatus": status} if reason is None else stack(status) | words(reason)
+
+
+def words(reason):
+    return {"StackStatusReason": reason}
+
+
+def stacks(*found):
+    return {"Stacks": list(found)}
+
+
+def failed(way, client, name, max_wait=5, **parameters):
+    """The error of a wait, by our method or by botocore's waiter object."""
+    waits = {
+        "wait_until": lambda: bwp.wait_until(client, name, max_wait=max_wait, **parameters),
+        "get_waiter": lambda: client.get_waiter(name).wait(
+            **parameters, WaiterConfig={"MaxWait": max_wait}
+        ),
+    }
+    with pytest.raises(WaiterError) as caught:
+        waits[way]()
+    return caught.value
+
+
+@pytest.fixture
+def client():
+    bwp.install()
+    return lambda service: boto3.client(service, region_name="us-east-1")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("service", "waiter", "parameters", "response", "said"),
+    [
+        (
+            "cloudformation",
+            "stack_create_complete",
+            {"StackName": "s"},
+            stacks(stack("CREATE_FAILED", FAILED)),
+            FAILED,
+        ),
+        (
+            "cloudformation",
+            "stack_create_complete",
+            {},
+            stacks(stack("CREATE_COMPLETE", "fine"), stack("ROLLBACK_COMPLETE", FAILED)),
+            FAILED,
+        ),
+        (
+            "ec2",
+            "instance_running",
+            {},
+            {
+                "Reservations": [
+                    {"Instances": [{"State": {"Name": "running"}}]},
+                    {
+                        "Instances": [
+                            {
+                                "State": {"Name": "terminated"},
+                                "StateReason": {"Code": "c", "Message": "no capacity"},
+                            }
+                        ]
+                    },
+                ]
+            },
+            "no capacity",
+        ),
+        (
+            "lambda",
+            "function_active",
+            {"FunctionName": "f"},
+            {"State": "Failed", "StateReason": "the image is gone"},
+            "the image is gone",
+        ),
+        (
+            "signer",
+            "successful_signing_job",
+            {"jobId": "j"},
+            {"status": "Failed", "statusReason": "no such key"},
+            "no such key",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) and value.islower() else "",
+)
+def test_a_failure_quotes_the_reason_beside_the_state(
+    way, client, answers, service, waiter, parameters, response, said
+):
+    target = client(service)
+    answers(target, response)
+    error = failed(way, target, waiter, **parameters)
+    assert isinstance(error, bwp.WaiterFailedError)
+    assert error.service_message == said
+    assert "terminal failure state" in str(error)
+    assert f": {said}" in str(error)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_wait_out_of_time_quotes_the_reason_of_the_last_state(way, client, answers, virtual_time):
+    cloudformation = client("cloudformation")
+    answers(cloudformation, stacks(stack("CREATE_IN_PROGRESS", "User Initiated")))
+    error = failed(way, cloudformation, "stack_create_complete", 90)
+    assert not isinstance(error, bwp.WaiterFailedError)
+    assert error.service_message == "User Initiated"
+    assert "last seen: ['CREATE_IN_PROGRESS'] (User Initiated)" in str(error)
+
+
+def test_the_reason_of_a_resource_that_is_there_already_is_not_quoted(
+    client, answers, virtual_time
+):
+    cloudformation = client("cloudformation")
+    answers(
+        cloudformation, stacks(stack("CREATE_COMPLETE", "done"), stack("CREATE_IN_PROGRESS", "why"))
+    )
+    assert failed("wait_until", cloudformation, "stack_create_complete").service_message == "why"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_failure_by_an_error_quotes_the_service_too(way, client, answers, error):
+    dynamodb = client("dynamodb")
+    answers(dynamodb, error("AccessDeniedException", "not you"))
+    caught = failed(way, dynamodb, "table_exists", TableName="orders")
+    assert caught.service_message == "not you"
+    assert "not you" in str(caught)
+
+
+def test_botocores_words_come_first_where_peers_look_for_them(client, answers):
+    cloudformation = client("cloudformation")
+    answers(cloudformation, stacks(stack("CREATE_FAILED", FAILED)))
+    reason = failed("get_waiter", cloudformation, "stack_create_complete").kwargs["reason"]
+    assert reason == (
+        'Waiter encountered a terminal failure state: For expression "Stacks[].StackStatus" '
+        f'we matched expected path: "CREATE_FAILED" at least once: {FAILED}'
+    )
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("reason", [None, "", "  ", 7, ["x"], {"Message": "x"}])
+def test_without_words_nothing_is_added(way, client, answers, reason):
+    cloudformation = client("cloudformation")
+    answers(cloudformation, stacks(stack("CREATE_FAILED", reason)))
+    error = failed(way, cloudformation, "stack_create_complete")
+    assert error.service_message is None
+    assert "None" not in str(error)
+
+
+def test_words_are_cut(client, answers):
+    cloudformation = client("cloudformation")
+    answers(cloudformation, stacks(stack("CREATE_FAILED", "x" * 1000)))
+    error = failed("wait_until", cloudformation, "stack_create_complete")
+    assert error.service_message == "x" * (MAX_TEXT - 3) + "..."
+    assert "x" * MAX_TEXT not in str(error)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_member_that_became_sensitive_is_not_quoted(way, client, answers):
+    """The table was made from one botocore; the installed one may call more sensitive."""
+    cloudformation = client("cloudformation")
+    shapes = cloudformation.meta.service_model._shape_resolver._shape_map
+    before = shapes["StackStatusReason"]
+    shapes["StackStatusReason"] = {**before, "sensitive": True}
+    try:
+        answers(cloudformation, stacks(stack("CREATE_FAILED", FAILED)))
+        error = failed(way, cloudformation, "stack_create_complete")
+    finally:
+        shapes["StackStatusReason"] = before
+    assert error.service_message is None
+    assert FAILED not in str(error)
+
+
+def test_a_definition_of_ones_own_needs_no_message(client, answers, waitable):
+    """Its path is not in the shipped table: the model is asked."""
+    path = {"path": "Stacks[0].StackStatus", "comparator": "stringEquals"}
+    acceptors = [
+        {"state": state, "matcher": {"output": {**path, "expected": expected}}}
+        for state, expected in (("success", "CREATE_COMPLETE"), ("failure", "DELETE_FAILED"))
+    ]
+    document = waitable("StackOfMine", "DescribeStacks", *acceptors)
+    cloudformation = bwp.enable(client("cloudformation"), definitions=document)
+    answers(cloudformation, stacks(stack("DELETE_FAILED", FAILED)))
+    assert failed("wait_until", cloudformation, "stack_of_mine").service_message == FAILED
+
+
+def test_nothing_is_looked_for_while_a_wait_goes_on_or_succeeds(
+    client, answers, virtual_time, monkeypatch
+):
+    asked = []
+    monkeypatch.setattr(reasons, "_expression_for", lambda *_: asked.append(1))
+    cloudformation = client("cloudformation")
+    under_way = stacks(stack("CREATE_IN_PROGRESS", "x"))
+    done = stacks(stack("CREATE_COMPLETE", "x"))
+    answers(cloudformation, under_way, under_way, done)
+    bwp.wait_until(cloudformation, "stack_create_complete", max_wait=300)
+    answers(cloudformation, under_way, done)
+    cloudformation.get_waiter("stack_create_complete").wait()
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    "state", ["a'b", "a\\", "a\\' || Secret || '", "a`b", 'a"b', "ü", "{expected}"]
+)
+def test_a_state_of_any_spelling_stays_a_value(client, state):
+    operation = client("cloudformation").meta.service_model.operation_model("DescribeStacks")
+    acceptors = [Compared("Stacks[].StackStatus", "OK", AcceptorState.SUCCESS)]
+    response = stacks(stack("OTHER", "wrong"), stack(state, "right"))
+    response["Stacks"].reverse()
+    assert find_reason(operation, response, acceptors, None) == "right"
+
+
+def test_a_response_that_is_no_structure_has_no_reason(client):
+    operation = client("cloudformation").meta.service_model.operation_model("DescribeStacks")
+    acceptors = [Compared("Stacks[].StackStatus", "BAD", AcceptorState.FAILURE)]
+    for response in (None, [], "x", {"Stacks": 7}):
+        assert find_reason(operation, response, acceptors, 0) is None
+        assert find_reason(operation, response, acceptors, None) is None

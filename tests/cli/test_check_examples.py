@@ -1,0 +1,120 @@
+"""`boto-wait check` on the specification's own examples, as they stand in its text.
+
+Two of them have a slip: a waiter's `description`, where the member is `documentation`, and an
+acceptor without a state, whose matcher stands where `matcher` should.
+"""
+
+import argparse
+
+import pytest
+
+pytest.importorskip("lark")
+
+from boto_waiters_plus.cli import check
+
+HEAD = """$version: "2"
+namespace smithy.example
+
+use smithy.waiters#waitable
+
+"""
+THING_EXISTS = """@waitable(
+    ThingExists: {
+        description: "Waits until a thing has been created"
+        acceptors: [
+            // Fail-fast if the thing transitions to a "failed" state.
+            {
+                state: "failure"
+                matcher: {
+                    output: {
+                        path: "status"
+                        comparator: "stringEquals"
+                        expected: "failed"
+                    }
+                }
+            }
+            // Succeed when the thing enters into a "success" state.
+            {
+                state: "success"
+                matcher: {
+                    output: {
+                        path: "status"
+                        comparator: "stringEquals"
+                        expected: "success"
+                    }
+                }
+            }
+        ]
+    }
+)
+operation GetThing {
+    input: GetThingInput
+    output: GetThingOutput
+}
+
+@input
+structure GetThingInput {
+    @required
+    name: String
+}
+
+@output
+structure GetThingOutput {
+    status: String
+}
+"""
+GROUP_EXISTS = """@waitable(
+    GroupExists: {
+        acceptors: [
+            {
+                inputOutput: {
+                    path: "length(input.groups) == length(output.groups)"
+                    expected: "true"
+                    comparator: "booleanEquals"
+                }
+            }
+        ]
+    }
+)
+operation ListGroups {
+    input: ListGroupsInput
+    output: ListGroupsOutput
+}
+"""
+
+
+def run(file):
+    parser = argparse.ArgumentParser(prog="boto-wait")
+    check.add_parser(parser.add_subparsers(required=True))
+    return check.run(parser.parse_args(["check", str(file)]))
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line"),
+    [
+        (
+            THING_EXISTS,
+            0,
+            (
+                "[WARNING] smithy.example#GetThing: Error validating trait "
+                "`smithy.waiters#waitable`.ThingExists: Invalid structure member `description` "
+                "found for `smithy.waiters#Waiter` | "
+                "TraitValue.UnknownMember.smithy.waiters#Waiter.description ({file}:7:5)"
+            ),
+        ),
+        (
+            GROUP_EXISTS,
+            1,
+            (
+                "[ERROR] smithy.example#ListGroups: Error creating trait "
+                "`smithy.waiters#waitable`: Missing expected member `state` | Model ({file}:10:17)"
+            ),
+        ),
+    ],
+    ids=["description", "no state"],
+)
+def test_the_slip_of_an_example_is_an_event(tmp_path, capsys, text, code, line):
+    file = tmp_path / "example.smithy"
+    file.write_text(HEAD + text)
+    assert run(file) == code
+    assert capsys.readouterr().out == line.format(file=file) + "\n"

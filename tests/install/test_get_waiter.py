@@ -1,0 +1,314 @@
+"""`client.get_waiter` and `client.waiter_names` know the waiters that botocore lacks."""
+
+import pickle
+import sys
+from types import SimpleNamespace
+from unittest import mock
+
+import boto3
+import botocore.waiter
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError, WaiterError
+
+import boto_waiters_plus as bwp
+
+QUERY = "query_execution_succeeded"
+
+
+def query(state, reason=None):
+    status = {"State": state} if reason is None else {"State": state, "StateChangeReason": reason}
+    return {"QueryExecution": {"Status": status}}
+
+
+class Service:
+    """Answers a client's calls; the last answer is repeated."""
+
+    def __init__(self, client, *answers):
+        self.calls = []
+        self._answers = list(answers)
+        client.meta.events.register("before-call", self._answer)
+
+    def _answer(self, model, params, **_):
+        self.calls.append(model.name)
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        status = 400 if "Error" in answer else 200
+        metadata = {"HTTPStatusCode": status, "RetryAttempts": 0}
+        return SimpleNamespace(status_code=status), {**answer, "ResponseMetadata": metadata}
+
+
+@pytest.fixture
+def athena():
+    bwp.install()
+    return boto3.client("athena")
+
+
+def wait(client, name=QUERY, **keywords):
+    return client.get_waiter(name).wait(QueryExecutionId="q", **keywords)
+
+
+# --- names --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stock():
+    """The names that botocore has for EC2."""
+    names = boto3.client("ec2").waiter_names
+    assert "instance_running" in names
+    return names
+
+
+def test_waiter_names_are_botocores_and_then_those_it_lacks(stock):
+    bwp.install()
+    names = boto3.client("ec2").waiter_names
+    ours = names[len(stock) :]
+    assert names[: len(stock)] == stock
+    assert ours == sorted(ours)
+    assert "transit_gateway_available" in ours
+    assert len(names) == len(set(names))
+
+
+def test_a_service_that_botocore_has_no_waiter_for_has_names(athena):
+    assert QUERY in athena.waiter_names
+    for name in athena.waiter_names:
+        assert athena.get_waiter(name).name
+
+
+def test_definitions_of_ones_own_are_known_too(definition):
+    kinesis = boto3.client("kinesis")
+    assert "stream_of_mine" not in kinesis.waiter_names
+    bwp.enable(kinesis, definitions=definition("StreamOfMine"))
+    assert "stream_of_mine" in kinesis.waiter_names
+    assert kinesis.get_waiter("stream_of_mine").name == "StreamOfMine"
+
+
+def test_after_uninstall_the_names_are_botocores_again(stock, athena):
+    ec2 = boto3.client("ec2")
+    assert len(ec2.waiter_names) > len(stock)
+    bwp.uninstall()
+    assert ec2.waiter_names == stock
+    assert athena.waiter_names == []
+    with pytest.raises(ValueError, match=f"^Waiter does not exist: {QUERY}$"):
+        athena.get_waiter(QUERY)
+
+
+def test_a_test_may_put_names_of_its_own_there(athena):
+    with mock.patch.object(athena, "waiter_names", ["mine"]):
+        assert athena.waiter_names == ["mine"]
+    assert QUERY in athena.waiter_names
+    assert mock.create_autospec(athena).waiter_names is not None
+    assert mock.create_autospec(type(athena)).get_waiter is not None
+    assert mock.Mock(spec=athena).waiter_names is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("query_execution_suceeded", f"; did you mean '{QUERY}'?"),
+        ("QueryExecutionSucceeded", f"; did you mean '{QUERY}'?"),
+        ("nope", ""),
+        ("", ""),
+        (None, ""),
+    ],
+)
+def test_an_unknown_name_is_refused_in_botocores_words_with_the_nearest(athena, name, hint):
+    with pytest.raises(ValueError, match="Waiter does not exist") as caught:
+        athena.get_waiter(name)
+    assert str(caught.value) == f"Waiter does not exist: {name}{hint}"
+
+
+def test_botocores_own_names_keep_botocores_own_acceptors():
+    """By AWS's Smithy model a 403 ends this wait in failure, by botocore's waiter in success."""
+    bwp.install()
+    s3 = boto3.client("s3")
+    assert 403 in [
+        acceptor.expected for acceptor in s3.get_waiter("bucket_exists").config.acceptors
+    ]
+    Service(s3, {"Error": {"Code": "403", "Message": "Forbidden"}})
+    with pytest.raises(bwp.WaiterFailedError):
+        s3.wait_until_bucket_exists(Bucket="b", max_wait=3)
+
+
+# --- the object ---------------------------------------------------------------------------------
+
+
+def test_it_is_a_waiter_as_any_other(athena):
+    waiter = athena.get_waiter(QUERY)
+    assert isinstance(waiter, botocore.waiter.Waiter)
+    assert type(waiter).__name__ == "Athena.Waiter.QueryExecutionSucceeded"
+    assert waiter.name == "QueryExecutionSucceeded"
+    definition = athena.wait_until_query_execution_succeeded.definition
+    assert waiter.config.operation == "GetQueryExecution"
+    assert waiter.config.delay == definition.min_delay
+    assert waiter.config.delay * waiter.config.max_attempts >= 600
+    assert waiter.config.max_attempts >= 40
+    assert [(a.state, a.matcher, a.expected) for a in waiter.config.acceptors][:3] == [
+        ("success", "path", "SUCCEEDED"),
+        ("failure", "path", "FAILED"),
+        ("failure", "path", "CANCELLED"),
+    ]
+    assert "QueryExecutionId" in str(type(waiter).wait.__doc__)
+    assert waiter.outcome is None
+
+
+def test_it_returns_the_outcome(athena, virtual_time):
+    service = Service(athena, query("QUEUED"), query("RUNNING"), query("SUCCEEDED"))
+    waiter = athena.get_waiter(QUERY)
+    outcome = waiter.wait(QueryExecutionId="q")
+    assert isinstance(outcome, bwp.ResponseOutcome)
+    assert outcome is waiter.outcome
+    assert (outcome.attempts, outcome.observed, outcome.acceptor.index) == (3, "SUCCEEDED", 0)
+    assert service.calls == ["GetQueryExecution"] * 3
+
+
+def test_a_failure_is_in_botocores_words_and_the_services(athena):
+    Service(athena, query("FAILED", "SYNTAX_ERROR"))
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        wait(athena)
+    error = caught.value
+    assert error.kwargs["reason"] == (
+        "Waiter encountered a terminal failure state: For expression "
+        '"QueryExecution.Status.State" we matched expected path: "FAILED": SYNTAX_ERROR'
+    )
+    assert error.service_message == "SYNTAX_ERROR"
+    assert error.last_response["QueryExecution"]["Status"]["State"] == "FAILED"
+    assert error.acceptor.index == 1
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_an_error_that_no_acceptor_takes_is_in_botocores_words(athena):
+    Service(athena, {"Error": {"Code": "AccessDeniedException", "Message": "not you"}})
+    with pytest.raises(WaiterError) as caught:
+        wait(athena)
+    assert caught.value.kwargs["reason"] == "An error occurred (AccessDeniedException): not you"
+    assert isinstance(caught.value.__cause__, ClientError)
+
+
+def test_what_is_no_error_of_the_service_comes_through_raw(athena):
+    Service(athena, EndpointConnectionError(endpoint_url="http://x"))
+    with pytest.raises(EndpointConnectionError):
+        wait(athena)
+
+
+def test_a_schedule_that_was_chosen_is_kept_to_the_letter(athena, virtual_time):
+    service = Service(athena, query("RUNNING"))
+    with pytest.raises(bwp.WaiterAttemptsError, match="Max attempts exceeded"):
+        wait(athena, WaiterConfig={"Delay": 7, "MaxAttempts": 3})
+    assert len(service.calls) == 3
+    assert virtual_time.now == pytest.approx(14)
+    waiter = athena.get_waiter(QUERY)
+    waiter.config.max_attempts = 1
+    with pytest.raises(WaiterError):
+        waiter.wait(QueryExecutionId="q")
+    assert len(service.calls) == 4
+
+
+def test_untouched_it_waits_ten_minutes_at_least(athena, virtual_time):
+    Service(athena, query("RUNNING"))
+    with pytest.raises(WaiterError, match="Max attempts exceeded"):
+        wait(athena)
+    assert 590 <= virtual_time.now <= 660
+
+
+def test_max_wait_is_kept(athena, virtual_time):
+    Service(athena, query("RUNNING"))
+    with pytest.raises(bwp.WaiterTimeoutError):
+        wait(athena, WaiterConfig={"MaxWait": 20})
+    assert virtual_time.now <= 20
+    with pytest.raises(bwp.WaiterTimeoutError):
+        wait(athena, max_wait=20)
+    assert virtual_time.now <= 40
+
+
+def test_an_unknown_key_of_waiter_config_is_refused(athena):
+    service = Service(athena, query("SUCCEEDED"))
+    with pytest.raises(ValueError, match="did you mean 'Delay'"):
+        wait(athena, WaiterConfig={"Delai": 1})
+    assert service.calls == []
+
+
+# --- what waiters-2 cannot say ------------------------------------------------------------------
+
+
+@pytest.fixture
+def counting():
+    """A waiter that compares input and output: what was asked for is all there."""
+
+    def compared(state, path):
+        matcher = {"path": path, "expected": "true", "comparator": "booleanEquals"}
+        return {"state": state, "matcher": {"inputOutput": matcher}}
+
+    acceptors = [
+        compared("retry", "!output.Shards"),
+        compared("success", "length(input.StreamName) == length(output.Shards)"),
+        {"state": "retry", "matcher": {"success": True}},
+    ]
+    traits = {"smithy.waiters#waitable": {"AllThere": {"acceptors": acceptors}}}
+    shape = {"type": "apply", "traits": traits}
+    return {"smithy": "2.0", "shapes": {"com.amazonaws.kinesis#ListShards": shape}}
+
+
+@pytest.mark.parametrize("uninstalled", [False, True])
+def test_the_definition_judges_where_botocores_form_has_no_words(
+    counting, virtual_time, uninstalled
+):
+    bwp.install(definitions=counting)
+    kinesis = boto3.client("kinesis")
+    service = Service(kinesis, {"Shards": []}, {"Shards": [{}]}, {"Shards": [{}, {}]})
+    waiter = kinesis.get_waiter("all_there")
+    # Only what can be said is there.
+    assert [(a.state, a.matcher, a.expected) for a in waiter.config.acceptors] == [
+        ("retry", "error", False)
+    ]
+    if uninstalled:
+        # botocore's own loop could never end it.
+        bwp.uninstall()
+    outcome = waiter.wait(StreamName="ab")
+    assert (outcome.attempts, len(service.calls)) == (3, 3)
+    assert outcome.acceptor.text.startswith("length(input.StreamName)")
+
+
+# --- tests of users -----------------------------------------------------------------------------
+
+
+def test_a_mock_of_waiter_wait_is_seen(athena):
+    with mock.patch("botocore.waiter.Waiter.wait") as mocked:
+        wait(athena)
+    assert mocked.call_count == 1
+
+
+def test_a_replaced_operation_is_honoured(athena):
+    waiter = athena.get_waiter(QUERY)
+    waiter._operation_method = mock.Mock(return_value=query("SUCCEEDED"))
+    assert waiter.wait(QueryExecutionId="q").attempts == 1
+    assert waiter._operation_method.mock_calls == [mock.call(QueryExecutionId="q")]
+    failing = {"Error": {"Code": "InvalidRequestException", "Message": "no"}}
+    waiter._operation_method = mock.Mock(return_value=failing)
+    with pytest.raises(WaiterError, match="no"):
+        waiter.wait(QueryExecutionId="q")
+
+
+def test_aiobotocore_awaits_it():
+    pytest.importorskip("aiobotocore", reason="aiobotocore is not installed")
+    import asyncio  # noqa: PLC0415 - nothing else here awaits
+
+    from aiobotocore.session import get_session  # noqa: PLC0415 - it may be missing
+
+    bwp.install()
+
+    async def run():
+        keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
+        async with get_session().create_client("athena", region_name="us-east-1", **keys) as client:
+            assert QUERY in client.waiter_names
+            Service(client, query("SUCCEEDED"))
+            waiter = client.get_waiter(QUERY)
+            response = await waiter.wait(QueryExecutionId="q")
+            with pytest.raises(ValueError, match="did you mean"):
+                client.get_waiter("query_execution_suceeded")
+            return waiter, response
+
+    waiter, response = asyncio.run(run())
+    assert isinstance(waiter, sys.modules["aiobotocore.waiter"].AIOWaiter)
+    assert response["QueryExecution"] == query("SUCCEEDED")["QueryExecution"]
+    assert waiter.outcome.attempts == 1
