@@ -96,18 +96,18 @@ def run(file):
             THING_EXISTS,
             0,
             (
-                "[WARNING] smithy.example#GetThing: Error validating trait "
+                "{file}:7:5: [WARNING] smithy.example#GetThing: Error validating trait "
                 "`smithy.waiters#waitable`.ThingExists: Invalid structure member `description` "
                 "found for `smithy.waiters#Waiter` | "
-                "TraitValue.UnknownMember.smithy.waiters#Waiter.description ({file}:7:5)"
+                "TraitValue.UnknownMember.smithy.waiters#Waiter.description"
             ),
         ),
         (
             GROUP_EXISTS,
             1,
             (
-                "[ERROR] smithy.example#ListGroups: Error creating trait "
-                "`smithy.waiters#waitable`: Missing expected member `state` | Model ({file}:10:17)"
+                "{file}:10:17: [ERROR] smithy.example#ListGroups: Error creating trait "
+                "`smithy.waiters#waitable`: Missing expected member `state` | Model"
             ),
         ),
     ],

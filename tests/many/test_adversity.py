@@ -118,7 +118,7 @@ def test_wait_any_ends_calls_in_flight(s3, hung_service):
         return AWSResponse(request.url, 200, {}, Raw())
 
     quick.meta.events.register("before-send.dynamodb", send)
-    waits.append(Wait(quick, "table_exists", {"TableName": "t"}, max_wait=30))
+    waits.append(Wait(quick, "table_exists", {"TableName": "table"}, max_wait=30))
     wait, _ = wait_any(waits)
     assert wait is waits[-1]
     assert gone(threads_of_ours())
@@ -323,7 +323,7 @@ def test_a_throttled_service_is_asked_less_and_others_as_ever(s3, virtual_time):
         Wait(
             throttled,
             "table_exists",
-            {"TableName": str(index)},
+            {"TableName": f"table-{index}"},
             max_wait=100,
             retry_transient=True,
             delay_pace=lambda _: 10,

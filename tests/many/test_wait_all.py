@@ -375,14 +375,15 @@ def test_no_more_calls_at_once_than_the_client_has_connections(connections):
     client = boto3.client("s3", region_name="us-east-1", config=config)
     client.create_bucket(Bucket="first")
     running, most = [], []
-    lock = threading.Lock()
+    lock, have_met = threading.Lock(), threading.Event()
 
     def begin(**_):
         with lock:
             running.append(1)
             most.append(len(running))
-        # So that calls meet.
-        threading.Event().wait(0.01)
+            if len(running) == connections:
+                have_met.set()
+        have_met.wait(30)
 
     def end(**_):
         with lock:
