@@ -31,6 +31,9 @@ FIRST_REST: Final = 1.0
 LONGEST_REST: Final = 60.0
 """Seconds that the rests grow to."""
 
+RECEIVING: Final = "a signal gets no messages from its queue, its waits only poll"
+REMOVING: Final = "a signal cannot delete the messages it had, they will come again"
+
 
 class Inbox(Protocol):
     """Where messages are received from."""
@@ -62,7 +65,6 @@ class Source:
 
     Attributes:
         listeners: who it receives for, by keys of theirs.
-        error: what the last request ended in; None: it was answered, or there was none.
     """
 
     def __init__(self, inbox: Inbox, deliver: Callable[[str], object]) -> None:
@@ -77,11 +79,16 @@ class Source:
         # Reentrant: a listener may be collected, and leave, at any point.
         self._changed = threading.Condition(threading.RLock())
         self.listeners: dict[object, Any] = {}
-        self.error: Exception | None = None
         self._thread: threading.Thread | None = None
         self._left_at = 0.0
         self._errors = 0
-        self._logged: str | None = None
+        # What receiving and removing ended in, each as long as it is so.
+        self._troubles: dict[str, Exception] = {}
+
+    @property
+    def error(self) -> Exception | None:
+        """What a request ended in and none of its kind has mended since."""
+        return next(iter(self._troubles.copy().values()), None)
 
     def join(self, key: object, listener: Any) -> None:
         """Receive for a listener, until it leaves.
@@ -138,7 +145,7 @@ class Source:
         except RuntimeError as error:
             # The system has no more threads to give. Waits poll, and the next one tries again.
             self._thread = None
-            self._note(error)
+            self._note(RECEIVING, error)
 
     def _run(self) -> None:
         while self._goes_on():
@@ -149,7 +156,7 @@ class Source:
                 continue
             # Whatever it is, the waits poll as well: it must not end them, nor be the last try.
             except Exception as error:
-                self._note(error)
+                self._note(RECEIVING, error)
                 self._rest_after_error()
             else:
                 if not has_removed:
@@ -168,15 +175,21 @@ class Source:
     def _round(self) -> bool:
         """Receive once; whether messages came and are gone from the queue."""
         messages = self._inbox.receive(self)
-        self._errors, self._logged, self.error = 0, None, None
+        self._errors = 0
+        self._troubles.pop(RECEIVING, None)
         for message in messages:
             self._deliver(self._inbox.body(message))
+        return bool(messages) and self._remove(messages)
+
+    def _remove(self, messages: Sequence[Any]) -> bool:
         try:
-            return bool(messages) and self._inbox.remove(messages)
+            has_removed = self._inbox.remove(messages)
         # They have woken whom they had to. Those that stay come again, and wake once more.
         except Exception as error:
-            self._note(error)
+            self._note(REMOVING, error)
             return False
+        self._troubles.pop(REMOVING, None)
+        return has_removed
 
     def _rest_after_error(self) -> None:
         self._errors += 1
@@ -189,16 +202,16 @@ class Source:
         with self._changed:
             self._changed.wait_for(until, max(0.0, seconds))
 
-    def _note(self, error: Exception) -> None:
+    def _note(self, what: str, error: Exception) -> None:
+        known = self._troubles.get(what)
         # Its frames hold messages.
-        self.error = error.with_traceback(None)
+        self._troubles[what] = error.with_traceback(None)
         code = error_facts(error).code
         # While the interpreter exits there may be nothing left to log to.
-        if code == self._logged or sys.is_finalizing():
+        if (known is not None and error_facts(known).code == code) or sys.is_finalizing():
             return
-        self._logged = code
         # The code only: texts of AWS quote the queue and who asked.
-        logger.warning("a signal's queue gives no messages (%s): its waits only poll", code)
+        logger.warning("%s (%s)", what, code)
 
 
 _sources: weakref.WeakSet[Source] = weakref.WeakSet()

@@ -69,7 +69,7 @@ class SqsSignal(EventSignal):
 
     @property
     def error(self) -> Exception | None:
-        """What the last request to the queue ended in; None: it was answered."""
+        """What the last request to the queue ended in; None: it was answered as it should be."""
         return self._exchange.source.error
 
     def close(self) -> None:
