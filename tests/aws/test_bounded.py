@@ -6,10 +6,8 @@ import gc
 import http.client
 import inspect
 import math
-import os
 import threading
 import time
-import warnings
 import weakref
 from unittest import mock
 
@@ -245,7 +243,7 @@ def test_a_thread_that_copies_the_context_is_not_bounded():
             target=context.run, args=[lambda: seen.append(watchdog.current_scope())]
         )
         thread.start()
-        thread.join()
+        thread.join(60)
         seen.append(watchdog.current_scope())
 
     bounded_call(call, client=None, seconds=MANY_SECONDS)
@@ -257,8 +255,8 @@ def test_one_thread_watches_over_all_calls_and_ends_when_idle():
     barrier = threading.Barrier(21)
 
     def call():
-        barrier.wait(10)
-        barrier.wait(10)
+        barrier.wait(60)
+        barrier.wait(60)
 
     def bounded():
         bounded_call(call, client=None, seconds=MANY_SECONDS)
@@ -266,12 +264,12 @@ def test_one_thread_watches_over_all_calls_and_ends_when_idle():
     threads = [threading.Thread(target=bounded) for _ in range(20)]
     for thread in threads:
         thread.start()
-    barrier.wait(10)
+    barrier.wait(60)
     assert len(own_threads()) == 1
     assert own_threads()[0].daemon
-    barrier.wait(10)
+    barrier.wait(60)
     for thread in threads:
-        thread.join()
+        thread.join(60)
     own_threads()[0].join(10)
     assert own_threads() == []
 
@@ -302,43 +300,6 @@ def test_where_no_thread_can_be_started_calls_are_made_nevertheless():
 def test_a_signal_handler_may_wait_while_its_thread_holds_the_lock():
     with watchdog._watchdog.lock:
         assert bounded_call(lambda: "result", client=None, seconds=MANY_SECONDS) == "result"
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_forked_child_inherits_neither_lock_nor_watchdog():
-    held, done = threading.Event(), threading.Event()
-
-    def hold_the_lock():
-        with watchdog._watchdog.lock:
-            held.set()
-            done.wait(10)
-
-    def call():
-        pause(0.01)
-
-    bounded_call(call, client=None, seconds=MANY_SECONDS)
-    thread = threading.Thread(target=hold_the_lock)
-    thread.start()
-    held.wait(10)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # forking with threads: the point
-        child = os.fork()
-    if not child:
-        os._exit(_in_child())
-    done.set()
-    thread.join()
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
-
-def _in_child():
-    try:
-        bounded_call(lambda: None, client=None, seconds=MANY_SECONDS)
-        bounded_call(late(), client=None, seconds=SOON)
-    except Abandoned:
-        return 0
-    except BaseException:
-        return 1
-    return 2
 
 
 def test_in_a_thread_any_call_is_given_up_at_the_deadline():

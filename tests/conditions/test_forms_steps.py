@@ -128,7 +128,7 @@ def test_a_thread_takes_part_in_the_budget(virtual_time):
     with steps(max_wait=10) as step:
         thread = threading.Thread(target=in_thread, args=[step])
         thread.start()
-        thread.join()
+        thread.join(60)
     assert raised == [10]
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import threading
+import time
 from unittest import mock
 
 import pytest
@@ -24,7 +25,7 @@ from boto_waiters_plus import (
     WaiterTimeoutError,
 )
 from boto_waiters_plus.catalog.smithy import parse_waiter
-from boto_waiters_plus.conditions import poll, poll_async
+from boto_waiters_plus.conditions import poll, poll_async, wait_for
 
 ANY_RESPONSE = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
 ANY_ERROR = {"acceptors": [{"state": "success", "matcher": {"success": False}}]}
@@ -280,3 +281,59 @@ def test_one_definition_serves_many_waits_at_once(virtual_time):
         thread.join(30)
     assert all(isinstance(outcome, ResponseOutcome) for outcome in outcomes)
     assert sorted(outcome.response for outcome in outcomes) == list(range(8))
+
+
+# --- a thread for each call ---
+
+
+@pytest.fixture
+def stuck():
+    """A callable that does not return while the test runs."""
+    go_on = threading.Event()
+    yield lambda: go_on.wait(100)
+    go_on.set()
+    for thread in threading.enumerate():
+        if thread.name == "boto_waiters_plus call":
+            thread.join(30)
+
+
+def test_call_in_thread_gives_a_callable_up_that_does_not_return(stuck):
+    began = time.monotonic()
+    with pytest.raises(WaiterTimeoutError):
+        poll(stuck, ANY_RESPONSE, max_wait=0.2, call_in_thread=True)
+    assert time.monotonic() - began < 10
+
+
+def test_call_in_thread_works_for_conditions_and_the_late_value_is_not_taken(stuck):
+    looks = iter([lambda: 5, stuck])
+    value = wait_for(
+        lambda: next(looks)() > 7,
+        max_wait=0.3,
+        interval=0.05,
+        on_timeout="last",
+        call_in_thread=True,
+    )
+    assert value is False
+
+
+def test_call_in_thread_calls_elsewhere_and_judges_here():
+    here = threading.get_ident()
+    judged = []
+    outcome = poll(
+        threading.get_ident,
+        ANY_RESPONSE,
+        max_wait=60,
+        call_in_thread=True,
+        on_attempt=lambda _: judged.append(threading.get_ident()),
+    )
+    assert outcome.response != here
+    assert judged == [here]
+
+
+def test_errors_of_a_call_in_a_thread_are_judged_as_any():
+    def call():
+        raise KeyError("x")
+
+    with pytest.raises(WaiterFailedError) as caught:
+        poll(call, ANY_RESPONSE, max_wait=60, call_in_thread=True)
+    assert isinstance(caught.value.__cause__, KeyError)

@@ -130,7 +130,7 @@ def test_tasks_inherit_it_and_threads_take_it_by_run(virtual_time):
         ]
         for thread in threads:
             thread.start()
-            thread.join()
+            thread.join(60)
     assert seen == {"task": 30, "bare": None, "run": 30}
 
 

@@ -114,7 +114,7 @@ def test_cancel_event_from_another_thread_ends_a_sleep_in_real_time():
     timer.start()
     with pytest.raises(WaiterCancelledError) as caught:
         poll(lambda: None, ANY_ERROR, max_wait=600, cancel_event=cancel)
-    timer.join()
+    timer.join(60)
     assert caught.value.attempts == 1
 
 
@@ -129,5 +129,5 @@ def test_wake_signal_from_another_thread_makes_the_wait_look_again_in_real_time(
 
     timer = threading.Timer(0.02, wake.set)
     outcome = poll(call, ANY_ERROR, max_wait=600, wake_signal=wake)
-    timer.join()
+    timer.join(60)
     assert (outcome.attempts, wake.is_set()) == (2, False)

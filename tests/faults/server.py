@@ -307,6 +307,8 @@ class FaultServer:
                 if self._handshake is not None:
                     self._handshake(Exchange(self, raw_sock))
                 if self._tls is not None:
+                    # CPython leaves a socket open behind it whose client is gone already.
+                    raw_sock.getpeername()
                     # The raw socket stays open, for `stop` to shut it.
                     sock = self._tls.wrap_socket(raw_sock.dup(), server_side=True)
                 self._answer(sock)

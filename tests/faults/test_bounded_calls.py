@@ -153,7 +153,7 @@ def test_a_pause_before_a_retry_ends_at_the_deadline(mode):
         client.meta.events.register("needs-retry.dynamodb", lambda **_: 30)
         began = time.perf_counter()
         assert ending_of(operation(client), client=client, seconds=0.2) == ABANDONED
-        assert time.perf_counter() - began < 5
+        assert time.perf_counter() - began < GENEROUS
         assert len(server.requests) == 1
         client.close()
 
@@ -289,7 +289,7 @@ def being_cancelled(client, call, **options):
     began = time.perf_counter()
     thread.join(30)
     assert endings == ["CancelledInFlight"]
-    assert time.perf_counter() - began < 5
+    assert time.perf_counter() - began < GENEROUS
 
 
 def test_cancelling_shuts_the_connection_in_use():
@@ -362,7 +362,7 @@ def test_ctrl_c_ends_the_call_at_once():
         began = time.perf_counter()
         with Alarms(0.2, 0, interrupt), pytest.raises(KeyboardInterrupt):
             bounded_call(operation(client), client=client, seconds=MANY_SECONDS)
-        assert time.perf_counter() - began < 10
+        assert time.perf_counter() - began < GENEROUS
         assert server.wait_until_closed(5)
         client.close()
 
@@ -406,7 +406,7 @@ def test_in_a_thread_even_a_users_handler_is_bounded_and_the_connection_is_shut(
         client.meta.events.register("before-send.dynamodb", lambda **_: go_on.wait(30) and None)
         began = time.perf_counter()
         assert ending_of(operation(client), **options) == ABANDONED
-        assert time.perf_counter() - began < 10
+        assert time.perf_counter() - began < GENEROUS
         assert len(server.requests) == 1
         go_on.set()
         client.close()

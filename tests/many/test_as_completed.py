@@ -81,4 +81,4 @@ def test_the_deadline_around_it_is_kept_in_its_thread(s3):
     with bwp.deadline(0.4):
         ((_, result),) = as_completed([exists(s3, "never", min_delay=0.1, max_delay=0.1)])
     assert isinstance(result, bwp.WaiterTimeoutError)
-    assert result.max_wait == pytest.approx(0.4, abs=0.2)
+    assert 0 <= result.max_wait <= 0.4

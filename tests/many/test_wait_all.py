@@ -392,7 +392,8 @@ def test_no_more_calls_at_once_than_the_client_has_connections(connections):
     client.meta.events.register("before-call.s3", begin)
     client.meta.events.register("after-call.s3", end)
     wait_all([exists(client, "first") for _ in range(50)])
-    assert max(most) == connections
+    # A busy machine does not start them all within the time that one takes.
+    assert 1 < max(most) <= connections
 
 
 def test_as_many_threads_as_asked_for(s3):

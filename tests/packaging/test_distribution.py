@@ -69,5 +69,6 @@ def test_importing_loads_neither_boto3_nor_wrapt_nor_asyncio_drivers():
         " 'unittest.mock', 'boto_waiters_plus.conditions', 'boto_waiters_plus.testing')"
         " if m in sys.modules]))"
     )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", script]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     assert json.loads(run.stdout) == []

@@ -69,7 +69,7 @@ def test_another_thread_cannot_open_it_either(virtual_time):
 
     thread = threading.Thread(target=target)
     thread.start()
-    thread.join()
+    thread.join(60)
     assert len(problems) == 1
 
 
