@@ -110,8 +110,7 @@ class WaiterMethods:
         names = set(super().__dir__())
         attachment = attachment_of(self)
         if attachment is not None and attachment.active():
-            waiters = attachment.waiters(self).readable.values()
-            names.update(bound.method_name for bound in waiters)
+            names.update(METHOD_PREFIX + name for name in attachment.waiters(self).readable)
         return names
 
 

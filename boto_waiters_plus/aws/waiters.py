@@ -14,10 +14,11 @@ from __future__ import annotations
 import logging
 import os
 import re
+import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 from botocore import xform_name
@@ -27,7 +28,8 @@ from botocore.model import ListShape, OperationModel, ServiceModel, StringShape
 
 from ..catalog.files import SEARCH_PATH_FILE, parse_document
 from ..catalog.overlays import Layer, WaiterOverlay
-from ..catalog.shipped import shipped_definitions
+from ..catalog.shipped import unread_shipped
+from ..catalog.smithy import UnreadWaiter
 from ..catalog.verbs import is_changing
 from ..catalog.waiters2 import convert_model, without_status
 from ..engine.matching import Matching
@@ -119,6 +121,37 @@ class BoundWaiter:
         return METHOD_PREFIX + xform_name(self.definition.name)
 
 
+class _Waiters(Mapping[str, BoundWaiter]):
+    """Waiters by their names in snake case; those that are bound late, when they are asked for."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, BoundWaiter | Callable[[], BoundWaiter]] = {}
+        self._lock = threading.Lock()
+
+    def add(self, name: str, waiter: BoundWaiter | Callable[[], BoundWaiter]) -> None:
+        """Add a waiter, or what binds it."""
+        self._entries[name] = waiter
+
+    def __getitem__(self, name: str) -> BoundWaiter:
+        entry = self._entries[name]
+        if isinstance(entry, BoundWaiter):
+            return entry
+        with self._lock:
+            entry = self._entries[name]
+            if not isinstance(entry, BoundWaiter):
+                entry = self._entries[name] = entry()
+        return entry
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
 class ServiceWaiters:
     """The waiters of one service for one search path; found at first use.
 
@@ -162,10 +195,10 @@ class ServiceWaiters:
     @cached_property
     def _found(self) -> tuple[Mapping[str, BoundWaiter], Sequence[WaiterDefinitionError]]:
         """The waiters, and what was refused."""
-        found: dict[str, BoundWaiter] = {}
+        found = _Waiters()
         refused: list[WaiterDefinitionError] = []
         waiting: dict[str, list[WaiterOverlay]] = {}
-        for layer, is_foreign in self._all(refused):
+        for layer, is_foreign in self._all(found, refused):
             name = xform_name(layer.name)
             operation = operation_name(layer.operation, self._service.operation_names)
             # A waiter that was found stands above what comes now.
@@ -174,9 +207,14 @@ class ServiceWaiters:
             if isinstance(layer, WaiterOverlay):
                 waiting.setdefault(name, []).append(layer)
                 continue
-            definition = replace(layer, operation=operation)
+            bind = partial(
+                self._bind, layer, operation, waiting.pop(name, ()), is_foreign=is_foreign
+            )
+            if isinstance(layer, UnreadWaiter):
+                found.add(name, bind)
+                continue
             try:
-                found[name] = self._bind(definition, waiting.pop(name, ()), is_foreign=is_foreign)
+                found.add(name, bind())
             except WaiterDefinitionError as error:
                 refused.append(error)
         refused += _misspelt(waiting, found)
@@ -202,24 +240,30 @@ class ServiceWaiters:
             if acceptor not in definition.acceptors
         ]
 
-    def _all(self, refused: list[WaiterDefinitionError]) -> Iterator[tuple[Layer, bool]]:
+    def _all(
+        self, found: Collection[str], refused: list[WaiterDefinitionError]
+    ) -> Iterator[tuple[Layer | UnreadWaiter, bool]]:
         """The layers in the order of precedence, and whether they are foreign.
 
-        A place that cannot be read is put aside.
+        A place that cannot be read is put aside; of botocore's only what is not `found` is read.
         """
         yield from ((layer, True) for layer in self._given if self._is_ours(layer))
-        for place in (self._on_search_path, self._shipped, self._of_botocore):
-            is_foreign = place == self._on_search_path
+        places = (self._on_search_path, self._shipped, partial(self._of_botocore, found))
+        for place in places:
+            is_foreign = place is places[0]
             yield from ((layer, is_foreign) for layer in _unless_refused(place, refused))
 
     def _bind(
         self,
-        definition: WaiterDefinition,
+        layer: WaiterDefinition | UnreadWaiter,
+        operation_name: str,
         overlays: Sequence[WaiterOverlay],
         *,
         is_foreign: bool,
     ) -> BoundWaiter:
         """The waiter on its operation, changed by the overlays, of which the first is on top."""
+        definition = layer.read() if isinstance(layer, UnreadWaiter) else layer
+        definition = replace(definition, operation=operation_name)
         for overlay in reversed(overlays):
             # One that tells no service is for whichever it fits.
             if overlay.service is not None or overlay.operation == definition.operation:
@@ -243,10 +287,10 @@ class ServiceWaiters:
         source = f"{path}.json on botocore's search path"
         return parse_document(document, source=source, service=self._service.service_name)
 
-    def _shipped(self) -> Sequence[WaiterDefinition]:
-        return shipped_definitions(self._service.service_id.hyphenize())
+    def _shipped(self) -> Sequence[UnreadWaiter]:
+        return unread_shipped(self._service.service_id.hyphenize())
 
-    def _of_botocore(self) -> list[WaiterDefinition]:
+    def _of_botocore(self, besides: Collection[str] = ()) -> list[WaiterDefinition]:
         path = self._data_path("waiters-2")
         document = self._load(path)
         if document is None:
@@ -257,6 +301,10 @@ class ServiceWaiters:
         if extras is not None:
             document = {**document, "waiters": dict(document["waiters"])}
             ExtrasProcessor().process(document, [extras])
+        wanted = {n: w for n, w in document["waiters"].items() if xform_name(n) not in besides}
+        if not wanted:
+            return []
+        document = {**document, "waiters": wanted}
         return convert_model(document, source=f"{path}.json", service=self._service.service_name)
 
     def _data_path(self, name: str) -> str:
@@ -291,8 +339,8 @@ def _misspelt(
 
 
 def _unless_refused(
-    place: Callable[[], Sequence[Layer]], refused: list[WaiterDefinitionError]
-) -> Sequence[Layer]:
+    place: Callable[[], Sequence[Layer | UnreadWaiter]], refused: list[WaiterDefinitionError]
+) -> Sequence[Layer | UnreadWaiter]:
     try:
         return place()
     except WaiterDefinitionError as error:

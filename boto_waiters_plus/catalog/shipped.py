@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import sys
 from collections.abc import Iterator
 from importlib import resources
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..engine.model import WaiterDefinition
 from .files import parse_text
+from .smithy import UnreadWaiter, unread_waiters
 
 if TYPE_CHECKING:
     if sys.version_info >= (3, 11):
@@ -35,10 +37,24 @@ def data_root() -> Traversable:
 @functools.cache
 def shipped_definitions(service_id: str) -> tuple[WaiterDefinition, ...]:
     """The shipped waiters of a service, by its hyphenised service id; empty if there are none."""
+    text = _text(service_id)
+    return () if text is None else tuple(parse_text(text, source=f"data/{service_id}.json"))
+
+
+@functools.cache
+def unread_shipped(service_id: str) -> tuple[UnreadWaiter, ...]:
+    """The same, by name only: parsing the hundred of EC2 takes longer than reading them."""
+    text = _text(service_id)
+    if text is None:
+        return ()
+    return tuple(unread_waiters(json.loads(text), source=f"data/{service_id}.json"))
+
+
+def _text(service_id: str) -> bytes | None:
     file = data_root() / f"{service_id}.json"
     if file.name in NOT_OF_A_SERVICE or not file.is_file():
-        return ()
-    return tuple(parse_text(file.read_bytes(), source=f"data/{service_id}.json"))
+        return None
+    return file.read_bytes()
 
 
 def shipped_services() -> Iterator[str]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import jmespath
@@ -100,6 +101,31 @@ def parse_model(
                 )
             definitions.append(definition)
     return definitions
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadWaiter:
+    """A waiter of a document that is known to be right; its acceptors are parsed when asked for."""
+
+    name: str
+    operation: str
+    service: str | None
+    read: Callable[[], WaiterDefinition]
+
+
+def unread_waiters(model: Mapping[str, Any], *, source: str) -> Iterator[UnreadWaiter]:
+    """The waiters of `apply` statements, nothing of which is checked."""
+    for found in shapes_with(WAITABLE, model["shapes"], Place(source), None):
+        for name, body in found.waiters.items():
+            read = partial(
+                parse_waiter,
+                name,
+                body,
+                operation=found.operation,
+                source=source,
+                service=found.service,
+            )
+            yield UnreadWaiter(name, found.operation, found.service, read)
 
 
 def parse_waiter(
