@@ -28,6 +28,7 @@ from .bounded import bounded_attempt
 from .budget import policy_of
 from .data_model import DataModel
 from .errors import ErrorFacts, error_facts
+from .parts import ById
 from .private_names import client_method_of, marked_as_waiter, operation_of
 from .scope import Scope
 
@@ -216,6 +217,9 @@ class DropInPort:
             service_message=facts.message if facts else None,
             last_response=answer.response if isinstance(answer.response, Mapping) else {},
             problems=tuple(answer.problems),
+            by_id={}
+            if facts or self._model is None
+            else ById(self._model, self._parameters, answer.response),
         )
 
     def _observed(self, answer: _Answer, index: int | None) -> Any:

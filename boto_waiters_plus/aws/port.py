@@ -17,6 +17,7 @@ from ..options import CancelEvent
 from .aio_call import cut_off
 from .bounded import bounded_attempt
 from .errors import error_facts, is_of_the_call
+from .parts import ById
 from .waiters import BoundWaiter
 
 
@@ -38,10 +39,10 @@ class ClientPort:
         *,
         cancel: CancelEvent | None = None,
     ) -> None:
-        self._client = client
+        self.client = client
+        self.parameters = parameters
         self._cancel = cancel
         self._waiter = waiter
-        self._parameters = parameters
         self._call: Callable[..., Any] = getattr(client, xform_name(waiter.operation.name))
         self._endpoint: str | None = client.meta.endpoint_url
         self._input = waiter.data_model.input(parameters)
@@ -55,7 +56,7 @@ class ClientPort:
     def poll(self, time_left: float | None) -> Attempt:
         """Make the call, which ends after `time_left` seconds."""
         return bounded_attempt(
-            self._attempt, client=self._client, seconds=time_left, cancel=self._cancel
+            self._attempt, client=self.client, seconds=time_left, cancel=self._cancel
         )
 
     def _attempt(self) -> Attempt:
@@ -67,9 +68,9 @@ class ClientPort:
             return self.raised(error)
         return self.responded(response)
 
-    def call(self) -> Any:
-        """Make the bare call."""
-        return self._call(**self._parameters, **self._tokens)
+    def call(self, **instead: Any) -> Any:
+        """Make the bare call; parameters given here stand instead of its own."""
+        return self._call(**{**self.parameters, **instead}, **self._tokens)
 
     def responded(self, response: Any) -> Attempt:
         """The attempt that ended in a response."""
@@ -90,6 +91,7 @@ class ClientPort:
             service_message=message_of(match.message) if may_tell else None,
             last_response=response if isinstance(response, Mapping) else {},
             problems=match.problems,
+            by_id=ById(waiter.operation, self.parameters, response),
         )
 
     def raised(self, error: Exception) -> Attempt:
@@ -119,7 +121,7 @@ class AsyncClientPort:
     """
 
     def __init__(self, port: ClientPort) -> None:
-        self._port = port
+        self.port = port
 
     async def poll(self, time_left: float | None) -> Attempt:
         """Await the call, at most `time_left` seconds."""
@@ -127,12 +129,12 @@ class AsyncClientPort:
 
     async def _attempt(self) -> Attempt:
         try:
-            response = await self._port.call()
+            response = await self.port.call()
         except Exception as error:
             if not is_of_the_call(error):
                 raise
-            return self._port.raised(error)
-        return self._port.responded(response)
+            return self.port.raised(error)
+        return self.port.responded(response)
 
 
 def subject_of(waiter: BoundWaiter) -> Subject:
