@@ -63,7 +63,10 @@ class Group:
         return low + self._fraction * (high - low)
 
     def policy(self, policy: Policy) -> Policy:
-        """A policy whose pace, if it is the caller's own function, is asked once a round."""
+        """A policy whose pace, where it is a function, is asked once for each attempt number.
+
+        Such a function may draw, and a thousand draws would make the largest the delay of all.
+        """
         pace = policy.pace
         if not callable(pace):
             return policy
@@ -102,7 +105,6 @@ class Group:
         if now >= self.due and self._drawn_for != self.due:
             self._drawn_for = self.due
             self._fraction = RANDOM.random()
-            self._delays.clear()
 
     # --- chunks ----------------------------------------------------------------------------
 

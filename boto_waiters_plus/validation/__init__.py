@@ -24,6 +24,8 @@ Beyond Smithy (W stands for the waiter's name, i for the acceptor's index):
 | `WaiterUnknownOperation` | WARNING | botocore has no such operation, but one nearly of that name |
 | | NOTE | it has none: the waiters are passed over, as they are at run time |
 
+The trait `boto.waiters#coalescing` has rules of its own, `Coalescing.*`: see `coalescing_rules`.
+
 DANGER is for what makes a waiter useless or worse, WARNING for what costs the caller time or leaves
 an acceptor without effect, NOTE for what may well be meant. All of them believe the model: services
 are known to answer with values that their models lack.
