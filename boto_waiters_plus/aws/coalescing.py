@@ -14,7 +14,7 @@ from ..options import CancelEvent
 from .aio_call import cut_off
 from .bounded import bounded_attempt
 from .errors import error_facts, is_of_the_call
-from .parts import asked_ids, parts_of
+from .parts import asked_ids, is_silent, parts_of
 from .port import AsyncClientPort, ClientPort
 
 OF_THE_CALLER = frozenset({
@@ -105,8 +105,9 @@ class SharedClientPort:
             port.responded(part) for port, part in zip(self._ports, parts, strict=True)
         )
         for attempt in attempts:
-            attempt.coalesced = True
-        return Shares(attempts=attempts)
+            attempt.coalesced = len(attempts) > 1
+        silent = (index for index, part in enumerate(parts) if is_silent(part, self._coalescing))
+        return Shares(attempts=attempts, silent=frozenset(silent))
 
 
 class AsyncSharedClientPort:

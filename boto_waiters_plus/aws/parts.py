@@ -74,6 +74,11 @@ def parts_of(
     return [_part(response, ids, coalescing, found, taken) for ids in asked]
 
 
+def is_silent(part: Mapping[str, Any], coalescing: Coalescing) -> bool:
+    """Whether a part of an answer has no item at all."""
+    return not any(part.get(items.path[0]) for items in coalescing.items)
+
+
 def _part(
     response: Mapping[str, Any],
     ids: Sequence[str],

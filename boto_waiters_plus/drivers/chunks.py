@@ -8,7 +8,8 @@ That takes two things:
   up where its time would not last: a last look stays where it is.
 - Chunks. Those that are queued go into one call, up to the limit of the operation. A chunk whose
   call ended in an error that may be about one of them is halved until that one is alone; it stays
-  alone for as long as its looks end so.
+  alone for as long as its looks end so. Those that an answer says nothing of may be an error where
+  they are asked for without the others: they are, once.
 
 Every wait keeps its own machine: attempts, verdicts and its end are its own.
 """
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,8 @@ class Group:
         """When the next look of all is."""
         self.is_apart = False
         """An answer could not be told apart: from then on each wait looks for itself."""
+        self.omits = False
+        """It is known that the service says nothing of what it does not know."""
         self.is_waiting = False
         """Whether the pool has it in its queue."""
         self.queued: deque[Task] = deque()
@@ -175,9 +178,20 @@ class Chunk:
         """The waits that have not ended while they were queued."""
         return [task for task in self.tasks if task.is_queued]
 
-    def halves(self) -> list[Chunk | Task]:
-        """Two chunks of half the waits; one wait is no chunk."""
-        tasks = [task for task in self.tasks if task.is_queued]
-        middle = (len(tasks) + 1) // 2
-        parts = [part for part in (tasks[:middle], tasks[middle:]) if part]
-        return [part[0] if len(part) == 1 else Chunk(self.group, part) for part in parts]
+    def unheard(self, silent: Collection[int]) -> list[Task]:
+        """Those that have to be asked for again, without the others.
+
+        Args:
+            silent: the places of those that the answer says nothing of. Where that is all of them
+                it is known what the service does.
+        """
+        if silent and len(silent) == len(self.tasks):
+            self.group.omits = True
+        return [] if self.group.omits else [self.tasks[index] for index in sorted(silent)]
+
+
+def halves(group: Group, tasks: Sequence[Task]) -> list[Chunk | Task]:
+    """Two chunks of half the waits each; one alone is no chunk."""
+    middle = (len(tasks) + 1) // 2
+    parts = [part for part in (tasks[:middle], tasks[middle:]) if part]
+    return [part[0] if len(part) == 1 else Chunk(group, part) for part in parts]

@@ -46,6 +46,8 @@ class Shares:
 
     attempts: tuple[Attempt, ...] = ()
     """That of each wait, in their order; none if there is an `instead`."""
+    silent: frozenset[int] = frozenset()
+    """The places of the waits that the answer says nothing of."""
     instead: Literal["halve", "part"] | None = None
     """`"halve"`: an error that may be about one of them. `"part"`: an answer that cannot be told
     apart."""

@@ -29,7 +29,7 @@ from typing import Any, Final, NamedTuple
 from ..engine.machine import Decision, Ending, Facts, Pause, Poll, Woken
 from ..options import CancelEvent, WakeSignal
 from ..outcome import WaiterOutcome
-from .chunks import Chunk, Group
+from .chunks import Chunk, Group, halves
 from .clock import SIGNAL_SLICE
 from .course import Course
 from .port import AsyncPort, Attempt, Port, Shares
@@ -190,9 +190,14 @@ class Task:
         """The same, of what a queue holds."""
         return self.is_queued
 
-    def take(self) -> list[Task]:
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """The waits of what a queue holds: itself."""
+        return (self,)
+
+    def take(self) -> Sequence[Task]:
         """The waits that a call for it asks for."""
-        return [self]
+        return self.tasks
 
 
 Entry = Task | Chunk | Group
@@ -349,7 +354,7 @@ class Schedule:
         if not tasks:
             return None
         group = tasks[0].group
-        if len(tasks) == 1 or group is None:
+        if group is None or (len(tasks) == 1 and not isinstance(entry, Chunk)):
             until = tasks[0].until
             return Call(tasks[0], None if until == math.inf else max(0.0, until - now))
         chunk = Chunk(group, tasks)
@@ -375,25 +380,31 @@ class Schedule:
         self._take(task, attempt, now)
 
     def _chunk_answered(self, chunk: Chunk, shares: Shares | None, now: float) -> None:
-        tasks = [(i, task) for i, task in enumerate(chunk.tasks) if task.stage is not Stage.ENDED]
-        for _, task in tasks:
-            task.chunk = None
-        if shares is not None and shares.instead is None:
-            for index, task in tasks:
-                self._take(task, shares.attempts[index], now)
-            return
-        # The same look goes on in other calls, at once.
-        for _, task in tasks:
-            task.stage = Stage.QUEUED
-            if task.until < math.inf:
-                self._plan_expiry(task)
-        if shares is not None and shares.instead == "part":
-            entries: Sequence[Entry] = [*(task for _, task in tasks), *chunk.group.part()]
-        else:
+        live = [task for task in chunk.tasks if task.stage is Stage.CALLING]
+        if shares is None or shares.instead == "halve":
             # Also what the call raised as it is: bad parameters of one are not the others' error.
-            entries = chunk.halves()
+            self._ask_again(halves(chunk.group, live))
+        elif shares.instead == "part":
+            for task in chunk.group.part():
+                self._put(task.pool, task)
+            self._ask_again(live)
+        else:
+            unheard = [task for task in chunk.unheard(shares.silent) if task in live]
+            for task, attempt in zip(chunk.tasks, shares.attempts, strict=True):
+                if task in live and task not in unheard:
+                    task.chunk = None
+                    self._take(task, attempt, now)
+            if unheard:
+                self._ask_again([Chunk(chunk.group, unheard)])
+
+    def _ask_again(self, entries: Sequence[Task | Chunk]) -> None:
+        """Go on with a look in other calls, at once."""
         for entry in reversed(entries):
-            self._put(chunk.pool, entry, first=True)
+            for task in entry.tasks:
+                task.stage, task.chunk = Stage.QUEUED, None
+                if task.until < math.inf:
+                    self._plan_expiry(task)
+            self._put(entry.pool, entry, first=True)
 
     def _take(self, task: Task, attempt: Attempt, now: float) -> None:
         """Let a wait judge its answer."""

@@ -441,9 +441,7 @@ def test_a_signal_to_one_puts_nobody_else_off(virtual_time):
 def test_a_call_that_hangs_ends_each_at_its_own_time(virtual_time):
     world, within, pool = World(virtual_time), group(), Pool(Lane(), 10)
     world.latency = 1000
-    tasks = [
-        task(world, str(seconds), within, pool, max_wait=seconds) for seconds in (20, 50, 80)
-    ]
+    tasks = [task(world, str(seconds), within, pool, max_wait=seconds) for seconds in (20, 50, 80)]
     ended = run(virtual_time, tasks)
     assert [time_left for _, _, time_left in world.calls] == [80]
     assert ended == pytest.approx({0: 20, 1: 50, 2: 80}, abs=0.01)
