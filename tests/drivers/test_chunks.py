@@ -46,6 +46,8 @@ class World:
         self.unknown = dict.fromkeys(unknown, 1e9) if not isinstance(unknown, dict) else unknown
         """Until when a thing is unknown."""
         self.missing_is_retry = False
+        self.raises = "any"
+        """Of how many unknown things an answer is an error: `any`, `all` or `none`."""
         self.latency = latency
         self.throttled = ()
         self.more_pages = False
@@ -58,22 +60,29 @@ class World:
             facts = Facts(acceptor=None, retryable=True, throttled=True)
             attempts = [Attempt(facts=facts, exception=NotFoundError()) for _ in names]
             return Shares(attempts=tuple(attempts)) if shared else attempts[0]
-        if any(now < self.unknown.get(name, 0) for name in names):
+        silent = {i for i, name in enumerate(names) if now < self.unknown.get(name, 0)}
+        if silent and (
+            self.raises == "any" or (self.raises == "all" and len(silent) == len(names))
+        ):
             if shared:
                 return Shares(instead="halve")
             index = 1 if self.missing_is_retry else None
             return Attempt(facts=Facts(acceptor=index), exception=NotFoundError(), error="none")
         if shared and self.more_pages:
             return Shares(instead="part")
-        attempts = [
-            Attempt(
-                facts=Facts(acceptor=0 if now >= self.ready_at.get(name, 0) else None),
-                response={"name": name},
-                coalesced=shared,
+        attempts = []
+        for index, name in enumerate(names):
+            ready = index not in silent and now >= self.ready_at.get(name, 0)
+            attempts.append(
+                Attempt(
+                    facts=Facts(acceptor=0 if ready else None),
+                    response={"name": name},
+                    coalesced=shared,
+                )
             )
-            for name in names
-        ]
-        return Shares(attempts=tuple(attempts)) if shared else attempts[0]
+        if not shared:
+            return attempts[0]
+        return Shares(attempts=tuple(attempts), silent=frozenset(silent))
 
     def calls_at(self):
         return {
@@ -280,6 +289,36 @@ def test_what_a_shared_call_raises_as_it_is_is_the_error_of_one(virtual_time):
     list(Scheduler(tasks, crew=Crew(virtual_time)).run())
     kinds = [type(each.result) for each in tasks]
     assert kinds == [*[ResponseOutcome] * 4, ZeroDivisionError, ResponseOutcome]
+
+
+@pytest.mark.parametrize(
+    ("raises", "first", "later"),
+    [
+        # The chunk, then those two that were left out: nothing is said of them alone either.
+        ("none", 2, 1),
+        # The chunk, those two, each of them: errors, and they stay alone.
+        ("all", 4, 3),
+    ],
+)
+def test_what_an_answer_says_nothing_of_is_asked_for_again_once(virtual_time, raises, first, later):
+    ready_at = {str(i): 1000 for i in range(8)}
+    world = World(virtual_time, ready_at=ready_at, unknown=["2", "5"])
+    world.raises, world.missing_is_retry = raises, True
+    tasks = tasks_of(world, 8, max_attempts=4)
+    run(virtual_time, tasks)
+    assert list(world.calls_at().values()) == [first, later, later, later]
+    assert world.calls[1][1] == ["2", "5"]
+    assert {each.result.attempts for each in tasks} == {4}
+
+
+def test_one_that_is_left_out_and_alone_ends_by_its_error(virtual_time):
+    world = World(virtual_time, unknown=["2"])
+    world.raises = "all"
+    tasks = tasks_of(world, 4)
+    run(virtual_time, tasks)
+    assert isinstance(tasks[2].result, WaiterFailedError)
+    assert tasks[2].result.attempts == 1
+    assert isinstance(tasks[1].result, ResponseOutcome)
 
 
 def test_throttles_are_not_split(virtual_time):
@@ -504,11 +543,12 @@ THINGS = st.lists(
     threads=st.integers(1, 4),
     latency=st.sampled_from([0.0, 0.2, 3.0]),
     retried=st.booleans(),
+    raises=st.sampled_from(["any", "all", "none"]),
 )
-def test_each_ends_as_it_would_alone(things, limit, threads, latency, retried):
+def test_each_ends_as_it_would_alone(things, limit, threads, latency, retried, raises):
     with open_virtual_time() as clock:
         world = World(clock, latency=latency)
-        world.missing_is_retry = retried
+        world.missing_is_retry, world.raises = retried, raises
         within, pool = group(limit), Pool(Lane(), 10)
         tasks = []
         for index, thing in enumerate(things):
@@ -524,7 +564,7 @@ def test_each_ends_as_it_would_alone(things, limit, threads, latency, retried):
         looks = world.looks_of(str(index))
         assert looks[0] >= thing["initial_delay"]
         unknown = looks[0] < thing["unknown_until"]
-        if retried:
+        if retried or raises == "none":
             expected = WaiterTimeoutError if thing["unknown_until"] > 600 else ResponseOutcome
             assert isinstance(each.result, expected)
         elif unknown and latency == 0:
