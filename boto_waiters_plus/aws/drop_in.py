@@ -217,7 +217,7 @@ class DropInPort:
             service_message=facts.message if facts else None,
             last_response=answer.response if isinstance(answer.response, Mapping) else {},
             problems=tuple(answer.problems),
-            by_id={}
+            by_id=None
             if facts or self._model is None
             else ById(self._model, self._parameters, answer.response),
         )

@@ -205,7 +205,8 @@ class Course:
         }
         if attempt.exception is not None:
             return ExceptionOutcome(exception=attempt.exception, **facts)
-        return ResponseOutcome(response=attempt.response, by_id=attempt.by_id, **facts)
+        by_id = {} if attempt.by_id is None else attempt.by_id
+        return ResponseOutcome(response=attempt.response, by_id=by_id, **facts)
 
     def _error(self, ending: Ending) -> WaiterError:
         kinds: dict[type[Ending], type[WaiterError]] = {

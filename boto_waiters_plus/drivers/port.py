@@ -31,8 +31,8 @@ class Attempt:
     """Expressions that could not be evaluated."""
     coalesced: bool = False
     """The call asked for several waits at once."""
-    by_id: Mapping[str, Any] = field(default_factory=dict)
-    """The items of the response by the identifiers that were asked for."""
+    by_id: Mapping[str, Any] | None = None
+    """The items of the response by the identifiers that were asked for, where it may have some."""
 
     @property
     def throttled(self) -> bool:

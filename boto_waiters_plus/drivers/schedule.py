@@ -573,7 +573,7 @@ def _pack(course: Course, attempt: Attempt) -> None:
     except Exception:
         return
     attempt.response = None
-    attempt.by_id = {}
+    attempt.by_id = None
     attempt.last_response = course.last_response = packed
 
 
