@@ -20,7 +20,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..engine.backoff import draw
 from .course import RANDOM
@@ -30,11 +30,15 @@ if TYPE_CHECKING:
     from .schedule import Pool, Task
 
 
+MOST_PUT_OFF: Final = 0.5
+"""The share of a pause by which one late answer puts off the next look of all."""
+
+
 class Group:
     """Waits that one call can answer.
 
     Args:
-        join: makes a port that calls for all, of the ports of several.
+        join: makes a port that calls for all, of the ports of several; its `poll` gives `Shares`.
         limit: identifiers that one call may ask for.
     """
 
@@ -90,10 +94,13 @@ class Group:
         """Take note of a pause that begins: the next look of all is not before its end.
 
         A wait that has yet to look for the first time does not put off the others, nor does one
-        at its last look, nor one that a signal woke where a look of all is planned.
+        at its last look. Where a look of all is planned, nor does one that a signal woke, or whose
+        answer came so late that they would wait for half a pause more: it joins the look after.
         """
-        course = task.course
-        if not course.attempts or course.is_last or (task.was_woken and self.due > now):
+        if not task.course.attempts or task.course.is_last:
+            return
+        is_planned, late = self.due > now, task.due - self.due
+        if is_planned and (task.was_woken or late > task.pause * MOST_PUT_OFF):
             return
         self.due = max(self.due, task.due)
 

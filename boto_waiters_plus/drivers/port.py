@@ -69,14 +69,6 @@ class Port(Protocol):
         ...
 
 
-class SharedPort(Protocol):
-    """A call for several waits that blocks."""
-
-    def poll(self, time_left: float | None) -> Shares:
-        """See `Port.poll`."""
-        ...
-
-
 class AsyncPort(Protocol):
     """A call that is awaited."""
 

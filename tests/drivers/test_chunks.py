@@ -402,6 +402,24 @@ def test_a_last_look_stays_where_it_is(virtual_time):
     assert isinstance(tasks[0].result, ResponseOutcome)
 
 
+def test_one_late_answer_puts_nobody_else_off(virtual_time):
+    latencies = iter([0.1, 25.0])
+    world = World(virtual_time, ready_at=dict.fromkeys("0123", 1e9))
+    world.latency = lambda: next(latencies, 0.1)
+    run(virtual_time, tasks_of(world, 4, group(limit=2), pace=lambda _: 30.0))
+    # In time: at 30.1, at 60.2. The late one's pause ends at 55.
+    assert world.looks_of("0")[:3] == pytest.approx([0, 30.1, 60.2])
+    assert world.looks_of("2")[:3] == pytest.approx([0, 60.2, 90.3])
+
+
+def test_answers_that_come_one_after_the_other_put_off_the_look_of_all(virtual_time):
+    latencies = iter([0, 5, 10, 15, 20])
+    world = World(virtual_time, ready_at={str(i): 1e9 for i in range(10)})
+    world.latency = lambda: next(latencies, 0.1)
+    run(virtual_time, tasks_of(world, 10, group(limit=2), pace=lambda _: 30.0))
+    assert {tuple(world.looks_of(str(index))[:2]) for index in range(10)} == {(0, 50)}
+
+
 def test_a_last_look_puts_nobody_else_off(virtual_time):
     world, within, pool = World(virtual_time), group(), Pool(Lane(), 10)
     world.ready_at = {"short": 1000, "long": 100}
