@@ -43,7 +43,7 @@ class Groups:
         """The group of a wait; None if its calls cannot be shared."""
         coalescing = coalescing_of(wait.operation)
         asked = None if coalescing is None else asked_ids(coalescing, wait.parameters)
-        if coalescing is None or asked is None or len(asked[1]) > coalescing.limit:
+        if coalescing is None or asked is None:
             return None
         member, ids = asked
         others = {name: value for name, value in wait.parameters.items() if name != member}

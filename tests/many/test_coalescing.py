@@ -8,7 +8,7 @@ import urllib.parse
 import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
-from botocore.exceptions import EndpointConnectionError
+from botocore.exceptions import EndpointConnectionError, ParamValidationError
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.many import (
@@ -216,14 +216,63 @@ def test_how_long_and_how_often_may_differ(ec2, virtual_time):
     assert calls == [ids]
 
 
-def test_clients_and_waiters_do_not_mix(ec2, virtual_time):
+def test_waiters_do_not_mix(ec2, virtual_time):
     ids = instances(ec2, 2)
-    other = SESSION.client("ec2")
-    calls, of_other = Calls(ec2, "DescribeInstances"), Calls(other, "DescribeInstances")
-    waits = [Wait(c, "InstanceExists", {"InstanceIds": [i]}) for c in (ec2, other) for i in ids]
-    wait_all([*waits, *(running(ec2, each) for each in ids)], max_wait=60)
+    ec2.terminate_instances(InstanceIds=ids)
+    calls = Calls(ec2, "DescribeInstances")
+    waits = [
+        Wait(ec2, waiter, {"InstanceIds": [each]}, max_wait=60)
+        for waiter in ("InstanceTerminated", "InstanceRunning")
+        for each in ids
+    ]
+    ended, failed = wait_all(waits, on_failure="collect")[1:3]
     assert calls == [ids, ids]
-    assert of_other == [ids]
+    assert isinstance(ended, bwp.ResponseOutcome)
+    assert isinstance(failed, bwp.WaiterFailedError)
+
+
+def test_clients_do_not_mix(ec2, virtual_time):
+    matcher = {"path": "length(Reservations)", "expected": "1", "comparator": "stringEquals"}
+    acceptors = [
+        {"state": "retry", "matcher": {"output": matcher}},
+        {"state": "success", "matcher": {"success": True}},
+    ]
+    waiters = {"SeenOnce": {"acceptors": acceptors}}
+    shape = {"type": "apply", "traits": {"smithy.waiters#waitable": waiters}}
+    name = "com.amazonaws.ec2#DescribeInstances"
+    bwp.install(definitions={"smithy": "2.0", "shapes": {name: shape}})
+    clients = [boto3.client("ec2", region_name="us-east-1") for _ in range(2)]
+    ids = instances(ec2, 2)
+    of_each = [Calls(client, "DescribeInstances") for client in clients]
+    wait_all([Wait(c, "SeenOnce", {"InstanceIds": [i]}) for c in clients for i in ids], max_wait=60)
+    assert of_each == [[ids], [ids]]
+
+
+def test_what_python_takes_for_equal_is_not_sent_alike(ec2, virtual_time):
+    ids = instances(ec2, 2)
+    waits = [
+        Wait(ec2, "InstanceRunning", {"InstanceIds": [each], "DryRun": flag}, max_wait=60)
+        for each, flag in zip(ids, (False, 0), strict=True)
+    ]
+    outcome, refused = wait_all(waits, on_failure="collect")
+    assert isinstance(refused, ParamValidationError)
+    assert isinstance(outcome, bwp.ResponseOutcome)
+
+
+def test_names_and_ids_do_not_mix(ec2, virtual_time):
+    ids = [ec2.create_security_group(GroupName=name, Description="d")["GroupId"] for name in "abcd"]
+    asked = [
+        {"GroupNames": ["a"]},
+        {"GroupIds": [ids[1]]},
+        {"GroupNames": ["c"]},
+        {"GroupIds": [ids[3]]},
+    ]
+    calls = []
+    ec2.meta.events.register("before-call.ec2", lambda params, **_: calls.append(params))
+    outcomes = wait_all([Wait(ec2, "SecurityGroupExists", each, max_wait=60) for each in asked])
+    found = [[one["GroupId"] for one in each.response["SecurityGroups"]] for each in outcomes]
+    assert found == [[each] for each in ids]
+    assert len(calls) == 2
 
 
 def test_more_ids_than_a_call_may_have_are_the_callers_own_business(ec2, virtual_time):
@@ -300,6 +349,37 @@ def test_an_error_may_be_what_one_waits_for(virtual_time):
     assert outcomes[0].elapsed >= 30
     assert outcomes[1].elapsed == 0
     assert not outcomes[1].coalesced
+
+
+def test_what_a_service_leaves_out_may_be_what_one_waits_for(virtual_time):
+    scaling = SESSION.client("autoscaling")
+    scaling.create_launch_configuration(
+        LaunchConfigurationName="lc", ImageId="ami-12345678", InstanceType="t2.nano"
+    )
+    for name in ("one", "two"):
+        scaling.create_auto_scaling_group(
+            AutoScalingGroupName=name,
+            LaunchConfigurationName="lc",
+            MinSize=0,
+            MaxSize=1,
+            AvailabilityZones=["us-east-1a"],
+        )
+
+    def delete():
+        for name in ("one", "two"):
+            scaling.delete_auto_scaling_group(AutoScalingGroupName=name, ForceDelete=True)
+
+    virtual_time.call_at(20, delete)
+    outcomes = wait_all(
+        [
+            Wait(scaling, "GroupNotExists", {"AutoScalingGroupNames": [name]}, max_wait=600)
+            for name in ("one", "never", "two")
+        ]
+    )
+    assert [outcome.response["AutoScalingGroups"] for outcome in outcomes] == [[], [], []]
+    assert [outcome.elapsed >= 20 for outcome in outcomes] == [True, False, True]
+    # That one was asked for once more, alone.
+    assert [outcome.coalesced for outcome in outcomes] == [True, False, True]
 
 
 # --- errors -----------------------------------------------------------------------------------
