@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -25,6 +26,8 @@ class WaiterOutcome(Generic[ResponseT]):
     """Index and text of the acceptor that matched."""
     observed: Any = None
     """What the acceptor's path gave; None for matchers without one, and for sensitive members."""
+    coalesced: bool = False
+    """Whether the call that ended the wait asked for other waits of a batch too."""
 
     def _facts(self) -> str:
         facts = (
@@ -40,6 +43,12 @@ class ResponseOutcome(WaiterOutcome[ResponseT]):
     """The wait succeeded with a response of the operation."""
 
     response: ResponseT
+    """What the operation returned; of a coalesced wait the part that is its own."""
+    by_id: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """The items of the response by the identifiers that were asked for, such as the instance of
+    each of `InstanceIds`; one that the service does not know is not in it. Empty where the
+    operation takes no list of identifiers, or where it is not known which of its members is one.
+    """
 
     def __repr__(self) -> str:
         # The response stays out: reprs end up in logs.

@@ -13,14 +13,16 @@ import contextvars
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from botocore.exceptions import ClientError
 
+from ..drivers.clock import current_time
 from ..drivers.port import Attempt
 from ..engine.machine import Facts
 from ..options import CancelEvent
+from .aio_call import cut_off
 from .connections import hook_connections, is_process_wide, use_per_client_connections
 from .private_names import is_retryable, non_throttling_scale
 from .watchdog import Aside, Cause, Scope, current_scope, cut, monotonic, run_in_scope
@@ -211,6 +213,18 @@ class _Awaited:
 _awaited: contextvars.ContextVar[_Awaited | None] = contextvars.ContextVar(
     "boto_waiters_plus_awaited_call", default=None
 )
+
+
+async def awaited_attempt(
+    attempt: Callable[[], Awaitable[Attempt]],
+    *,
+    client: Any,
+    seconds: float | None,
+    cancel: CancelEvent | None,
+) -> Attempt:
+    """`bounded_attempt` for an aiobotocore client; time of a test's own stands still meanwhile."""
+    with current_time().hold(), without_late_retries(client, seconds):
+        return await cut_off(attempt, seconds, cancel)
 
 
 @contextlib.contextmanager

@@ -17,7 +17,6 @@ from botocore.exceptions import ClientError
 from botocore.model import OperationModel
 
 from ..drivers.aio import drive_async
-from ..drivers.clock import current_time
 from ..drivers.course import Course, Subject, last_seen, reason_of, said
 from ..drivers.port import Attempt
 from ..drivers.sync import drive
@@ -25,11 +24,12 @@ from ..engine.machine import AttemptsUsedUp, Ending, Facts, Failed, TimedOut
 from ..engine.model import AcceptorState, MatchedAcceptor
 from ..options import OPTION_NAMES, CancelEvent, WaitOptions
 from ..outcome import WaiterOutcome
-from .aio_call import cut_off, is_async
-from .bounded import bounded_attempt, without_late_retries
+from .aio_call import is_async
+from .bounded import awaited_attempt, bounded_attempt
 from .budget import policy_of
 from .data_model import DataModel
 from .errors import ErrorFacts, error_facts
+from .parts import ById
 from .private_names import client_method_of, marked_as_waiter, operation_of
 from .reasons import Compared, find_reason
 from .scope import Scope
@@ -257,6 +257,9 @@ class DropInPort:
             find_reason=None if facts else partial(self._reason, answer.response, index),
             last_response=answer.response if isinstance(answer.response, Mapping) else {},
             problems=tuple(answer.problems),
+            by_id=None
+            if facts or self._model is None
+            else ById(self._model, self._parameters, answer.response),
         )
 
     def _reason(self, response: Any, index: int | None) -> str | None:
@@ -319,8 +322,9 @@ class AsyncDropInPort:
     async def poll(self, time_left: float | None) -> Attempt:
         """Await the call, at most `time_left` seconds."""
         port = self._port
-        with current_time().hold(), without_late_retries(port.client, time_left):
-            return await cut_off(self._attempt, time_left, port.cancel)
+        return await awaited_attempt(
+            self._attempt, client=port.client, seconds=time_left, cancel=port.cancel
+        )
 
     async def _attempt(self) -> Attempt:
         try:

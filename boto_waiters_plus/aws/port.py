@@ -10,15 +10,14 @@ from typing import Any
 from botocore import xform_name
 from botocore.model import OperationModel
 
-from ..drivers.clock import current_time
 from ..drivers.course import Subject
 from ..drivers.port import Attempt
 from ..engine.machine import Facts
 from ..engine.model import AcceptorState
 from ..options import CancelEvent
-from .aio_call import cut_off
-from .bounded import bounded_attempt, without_late_retries
+from .bounded import awaited_attempt, bounded_attempt
 from .errors import error_facts, is_of_the_call
+from .parts import ById
 from .reasons import find_reason
 from .waiters import BoundWaiter
 
@@ -46,8 +45,8 @@ class ClientPort:
         self.client = client
         self.cancel = cancel
         self._in_thread = in_thread
+        self.parameters = parameters
         self._waiter = waiter
-        self._parameters = parameters
         self._call: Callable[..., Any] = getattr(client, xform_name(waiter.operation.name))
         self._endpoint: str | None = client.meta.endpoint_url
         self._input = waiter.data_model.input(parameters)
@@ -77,9 +76,9 @@ class ClientPort:
             return self.raised(error)
         return self.responded(response)
 
-    def call(self) -> Any:
-        """Make the bare call."""
-        return self._call(**self._parameters, **self._tokens)
+    def call(self, **instead: Any) -> Any:
+        """Make the bare call; parameters given here stand instead of its own."""
+        return self._call(**{**self.parameters, **instead}, **self._tokens)
 
     def responded(self, response: Any) -> Attempt:
         """The attempt that ended in a response."""
@@ -103,6 +102,7 @@ class ClientPort:
             ),
             last_response=response if isinstance(response, Mapping) else {},
             problems=match.problems,
+            by_id=ById(waiter.operation, self.parameters, response),
         )
 
     def raised(self, error: Exception) -> Attempt:
@@ -132,22 +132,23 @@ class AsyncClientPort:
     """
 
     def __init__(self, port: ClientPort) -> None:
-        self._port = port
+        self.port = port
 
     async def poll(self, time_left: float | None) -> Attempt:
         """Await the call, at most `time_left` seconds."""
-        port = self._port
-        with current_time().hold(), without_late_retries(port.client, time_left):
-            return await cut_off(self._attempt, time_left, port.cancel)
+        port = self.port
+        return await awaited_attempt(
+            self._attempt, client=port.client, seconds=time_left, cancel=port.cancel
+        )
 
     async def _attempt(self) -> Attempt:
         try:
-            response = await self._port.call()
+            response = await self.port.call()
         except Exception as error:
             if not is_of_the_call(error):
                 raise
-            return self._port.raised(error)
-        return self._port.responded(response)
+            return self.port.raised(error)
+        return self.port.responded(response)
 
 
 def subject_of(waiter: BoundWaiter) -> Subject:

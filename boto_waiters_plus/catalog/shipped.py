@@ -21,7 +21,9 @@ if TYPE_CHECKING:
         from importlib.abc import Traversable
 
 
-NOT_OF_A_SERVICE = ("reasons.json", "traits.json")
+COALESCING_FILE = "coalescing.json"
+
+NOT_OF_A_SERVICE = (COALESCING_FILE, "reasons.json", "traits.json")
 """Files of `data/` that hold something else than the waiters of a service."""
 
 

@@ -129,6 +129,11 @@ class Course:
         """Seconds since the start."""
         return self._machine.elapsed
 
+    @property
+    def is_last(self) -> bool:
+        """Whether the look that comes next is the last one."""
+        return self._machine.last
+
     def begin(self) -> Decision:
         """The first decision."""
         self._tell("started")
@@ -196,10 +201,12 @@ class Course:
             "elapsed": self.elapsed,
             "acceptor": self.subject.acceptors[ending.acceptor],
             "observed": attempt.observed,
+            "coalesced": attempt.coalesced,
         }
         if attempt.exception is not None:
             return ExceptionOutcome(exception=attempt.exception, **facts)
-        return ResponseOutcome(response=attempt.response, **facts)
+        by_id = {} if attempt.by_id is None else attempt.by_id
+        return ResponseOutcome(response=attempt.response, by_id=by_id, **facts)
 
     def _error(self, ending: Ending) -> WaiterError:
         kinds: dict[type[Ending], type[WaiterError]] = {

@@ -31,6 +31,33 @@ class Attempt:
     """The call was ended by us and gave nothing: its time was up, or somebody cancelled."""
     problems: tuple[str, ...] = ()
     """Expressions that could not be evaluated."""
+    coalesced: bool = False
+    """The call asked for several waits at once."""
+    by_id: Mapping[str, Any] | None = None
+    """The items of the response by the identifiers that were asked for, where it may have some."""
+
+    @property
+    def throttled(self) -> bool:
+        """Whether the service said that it was asked too much."""
+        return self.facts.throttled
+
+
+@dataclass(slots=True, kw_only=True)
+class Shares:
+    """One call for several waits and what it gave."""
+
+    attempts: tuple[Attempt, ...] = ()
+    """That of each wait, in their order; none if there is an `instead`."""
+    silent: frozenset[int] = frozenset()
+    """The places of the waits that the answer says nothing of."""
+    instead: Literal["halve", "part"] | None = None
+    """`"halve"`: an error that may be about one of them. `"part"`: an answer that cannot be told
+    apart."""
+
+    @property
+    def throttled(self) -> bool:
+        """Whether the service said that it was asked too much."""
+        return any(attempt.throttled for attempt in self.attempts)
 
 
 class Port(Protocol):

@@ -12,6 +12,8 @@ What has room:
 - after a throttle half as many calls to that service, and one more after each round of answers
   that are none. Its pauses that ran when the throttle came last twice as long, where their wait
   has time for it.
+
+Waits of one `chunks.Group` share calls, and a schedule.
 """
 
 from __future__ import annotations
@@ -27,9 +29,10 @@ from typing import Any, Final, NamedTuple
 from ..engine.machine import Cancelled, Decision, Ending, Facts, Pause, Poll, Woken
 from ..options import CancelEvent, Subscribable, WakeSignal
 from ..outcome import WaiterOutcome
+from .chunks import Chunk, Group, halves
 from .clock import SIGNAL_SLICE, subscribe, unsubscribe
 from .course import Course
-from .port import AsyncPort, Attempt, Port
+from .port import AsyncPort, Attempt, Port, Shares
 
 DEFAULT_THREADS: Final = 32
 """Enough to hide the latency of a service; what Python computes for a call bounds the rest."""
@@ -85,7 +88,7 @@ class Pool:
         self.lane = lane
         self.limit = max(1, limit)
         self.calling = 0
-        self.queued: deque[Task] = deque()
+        self.queued: deque[Entry] = deque()
         self.is_waiting = False
         """Whether the schedule has it in its round."""
 
@@ -108,6 +111,8 @@ class Task:
         pool: the connections it uses.
         cancel: ends this wait alone.
         wake: makes it look again at once.
+        group: those that one call can answer together with it.
+        ids: what it asks for, as the group counts it.
 
     Attributes:
         index: its place among the waits.
@@ -116,10 +121,14 @@ class Task:
 
     __slots__ = (
         "cancel",
+        "chunk",
         "course",
         "due",
         "expiry",
+        "group",
+        "ids",
         "index",
+        "is_alone",
         "pause",
         "pool",
         "port",
@@ -128,6 +137,7 @@ class Task:
         "throttles_seen",
         "until",
         "wake",
+        "was_woken",
         "woken",
     )
 
@@ -139,12 +149,16 @@ class Task:
         *,
         cancel: CancelEvent | None = None,
         wake: WakeSignal | Subscribable | None = None,
+        group: Group | None = None,
+        ids: Sequence[str] = (),
     ) -> None:
         self.course = course
         self.port: Any = port
         self.pool = pool
         self.cancel = cancel
         self.wake = wake
+        self.group = group
+        self.ids = ids
         self.index = 0
         self.stage = Stage.PAUSING
         self.due = 0.0
@@ -159,21 +173,49 @@ class Task:
         """When the schedule looks whether it is used up."""
         self.woken = False
         """A signal came while a call ran."""
+        self.was_woken = False
+        """A signal ended the last pause."""
+        self.chunk: Chunk | None = None
+        """With whom it shares the call that runs."""
+        self.is_alone = False
+        """Its last look ended in an error that would spoil a call for others too."""
         self.result: WaiterOutcome[Any] | Exception | None = None
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether it is to be called and there was no room yet."""
+        return self.stage is Stage.QUEUED
+
+    def is_live(self) -> bool:
+        """The same, of what a queue holds."""
+        return self.is_queued
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """The waits of what a queue holds: itself."""
+        return (self,)
+
+    def take(self) -> Sequence[Task]:
+        """The waits that a call for it asks for."""
+        return self.tasks
+
+
+Entry = Task | Chunk | Group
+"""What a pool queues."""
 
 
 class Call(NamedTuple):
     """A call to make."""
 
-    task: Task
+    task: Task | Chunk
     time_left: float | None
 
 
 class Answer(NamedTuple):
     """A call that is over."""
 
-    task: Task
-    attempt: Attempt | None
+    task: Task | Chunk
+    attempt: Attempt | Shares | None
     """None: the port raised."""
     error: BaseException | None
 
@@ -211,6 +253,9 @@ class Schedule:
             self._lanes += not lane.waits
             lane.waits += 1
         for task in self._tasks:
+            policy = task.course.policy
+            if policy.max_wait is not None and policy.count_requests:
+                task.until = now + policy.max_wait
             self._step(task, task.course.begin, now)
 
     def next_time(self) -> float | None:
@@ -226,12 +271,14 @@ class Schedule:
                 self._pause_is_over(task, now)
             elif task.expiry == moment:
                 task.expiry = None
-                if task.stage is Stage.QUEUED:
+                # A call of its own ends by itself in time, one for others too goes on for them.
+                if task.is_queued or (task.stage is Stage.CALLING and task.chunk is not None):
                     self._expire_or_plan(task, now)
 
     def wake(self, task: Task, now: float) -> None:
         """Let a wait look again at once."""
         if task.stage is Stage.PAUSING:
+            task.was_woken = True
             self._step(task, lambda: task.course.paused(Woken(early=True)), now)
         elif task.stage is Stage.CALLING:
             task.woken = True
@@ -253,8 +300,8 @@ class Schedule:
         refused = 0
         while refused < len(self._round) and self.calling < self._threads:
             pool = self._round.popleft()
-            task = _first_queued(pool)
-            if task is None:
+            entry = _first_queued(pool)
+            if entry is None:
                 pool.is_waiting = False
                 continue
             # In turns, so that a client with thousands of waits does not hold up one with one.
@@ -264,12 +311,10 @@ class Schedule:
                 continue
             refused = 0
             pool.queued.popleft()
-            if task.until + EXPIRY_GRACE < now:
-                self._expire(task, now)
-                continue
-            task.stage = Stage.CALLING
-            self._count_call(pool, 1)
-            yield Call(task, None if task.until == math.inf else max(0.0, task.until - now))
+            call = self._call(entry, now)
+            if call is not None:
+                self._count_call(pool, 1)
+                yield call
 
     def answered(self, answer: Answer, now: float) -> None:
         """A call is over.
@@ -277,28 +322,99 @@ class Schedule:
         Raises:
             BaseException: what the call ended in, where that is no `Exception`.
         """
-        task, attempt, error = answer
-        pool = task.pool
-        pool.lane.answered(throttled=attempt is not None and attempt.facts.throttled)
+        called, attempt, error = answer
+        pool = called.pool
+        pool.lane.answered(throttled=attempt is not None and attempt.throttled)
         self._count_call(pool, -1)
         if error is not None and not isinstance(error, Exception):
             raise error
-        if task.stage is Stage.ENDED:
-            return
-        if attempt is None:
-            assert error is not None, "a call without an attempt raised"
-            self._end(task, error)
+        if isinstance(called, Chunk):
+            assert attempt is None or isinstance(attempt, Shares), "the answer to several"
+            self._chunk_answered(called, attempt, now)
         else:
-            self._step(task, lambda: task.course.answered(attempt), now)
-            if not isinstance(task.result, Exception):
-                _forget_frames(attempt.exception)
-            if task.result is None and len(self._tasks) >= MANY_WAITS:
-                _pack(task.course, attempt)
+            assert not isinstance(attempt, Shares), "the answer to one"
+            self._task_answered(called, attempt, error, now)
 
     def ended(self) -> Iterator[Task]:
         """The waits that have ended since this was asked last."""
         while self._ended:
             yield self._ended.popleft()
+
+    # --- calls -----------------------------------------------------------------------------
+
+    def _call(self, entry: Entry, now: float) -> Call | None:
+        """The call for what was queued; None if the time of all of it is used up."""
+        tasks = []
+        for task in entry.take():
+            if task.until + EXPIRY_GRACE < now:
+                self._expire(task, now)
+            else:
+                task.stage = Stage.CALLING
+                tasks.append(task)
+        if isinstance(entry, Group):
+            self._wait_on(entry)
+        if not tasks:
+            return None
+        group = tasks[0].group
+        if group is None or (len(tasks) == 1 and not isinstance(entry, Chunk)):
+            until = tasks[0].until
+            return Call(tasks[0], None if until == math.inf else max(0.0, until - now))
+        chunk = Chunk(group, tasks)
+        for task in tasks:
+            task.chunk = chunk
+            if task.until < chunk.until:
+                self._plan_expiry(task)
+        return Call(chunk, None if chunk.until == math.inf else max(0.0, chunk.until - now))
+
+    def _task_answered(
+        self, task: Task, attempt: Attempt | None, error: Exception | None, now: float
+    ) -> None:
+        if task.stage is Stage.ENDED:
+            return
+        if attempt is None:
+            assert error is not None, "a call without an attempt raised"
+            self._end(task, error)
+            return
+        if attempt.exception is None:
+            task.is_alone = False
+        elif not attempt.facts.retryable:
+            task.is_alone = True
+        self._take(task, attempt, now)
+
+    def _chunk_answered(self, chunk: Chunk, shares: Shares | None, now: float) -> None:
+        live = [task for task in chunk.tasks if task.stage is Stage.CALLING]
+        if shares is None or shares.instead == "halve":
+            # Also what the call raised as it is: bad parameters of one are not the others' error.
+            self._ask_again(halves(chunk.group, live))
+        elif shares.instead == "part":
+            for task in chunk.group.part():
+                self._put(task.pool, task)
+            self._ask_again(live)
+        else:
+            unheard = [task for task in chunk.unheard(shares.silent) if task in live]
+            for task, attempt in zip(chunk.tasks, shares.attempts, strict=True):
+                if task in live and task not in unheard:
+                    task.chunk = None
+                    self._take(task, attempt, now)
+            if unheard:
+                self._ask_again([Chunk(chunk.group, unheard)])
+
+    def _ask_again(self, entries: Sequence[Task | Chunk]) -> None:
+        """Go on with a look in other calls, at once."""
+        for entry in reversed(entries):
+            for task in entry.tasks:
+                task.stage, task.chunk = Stage.QUEUED, None
+                if task.until < math.inf:
+                    self._plan_expiry(task)
+            self._put(entry.pool, entry, first=True)
+
+    def _take(self, task: Task, attempt: Attempt, now: float) -> None:
+        """Let a wait judge its answer."""
+        self._step(task, lambda: task.course.answered(attempt), now)
+        if not isinstance(task.result, Exception):
+            _forget_frames(attempt.exception)
+        if task.result is None and len(self._tasks) >= MANY_WAITS:
+            _pack(task.course, attempt)
 
     # --- steps -----------------------------------------------------------------------------
 
@@ -321,29 +437,60 @@ class Schedule:
         task.stage = Stage.PAUSING
         task.pause, task.due = seconds, now + seconds
         task.throttles_seen = task.pool.lane.throttles
+        if task.group is not None:
+            task.group.plan(task, now)
         heapq.heappush(self._times, (task.due, task.index))
         if task.woken:
             task.woken = False
             self.wake(task, now)
 
     def _pause_is_over(self, task: Task, now: float) -> None:
+        group = task.group
         if task.pool.lane.throttles > task.throttles_seen:
             task.throttles_seen = math.inf  # Once a pause.
             # A last look stays where it is: behind it there is no time to be had.
             if task.due + 2 * task.pause <= task.until:
-                task.due += task.pause
-                heapq.heappush(self._times, (task.due, task.index))
+                self._put_off(task, task.due + task.pause)
+                if group is not None:
+                    group.plan(task, now)
                 return
+        if group is not None:
+            if group.holds(task, now):
+                self._put_off(task, group.due)
+                return
+            group.begin(now)
+        task.was_woken = False
         self._step(task, lambda: task.course.paused(Woken()), now)
+
+    def _put_off(self, task: Task, due: float) -> None:
+        task.due = due
+        heapq.heappush(self._times, (due, task.index))
 
     def _queue(self, task: Task, poll: Poll, now: float) -> None:
         task.stage = Stage.QUEUED
-        pool = task.pool
+        pool, group = task.pool, task.group
         if poll.time_left is not None:
             task.until = now + poll.time_left
             if pool.queued or not self._has_room(pool):
                 self._plan_expiry(task)
-        pool.queued.append(task)
+        if group is None or not group.takes(task):
+            self._put(pool, task)
+            return
+        group.queued.append(task)
+        if not group.is_waiting:
+            self._wait_on(group)
+
+    def _wait_on(self, group: Group) -> None:
+        """Queue a group for as long as there is somebody in it to call for."""
+        group.is_waiting = group.is_live()
+        if group.is_waiting:
+            self._put(group.queued[0].pool, group)
+
+    def _put(self, pool: Pool, entry: Entry, *, first: bool = False) -> None:
+        if first:
+            pool.queued.appendleft(entry)
+        else:
+            pool.queued.append(entry)
         if not pool.is_waiting:
             pool.is_waiting = True
             self._round.append(pool)
@@ -387,11 +534,13 @@ class Schedule:
         pool.lane.calling += count
 
 
-def _first_queued(pool: Pool) -> Task | None:
-    """The task of a pool whose turn it is; those that ended while they were queued are dropped."""
+def _first_queued(pool: Pool) -> Entry | None:
+    """Whose turn it is in a pool; those that ended while they were queued are dropped."""
     queued = pool.queued
-    while queued and queued[0].stage is not Stage.QUEUED:
-        queued.popleft()
+    while queued and not queued[0].is_live():
+        gone = queued.popleft()
+        if isinstance(gone, Group):
+            gone.is_waiting = False
     return queued[0] if queued else None
 
 
@@ -426,6 +575,7 @@ def _pack(course: Course, attempt: Attempt) -> None:
     except Exception:
         return
     attempt.response = None
+    attempt.by_id = None
     attempt.last_response = course.last_response = packed
 
 

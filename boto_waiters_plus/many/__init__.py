@@ -7,6 +7,9 @@ calls at once:
 - Time runs for all waits from the start, also for one whose first call has to queue.
 - A callback of the caller's (`on_attempt`, `on_event`, `progress`) that raises does not end a
   wait: the first error of each is logged, and one RuntimeWarning tells of them at the end.
+- Waits of one kind on one client are polled by one call, where the operation takes a list of
+  identifiers and the answer can be told apart (`coalesce=False` turns it off). Each is answered
+  by its own part; it ends as it would alone, by the schedule that it has in common with them.
 - What the port of a wait raises as it is (bad parameters, no credentials) is that wait's error.
 """
 
@@ -48,6 +51,7 @@ def wait_all(
     threads: int = DEFAULT_THREADS,
     progress: bool | ProgressCallback = False,
     cancel_event: CancelEvent | None = None,
+    coalesce: bool = True,
 ) -> list[WaiterOutcome[Any]]: ...
 @overload
 def wait_all(
@@ -59,6 +63,7 @@ def wait_all(
     threads: int = DEFAULT_THREADS,
     progress: bool | ProgressCallback = False,
     cancel_event: CancelEvent | None = None,
+    coalesce: bool = True,
 ) -> list[Result]: ...
 def wait_all(
     waits: Iterable[Wait],
@@ -69,6 +74,7 @@ def wait_all(
     threads: int = DEFAULT_THREADS,
     progress: bool | ProgressCallback = False,
     cancel_event: CancelEvent | None = None,
+    coalesce: bool = True,
 ) -> list[Any]:
     """Wait for all of many waits.
 
@@ -84,6 +90,8 @@ def wait_all(
         progress: True draws a table on stderr (needs rich); a function is called with a
             `progress.WaitProgress` after each attempt and at each end.
         cancel_event: stops all waits when it is set.
+        coalesce: whether waits of one kind on one client may share calls, where the operation
+            takes a list of identifiers.
 
     Returns:
         The outcomes in the order of the waits.
@@ -94,7 +102,7 @@ def wait_all(
     """
     if on_failure not in ("raise", "collect", "cancel"):
         raise ValueError(f'on_failure must be "raise", "collect" or "cancel", not {on_failure!r}')
-    batch = Batch(waits, max_wait, threads, progress, cancel_event, name="wait_all")
+    batch = Batch(waits, max_wait, threads, progress, cancel_event, coalesce, name="wait_all")
     with batch:
         scheduler = batch.scheduler()
         with contextlib.closing(batch.noted(scheduler.run())) as ended:
@@ -114,6 +122,7 @@ async def wait_all_async(
     threads: int = DEFAULT_THREADS,
     progress: bool | ProgressCallback = False,
     cancel_event: CancelEvent | None = None,
+    coalesce: bool = True,
 ) -> list[WaiterOutcome[Any]]: ...
 @overload
 async def wait_all_async(
@@ -125,6 +134,7 @@ async def wait_all_async(
     threads: int = DEFAULT_THREADS,
     progress: bool | ProgressCallback = False,
     cancel_event: CancelEvent | None = None,
+    coalesce: bool = True,
 ) -> list[Result]: ...
 async def wait_all_async(
     waits: Iterable[Wait],
@@ -135,6 +145,7 @@ async def wait_all_async(
     threads: int = DEFAULT_THREADS,
     progress: bool | ProgressCallback = False,
     cancel_event: CancelEvent | None = None,
+    coalesce: bool = True,
 ) -> list[Any]:
     """`wait_all` from asyncio: aiobotocore clients are awaited, others are called in threads.
 
@@ -142,7 +153,7 @@ async def wait_all_async(
     """
     if on_failure not in ("raise", "collect", "cancel"):
         raise ValueError(f'on_failure must be "raise", "collect" or "cancel", not {on_failure!r}')
-    batch = Batch(waits, max_wait, threads, progress, cancel_event, name="wait_all_async")
+    batch = Batch(waits, max_wait, threads, progress, cancel_event, coalesce, name="wait_all_async")
     with batch:
         scheduler = batch.async_scheduler()
         async with contextlib.aclosing(batch.noted_async(scheduler.run())) as ended:
@@ -160,11 +171,12 @@ def wait_any(
     threads: int = DEFAULT_THREADS,
     progress: bool | ProgressCallback = False,
     cancel_event: CancelEvent | None = None,
+    coalesce: bool = True,
 ) -> tuple[Wait, WaiterOutcome[Any]]:
     """Wait for the first of many waits that succeeds, and stop the others.
 
     Args:
-        waits, max_wait, threads, progress, cancel_event: see `wait_all`.
+        waits, max_wait, threads, progress, cancel_event, coalesce: see `wait_all`.
 
     Returns:
         The wait that succeeded first, and its outcome.
@@ -173,7 +185,7 @@ def wait_any(
         TypeError, ValueError: before the first request, a bad argument; no waits at all.
         WaitersError: none succeeded.
     """
-    batch = Batch(waits, max_wait, threads, progress, cancel_event, name="wait_any")
+    batch = Batch(waits, max_wait, threads, progress, cancel_event, coalesce, name="wait_any")
     batch.needs_one()
     first = None
     with batch:
@@ -196,9 +208,10 @@ async def wait_any_async(
     threads: int = DEFAULT_THREADS,
     progress: bool | ProgressCallback = False,
     cancel_event: CancelEvent | None = None,
+    coalesce: bool = True,
 ) -> tuple[Wait, WaiterOutcome[Any]]:
     """`wait_any` from asyncio; see `wait_all_async`."""
-    batch = Batch(waits, max_wait, threads, progress, cancel_event, name="wait_any_async")
+    batch = Batch(waits, max_wait, threads, progress, cancel_event, coalesce, name="wait_any_async")
     batch.needs_one()
     first = None
     with batch:
@@ -221,6 +234,7 @@ def as_completed(
     threads: int = DEFAULT_THREADS,
     progress: bool | ProgressCallback = False,
     cancel_event: CancelEvent | None = None,
+    coalesce: bool = True,
 ) -> Generator[tuple[Wait, Result], None, None]:
     """Wait for many waits and give each as it ends.
 
@@ -229,7 +243,7 @@ def as_completed(
     while the next one is asked for.
 
     Args:
-        waits, max_wait, threads, progress, cancel_event: see `wait_all`.
+        waits, max_wait, threads, progress, cancel_event, coalesce: see `wait_all`.
 
     Returns:
         An iterator of waits, each with its outcome or its error. Closing it (as leaving the loop
@@ -238,7 +252,7 @@ def as_completed(
     Raises:
         TypeError, ValueError: before the first request, a bad argument.
     """
-    batch = Batch(waits, max_wait, threads, progress, cancel_event, name="as_completed")
+    batch = Batch(waits, max_wait, threads, progress, cancel_event, coalesce, name="as_completed")
 
     def completed() -> Generator[tuple[Wait, Result], None, None]:
         with batch:
@@ -260,9 +274,12 @@ def as_completed_async(
     threads: int = DEFAULT_THREADS,
     progress: bool | ProgressCallback = False,
     cancel_event: CancelEvent | None = None,
+    coalesce: bool = True,
 ) -> AsyncGenerator[tuple[Wait, Result], None]:
     """`as_completed` from asyncio: polling goes on in a task of its own; see `wait_all_async`."""
-    batch = Batch(waits, max_wait, threads, progress, cancel_event, name="as_completed_async")
+    batch = Batch(
+        waits, max_wait, threads, progress, cancel_event, coalesce, name="as_completed_async"
+    )
 
     async def completed() -> AsyncGenerator[tuple[Wait, Result], None]:
         with batch:

@@ -19,7 +19,7 @@ from ..aws.scope import Scope
 from ..aws.waiters import BoundWaiter
 from ..deadline import seconds_left
 from ..drivers.clock import either
-from ..drivers.course import Course, Observer, Subject
+from ..drivers.course import RANDOM, Course, Observer, Subject
 from ..drivers.schedule import Lane, Pool, Task
 from ..drivers.scheduler import Scheduler, Workers
 from ..drivers.scheduler_async import AsyncScheduler
@@ -30,6 +30,7 @@ from ..options import CancelEvent, Seconds, WaitOptions, seconds
 from ..outcome import WaiterOutcome
 from ..progress import Progress, ProgressTable, WaitProgress
 from .callbacks import Callbacks
+from .groups import Groups
 from .wait import Wait
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class Batch:
         threads: int,
         progress: bool | ProgressCallback,  # noqa: FBT001 - of this module
         cancel_event: CancelEvent | None,
+        coalesce: bool,  # noqa: FBT001 - of this module
         *,
         name: str,
     ) -> None:
@@ -69,6 +71,7 @@ class Batch:
         self._cancels = _events(cancel_event)
         # Set when no answer is wanted any more.
         self.stop = threading.Event()
+        self._groups = Groups(self.stop) if _flag("coalesce", coalesce) else None
         self._callbacks = Callbacks()
         self._progress = self._make_progress(progress)
         self._results: dict[int, Result] = {}
@@ -195,7 +198,13 @@ class Batch:
                 observers[id(scope)] = tuple(
                     self._callbacks.guarded(observer, "on_event") for observer in scope.observers
                 )
-            course = Course(subjects[index], policy, observers=observers[id(scope)])
+            member = None if self._groups is None else self._groups.member(wait, policy, options)
+            course = Course(
+                subjects[index],
+                policy if member is None else member.group.policy(policy),
+                observers=observers[id(scope)],
+                random=RANDOM if member is None else member.group.random,
+            )
             if options.on_attempt is not None:
                 course.observe_attempts(self._callbacks.guarded(options.on_attempt, "on_attempt"))
             if self._progress is not None:
@@ -207,6 +216,8 @@ class Batch:
                     pools.of(client),
                     cancel=options.cancel_event,
                     wake=options.wake_signal,
+                    group=None if member is None else member.group,
+                    ids=() if member is None else member.ids,
                 )
             )
         return tasks
@@ -317,6 +328,12 @@ def _thread_count(threads: Any) -> int:
     if threads < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
     return threads
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, not {type(value).__name__}")
+    return value
 
 
 def _events(cancel_event: Any) -> list[CancelEvent]:

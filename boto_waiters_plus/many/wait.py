@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from botocore.model import OperationModel
+
 from ..attach import find_waiter
 from ..aws.aio_call import is_async
 from ..aws.port import AsyncClientPort, ClientPort
@@ -68,6 +70,11 @@ class Wait:
     def definition(self) -> WaiterDefinition:
         """The definition of the waiter."""
         return self._bound.definition
+
+    @property
+    def operation(self) -> OperationModel:
+        """The operation that is polled."""
+        return self._bound.operation
 
     @property
     def waiter(self) -> str:

@@ -27,6 +27,8 @@ Beyond Smithy (W stands for the waiter's name, i for the acceptor's index):
 | `WaiterWithoutAcceptors.W` | WARNING | `waiters-2` only: nothing to wait for; it is passed over |
 | `WaiterNoDefinitions` | WARNING | a folder has no file of waiters |
 
+The trait `boto.waiters#coalescing` has rules of its own, `Coalescing.*`: see `coalescing_rules`.
+
 DANGER is for what makes a waiter useless or worse, WARNING for what costs the caller time or leaves
 an acceptor without effect, NOTE for what may well be meant. All of them believe the model: services
 are known to answer with values that their models lack.

@@ -21,6 +21,7 @@ from ..engine.model import (
     SuccessMatcher,
     WaiterDefinition,
 )
+from .coalescing_rules import check_coalescing
 from .events import Severity, Target, ValidationEvent
 from .loading import Checkable, Subject, Unit, load
 from .operation_rules import check_operation
@@ -61,6 +62,8 @@ def check(
 def _unit_events(unit: Unit) -> Iterator[ValidationEvent]:
     first = [*unit.events, *(event for each in unit.subjects for event in _trait_events(each))]
     yield from first
+    for coalesced in unit.coalesced:
+        yield from check_coalescing(coalesced.target, coalesced.operation, coalesced.trait)
     if any(event.severity is Severity.ERROR for event in first):
         return
     waiters: dict[str, tuple[Target, list[str]]] = {}

@@ -17,6 +17,7 @@ from botocore.exceptions import UnknownServiceError
 from botocore.model import ServiceModel
 
 from ..aws.waiters import ServiceWaiters, operation_name
+from ..catalog.coalescing import COALESCING
 from ..catalog.files import load_definitions
 from ..catalog.overlays import OVERLAY, parse_overlays
 from ..catalog.smithy import AWS_NAMESPACE, WAITABLE, parse_model
@@ -52,6 +53,16 @@ class Subject:
     """The botocore that they were written from, if the shapes are those of an older one."""
 
 
+@dataclass(frozen=True, slots=True)
+class Coalesced:
+    """A shape with a trait that says how its calls can be shared."""
+
+    target: Target
+    operation: Operation | None
+    """None if the shape is no operation."""
+    trait: Any
+
+
 @dataclass(slots=True)
 class Unit:
     """What is checked together."""
@@ -59,6 +70,7 @@ class Unit:
     events: list[ValidationEvent] = field(default_factory=list)
     """What went wrong on the way here."""
     subjects: list[Subject] = field(default_factory=list)
+    coalesced: list[Coalesced] = field(default_factory=list)
     suppressions: list[Suppression] = field(default_factory=list)
     closures: dict[str, set[str]] = field(default_factory=dict)
     """The operations of each service."""
@@ -195,21 +207,24 @@ def _smithy_unit(documents: list[Document], given: BotocoreModel | None, newer: 
     for shape_id, shape in shapes.items():
         traits = model.traits(shape_id)
         unit.suppressions += of_trait(shape_id, traits)
+        operation = model.operation(shape_id) if shape.get("type") == "operation" else None
         if WAITABLE in traits:
-            is_operation = shape.get("type") == "operation"
             unit.subjects.append(
                 Subject(
                     target=_target(places[shape_id], shape_id),
-                    operation=model.operation(shape_id) if is_operation else None,
+                    operation=operation,
                     waitable=traits[WAITABLE],
                 )
             )
+        if COALESCING in traits:
+            target = _target(places[shape_id], shape_id, COALESCING)
+            unit.coalesced.append(Coalesced(target, operation, traits[COALESCING]))
     unit.closures.update({service: model.operations_of(service) for service in model.services()})
     return unit
 
 
-def _target(document: Document, shape_id: str) -> Target:
-    return Target(shape_id, document.locate_below("shapes", shape_id, "traits", WAITABLE))
+def _target(document: Document, shape_id: str, trait: str = WAITABLE) -> Target:
+    return Target(shape_id, document.locate_below("shapes", shape_id, "traits", trait))
 
 
 def _apply(
@@ -258,6 +273,9 @@ def _apply_to_botocore(
             unit.fail(shape_id, text, target.locate(()))
         return
     unit.suppressions += of_trait(shape_id, traits)
+    if COALESCING in traits and name in model.operation_names:
+        place = _target(document, shape_id, COALESCING)
+        unit.coalesced.append(Coalesced(place, model.operation(name), traits[COALESCING]))
     if WAITABLE not in traits and OVERLAY not in traits:
         return
     if name not in model.operation_names:

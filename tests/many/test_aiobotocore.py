@@ -1,7 +1,7 @@
 """aiobotocore clients among the waits."""
 
 import asyncio
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import boto3
 import pytest
@@ -124,3 +124,44 @@ def test_the_first_success_ends_the_others(virtual_time):
         assert outcome.attempts == looks["late"] == 3
 
     with_client(run)
+
+
+def test_waits_of_one_kind_are_awaited_together(virtual_time):
+    calls = []
+
+    class Body:
+        def __init__(self, text):
+            self._text = text
+
+        async def read(self):
+            return self._text.encode()
+
+    async def send(request, **_):
+        asked = [value for name, value in parse_qsl(request.body) if name.startswith("InstanceId")]
+        calls.append(asked)
+        items = "".join(
+            f"<item><instanceId>{each}</instanceId><instanceState><name>running</name>"
+            "</instanceState></item>"
+            for each in asked
+        )
+        text = (
+            "<DescribeInstancesResponse><reservationSet><item><instancesSet>"
+            f"{items}</instancesSet></item></reservationSet></DescribeInstancesResponse>"
+        )
+        return awsrequest.AioAWSResponse(request.url, 200, {}, Body(text))
+
+    async def run():
+        session = aiosession.get_session()
+        keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
+        async with session.create_client("ec2", region_name="us-east-1", **keys) as client:
+            client.meta.events.register("before-send.ec2", send)
+            waits = [
+                Wait(client, "instance_running", {"InstanceIds": [f"i-{n}"]}, max_wait=60)
+                for n in range(250)
+            ]
+            return await wait_all_async(waits)
+
+    outcomes = asyncio.run(run())
+    assert [len(asked) for asked in calls] == [100, 100, 50]
+    assert [list(outcome.by_id) for outcome in outcomes] == [[f"i-{n}"] for n in range(250)]
+    assert all(outcome.coalesced for outcome in outcomes)

@@ -1,0 +1,272 @@
+"""Whose part of an answer is which."""
+
+import copy
+import json
+import pickle
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
+
+from boto_waiters_plus.aws.coalescing import may_be_about_one
+from boto_waiters_plus.aws.parts import ById, asked_ids, coalescing_of, parts_of
+from boto_waiters_plus.catalog.coalescing import Coalescing, Items
+
+INSTANCES = Coalescing(
+    ids=("InstanceIds",),
+    items=(Items(path=("Reservations", "Instances"), id=("InstanceId",)),),
+    limit=100,
+    token="NextToken",
+)
+SERVICES = Coalescing(
+    ids=("services",),
+    items=(
+        Items(path=("services",), id=("serviceArn", "serviceName")),
+        Items(path=("failures",), id=("arn",)),
+    ),
+    limit=10,
+    token=None,
+)
+BUILDS = Coalescing(
+    ids=("ids",),
+    items=(Items(path=("builds",), id=("id", "arn")), Items(path=("buildsNotFound",), id=())),
+    limit=100,
+    token=None,
+)
+ARN = "arn:aws:ecs:eu-west-1:123456789012:service/cluster/"
+
+
+def instance(name, **members):
+    return {"InstanceId": name, "State": {"Name": "running"}, **members}
+
+
+def reservation(*names, owner="me"):
+    return {
+        "ReservationId": f"r-{names[0]}",
+        "Groups": [{"GroupId": "sg"}],
+        "Instances": [instance(name) for name in names],
+        "OwnerId": owner,
+    }
+
+
+def service(name):
+    return {"serviceName": name, "serviceArn": ARN + name, "status": "ACTIVE"}
+
+
+def ids_in(part):
+    return [[each["InstanceId"] for each in one["Instances"]] for one in part["Reservations"]]
+
+
+# --- cutting ----------------------------------------------------------------------------------
+
+
+def test_each_gets_its_own_items_in_what_they_were_in():
+    answer = {
+        "Reservations": [reservation("a", "b", "c"), reservation("d"), reservation("e", "f")],
+        "ResponseMetadata": {"RequestId": "1"},
+    }
+    whole = copy.deepcopy(answer)
+    parts = parts_of(answer, [["b"], ["f", "a"], ["e", "d"], ["c"]], INSTANCES)
+    assert [ids_in(part) for part in parts[:3]] == [[["b"]], [["a"], ["f"]], [["d"], ["e"]]]
+    assert parts[0] == {
+        "Reservations": [
+            {**whole["Reservations"][0], "Instances": [whole["Reservations"][0]["Instances"][1]]}
+        ],
+        "ResponseMetadata": {"RequestId": "1"},
+    }
+    assert list(parts[0]["Reservations"][0]) == list(whole["Reservations"][0])
+
+
+def test_who_is_not_in_the_answer_gets_none():
+    answer = {"Reservations": [reservation("a")], "ResponseMetadata": {}}
+    parts = parts_of(answer, [["a"], ["unknown"]], INSTANCES)
+    assert parts[1] == {"Reservations": [], "ResponseMetadata": {}}
+
+
+def test_changing_one_part_changes_no_other():
+    answer = {
+        "Reservations": [reservation("a", "b")],
+        "ResponseMetadata": {"HTTPHeaders": {"x": "y"}},
+    }
+    asked = [["a"], ["b"], ["a", "b"]]
+    parts = parts_of(answer, asked, INSTANCES)
+    before = copy.deepcopy(parts[1:])
+
+    def spoil(value):
+        if isinstance(value, dict):
+            for each in value.values():
+                spoil(each)
+            value.clear()
+        elif isinstance(value, list):
+            for each in value:
+                spoil(each)
+            value.clear()
+
+    spoil(parts[0])
+    assert parts[1:] == before
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"Reservations": [reservation("a")], "NextToken": "more"},
+        {"Reservations": [reservation("a", "stranger")]},
+        {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]},
+        {"Reservations": [{"Instances": ["a"]}]},
+        "no answer at all",
+        None,
+    ],
+    ids=["next page", "stranger", "item without id", "item of another kind", "text", "nothing"],
+)
+def test_an_answer_that_cannot_be_told_apart_is_nobodys(answer):
+    assert parts_of(answer, [["a"], ["b"]], INSTANCES) is None
+
+
+@pytest.mark.parametrize("token", [None, ""])
+def test_an_empty_token_says_that_there_is_no_more(token):
+    answer = {"Reservations": [reservation("a")], "NextToken": token}
+    assert parts_of(answer, [["a"], ["b"]], INSTANCES) is not None
+
+
+def test_members_that_are_not_there_are_in_no_part():
+    assert parts_of({"ResponseMetadata": {}}, [["a"]], INSTANCES) == [{"ResponseMetadata": {}}]
+
+
+def test_names_and_arns_are_told_apart_and_failures_go_to_those_who_asked():
+    answer = {
+        "services": [service("web"), service("api"), service("web-2")],
+        "failures": [{"arn": ARN + "gone", "reason": "MISSING"}],
+    }
+    asked = [["web"], [ARN + "api"], ["gone"], ["arn:aws:ecs:eu-west-1:123456789012:service/web-2"]]
+    parts = parts_of(answer, asked, SERVICES)
+    names = [[each["serviceName"] for each in part["services"]] for part in parts]
+    assert names == [["web"], ["api"], [], ["web-2"]]
+    assert [len(part["failures"]) for part in parts] == [0, 0, 1, 0]
+
+
+def test_two_names_for_one_resource_get_it_both():
+    parts = parts_of({"services": [service("web")]}, [["web"], [ARN + "web"]], SERVICES)
+    assert parts[0] == parts[1] == {"services": [service("web")]}
+    assert parts[0]["services"][0] is not parts[1]["services"][0]
+
+
+def test_an_end_counts_only_in_an_arn():
+    answer = {"builds": [{"id": "project:1"}]}
+    assert parts_of(answer, [["1"], ["x"]], BUILDS) is None
+    assert parts_of({"builds": [{"id": "1"}]}, [["project:1"]], BUILDS) is None
+
+
+def test_items_may_be_the_identifiers_themselves():
+    answer = {"builds": [{"id": "p:1"}], "buildsNotFound": ["p:2", "p:3"]}
+    parts = parts_of(answer, [["p:1", "p:3"], ["p:2"]], BUILDS)
+    assert parts == [
+        {"builds": [{"id": "p:1"}], "buildsNotFound": ["p:3"]},
+        {"builds": [], "buildsNotFound": ["p:2"]},
+    ]
+
+
+# --- asking -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        ({"InstanceIds": ["i-1", "i-2"], "Filters": []}, ("InstanceIds", ["i-1", "i-2"])),
+        ({"InstanceIds": ("i-1",)}, ("InstanceIds", ["i-1"])),
+        ({}, None),
+        ({"InstanceIds": []}, None),
+        ({"InstanceIds": None}, None),
+        ({"InstanceIds": "i-1"}, None),
+        ({"InstanceIds": ["i-1", ""]}, None),
+        ({"InstanceIds": ["i-1", 7]}, None),
+        ({"InstanceIds": ["i-1", "i-1"]}, None),
+    ],
+)
+def test_only_a_list_of_different_texts_is_shared(parameters, expected):
+    assert asked_ids(INSTANCES, parameters) == expected
+
+
+def test_who_asks_by_two_members_at_once_shares_nothing():
+    operation = boto3.client("elbv2", region_name="eu-west-1").meta.service_model.operation_model(
+        "DescribeLoadBalancers"
+    )
+    coalescing = coalescing_of(operation)
+    assert asked_ids(coalescing, {"Names": ["a"]}) == ("Names", ["a"])
+    assert asked_ids(coalescing, {"Names": ["a"], "LoadBalancerArns": ["b"]}) is None
+
+
+def test_most_operations_cannot_be_shared():
+    operation = boto3.client("s3").meta.service_model.operation_model("HeadBucket")
+    assert coalescing_of(operation) is None
+
+
+def client_error(code, status):
+    response = {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    return ClientError(response, "DescribeInstances")
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (client_error("InvalidInstanceID.NotFound", 400), True),
+        (client_error("InvalidInstanceID.Malformed", 400), True),
+        (client_error("ClusterNotFoundFault", 404), True),
+        # A policy may deny one of them.
+        (client_error("AccessDeniedException", 400), True),
+        (client_error("UnauthorizedOperation", 403), True),
+        (client_error("InvalidVolume.NotFound", None), True),
+        (client_error("RequestLimitExceeded", 503), False),
+        (client_error("ThrottlingException", 400), False),
+        (client_error("TooManyRequestsException", 429), False),
+        (client_error("InternalError", 500), False),
+        (client_error("ServiceUnavailable", 503), False),
+        (client_error("ExpiredToken", 403), False),
+        (client_error("ExpiredTokenException", 400), False),
+        (client_error("AuthFailure", 401), False),
+        (client_error("SignatureDoesNotMatch", 403), False),
+        (EndpointConnectionError(endpoint_url="https://ec2"), False),
+        (ValueError(), False),
+    ],
+)
+def test_errors_that_may_be_about_one_are_known_by_their_kind(error, expected):
+    assert may_be_about_one(error) is expected
+
+
+# --- by identifier ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def operation():
+    return boto3.client("ec2").meta.service_model.operation_model("DescribeInstances")
+
+
+def test_items_are_found_by_identifier_in_the_order_asked(operation):
+    response = {"Reservations": [reservation("a", "b"), reservation("c")]}
+    found = ById(operation, {"InstanceIds": ["c", "unknown", "a"]}, response)
+    assert list(found) == ["c", "a"]
+    assert found["c"] == instance("c")
+    assert len(found) == 2
+    assert "unknown" not in found
+    assert found == {"a": instance("a"), "c": instance("c")}
+
+
+def test_items_are_no_secret_to_pickle_and_one_to_repr(operation):
+    response = {"Reservations": [reservation("i-secret")]}
+    found = ById(operation, {"InstanceIds": ["i-secret"]}, response)
+    assert pickle.loads(pickle.dumps(found)) == {"i-secret": instance("i-secret")}
+    assert copy.deepcopy(found) == {"i-secret": instance("i-secret")}
+    assert "secret" not in repr(found)
+    assert json.dumps(dict(found))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "response"),
+    [
+        ({}, {"Reservations": [reservation("a")]}),
+        ({"InstanceIds": ["a"]}, {}),
+        ({"InstanceIds": ["a"]}, None),
+        ({"InstanceIds": ["a"]}, {"Reservations": None}),
+    ],
+)
+def test_where_nothing_is_known_there_are_no_items(operation, parameters, response):
+    assert dict(ById(operation, parameters, response)) == {}

@@ -1,0 +1,191 @@
+"""The trait that says how calls of an operation can be shared."""
+
+import copy
+
+import pytest
+
+from boto_waiters_plus.validation import check
+
+TRAIT = "boto.waiters#coalescing"
+GOOD = {
+    "ids": ["names"],
+    "items": [{"path": ["groups", "things"], "id": ["name"]}, {"path": ["unknown"]}],
+    "limit": 10,
+    "token": "next",
+}
+MODEL = {
+    "smithy": "2.0",
+    "shapes": {
+        "smithy.example#GetThings": {
+            "type": "operation",
+            "input": {"target": "smithy.example#GetThingsInput"},
+            "output": {"target": "smithy.example#GetThingsOutput"},
+        },
+        "smithy.example#GetThingsInput": {
+            "type": "structure",
+            "members": {
+                "names": {"target": "smithy.example#Names"},
+                "name": {"target": "smithy.api#String"},
+                "groups": {"target": "smithy.example#Groups"},
+            },
+        },
+        "smithy.example#Names": {
+            "type": "list",
+            "member": {"target": "smithy.api#String"},
+            "traits": {"smithy.api#length": {"max": 20}},
+        },
+        "smithy.example#GetThingsOutput": {
+            "type": "structure",
+            "members": {
+                "groups": {"target": "smithy.example#Groups"},
+                "unknown": {"target": "smithy.example#Names"},
+                "next": {"target": "smithy.api#String"},
+                "count": {"target": "smithy.api#Integer"},
+            },
+        },
+        "smithy.example#Groups": {
+            "type": "list",
+            "member": {"target": "smithy.example#Group"},
+        },
+        "smithy.example#Group": {
+            "type": "structure",
+            "members": {"things": {"target": "smithy.example#Things"}},
+        },
+        "smithy.example#Things": {
+            "type": "list",
+            "member": {"target": "smithy.example#Thing"},
+        },
+        "smithy.example#Thing": {
+            "type": "structure",
+            "members": {
+                "name": {"target": "smithy.api#String"},
+                "weight": {"target": "smithy.api#Double"},
+            },
+        },
+    },
+}
+OPERATION = "smithy.example#GetThings"
+
+
+def events(trait, shape=OPERATION, **traits):
+    model = copy.deepcopy(MODEL)
+    model["shapes"][shape]["traits"] = {TRAIT: trait, **traits}
+    return check(model)
+
+
+def found(trait, **more):
+    return [(event.severity.value, event.id) for event in events(trait, **more)]
+
+
+def with_items(*items):
+    return {**GOOD, "items": list(items)}
+
+
+def test_a_trait_that_the_operation_can_keep_is_silent():
+    assert events(GOOD) == []
+    assert events({name: value for name, value in GOOD.items() if name != "token"}) == []
+
+
+@pytest.mark.parametrize(
+    "trait",
+    [
+        [],
+        {},
+        {**GOOD, "idd": ["names"]},
+        {**GOOD, "ids": "names"},
+        {**GOOD, "ids": []},
+        {**GOOD, "ids": [""]},
+        {**GOOD, "limit": 1},
+        {**GOOD, "limit": True},
+        {**GOOD, "limit": "10"},
+        {**GOOD, "token": 7},
+        {**GOOD, "items": []},
+        {**GOOD, "items": [{}]},
+        with_items({"path": ["unknown"], "id": []}),
+        with_items({"path": "unknown"}),
+        with_items({"path": ["unknown"], "key": ["name"]}),
+    ],
+)
+def test_what_has_another_form_is_an_error(trait):
+    assert found(trait) == [("ERROR", "Coalescing.Form")]
+
+
+@pytest.mark.parametrize(
+    ("trait", "rule", "severity"),
+    [
+        ({**GOOD, "ids": ["nmes"]}, "Ids", "ERROR"),
+        ({**GOOD, "ids": ["name"]}, "Ids", "ERROR"),
+        ({**GOOD, "ids": ["groups"]}, "Ids", "ERROR"),
+        ({**GOOD, "limit": 21}, "Limit", "WARNING"),
+        (with_items({"path": ["groups", "thing"], "id": ["name"]}), "Items", "ERROR"),
+        (with_items({"path": ["count"], "id": ["name"]}), "Items", "ERROR"),
+        (with_items({"path": ["groups", "things"], "id": ["nme"]}), "Id", "ERROR"),
+        (with_items({"path": ["groups", "things"], "id": ["weight"]}), "Id", "ERROR"),
+        (with_items({"path": ["groups", "things"]}), "Id", "ERROR"),
+        (with_items({"path": ["unknown"], "id": ["name"]}), "Id", "ERROR"),
+        ({**GOOD, "token": "nxt"}, "Token", "ERROR"),
+        ({**GOOD, "token": "count"}, "Token", "ERROR"),
+    ],
+)
+def test_what_the_operation_does_not_have_is_told(trait, rule, severity):
+    assert found(trait) == [(severity, f"Coalescing.{rule}")]
+
+
+def test_two_paths_with_the_same_beginning_are_an_error():
+    trait = with_items({"path": ["unknown"]}, {"path": ["unknown"]})
+    assert found(trait) == [("ERROR", "Coalescing.Items")] * 2
+
+
+def test_pages_without_a_token_are_a_warning():
+    trait = {name: value for name, value in GOOD.items() if name != "token"}
+    pages = {"smithy.api#paginated": {"items": "groups"}}
+    assert [(e.severity.value, e.id) for e in events(trait, **pages)] == [
+        ("WARNING", "Coalescing.Token")
+    ]
+
+
+def test_it_may_only_be_on_an_operation():
+    assert found(GOOD, shape="smithy.example#Thing") == [("ERROR", "Coalescing.Target")]
+
+
+def test_an_operation_without_input_and_output_has_none_of_it():
+    model = copy.deepcopy(MODEL)
+    model["shapes"][OPERATION] = {"type": "operation", "traits": {TRAIT: GOOD}}
+    kinds = [event.id for event in check(model)]
+    assert kinds == ["Coalescing.Ids", "Coalescing.Items", "Coalescing.Items", "Coalescing.Token"]
+
+
+def test_a_trait_applied_over_botocore_is_checked_where_it_is_written(tmp_path):
+    file = tmp_path / "mine.json"
+    file.write_text(
+        """{
+  "smithy": "2.0",
+  "shapes": {
+    "com.amazonaws.ec2#DescribeVolumes": {
+      "type": "apply",
+      "traits": {
+        "boto.waiters#coalescing": {
+          "ids": ["VolumeIdz"],
+          "items": [{"path": ["Volumes"], "id": ["VolumeId"]}],
+          "limit": 100
+        }
+      }
+    }
+  }
+}""",
+        encoding="utf-8",
+    )
+    first, second = check(file)
+    assert (first.id, first.line) == ("Coalescing.Ids", 7)
+    assert (second.id, second.severity.value) == ("Coalescing.Token", "WARNING")
+    assert first.message == (
+        "Trait `boto.waiters#coalescing`: the input has no list of strings `VolumeIdz`"
+    )
+
+
+def test_an_operation_that_botocore_lacks_is_passed_over():
+    document = {
+        "smithy": "2.0",
+        "shapes": {"com.amazonaws.ec2#DescribeWishes": {"type": "apply", "traits": {TRAIT: GOOD}}},
+    }
+    assert check(document) == []
