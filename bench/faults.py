@@ -1,6 +1,6 @@
 """How far waits outlive their deadline, fault by fault, what they end in, and what they leave.
 
-    python bench/faults.py                          every fault, all retry modes: about 11 minutes
+    python bench/faults.py                          every fault, all retry modes: about 10 minutes
     python bench/faults.py --write docs/faults.md   the same, and puts the table into that page
     python bench/faults.py --short                  few repeats, one mode; fails if a bound breaks
     python bench/faults.py --via call               measure the bare call (or get_waiter, thread)
