@@ -45,9 +45,9 @@ def test_what_the_port_gives_comes_back_and_the_thread_is_gone():
 @pytest.mark.parametrize("error", [LookupError, SystemExit, asyncio.CancelledError])
 def test_what_the_port_raises_comes_through(error):
     def behave(_):
-        raise error("its own")
+        raise error
 
-    with pytest.raises(error, match="its own"):
+    with pytest.raises(error):
         asyncio.run(poll(behave))
 
 
