@@ -231,16 +231,16 @@ def test_waits_on_a_service_that_changes_over_time(virtual_time):
         host, port = server.get_host_and_port()
         blocking = boto3.client("s3", endpoint_url=f"http://{host}:{port}")
         bwp.enable(blocking)
-        virtual_time.call_at(12, lambda: blocking.create_bucket(Bucket="late"))
-        virtual_time.call_at(33, lambda: blocking.delete_bucket(Bucket="late"))
+        virtual_time.call_at(12, lambda: blocking.create_bucket(Bucket="changing"))
+        virtual_time.call_at(33, lambda: blocking.delete_bucket(Bucket="changing"))
 
         async def main():
             session = required("aiobotocore.session").get_session()
             async with session.create_client("s3", endpoint_url=f"http://{host}:{port}") as s3:
                 bwp.enable(s3)
                 pace = {"max_wait": LONG, "delay_pace": lambda _: 5}
-                there = await s3.wait_until_bucket_exists(Bucket="late", **pace)
-                gone = await s3.wait_until_bucket_not_exists(Bucket="late", **pace)
+                there = await s3.wait_until_bucket_exists(Bucket="changing", **pace)
+                gone = await s3.wait_until_bucket_not_exists(Bucket="changing", **pace)
             return there, gone
 
         there, gone = asyncio.run(main())
