@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
+from itertools import chain
 from typing import Any
 
 from botocore import xform_name
@@ -330,12 +331,11 @@ def _misspelt(
     waiting: Mapping[str, Sequence[WaiterOverlay]], found: Mapping[str, BoundWaiter]
 ) -> Iterator[WaiterDefinitionError]:
     """The refusals of overlays whose waiter does not exist."""
-    names = [bound.definition.name for bound in found.values()]
-    for overlays in waiting.values():
-        for overlay in overlays:
-            # One that tells no service may be meant for another.
-            if overlay.service is not None:
-                yield overlay.refuse(unknown(overlay.name, names, "waiter"))
+    for overlay in chain.from_iterable(waiting.values()):
+        # One that tells no service may be meant for another.
+        if overlay.service is not None:
+            names = [bound.definition.name for bound in found.values()]
+            yield overlay.refuse(unknown(overlay.name, names, "waiter"))
 
 
 def _unless_refused(
