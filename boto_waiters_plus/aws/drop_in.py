@@ -254,7 +254,7 @@ class DropInPort:
             error=facts.text if facts else None,
             error_code=facts.code if facts else None,
             service_message=facts.message if facts else None,
-            find_reason=None if facts else partial(self._reason, answer.response, index),
+            find_reason=None if facts else partial(self._reason, index),
             last_response=answer.response if isinstance(answer.response, Mapping) else {},
             problems=tuple(answer.problems),
             by_id=None
@@ -262,7 +262,7 @@ class DropInPort:
             else ById(self._model, self._parameters, answer.response),
         )
 
-    def _reason(self, response: Any, index: int | None) -> str | None:
+    def _reason(self, index: int | None, response: Any) -> str | None:
         if self._model is None:
             return None
         return find_reason(self._model, response, self._compared, index)

@@ -18,7 +18,6 @@ from ..options import CancelEvent
 from .bounded import awaited_attempt, bounded_attempt
 from .errors import error_facts, is_of_the_call
 from .parts import ById
-from .reasons import find_reason
 from .waiters import BoundWaiter
 
 
@@ -97,9 +96,7 @@ class ClientPort:
             response=response,
             observed=match.observed if may_tell else None,
             service_message=message_of(match.message) if may_tell else None,
-            find_reason=partial(
-                find_reason, waiter.operation, response, waiter.compared, match.index
-            ),
+            find_reason=partial(waiter.reason, match.index),
             last_response=response if isinstance(response, Mapping) else {},
             problems=match.problems,
             by_id=ById(waiter.operation, self.parameters, response),

@@ -38,7 +38,7 @@ from ..engine.model import Acceptor, OutputMatcher, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from ..options import unknown
 from .data_model import DataModel
-from .reasons import Compared
+from .reasons import Compared, find_reason
 
 logger = logging.getLogger("boto_waiters_plus")
 
@@ -81,6 +81,10 @@ class BoundWaiter:
             else None
             for acceptor in self.definition.acceptors
         )
+
+    def reason(self, matched: int | None, response: Any) -> str | None:
+        """What the service says of the state that a response shows; see `find_reason`."""
+        return find_reason(self.operation, response, self.compared, matched)
 
     def warn(self) -> None:
         """Warn, once for each waiter found, of one that is deprecated or does not only look.

@@ -217,7 +217,7 @@ class Course:
         }
         attempt = self.attempt
         if attempt is not None and attempt.service_message is None and attempt.find_reason:
-            attempt.service_message = attempt.find_reason()
+            attempt.service_message = attempt.find_reason(dict(attempt.last_response))
         decided = ending.acceptor if isinstance(ending, Failed) else None
         return kinds[type(ending)](
             self.subject.waiter,

@@ -24,7 +24,7 @@ class Attempt:
     """The wire code of the error, or the name of its class."""
     service_message: str | None = None
     """The service's own words: of an error its message, of a response what `message` gave."""
-    find_reason: Callable[[], str | None] | None = None
+    find_reason: Callable[[Mapping[str, Any]], str | None] | None = None
     """Finds the service's own words where there are none yet; asked if the wait ends with this."""
     last_response: Mapping[str, Any] = field(default_factory=dict)
     cut_off: Literal["deadline", "cancel"] | None = None

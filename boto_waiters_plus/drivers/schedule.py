@@ -21,17 +21,16 @@ from __future__ import annotations
 import enum
 import heapq
 import math
-import pickle
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..engine.machine import Cancelled, Decision, Ending, Facts, Pause, Poll, Woken
 from ..options import CancelEvent, Subscribable, WakeSignal
 from ..outcome import WaiterOutcome
 from .chunks import Chunk, Group, halves
-from .clock import SIGNAL_SLICE, subscribe, unsubscribe
 from .course import Course
+from .packing import forget_frames, pack
 from .port import AsyncPort, Attempt, Port, Shares
 
 DEFAULT_THREADS: Final = 32
@@ -39,9 +38,6 @@ DEFAULT_THREADS: Final = 32
 
 MANY_WAITS: Final = 500
 """From so many waits on memory counts for more than the 5 % of a call that saving it takes."""
-
-FEW_EVENTS: Final = 8
-"""So many are asked in every round, more of them only every `SIGNAL_SLICE`."""
 
 EXPIRY_GRACE: Final = 0.001
 """Seconds: a look that is due when its wait ends is still made."""
@@ -412,9 +408,9 @@ class Schedule:
         """Let a wait judge its answer."""
         self._step(task, lambda: task.course.answered(attempt), now)
         if not isinstance(task.result, Exception):
-            _forget_frames(attempt.exception)
+            forget_frames(attempt.exception)
         if task.result is None and len(self._tasks) >= MANY_WAITS:
-            _pack(task.course, attempt)
+            pack(task.course, attempt)
 
     # --- steps -----------------------------------------------------------------------------
 
@@ -550,126 +546,3 @@ def _conclusion(course: Course, ending: Ending) -> WaiterOutcome[Any] | Exceptio
     except Exception as error:
         # Its traceback is the loop's own, and would keep all of it alive.
         return error.with_traceback(None)
-
-
-def _forget_frames(error: BaseException | None) -> None:
-    """Forget where an error that ended no wait was raised.
-
-    The frames hold the request and the response, many times what the rest of a wait takes.
-    """
-    while error is not None and error.__traceback__ is not None:
-        error.__traceback__ = None
-        error = error.__cause__ or error.__context__
-
-
-def _pack(course: Course, attempt: Attempt) -> None:
-    """Keep the response of a wait that goes on as bytes, a third of what the objects take.
-
-    It is wanted again only if the wait ends without another.
-    """
-    if attempt.exception is not None or not attempt.last_response:
-        return
-    try:
-        packed = _Packed(attempt.last_response)
-    # A body still to be read, say: whatever it is that cannot be packed, it stays as it is.
-    except Exception:
-        return
-    attempt.response = None
-    attempt.by_id = None
-    attempt.last_response = course.last_response = packed
-
-
-class _Packed(Mapping[str, Any]):
-    """A response as bytes."""
-
-    __slots__ = ("_bytes",)
-
-    def __init__(self, response: Mapping[str, Any]) -> None:
-        self._bytes = pickle.dumps(response, pickle.HIGHEST_PROTOCOL)
-
-    def _response(self) -> Mapping[str, Any]:
-        response: Mapping[str, Any] = pickle.loads(self._bytes)  # noqa: S301 - packed above
-        return response
-
-    def __getitem__(self, key: str) -> Any:
-        return self._response()[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._response())
-
-    def __len__(self) -> int:
-        return len(self._response())
-
-
-class Signals:
-    """The events that stop and wake waits; each is asked once, whoever shares it.
-
-    Args:
-        tasks: the waits, with events of their own.
-        cancels: stop all of them.
-    """
-
-    def __init__(self, tasks: Iterable[Task], cancels: Iterable[CancelEvent]) -> None:
-        self._cancels = list(cancels)
-        self._of_cancel: dict[int, tuple[CancelEvent, list[Task]]] = {}
-        self._of_wake: dict[int, tuple[WakeSignal, list[Task]]] = {}
-        for task in tasks:
-            if task.cancel is not None:
-                self._of_cancel.setdefault(id(task.cancel), (task.cancel, []))[1].append(task)
-            if task.wake is not None:
-                key = id(task.wake)
-                # One view for all who share the signal: each of ten thousand would be asked.
-                if key not in self._of_wake:
-                    self._of_wake[key] = (subscribe(task.wake), [])
-                self._of_wake[key][1].append(task)
-        self._look_at = -math.inf
-        self.events: list[CancelEvent] = []
-        """Those that can still change anything."""
-        self._collect()
-
-    def heed(self, schedule: Schedule, now: float) -> None:
-        """Do what the events that are set ask for."""
-        if not self.events or (len(self.events) > FEW_EVENTS and now < self._look_at):
-            return
-        self._look_at = now + SIGNAL_SLICE
-        if any(event.is_set() for event in self._cancels):
-            schedule.cancel_rest(now)
-        for event, tasks in self._of_cancel.values():
-            if event.is_set():
-                for task in tasks:
-                    schedule.cancel(task, now)
-        for signal, tasks in self._of_wake.values():
-            if signal.is_set():
-                signal.clear()
-                for task in tasks:
-                    schedule.wake(task, now)
-        # A cancel event stays set, and would end every sleep at once.
-        self._collect()
-
-    def came(self) -> None:
-        """An event ended a sleep: it is to be looked for at once."""
-        self._look_at = -math.inf
-
-    def close(self) -> None:
-        """The run is over: nobody looks at the signals any more."""
-        for signal, _ in self._of_wake.values():
-            unsubscribe(signal)
-
-    def _collect(self) -> None:
-        """Forget the events that only waits had which have ended."""
-        for key in [key for key, (_, tasks) in self._of_wake.items() if _all_ended(tasks)]:
-            unsubscribe(self._of_wake.pop(key)[0])
-        self._of_cancel = {k: v for k, v in self._of_cancel.items() if not _all_ended(v[1])}
-        cancels = [event for event, _ in self._of_cancel.values()]
-        self.events = [*self._cancels, *cancels, *(event for event, _ in self._of_wake.values())]
-
-
-def _all_ended(tasks: list[Task]) -> bool:
-    """Whether the tasks have ended; those at the end of the list that have are dropped.
-
-    It is asked in every round: going through thousands that share an event would take longer
-    than their calls.
-    """
-    while tasks and tasks[-1].stage is Stage.ENDED:
-        tasks.pop()
-    return not tasks

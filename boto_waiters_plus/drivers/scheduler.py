@@ -10,7 +10,8 @@ from typing import Final, Protocol
 
 from ..options import CancelEvent
 from .clock import SIGNAL_SLICE, SYSTEM_TIME, current_time
-from .schedule import DEFAULT_THREADS, Answer, Call, Schedule, Signals, Task
+from .schedule import DEFAULT_THREADS, Answer, Call, Schedule, Task
+from .schedule_events import Signals
 
 LONGEST_BLOCK: Final = 1.0
 """Seconds of one wait for the workers: where Ctrl-C does not end such a wait, it ends by itself."""

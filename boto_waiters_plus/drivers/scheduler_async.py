@@ -12,7 +12,8 @@ from typing import Any
 
 from ..options import CancelEvent
 from .clock import SIGNAL_SLICE, SYSTEM_TIME, current_time
-from .schedule import DEFAULT_THREADS, Answer, Call, Schedule, Signals, Task
+from .schedule import DEFAULT_THREADS, Answer, Call, Schedule, Task
+from .schedule_events import Signals
 from .scheduler import PATIENCE, Now, Workers
 
 

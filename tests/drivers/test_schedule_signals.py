@@ -4,7 +4,8 @@ import threading
 
 import pytest
 
-from boto_waiters_plus.drivers.schedule import Lane, Pool, Schedule, Signals, Stage, Task
+from boto_waiters_plus.drivers.schedule import Lane, Pool, Schedule, Stage, Task
+from boto_waiters_plus.drivers.schedule_events import Signals
 
 
 class CountedTask(Task):

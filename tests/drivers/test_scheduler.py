@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from boto_waiters_plus.drivers.course import Course, Subject
 from boto_waiters_plus.drivers.port import Attempt
-from boto_waiters_plus.drivers.schedule import Answer, Lane, Pool, Schedule, Signals, Task
+from boto_waiters_plus.drivers.schedule import Answer, Lane, Pool, Schedule, Task
+from boto_waiters_plus.drivers.schedule_events import Signals
 from boto_waiters_plus.drivers.scheduler import Scheduler, Workers, run_in_thread
 from boto_waiters_plus.drivers.sync import drive
 from boto_waiters_plus.engine.machine import Facts, Pace, Policy
