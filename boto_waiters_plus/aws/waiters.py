@@ -212,10 +212,9 @@ class ServiceWaiters:
             if isinstance(layer, WaiterOverlay):
                 waiting.setdefault(name, []).append(layer)
                 continue
-            bind = partial(
-                self._bind, layer, operation, waiting.pop(name, ()), is_foreign=is_foreign
-            )
-            if isinstance(layer, UnreadWaiter):
+            overlays = waiting.pop(name, ())
+            bind = partial(self._bind, layer, operation, overlays, is_foreign=is_foreign)
+            if isinstance(layer, UnreadWaiter) and not overlays:
                 found.add(name, bind)
                 continue
             try:

@@ -100,7 +100,7 @@ class SuccessMatcher:
 
     def describe(self) -> str:
         """The matcher in words."""
-        return "any response" if self.success else "any error"
+        return "the call succeeds" if self.success else "the call fails"
 
     def to_json(self) -> dict[str, Any]:
         """The Smithy form of this matcher."""
@@ -120,7 +120,7 @@ class ErrorTypeMatcher:
 
     def describe(self) -> str:
         """The matcher in words."""
-        return f"error {self.name}"
+        return f"the call fails with {self.name}"
 
     def to_json(self) -> dict[str, Any]:
         """The Smithy form of this matcher."""
@@ -135,7 +135,7 @@ class StatusMatcher:
 
     def describe(self) -> str:
         """The matcher in words."""
-        return f"HTTP status {self.status}"
+        return f"the HTTP status is {self.status}"
 
     def to_json(self) -> dict[str, Any]:
         """A form of its own, so that a digest can be made; no Smithy tool reads it."""

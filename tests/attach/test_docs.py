@@ -41,8 +41,8 @@ def test_help_says_what_is_needed(s3):
         "**[REQUIRED]** Seconds (or a timedelta) to wait at most.",
         ":param Bucket: **[REQUIRED]**",
         "outcome = client.wait_until_bucket_exists(",
-        "success when any response",
-        "retry when error NotFound",
+        "success when the call succeeds",
+        "retry when the call fails with NotFound",
         "Delays are 5 to 120 seconds, with jitter.",
         "ResponseOutcome or ExceptionOutcome",
         "WaiterFailedError",
@@ -94,7 +94,7 @@ def test_documentation_of_a_definition_is_shown(s3):
     text = page(method)
     assert "And says so." in text
     assert "Delays are 3 to 7 seconds" in text
-    assert "success when any response" in text
+    assert "success when the call succeeds" in text
 
 
 def test_get_waiter_keeps_botocores_help(s3):

@@ -49,8 +49,8 @@ def test_acceptors_are_in_order_with_what_they_leave_implied_behind(capsys):
     assert main(["show", "s3", "bucket-exists"]) == 0
     _, rest = capsys.readouterr().out.split("Acceptors: the first that matches decides.\n")
     assert rest.splitlines()[:4] == [
-        "  1  success  any response",
-        "  2  retry    error NotFound",
+        "  1  success  the call succeeds",
+        "  2  retry    the call fails with NotFound",
         "  -  failure  any other error",
         "",
     ]
@@ -132,8 +132,8 @@ def test_mermaid_diagram(capsys):
         "    failure: failure",
         "    timeout: out of time",
         "    [*] --> look",
-        "    look --> success: 1. any response",
-        "    look --> pause: 2. error NotFound",
+        "    look --> success: 1. the call succeeds",
+        "    look --> pause: 2. the call fails with NotFound",
         "    look --> failure: any other error",
         "    pause --> look",
         "    pause --> timeout: max_wait is over",
@@ -156,7 +156,7 @@ def test_dot_diagram(capsys):
     text = capsys.readouterr().out
     assert text.startswith('digraph "BucketExists" {\n')
     assert text.endswith("}\n")
-    assert '    look -> pause [label="2. error NotFound"];' in text
+    assert '    look -> pause [label="2. the call fails with NotFound"];' in text
     assert '    pause [label="pause of 5 to 120 s"];' in text
 
 

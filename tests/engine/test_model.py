@@ -50,14 +50,14 @@ def test_every_acceptor_is_put_in_words():
         MatchedAcceptor(2, "success when state is 'up'"),
         MatchedAcceptor(3, "retry when any any[] is 'up'"),
         MatchedAcceptor(4, "retry when state is false"),
-        MatchedAcceptor(5, "retry when error NotThere"),
-        MatchedAcceptor(6, "failure when any response"),
-        MatchedAcceptor(7, "failure when any error"),
+        MatchedAcceptor(5, "retry when the call fails with NotThere"),
+        MatchedAcceptor(6, "failure when the call succeeds"),
+        MatchedAcceptor(7, "failure when the call fails"),
     ]
 
 
 def test_status_is_put_in_words_and_in_a_form_of_its_own():
-    assert StatusMatcher(404).describe() == "HTTP status 404"
+    assert StatusMatcher(404).describe() == "the HTTP status is 404"
     assert StatusMatcher(404).to_json() == {"status": 404}
 
 
