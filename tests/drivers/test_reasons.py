@@ -86,7 +86,8 @@ CUT_OFF = answered(cut_off="deadline")
             answered(2, service_message="not yours", **ERROR),
             {},
             (
-                "terminal failure state: the call fails with Forbidden: not yours; waited for: state is 'up'; "
+                "terminal failure state: the call fails with Forbidden: not yours; "
+                "waited for: state is 'up'; "
                 "1 attempt of GetThing in 0.0 s"
             ),
         ),

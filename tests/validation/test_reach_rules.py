@@ -69,8 +69,8 @@ def test_an_absolute_error_type_is_the_same_as_its_name(models):
     )
     [event] = events_of(model, "WaiterUnreachableAcceptor")
     assert event.message == (
-        "Waiter `ThingActive`, acceptor 2: never decides: acceptor 1 (retry when the call fails with "
-        "ThingNotFound) always matches first"
+        "Waiter `ThingActive`, acceptor 2: never decides: acceptor 1 (retry when the call fails "
+        "with ThingNotFound) always matches first"
     )
     assert event.severity == "WARNING"
 
