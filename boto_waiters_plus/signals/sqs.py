@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from ..aws.aio_call import is_async
 from ..aws.bounded import bounded_call
 from ..options import CancelEvent
 from .event_signal import EventSignal, Exchange
@@ -164,7 +165,7 @@ def _checked_client(client: Any, name: str) -> Any:
         raise TypeError(f"{name} must be a botocore client, not {type(client).__name__}")
     if service != "sqs":
         raise ValueError(f"{name} must be of sqs, not of {service}")
-    if any(base.__module__.startswith("aiobotocore.") for base in type(client).__mro__):
+    if is_async(type(client)):
         raise TypeError(
             f"{name} must be a blocking client: a thread asks, also for asyncio's waits"
         )
