@@ -220,7 +220,7 @@ def run_ours(waits: int, delay: float) -> dict[str, float]:
             Wait(
                 client,
                 "table_exists",
-                {"TableName": str(index)},
+                {"TableName": f"table-{index}"},
                 max_wait=20 * delay,
                 min_delay=delay,
                 max_delay=delay,
@@ -243,7 +243,7 @@ def run_threads(waits: int, delay: float) -> dict[str, float]:
 
     def wait(index: int) -> None:
         waiter = client.get_waiter("table_exists")
-        waiter.wait(TableName=str(index), WaiterConfig={"Delay": delay, "MaxAttempts": 20})
+        waiter.wait(TableName=f"table-{index}", WaiterConfig={"Delay": delay, "MaxAttempts": 20})
 
     with Watch(transport) as watch:
         began = moment()
@@ -282,7 +282,7 @@ async def aio(waits: int, delay: float) -> dict[str, float]:
         async def wait(index: int) -> None:
             waiter = client.get_waiter("table_exists")
             config = {"Delay": delay, "MaxAttempts": 20}
-            await waiter.wait(TableName=str(index), WaiterConfig=config)
+            await waiter.wait(TableName=f"table-{index}", WaiterConfig=config)
 
         with Watch(transport) as watch:
             began = moment()

@@ -21,9 +21,9 @@ from ..engine.model import (
     SuccessMatcher,
     WaiterDefinition,
 )
-from .coalescing_rules import check_coalescing
+from .coalescing_rules import FORM, TARGET, check_coalescing
 from .events import Severity, Target, ValidationEvent
-from .loading import Checkable, Subject, Unit, load
+from .loading import Checkable, Coalesced, Subject, Unit, load
 from .operation_rules import check_operation
 from .paths import traced_path
 from .reach_rules import check_reach
@@ -32,7 +32,7 @@ from .state_rules import check_states
 from .suppressions import suppressed
 from .trait_rules import check_trait, wrong_target
 from .waiter_rules import check_names, check_waiters
-from .written_from import lowered
+from .written_from import as_note, lowered
 
 
 def check(
@@ -63,7 +63,7 @@ def _unit_events(unit: Unit) -> Iterator[ValidationEvent]:
     first = [*unit.events, *(event for each in unit.subjects for event in _trait_events(each))]
     yield from first
     for coalesced in unit.coalesced:
-        yield from check_coalescing(coalesced.target, coalesced.operation, coalesced.trait)
+        yield from _coalescing_events(coalesced)
     if any(event.severity is Severity.ERROR for event in first):
         return
     waiters: dict[str, tuple[Target, list[str]]] = {}
@@ -74,6 +74,14 @@ def _unit_events(unit: Unit) -> Iterator[ValidationEvent]:
         yield from _subject_events(subject, subject.operation, definitions)
     for service, closure in unit.closures.items():
         yield from check_names(service, {k: v for k, v in waiters.items() if k in closure})
+
+
+def _coalescing_events(coalesced: Coalesced) -> Iterator[ValidationEvent]:
+    for event in check_coalescing(coalesced.target, coalesced.operation, coalesced.trait):
+        # The form of the trait is wrong with any shapes.
+        is_of_shapes = event.id not in (FORM, TARGET)
+        newer = coalesced.newer if is_of_shapes else None
+        yield event if newer is None else as_note(event, newer)
 
 
 def _subject_events(

@@ -23,6 +23,9 @@ from ..catalog.coalescing import COALESCING, Coalescing, Items
 from .events import Severity, Target, ValidationEvent
 from .shapes import Kind, Operation, Shape
 
+FORM = "Coalescing.Form"
+TARGET = "Coalescing.Target"
+
 _MEMBERS = ("ids", "items", "limit", "token")
 
 

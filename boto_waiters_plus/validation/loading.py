@@ -61,6 +61,8 @@ class Coalesced:
     operation: Operation | None
     """None if the shape is no operation."""
     trait: Any
+    newer: str | None = None
+    """As of a `Subject`."""
 
 
 @dataclass(slots=True)
@@ -275,7 +277,7 @@ def _apply_to_botocore(
     unit.suppressions += of_trait(shape_id, traits)
     if COALESCING in traits and name in model.operation_names:
         place = _target(document, shape_id, COALESCING)
-        unit.coalesced.append(Coalesced(place, model.operation(name), traits[COALESCING]))
+        unit.coalesced.append(Coalesced(place, model.operation(name), traits[COALESCING], newer))
     if WAITABLE not in traits and OVERLAY not in traits:
         return
     if name not in model.operation_names:

@@ -120,3 +120,26 @@ def test_metadata_of_one_file_hold_for_all_that_is_checked_with_it(models, tmp_p
     assert of_folder == of_files
     assert ("SUPPRESSED", "WaitableTraitInvalidErrorType.Done.1") in of_folder
     assert {severity for severity, _ in of_folder} == {"NOTE", "SUPPRESSED"}
+
+
+def coalesced(trait):
+    shape = {"type": "apply", "traits": {"boto.waiters#coalescing": trait}}
+    shapes = {"com.amazonaws.ec2#DescribeVolumes": shape}
+    newer = {"metadata": {"boto.waiters": {"botocore": "1.44.5"}}}
+    return [{"smithy": "2.0", **each, "shapes": shapes} for each in (newer, {})]
+
+
+@pytest.mark.parametrize(
+    ("trait", "rule", "severity"),
+    [
+        ({"ids": ["VolumeIds"], "items": [{"path": ["Tomes"]}]}, "Coalescing.Items", "NOTE"),
+        ({"ids": ["TomeIds"], "items": [{"path": ["Volumes"]}]}, "Coalescing.Ids", "NOTE"),
+        ({"ids": []}, "Coalescing.Form", "ERROR"),
+    ],
+)
+def test_what_a_newer_operation_shares_calls_by_is_a_note(trait, rule, severity):
+    trait = {"limit": 100, "token": "NextToken", **trait}
+    by_newer, by_this = (
+        {event.id: event.severity.value for event in check(each)} for each in coalesced(trait)
+    )
+    assert (by_newer[rule], by_this[rule]) == (severity, "ERROR")
