@@ -98,7 +98,7 @@ class Transport:
         name = json.loads(request_body)["TableName"]
         status = "ACTIVE"
         if name != "bare":
-            index = int(name)
+            index = int(name.removeprefix("table-"))
             look = self.looks[index]
             self.looks[index] = look + 1
             self.began[2 * index + min(look, 1)] = time.monotonic()

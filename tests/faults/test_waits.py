@@ -131,6 +131,12 @@ def run_alone(fault, way, certificate):
         return result, running.client.meta.endpoint_url
 
 
+def kind_of(error):
+    """The type of an error; an endless recursion is one wherever it was noticed."""
+    is_recursion = "maximum recursion depth" in str(error)
+    return RecursionError if is_recursion else type(error)
+
+
 @pytest.mark.parametrize("fault", ENDING, ids=str)
 def test_get_waiter_raises_what_botocore_alone_raises(fault, certificate):
     stock, url = run_alone(fault, alone, certificate)
@@ -140,9 +146,9 @@ def test_get_waiter_raises_what_botocore_alone_raises(fault, certificate):
         assert stock is None or isinstance(ours, bwp.WaiterError)
         assert getattr(ours, "last_response", None) == getattr(stock, "last_response", None)
     else:
-        assert type(ours) is type(stock)
+        assert kind_of(ours) is kind_of(stock)
     # The ports differ, and nothing else; how deep a recursion went is told by where it stopped.
-    if not isinstance(ours, RecursionError):
+    if kind_of(ours) is not RecursionError:
         assert str(ours).replace(our_url, "") == str(stock).replace(url, "")
 
 
@@ -166,7 +172,7 @@ def test_wait_until_raises_errors_of_one_family_with_the_cause_and_the_endpoint(
         case raw:
             assert type(ours) is bwp.WaiterFailedError
             assert ours.__cause__ is ours.last_exception
-            assert type(ours.__cause__) is type(raw)
+            assert kind_of(ours.__cause__) is kind_of(raw)
             assert url in str(ours)
             assert "said no" not in str(ours)
 
