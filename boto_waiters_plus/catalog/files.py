@@ -12,7 +12,6 @@ import botocore
 
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
-from .idl import parse_idl
 from .overlays import Layer, WaiterOverlay, parse_overlays
 from .smithy import Place, parse_model
 from .waiters2 import convert_model
@@ -121,6 +120,9 @@ def _document(file: Path) -> Any:
     place = Place(str(file))
     content = _read(file, place)
     if file.suffix == ".smithy":
+        # 8 ms that a program without such a file never pays.
+        from .idl import parse_idl  # noqa: PLC0415
+
         return parse_idl(_decoded(content, place), source=str(file))
     return _json(content, place)
 

@@ -66,7 +66,8 @@ def test_importing_loads_neither_boto3_nor_wrapt_nor_asyncio_drivers():
     script = (
         "import sys, json, boto_waiters_plus;"
         "print(json.dumps([m for m in ('boto3', 'wrapt', 'asyncio', 'rich', 'moto', 'aiobotocore',"
-        " 'unittest.mock', 'boto_waiters_plus.conditions', 'boto_waiters_plus.testing')"
+        " 'unittest.mock', 'boto_waiters_plus.conditions', 'boto_waiters_plus.testing',"
+        " 'boto_waiters_plus.catalog.idl')"
         " if m in sys.modules]))"
     )
     command = [sys.executable, "-c", script]
