@@ -111,10 +111,14 @@ class BoundWaiter:
             ValueError: it names the parameter.
         """
         shape = self.operation.input_shape
-        for name, member in shape.members.items() if shape is not None else ():
+        members = shape.members if shape is not None else {}
+        for name, value in parameters.items():
+            if not isinstance(value, (list, tuple)) or value:
+                continue
+            member = members.get(name)
             item = member.member if isinstance(member, ListShape) else None
             # A choice of what to include may well be empty.
-            if isinstance(item, StringShape) and not item.enum and _is_empty(parameters.get(name)):
+            if isinstance(item, StringShape) and not item.enum:
                 raise ValueError(
                     f"{name} is empty, which would not wait for nothing but for whatever "
                     f"{self.operation.name} answers: leave it out, or the wait"
@@ -324,10 +328,6 @@ class ServiceWaiters:
             return None
         except (ValueError, RecursionError) as error:
             raise WaiterDefinitionError(f"not JSON: {error}", source=f"{path}.json") from error
-
-
-def _is_empty(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) and not value
 
 
 def _misspelt(
