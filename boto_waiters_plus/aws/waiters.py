@@ -14,7 +14,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import threading
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -131,34 +130,33 @@ class BoundWaiter:
 
 
 class _Waiters(Mapping[str, BoundWaiter]):
-    """Waiters by their names in snake case; those that are bound late, when they are asked for."""
+    """Waiters by their names in snake case, each bound when it is asked for."""
 
     def __init__(self) -> None:
-        self._entries: dict[str, BoundWaiter | Callable[[], BoundWaiter]] = {}
-        self._lock = threading.Lock()
+        self._binders: dict[str, Callable[[], BoundWaiter]] = {}
+        self._bound: dict[str, BoundWaiter] = {}
 
-    def add(self, name: str, waiter: BoundWaiter | Callable[[], BoundWaiter]) -> None:
-        """Add a waiter, or what binds it."""
-        self._entries[name] = waiter
+    def add(self, name: str, bind: Callable[[], BoundWaiter], *, now: bool) -> None:
+        """Add a waiter by what binds it; `now` also binds it."""
+        if now:
+            self._bound[name] = bind()
+        self._binders[name] = bind
 
     def __getitem__(self, name: str) -> BoundWaiter:
-        entry = self._entries[name]
-        if isinstance(entry, BoundWaiter):
-            return entry
-        with self._lock:
-            entry = self._entries[name]
-            if not isinstance(entry, BoundWaiter):
-                entry = self._entries[name] = entry()
-        return entry
+        bound = self._bound.get(name)
+        if bound is None:
+            # Of threads that bind at once the first wins; a lock would be held in a forked child.
+            bound = self._bound.setdefault(name, self._binders[name]())
+        return bound
 
     def __contains__(self, name: object) -> bool:
-        return name in self._entries
+        return name in self._binders
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
+        return iter(self._binders)
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._binders)
 
 
 class ServiceWaiters:
@@ -218,11 +216,10 @@ class ServiceWaiters:
                 continue
             overlays = waiting.pop(name, ())
             bind = partial(self._bind, layer, operation, overlays, is_foreign=is_foreign)
-            if isinstance(layer, UnreadWaiter) and not overlays:
-                found.add(name, bind)
-                continue
+            # What is shipped is known to be right; what others wrote, or change, is checked now.
+            is_known = isinstance(layer, UnreadWaiter) and not overlays
             try:
-                found.add(name, bind())
+                found.add(name, bind, now=not is_known)
             except WaiterDefinitionError as error:
                 refused.append(error)
         refused += _misspelt(waiting, found)

@@ -14,7 +14,7 @@ from botocore.loaders import Loader
 import boto_waiters_plus as bwp
 from boto_waiters_plus import attach
 from boto_waiters_plus.aws import waiters
-from boto_waiters_plus.catalog import shipped
+from boto_waiters_plus.catalog import shipped, smithy
 from boto_waiters_plus.engine import matching
 
 
@@ -108,3 +108,15 @@ def test_models_that_the_loader_shares_are_not_changed(s3, answers):
     s3.wait_until_bucket_exists(Bucket="b", max_wait=5)
     s3.get_waiter("bucket_exists").wait(Bucket="b")
     assert shared == before
+
+
+def test_only_the_waiter_that_is_asked_for_is_parsed():
+    bwp.install()
+    client = boto3.client("ec2")
+    shipped.unread_shipped.cache_clear()
+    with mock.patch.object(smithy, "parse_waiter", side_effect=smithy.parse_waiter) as parse:
+        assert client.wait_until_instance_running.definition.name == "InstanceRunning"
+        assert "wait_until_volume_available" in dir(client)
+        assert "volume_available" in client.waiter_names
+    shipped.unread_shipped.cache_clear()
+    assert [call.args[0] for call in parse.call_args_list] == ["InstanceRunning"]
