@@ -195,9 +195,9 @@ def evaluation(service: str, waiter: str, answer: dict[str, Any]) -> tuple[float
     import boto3  # noqa: PLC0415
     from botocore.exceptions import ClientError  # noqa: PLC0415
 
-    from boto_waiters_plus.attach import find_waiter  # noqa: PLC0415
     from boto_waiters_plus.aws.port import ClientPort  # noqa: PLC0415
-    from boto_waiters_plus.aws.scope import EMPTY  # noqa: PLC0415
+    from boto_waiters_plus.hooks.methods import find_waiter  # noqa: PLC0415
+    from boto_waiters_plus.settings import EMPTY  # noqa: PLC0415
 
     client = boto3.client(service, **SETTINGS)
     bound = find_waiter(client, waiter, lambda: EMPTY)

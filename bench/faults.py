@@ -59,7 +59,7 @@ from faults.server import BlackHole, answer  # noqa: E402
 import boto_waiters_plus as bwp  # noqa: E402
 from boto_waiters_plus.aws.bounded import Abandoned, bounded_call  # noqa: E402
 from boto_waiters_plus.aws.port import ClientPort  # noqa: E402
-from boto_waiters_plus.aws.waiters import ServiceWaiters  # noqa: E402
+from boto_waiters_plus.aws.service_waiters import ServiceWaiters  # noqa: E402
 
 MEDIAN, WORST = 3.0, 25.0
 """ms that a fault may be late on an idle machine."""

@@ -23,10 +23,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from boto_waiters_plus.drivers.clock import SYSTEM_TIME, set_time
-from boto_waiters_plus.drivers.course import Course, Subject
-from boto_waiters_plus.drivers.port import Attempt
-from boto_waiters_plus.drivers.sync import drive
 from boto_waiters_plus.engine.machine import (
     LEAST_LATE_RESERVE,
     SHORTEST_PAUSE,
@@ -52,6 +48,10 @@ from boto_waiters_plus.exceptions import (
     WaiterFailedError,
     WaiterTimeoutError,
 )
+from boto_waiters_plus.runtime.attempt import Attempt
+from boto_waiters_plus.runtime.clock import SYSTEM_TIME, set_time
+from boto_waiters_plus.runtime.sync import drive
+from boto_waiters_plus.runtime.wait_run import WaitDescription, WaitRun
 
 READY, FAILED, PENDING, MISSING = "READY", "FAILED", "PENDING", "MISSING"
 ROUNDING = 1e-6
@@ -72,7 +72,7 @@ DEFINITION = WaiterDefinition(
         Acceptor(state=AcceptorState.RETRY, matcher=ErrorTypeMatcher("ThingPending")),
     ),
 )
-SUBJECT = Subject.of(DEFINITION)
+SUBJECT = WaitDescription.of(DEFINITION)
 
 
 @dataclass
@@ -245,16 +245,16 @@ def simulate(seed: int) -> str:
     """One wait; the kind of its end. Raises `BrokenLawError` if a law does not hold."""
     world = World(seed)
     set_time(_Source(world))
-    course = Course(SUBJECT, world.policy, random=world.random)
+    wait_run = WaitRun(SUBJECT, world.policy, random=world.random)
     error: WaiterError | None = None
     try:
-        drive(course, world, cancel=_Cancel(world))
+        drive(wait_run, world, cancel=_Cancel(world))
         end = "succeeded"
     except WaiterError as raised:
         error, end = raised, type(raised).__name__
     finally:
         set_time(SYSTEM_TIME)
-    _check(world, course, end, error)
+    _check(world, wait_run, end, error)
     return end
 
 
@@ -273,22 +273,22 @@ def _law(holds: bool, text: str) -> None:  # noqa: FBT001 - a statement, not a s
         raise BrokenLawError(f"broken: {text}")
 
 
-def _check(world: World, course: Course, end: str, error: WaiterError | None) -> None:
-    _check_bounds(world, course)
+def _check(world: World, wait_run: WaitRun, end: str, error: WaiterError | None) -> None:
+    _check_bounds(world, wait_run)
     _check_distances(world)
     _check_every_answer(world, end)
-    _check_end(world, course, end)
+    _check_end(world, wait_run, end)
     if error is not None:
         _law(error.attempts == len(world.polls), "the error counts the calls")
-        _law(course.attempt is None, "the wait keeps nothing of its last call")
+        _law(wait_run.attempt is None, "the wait keeps nothing of its last call")
 
 
-def _check_bounds(world: World, course: Course) -> None:
+def _check_bounds(world: World, wait_run: WaitRun) -> None:
     policy, slept = world.policy, sum(world.slept)
-    looks = course.attempts
+    looks = wait_run.attempts
     _law(looks == len(world.polls), "every call is counted")
     _law(policy.max_attempts is None or looks <= policy.max_attempts, "looks are bounded")
-    _law(course.elapsed >= slept - ROUNDING or world.cancel_at < NEVER, "sleep counts as time")
+    _law(wait_run.elapsed >= slept - ROUNDING or world.cancel_at < NEVER, "sleep counts as time")
     if policy.max_wait is not None:
         _law(slept <= policy.max_wait + ROUNDING, "no more sleep than was allowed")
         if policy.count_requests and world.clock in ("right", "still", "fast", "jumping"):
@@ -296,7 +296,7 @@ def _check_bounds(world: World, course: Course) -> None:
             _law(in_time, "no call after the end")
         if policy.count_requests and world.clock == "right":
             _law(world.now <= policy.max_wait + ROUNDING, "a wait returns at its end")
-            _law(abs(course.elapsed - world.now) < ROUNDING, "elapsed is what has passed")
+            _law(abs(wait_run.elapsed - world.now) < ROUNDING, "elapsed is what has passed")
 
 
 def _check_distances(world: World) -> None:
@@ -339,7 +339,7 @@ def _check_every_answer(world: World, end: str) -> None:
             _law(not short or last_look, "successes are min_delay apart")
 
 
-def _check_end(world: World, course: Course, end: str) -> None:
+def _check_end(world: World, wait_run: WaitRun, end: str) -> None:
     policy = world.policy
     last, at = world.answers[-1] if world.answers else (None, world.now)
     match end:
@@ -353,7 +353,7 @@ def _check_end(world: World, course: Course, end: str) -> None:
             _law(policy.max_wait is not None or last == "cut off", "only a bound on time times out")
             _check_time_is_used(world)
         case WaiterAttemptsError.__name__:
-            _law(course.attempts == policy.max_attempts, "the looks are used up")
+            _law(wait_run.attempts == policy.max_attempts, "the looks are used up")
         case WaiterCancelledError.__name__:
             _law(world.cancel_at <= world.now + ROUNDING, "only who cancels is told so")
             _law(all(poll < world.cancel_at for poll in world.polls), "no call after the cancel")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from .catalog.files import load_definitions
-from .deadline import deadline
+from .deadlines import deadline
+from .definitions.files import load_definitions
 from .engine.model import WaiterDefinition
-from .engine.report import WaitEvent
+from .engine.wait_event import WaitEvent
 from .exceptions import (
     WaiterAttemptsError,
     WaiterCancelledError,
@@ -18,7 +18,7 @@ from .exceptions import (
     WaitersError,
     WaiterTimeoutError,
 )
-from .install import enable, install, uninstall, wait_until, wait_until_async
+from .hooks.sessions import enable, install, uninstall, wait_until, wait_until_async
 from .options import WaitOptions
 from .outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from .engine.machine import LastAttempt, Pace, Policy
 from .engine.model import WaiterDefinition
-from .engine.report import WaitEvent
+from .engine.wait_event import WaitEvent
 
 Seconds = float | timedelta
 

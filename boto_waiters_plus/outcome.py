@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from .engine.model import MatchedAcceptor
-from .engine.showing import shown
+from .engine.redaction import shown
 
 ResponseT = TypeVar("ResponseT")
 

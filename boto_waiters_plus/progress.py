@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from .drivers.clock import current_time
-from .drivers.course import Subject
-from .engine.report import WaitEvent
+from .engine.wait_event import WaitEvent
 from .exceptions import WaiterCancelledError, WaiterError
 from .outcome import WaiterOutcome
+from .runtime.clock import current_time
+from .runtime.wait_run import WaitDescription
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -69,17 +69,17 @@ class Progress:
     """Takes the news of many waits and passes it on.
 
     Args:
-        subjects: what is waited for, in order.
+        descriptions: what is waited for, in order.
         callback: is told after each attempt and at each end.
     """
 
     def __init__(
-        self, subjects: Sequence[Subject], callback: Callable[[WaitProgress], object]
+        self, descriptions: Sequence[WaitDescription], callback: Callable[[WaitProgress], object]
     ) -> None:
         self._callback = callback
         self._waits = [
-            WaitProgress(index=index, waiter=subject.waiter, service=subject.service)
-            for index, subject in enumerate(subjects)
+            WaitProgress(index=index, waiter=description.waiter, service=description.service)
+            for index, description in enumerate(descriptions)
         ]
         self._ended = 0
         self._failed = 0
@@ -132,15 +132,17 @@ class ProgressTable(Progress):
     the end.
 
     Args:
-        subjects: what is waited for, in order.
+        descriptions: what is waited for, in order.
         console: where it is drawn; stderr if not given.
 
     Raises:
         ModuleNotFoundError: rich is not installed.
     """
 
-    def __init__(self, subjects: Sequence[Subject], console: Console | None = None) -> None:
-        super().__init__(subjects, self._note)
+    def __init__(
+        self, descriptions: Sequence[WaitDescription], console: Console | None = None
+    ) -> None:
+        super().__init__(descriptions, self._note)
         try:
             # Optional, and 60 ms that nobody else shall pay.
             from rich.console import Console  # noqa: PLC0415
@@ -153,8 +155,8 @@ class ProgressTable(Progress):
         self._lock = threading.Lock()
         self._clock = current_time().clock()
         self._began = self._clock()
-        self._looks = [math.nan] * len(subjects)
-        self._running = dict.fromkeys(range(len(subjects)))
+        self._looks = [math.nan] * len(descriptions)
+        self._running = dict.fromkeys(range(len(descriptions)))
         self._failures: list[int] = []
         self._console = console or Console(stderr=True)
         self._can_redraw = self._console.is_terminal and not self._console.is_dumb_terminal

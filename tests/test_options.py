@@ -12,8 +12,8 @@ from decimal import Decimal
 import pytest
 
 from boto_waiters_plus import WaitOptions
-from boto_waiters_plus.catalog.smithy import parse_waiter
 from boto_waiters_plus.conditions import poll
+from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.machine import LastAttempt, Pace
 from boto_waiters_plus.options import (
     NO_OPTIONS,

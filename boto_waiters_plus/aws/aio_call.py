@@ -6,10 +6,10 @@ import math
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Literal
 
-from ..drivers.clock import SIGNAL_SLICE
-from ..drivers.port import Attempt
 from ..engine.machine import Facts
 from ..options import CancelEvent
+from ..runtime.attempt import Attempt
+from ..runtime.clock import SIGNAL_SLICE
 
 if TYPE_CHECKING:
     import asyncio

@@ -18,10 +18,10 @@ from typing import Any, TypeVar
 
 from botocore.exceptions import ClientError
 
-from ..drivers.clock import current_time
-from ..drivers.port import Attempt
 from ..engine.machine import Facts
 from ..options import CancelEvent
+from ..runtime.attempt import Attempt
+from ..runtime.clock import current_time
 from .aio_call import cut_off
 from .connections import hook_connections, is_process_wide, use_per_client_connections
 from .private_names import is_retryable, non_throttling_scale

@@ -7,14 +7,14 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from ..catalog.coalescing import Coalescing
-from ..drivers.port import Attempt, Shares
+from ..definitions.coalescing import Coalescing
 from ..engine.machine import Facts
 from ..options import CancelEvent
+from ..runtime.attempt import Attempt, Shares
 from .bounded import awaited_attempt, bounded_attempt
 from .errors import error_facts, is_of_the_call
-from .parts import asked_ids, is_silent, parts_of
 from .port import AsyncClientPort, ClientPort
+from .response_split import asked_ids, is_silent, parts_of
 
 OF_THE_CALLER = frozenset({
     "AuthFailure", "ExpiredToken", "ExpiredTokenException", "IncompleteSignature",

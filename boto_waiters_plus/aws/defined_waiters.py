@@ -14,14 +14,14 @@ from typing import Any
 from botocore.exceptions import ClientError
 from botocore.waiter import AcceptorConfig, WaiterModel, is_valid_waiter_error
 
-from ..catalog.waiters2 import acceptor_to_waiters2, to_waiters2
-from ..drivers.course import Subject
-from ..drivers.port import Attempt
+from ..definitions.waiters2 import acceptor_to_waiters2, to_waiters2
 from ..engine.model import MatchedAcceptor
 from ..options import CancelEvent
-from .drop_in import PORT, DropInPort
-from .port import ClientPort, subject_of
-from .waiters import BoundWaiter
+from ..runtime.attempt import Attempt
+from ..runtime.wait_run import WaitDescription
+from .port import ClientPort, description_of
+from .service_waiters import BoundWaiter
+from .stock_waiter import PORT, DropInPort
 
 
 def waiter_object(
@@ -65,12 +65,12 @@ class DefinedPort(DropInPort):
     ) -> None:
         super().__init__(waiter, (), parameters, cancel=cancel, in_thread=in_thread)
         self._judge = ClientPort(client, bound, parameters)
-        self.subject = _subject(bound)
+        self.description = _description(bound)
 
     def returned(self, response: Any) -> Attempt:
         """The attempt that ended in a response; of a replaced operation it may be an error's."""
         if not self.keeps_errors and is_valid_waiter_error(response):
-            return self.raised(ClientError(response, self.subject.operation))
+            return self.raised(ClientError(response, self.description.operation))
         return self._judge.responded(response)
 
     def raised(self, error: ClientError) -> Attempt:
@@ -78,11 +78,11 @@ class DefinedPort(DropInPort):
         return self._judge.raised(error)
 
 
-def _subject(bound: BoundWaiter) -> Subject:
+def _description(bound: BoundWaiter) -> WaitDescription:
     """What is waited for, in botocore's words where it has any."""
     acceptors = []
     for index, acceptor in enumerate(bound.definition.acceptors):
         config = acceptor_to_waiters2(acceptor)
         text = acceptor.matcher.describe() if config is None else AcceptorConfig(config).explanation
         acceptors.append(MatchedAcceptor(index, text))
-    return replace(subject_of(bound), goal="", acceptors=tuple(acceptors))
+    return replace(description_of(bound), goal="", acceptors=tuple(acceptors))

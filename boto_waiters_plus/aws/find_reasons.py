@@ -21,7 +21,7 @@ from typing import Any
 import botocore.session
 from botocore.model import ServiceModel
 
-from ..catalog.files import load_definitions
+from ..definitions.files import load_definitions
 from ..engine.model import AcceptorState, OutputMatcher, WaiterDefinition
 from .reasons import REASONS, TRAIT, namespace_of, reason_beside
 

@@ -18,9 +18,9 @@ import botocore.session
 from botocore.exceptions import DataNotFoundError
 from botocore.model import ServiceModel
 
-from ..catalog.smithy import AWS_NAMESPACE, WAITABLE
+from ..definitions.smithy import AWS_NAMESPACE, WAITABLE
 from ..engine.model import Acceptor, ErrorTypeMatcher, WaiterDefinition
-from .waiters import generated_definitions
+from .service_waiters import generated_definitions
 
 GENERATED = "generated"
 

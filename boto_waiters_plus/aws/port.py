@@ -10,15 +10,15 @@ from typing import Any
 from botocore import xform_name
 from botocore.model import OperationModel
 
-from ..drivers.course import Subject
-from ..drivers.port import Attempt
 from ..engine.machine import Facts
 from ..engine.model import AcceptorState
 from ..options import CancelEvent
+from ..runtime.attempt import Attempt
+from ..runtime.wait_run import WaitDescription
 from .bounded import awaited_attempt, bounded_attempt
 from .errors import error_facts, is_of_the_call
-from .parts import ById
-from .waiters import BoundWaiter
+from .response_split import ById
+from .service_waiters import BoundWaiter
 
 
 class ClientPort:
@@ -148,9 +148,9 @@ class AsyncClientPort:
         return self.port.responded(response)
 
 
-def subject_of(waiter: BoundWaiter) -> Subject:
+def description_of(waiter: BoundWaiter) -> WaitDescription:
     """What is waited for, for messages and observers."""
-    return Subject.of(waiter.definition, waiter.operation.service_model.service_name)
+    return WaitDescription.of(waiter.definition, waiter.operation.service_model.service_name)
 
 
 def _close_body(operation: OperationModel, response: Any) -> None:

@@ -17,10 +17,10 @@ from typing import Any
 import jmespath
 from botocore.model import ListShape, OperationModel, ServiceModel, Shape, StructureShape
 
-from ..catalog.shipped import data_root
-from ..catalog.smithy import AWS_NAMESPACE
+from ..definitions.shipped import data_root
+from ..definitions.smithy import AWS_NAMESPACE
 from ..engine.model import AcceptorState
-from ..engine.showing import cut, may_show
+from ..engine.redaction import cut, may_show
 from .data_model import DataModel
 
 EXPECTED = "{expected}"

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list_services(tag: str | None) -> None:
-    from ..catalog.shipped import shipped_definitions, shipped_services  # noqa: PLC0415
+    from ..definitions.shipped import shipped_definitions, shipped_services  # noqa: PLC0415
     from .services import client_name  # noqa: PLC0415
     from .text import columns  # noqa: PLC0415
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from botocore import xform_name
 
-from ..catalog.shipped import shipped_definitions, shipped_services
+from ..definitions.shipped import shipped_definitions, shipped_services
 from ..engine.model import AcceptorState, WaiterDefinition
 from .peers import COUNTED, DISTINCT, HANDWRITTEN, NOT_HERE, TOTALS
 from .services import client_name, confidence

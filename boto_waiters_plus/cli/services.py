@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from ..aws.waiters import ServiceWaiters, default_loader
-from ..catalog.shipped import shipped_definitions, shipped_services
+from ..aws.service_waiters import ServiceWaiters, default_loader
+from ..definitions.shipped import shipped_definitions, shipped_services
 from ..engine.model import WaiterDefinition
 from ..options import nearest
 

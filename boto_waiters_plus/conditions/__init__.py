@@ -1,8 +1,8 @@
 """Waiting on anything callable, on the same engine as the waiters of AWS."""
 
 from ..signals.signalling import Signal, Subscription
-from .budget import steps
 from .cases import Case, failure, retry, success
+from .form_options import ConditionOptions
 from .forms import (
     First,
     wait_for,
@@ -17,7 +17,7 @@ from .forms import (
 from .paces import exponential, fixed, linear
 from .patterns import like
 from .polling import poll, poll_async
-from .settings import ConditionOptions
+from .steps import steps
 
 __all__ = [
     "Case",

@@ -1,4 +1,4 @@
-"""What all general forms are: a callable, cases that judge its values, and one course."""
+"""What all general forms are: a callable, cases that judge its values, and one wait_run."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any
 from ..aws.aio_call import cut_off
 from ..aws.bounded import Abandoned, CancelledInFlight, cut_off_attempt
 from ..aws.errors import error_facts
-from ..deadline import budget_of
-from ..drivers.aio import drive_async
-from ..drivers.course import Course, Subject
-from ..drivers.port import Attempt
-from ..drivers.sync import drive
+from ..deadlines import budget_of
 from ..engine.machine import AttemptsUsedUp, Ending, Facts, Failed, Policy, TimedOut
 from ..engine.model import AcceptorState, MatchedAcceptor
-from ..engine.showing import may_show
+from ..engine.redaction import may_show
 from ..exceptions import WaiterError
 from ..outcome import WaiterOutcome
+from ..runtime.aio import drive_async
+from ..runtime.attempt import Attempt
+from ..runtime.sync import drive
+from ..runtime.wait_run import WaitDescription, WaitRun
 from .calling import called, refuse_coroutine, refuse_coroutine_function, value_of
 from .cases import Case, Handler
+from .form_options import Else, OnTimeout, Settings, checked_else
 from .patterns import in_words, name_of
-from .settings import Else, OnTimeout, Settings, checked_else
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Condition:
         max_wait: as the caller gave it.
         on_timeout, else_: what happens when time or attempts are used up.
         options: of `ConditionOptions`.
-        subject: what messages call the callable; its name if not given.
+        description: what messages call the callable; its name if not given.
         observed: what of a value observers may be told.
         place: where in something larger the wait stands, for messages.
     """
@@ -78,7 +78,7 @@ class Condition:
         on_timeout: OnTimeout = "raise",
         else_: Else | None = None,
         options: Mapping[str, Any],
-        subject: str | None = None,
+        description: str | None = None,
         observed: Callable[[Any], Any] | None = None,
         place: str = "",
     ) -> None:
@@ -96,13 +96,13 @@ class Condition:
         settings = Settings.of(form, options)
         self.options = settings.common
         self._retry_on = settings.retry_on
-        self.course = Course(
-            self._subject(name_of(call) if subject is None else subject),
+        self.wait_run = WaitRun(
+            self._description(name_of(call) if description is None else description),
             settings.policy(budget_of(form, max_wait)),
             wording=self._reason,
         )
         if self.options.on_attempt is not None:
-            self.course.observe_attempts(self.options.on_attempt)
+            self.wait_run.observe_attempts(self.options.on_attempt)
 
     # --- a look --------------------------------------------------------------
 
@@ -180,11 +180,11 @@ class Condition:
 
     # --- words ---------------------------------------------------------------
 
-    def _subject(self, operation: str) -> Subject:
+    def _description(self, operation: str) -> WaitDescription:
         waited_through = "retry when an error of retry_on, or one that the SDK retries"
         texts = [*(case.text for case in self._cases), waited_through]
         goals = [c.pattern.text for c in self._cases if c.state is AcceptorState.SUCCESS]
-        return Subject(
+        return WaitDescription(
             waiter=self.form,
             operation=operation,
             service=None,
@@ -193,14 +193,14 @@ class Condition:
             states=(*(case.state for case in self._cases), AcceptorState.RETRY),
         )
 
-    def _reason(self, course: Course, ending: Ending) -> str:
+    def _reason(self, wait_run: WaitRun, ending: Ending) -> str:
         # Told to the course alone: an error of another wait, inside the callable, never comes by.
         self._ending = ending
-        looks = "1 look" if course.attempts == 1 else f"{course.attempts} looks"
-        parts = [self._what_happened(course.policy, ending), self._place]
+        looks = "1 look" if wait_run.attempts == 1 else f"{wait_run.attempts} looks"
+        parts = [self._what_happened(wait_run.policy, ending), self._place]
         if not isinstance(ending, Failed):
-            parts += [f"waited for: {course.subject.goal}", self._last_seen(course.attempt)]
-        parts.append(f"{looks} at {course.subject.operation} in {course.elapsed:.1f} s")
+            parts += [f"waited for: {wait_run.description.goal}", self._last_seen(wait_run.attempt)]
+        parts.append(f"{looks} at {wait_run.description.operation} in {wait_run.elapsed:.1f} s")
         return "; ".join(part for part in parts if part)
 
     def _what_happened(self, policy: Policy, ending: Ending) -> str:
@@ -236,7 +236,7 @@ def run(condition: Condition, twin: str) -> Any:
     refuse_coroutine_function("the callable", condition.call, twin)
     try:
         outcome = drive(
-            condition.course,
+            condition.wait_run,
             _Port(condition, twin),
             cancel=condition.options.cancel_event,
             wake=condition.options.wake_signal,
@@ -251,7 +251,7 @@ async def run_async(condition: Condition) -> Any:
     """`run` as part of the calling task."""
     try:
         outcome = await drive_async(
-            condition.course,
+            condition.wait_run,
             _AsyncPort(condition),
             cancel=condition.options.cancel_event,
             wake=condition.options.wake_signal,

@@ -13,8 +13,8 @@ from ..options import Seconds
 from .calling import refuse_coroutine, refuse_coroutine_function, value_of
 from .cases import Case, checked_cases, success
 from .condition import Condition, run, run_async
+from .form_options import ConditionOptions, Else, OnTimeout
 from .patterns import TRUTHY, Pattern, name_of
-from .settings import ConditionOptions, Else, OnTimeout
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -399,7 +399,7 @@ def _first(
         "wait_for_first",
         look,
         [success(found)],
-        subject=f"{len(calls)} conditions",
+        description=f"{len(calls)} conditions",
         observed=_observed,
         **terms,
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from types import EllipsisType, UnionType
 from typing import Any, Final, Union, get_origin
 
-from ..engine.showing import cut, shown
+from ..engine.redaction import cut, shown
 
 
 @dataclass(frozen=True, slots=True)

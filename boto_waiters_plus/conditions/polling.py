@@ -10,17 +10,17 @@ from ..aws.aio_call import cut_off
 from ..aws.bounded import Abandoned, CancelledInFlight, cut_off_attempt
 from ..aws.errors import RAW, error_facts
 from ..aws.port import message_of
-from ..catalog.smithy import parse_waiter
-from ..deadline import budget_of
-from ..drivers.aio import drive_async
-from ..drivers.course import Course, Subject
-from ..drivers.port import Attempt
-from ..drivers.sync import drive
+from ..deadlines import budget_of
+from ..definitions.smithy import parse_waiter
 from ..engine.machine import Facts
 from ..engine.matching import Matching
 from ..engine.model import WaiterDefinition
 from ..options import WaitOptions, policy_for, split_options
 from ..outcome import WaiterOutcome
+from ..runtime.aio import drive_async
+from ..runtime.attempt import Attempt
+from ..runtime.sync import drive
+from ..runtime.wait_run import WaitDescription, WaitRun
 from .calling import called, refuse_coroutine, refuse_coroutine_function, value_of
 
 ResultT = TypeVar("ResultT")
@@ -59,7 +59,7 @@ def poll(
     refuse_coroutine_function("the callable", call, "poll_async")
     polled = _Polled(call, waiter, input, max_wait, options)
     return drive(
-        polled.course,
+        polled.wait_run,
         _CallablePort(polled),
         cancel=polled.options.cancel_event,
         wake=polled.options.wake_signal,
@@ -81,7 +81,7 @@ async def poll_async(
     """
     polled = _Polled(call, waiter, input, max_wait, options)
     return await drive_async(
-        polled.course,
+        polled.wait_run,
         _AsyncCallablePort(polled),
         cancel=polled.options.cancel_event,
         wake=polled.options.wake_signal,
@@ -105,12 +105,12 @@ class _Polled:
             raise TypeError(f"input must be a mapping, not {type(input).__name__}")
         definition = _definition(call, waiter)
         self.options = _only_options(options)
-        self.course = Course(
-            Subject.of(definition),
+        self.wait_run = WaitRun(
+            WaitDescription.of(definition),
             policy_for(definition, self.options, budget_of("poll", max_wait)),
         )
         if self.options.on_attempt is not None:
-            self.course.observe_attempts(self.options.on_attempt)
+            self.wait_run.observe_attempts(self.options.on_attempt)
         self._call = call
         self._input = input
         self._arguments: Mapping[str, Any] = {} if _takes_nothing(call) else input or {}

@@ -1,6 +1,6 @@
 """Definitions as the specification words them: waiters, acceptors, matchers.
 
-Parsing and its error messages live in `catalog`; objects of this module are
+Parsing and its error messages live in `definitions`; objects of this module are
 already valid.
 """
 

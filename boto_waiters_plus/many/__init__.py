@@ -1,7 +1,7 @@
 """Many waits at once: `wait_all`, `wait_any`, `as_completed` and their asyncio twins.
 
 All of them run on a few threads and step every wait in one thread. Each wait keeps its own
-schedule, acceptors and budget, and ends as it would alone. Beside what `drivers.schedule` says of
+schedule, acceptors and budget, and ends as it would alone. Beside what `runtime.schedule` says of
 calls at once:
 
 - Time runs for all waits from the start, also for one whose first call has to queue.
@@ -19,12 +19,12 @@ import contextlib
 from collections.abc import AsyncGenerator, Generator, Iterable
 from typing import Any, Literal, overload
 
-from ..drivers.clock import SYSTEM_TIME, current_time
-from ..drivers.schedule import DEFAULT_THREADS
-from ..drivers.scheduler import run_in_thread
-from ..drivers.scheduler_async import run_in_task
 from ..options import CancelEvent, Seconds
 from ..outcome import WaiterOutcome
+from ..runtime.clock import SYSTEM_TIME, current_time
+from ..runtime.schedule import DEFAULT_THREADS
+from ..runtime.scheduler import run_in_thread
+from ..runtime.scheduler_async import run_in_task
 from .batch import Batch, ProgressCallback, Result
 from .wait import Wait
 

@@ -13,24 +13,24 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 from ..aws.aio_call import is_async
-from ..aws.port import subject_of
+from ..aws.port import description_of
 from ..aws.private_names import marked_as_waiter
-from ..aws.scope import Scope
-from ..aws.waiters import BoundWaiter
-from ..deadline import seconds_left
-from ..drivers.clock import either
-from ..drivers.course import RANDOM, Course, Observer, Subject
-from ..drivers.schedule import Lane, Pool, Task
-from ..drivers.scheduler import Scheduler, Workers
-from ..drivers.scheduler_async import AsyncScheduler
+from ..aws.service_waiters import BoundWaiter
+from ..deadlines import seconds_left
 from ..engine.machine import Policy
 from ..exceptions import WaiterCancelledError, WaiterError, WaitersError
-from ..install import client_scope
+from ..hooks.sessions import client_scope
 from ..options import CancelEvent, Seconds, WaitOptions, seconds
 from ..outcome import WaiterOutcome
 from ..progress import Progress, ProgressTable, WaitProgress
+from ..runtime.clock import either
+from ..runtime.schedule import Lane, Pool, Task
+from ..runtime.scheduler import Scheduler, Workers
+from ..runtime.scheduler_async import AsyncScheduler
+from ..runtime.wait_run import RANDOM, Observer, WaitDescription, WaitRun
+from ..settings import Scope
 from .callbacks import Callbacks
-from .groups import Groups
+from .grouping import Groups
 from .wait import Wait
 
 if TYPE_CHECKING:
@@ -171,11 +171,11 @@ class Batch:
         if isinstance(progress, bool):
             if not progress:
                 return None
-            return ProgressTable(_subjects(self.waits))
+            return ProgressTable(_descriptions(self.waits))
         if not callable(progress) or inspect.iscoroutinefunction(progress):
             raise TypeError("progress must be True, False or a plain function")
         guarded = self._callbacks.guarded(progress, "progress")
-        return Progress(_subjects(self.waits), guarded)
+        return Progress(_descriptions(self.waits), guarded)
 
     def _tasks(self) -> list[Task]:
         """A task each; what many have in common they share."""
@@ -184,7 +184,7 @@ class Batch:
         pools = _Pools()
         policies: dict[Policy, Policy] = {}
         observers: dict[int, tuple[Observer, ...]] = {}
-        subjects = _subjects(self.waits)
+        descriptions = _descriptions(self.waits)
         tasks = []
         for index, wait in enumerate(self.waits):
             client = wait.client
@@ -199,19 +199,19 @@ class Batch:
                     self._callbacks.guarded(observer, "on_event") for observer in scope.observers
                 )
             member = None if self._groups is None else self._groups.member(wait, policy, options)
-            course = Course(
-                subjects[index],
+            wait_run = WaitRun(
+                descriptions[index],
                 policy if member is None else member.group.policy(policy),
                 observers=observers[id(scope)],
                 random=RANDOM if member is None else member.group.random,
             )
             if options.on_attempt is not None:
-                course.observe_attempts(self._callbacks.guarded(options.on_attempt, "on_attempt"))
+                wait_run.observe_attempts(self._callbacks.guarded(options.on_attempt, "on_attempt"))
             if self._progress is not None:
-                course.observe_attempts(partial(self._progress.attempted, index))
+                wait_run.observe_attempts(partial(self._progress.attempted, index))
             tasks.append(
                 Task(
-                    course,
+                    wait_run,
                     wait._port(either(self.stop, options.cancel_event), options),  # noqa: SLF001 - of this module
                     pools.of(client),
                     cancel=options.cancel_event,
@@ -271,14 +271,14 @@ def _context() -> contextvars.Context:
         return contextvars.copy_context()
 
 
-def _subjects(waits: Sequence[Wait]) -> list[Subject]:
+def _descriptions(waits: Sequence[Wait]) -> list[WaitDescription]:
     """What each waits for; one object for those that wait for the same."""
-    subjects: dict[BoundWaiter, Subject] = {}
+    descriptions: dict[BoundWaiter, WaitDescription] = {}
     for wait in waits:
         bound = wait._bound  # noqa: SLF001 - of this module
-        if bound not in subjects:
-            subjects[bound] = subject_of(bound)
-    return [subjects[wait._bound] for wait in waits]  # noqa: SLF001 - of this module
+        if bound not in descriptions:
+            descriptions[bound] = description_of(bound)
+    return [descriptions[wait._bound] for wait in waits]  # noqa: SLF001 - of this module
 
 
 # --- checks -----------------------------------------------------------------------------------

@@ -7,13 +7,12 @@ from typing import Any
 
 from botocore.model import OperationModel
 
-from ..attach import find_waiter
 from ..aws.aio_call import is_async
 from ..aws.port import AsyncClientPort, ClientPort
-from ..aws.scope import Scope
 from ..engine.machine import Policy
 from ..engine.model import WaiterDefinition
-from ..install import _installed_scope, client_scope
+from ..hooks.methods import find_waiter
+from ..hooks.sessions import _installed_scope, client_scope
 from ..options import (
     NO_OPTIONS,
     CancelEvent,
@@ -22,6 +21,7 @@ from ..options import (
     seconds,
     split_options,
 )
+from ..settings import Scope
 
 
 class Wait:

@@ -14,8 +14,8 @@ from typing import Any, Final, Protocol
 from ..aws.bounded import CancelledInFlight
 from ..aws.errors import error_facts
 from ..aws.watchdog import monotonic
-from ..drivers.clock import SYSTEM_TIME, current_time
 from ..options import CancelEvent
+from ..runtime.clock import SYSTEM_TIME, current_time
 
 logger = logging.getLogger("boto_waiters_plus")
 

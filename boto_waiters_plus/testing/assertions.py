@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ..conditions.calling import refuse_coroutine_function, value_of
 from ..conditions.cases import success
 from ..conditions.condition import Condition, run, run_async
+from ..conditions.form_options import ConditionOptions
 from ..conditions.patterns import TRUTHY, compile_pattern, name_of, none_of
-from ..conditions.settings import ConditionOptions
-from ..drivers.clock import current_time
-from ..engine.showing import cut
+from ..engine.redaction import cut
 from ..options import Seconds
+from ..runtime.clock import current_time
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -188,7 +188,7 @@ class _Watch:
             max_wait=max_wait,
             else_=lambda _: _GAVE_UP,
             options=options,
-            subject=name_of(call),
+            description=name_of(call),
         )
 
     def run(self) -> Any:
@@ -215,11 +215,11 @@ class _Watch:
             raise AssertionError(self._text())
 
     def _text(self) -> str:
-        course = self._condition.course
+        wait_run = self._condition.wait_run
         expectation = self._kind.expectation.format(
-            pattern=self._pattern.text, time=f"{max(0.0, course.policy.max_wait or 0.0):.4g} s"
+            pattern=self._pattern.text, time=f"{max(0.0, wait_run.policy.max_wait or 0.0):.4g} s"
         )
-        return f"{expectation}\nfrom: {course.subject.operation}\n{self._history}"
+        return f"{expectation}\nfrom: {wait_run.description.operation}\n{self._history}"
 
 
 @dataclass(slots=True)

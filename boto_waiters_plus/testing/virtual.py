@@ -23,8 +23,8 @@ from collections.abc import Callable, Iterator, Sized
 from contextvars import ContextVar
 from unittest import mock
 
-from ..drivers.clock import SYSTEM_TIME, current_time, set_time
 from ..options import CancelEvent
+from ..runtime.clock import SYSTEM_TIME, current_time, set_time
 
 TURNS_BEFORE_JUMP = 2
 """Turns of the event loop without anything to run before time jumps: the loop asks the system for

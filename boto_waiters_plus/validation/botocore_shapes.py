@@ -13,8 +13,8 @@ import botocore.model
 from botocore.exceptions import DataNotFoundError
 from botocore.model import ListShape, MapShape, OperationModel, ServiceModel, StructureShape
 
-from ..aws.waiters import default_loader
-from ..catalog.smithy import AWS_NAMESPACE
+from ..aws.service_waiters import default_loader
+from ..definitions.smithy import AWS_NAMESPACE
 from .shapes import Kind, Member, ModelledError, Operation, Shape
 
 _KINDS = {

@@ -31,8 +31,8 @@ from .shapes import Operation
 from .state_rules import check_states
 from .suppressions import suppressed
 from .trait_rules import check_trait, wrong_target
+from .version_skew import as_note, lowered
 from .waiter_rules import check_names, check_waiters
-from .written_from import as_note, lowered
 
 
 def check(

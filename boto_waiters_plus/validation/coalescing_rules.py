@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..catalog.coalescing import COALESCING, Coalescing, Items
+from ..definitions.coalescing import COALESCING, Coalescing, Items
 from .events import Severity, Target, ValidationEvent
 from .shapes import Kind, Operation, Shape
 

@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..catalog.files import SUFFIXES
-from ..catalog.idl import parse_idl_with_offsets
+from ..definitions.files import SUFFIXES
+from ..definitions.idl import parse_idl_with_offsets
 from ..exceptions import WaiterDefinitionError
 from .events import Locate, Location, Step
 

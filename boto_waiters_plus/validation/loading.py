@@ -16,12 +16,12 @@ from botocore import xform_name
 from botocore.exceptions import UnknownServiceError
 from botocore.model import ServiceModel
 
-from ..aws.waiters import ServiceWaiters, operation_name
-from ..catalog.coalescing import COALESCING
-from ..catalog.files import load_definitions
-from ..catalog.overlays import OVERLAY, parse_overlays
-from ..catalog.smithy import AWS_NAMESPACE, WAITABLE, parse_model
-from ..catalog.waiters2 import without_status
+from ..aws.service_waiters import ServiceWaiters, operation_name
+from ..definitions.coalescing import COALESCING
+from ..definitions.files import load_definitions
+from ..definitions.overlays import OVERLAY, parse_overlays
+from ..definitions.smithy import AWS_NAMESPACE, WAITABLE, parse_model
+from ..definitions.waiters2 import without_status
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .botocore_shapes import BotocoreModel, service_by_name, service_by_namespace
@@ -30,9 +30,9 @@ from .events import Locate, Location, Severity, Target, ValidationEvent, nowhere
 from .shapes import Operation
 from .smithy_model import SmithyModel, as_mapping
 from .suppressions import Suppression, of_metadata, of_trait
+from .version_skew import as_note, newer_than_installed
 from .waiter_rules import nearest
 from .waiters2_rules import slips
-from .written_from import as_note, newer_than_installed
 
 Checkable = str | os.PathLike[str] | Mapping[str, Any] | WaiterDefinition
 _VERSIONS = ("1", "1.0", "2", "2.0")

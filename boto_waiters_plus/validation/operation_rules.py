@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..catalog.verbs import READS, SAFE_METHODS, is_changing, verb_of
+from ..definitions.operation_names import READS, SAFE_METHODS, is_changing, verb_of
 from ..engine.model import WaiterDefinition
 from .events import Severity, Target, ValidationEvent
 from .expressions import ExpressionSyntaxError, parse

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..catalog.smithy import UNIT
+from ..definitions.smithy import UNIT
 from .shapes import Kind, Member, ModelledError, Operation, Shape
 
 _KINDS = {

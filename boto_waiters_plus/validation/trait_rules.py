@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..catalog.smithy import WAITABLE
+from ..definitions.smithy import WAITABLE
 from ..engine.model import AcceptorState, PathComparator
 from .events import Severity, Target, ValidationEvent
 

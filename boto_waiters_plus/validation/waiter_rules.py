@@ -17,7 +17,7 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ..catalog.smithy import WAITABLE
+from ..definitions.smithy import WAITABLE
 from ..engine.model import (
     Acceptor,
     AcceptorState,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..catalog.waiters2 import STATE_OF_NO_EFFECT, is_template
+from ..definitions.waiters2 import STATE_OF_NO_EFFECT, is_template
 from .documents import Document
 from .events import Severity, ValidationEvent
 

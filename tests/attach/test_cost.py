@@ -12,10 +12,10 @@ import pytest
 from botocore.loaders import Loader
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus import attach
-from boto_waiters_plus.aws import waiters
-from boto_waiters_plus.catalog import shipped, smithy
+from boto_waiters_plus.aws import service_waiters as waiters
+from boto_waiters_plus.definitions import shipped, smithy
 from boto_waiters_plus.engine import matching
+from boto_waiters_plus.hooks import methods as attach
 
 
 @pytest.fixture

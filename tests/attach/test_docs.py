@@ -8,7 +8,7 @@ import boto3
 import pytest
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.attach import WaitDocstring
+from boto_waiters_plus.hooks.methods import WaitDocstring
 
 
 def page(method):

@@ -11,7 +11,7 @@ import pytest
 from botocore.loaders import Loader
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.aws import waiters
+from boto_waiters_plus.aws import service_waiters as waiters
 
 FILE = "kinesis/2013-12-02/smithy-waiters-1.json"
 BROKEN = {

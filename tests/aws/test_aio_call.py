@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from boto_waiters_plus.aws.aio_call import cut_off
-from boto_waiters_plus.drivers.port import Attempt
 from boto_waiters_plus.engine.machine import Facts
+from boto_waiters_plus.runtime.attempt import Attempt
 
 ANSWER = Attempt(facts=Facts(acceptor=0))
 SHORT, LONG = 0.02, 60

@@ -8,8 +8,8 @@ import pytest
 from botocore.loaders import Loader
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.aws.waiters import ServiceWaiters
-from boto_waiters_plus.catalog.files import load_layers
+from boto_waiters_plus.aws.service_waiters import ServiceWaiters
+from boto_waiters_plus.definitions.files import load_layers
 
 KINESIS = "com.amazonaws.kinesis"
 MISSING = {"state": "retry", "matcher": {"errorType": "ResourceNotFoundException"}}

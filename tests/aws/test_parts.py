@@ -9,8 +9,8 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
 from boto_waiters_plus.aws.coalescing import may_be_about_one
-from boto_waiters_plus.aws.parts import ById, asked_ids, coalescing_of, parts_of
-from boto_waiters_plus.catalog.coalescing import Coalescing, Items
+from boto_waiters_plus.aws.response_split import ById, asked_ids, coalescing_of, parts_of
+from boto_waiters_plus.definitions.coalescing import Coalescing, Items
 
 INSTANCES = Coalescing(
     ids=("InstanceIds",),

@@ -8,7 +8,7 @@ import boto_waiters_plus as bwp
 from boto_waiters_plus.aws import reasons
 from boto_waiters_plus.aws.reasons import Compared, find_reason
 from boto_waiters_plus.engine.model import AcceptorState
-from boto_waiters_plus.engine.showing import MAX_TEXT
+from boto_waiters_plus.engine.redaction import MAX_TEXT
 
 WAYS = ("wait_until", "get_waiter")
 FAILED = "Resource handler returned message: quota of buckets is used up"

@@ -11,8 +11,8 @@ from botocore.exceptions import DataNotFoundError
 from botocore.loaders import Loader, create_loader
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.aws.waiters import ServiceWaiters
-from boto_waiters_plus.catalog.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.aws.service_waiters import ServiceWaiters
+from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 
 VERSION = "2013-12-02"  # kinesis
 STATUS = "StreamDescription.StreamStatus"

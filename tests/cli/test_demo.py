@@ -19,7 +19,7 @@ from botocore.config import Config
 from boto_waiters_plus.cli import main
 from boto_waiters_plus.cli.demo.performance import Performance
 from boto_waiters_plus.cli.demo.scenarios import Scenario, Way
-from boto_waiters_plus.cli.demo.showing import progress, report
+from boto_waiters_plus.cli.demo.screen import progress, report
 from boto_waiters_plus.cli.demo.stage import HOST, Stage, isolated_session
 from boto_waiters_plus.cli.demo.traffic import Traffic
 
@@ -298,7 +298,7 @@ def test_only_stock_runs_botocores_own_loop(way, on_the_engine):
     stacks = performance.scenarios[0].stage.stacks
     side = next(side for side in performance.sides if side.way is way)
     assert side.traffic.attempts == 1
-    engine = [part_of(stack, "boto_waiters_plus/drivers/") for stack in stacks]
+    engine = [part_of(stack, "boto_waiters_plus/runtime/") for stack in stacks]
     assert sorted(engine) == [False, True, True]
     assert hasattr(side.outcome, "acceptor") is on_the_engine
     # The one that is not on the engine is in botocore's `Waiter.wait`.

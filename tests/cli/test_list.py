@@ -7,10 +7,10 @@ import botocore.session
 import pytest
 from botocore.model import ServiceModel
 
-from boto_waiters_plus.catalog.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.cli import main
 from boto_waiters_plus.cli.services import client_name
 from boto_waiters_plus.cli.text import columns
+from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 
 
 def rows(text):

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from boto_waiters_plus.catalog.shipped import shipped_definitions
 from boto_waiters_plus.cli import diagrams, main, peers, reference
 from boto_waiters_plus.cli.services import confidence
 from boto_waiters_plus.cli.wording import looks, verdicts
+from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.engine.model import (
     Acceptor,
     AcceptorState,

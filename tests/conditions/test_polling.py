@@ -24,8 +24,8 @@ from boto_waiters_plus import (
     WaiterFailedError,
     WaiterTimeoutError,
 )
-from boto_waiters_plus.catalog.smithy import parse_waiter
 from boto_waiters_plus.conditions import poll, poll_async, wait_for
+from boto_waiters_plus.definitions.smithy import parse_waiter
 
 ANY_RESPONSE = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
 ANY_ERROR = {"acceptors": [{"state": "success", "matcher": {"success": False}}]}

@@ -9,8 +9,8 @@ import pytest
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 
-from boto_waiters_plus.aws.waiters import ServiceWaiters
-from boto_waiters_plus.catalog.smithy import parse_waiter
+from boto_waiters_plus.aws.service_waiters import ServiceWaiters
+from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.model import ErrorTypeMatcher, SuccessMatcher
 
 FILE = Path(__file__).resolve().parents[3] / "shared/conformance/smithy-waiters-public.json"

@@ -16,9 +16,9 @@ from botocore.model import ServiceModel
 
 from boto_waiters_plus import WaiterCancelledError, WaitOptions
 from boto_waiters_plus.aws.data_model import DataModel
-from boto_waiters_plus.catalog.smithy import parse_waiter
 from boto_waiters_plus.conditions import poll
-from boto_waiters_plus.deadline import budget_of
+from boto_waiters_plus.deadlines import budget_of
+from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.backoff import next_delay
 from boto_waiters_plus.engine.machine import (
     Begin,
@@ -259,9 +259,9 @@ def test_timed_course_is_that_of_the_other_sdk(vector, request):
         last_attempt=LastAttempt.DEADLINE,
     )
     ready = vector.get("polls") if vector["state"] == "success" else None
-    course = run(policy, ready_on(ready), call_seconds=given.get("callSeconds", 0))
-    theirs = {name: vector[name] for name in course if name in vector}
-    ours = {name: course[name] for name in theirs}
+    wait_run = run(policy, ready_on(ready), call_seconds=given.get("callSeconds", 0))
+    theirs = {name: vector[name] for name in wait_run if name in vector}
+    ours = {name: wait_run[name] for name in theirs}
     if request.node.callspec.id in DIFFERENCES:
         assert ours == {**theirs, **expected(request, theirs)}
     else:

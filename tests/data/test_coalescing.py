@@ -7,9 +7,9 @@ from pathlib import Path
 import botocore
 import pytest
 
-from boto_waiters_plus.aws.parts import coalescing_of, parts_of
-from boto_waiters_plus.catalog.coalescing import COALESCING, shipped_coalescing
-from boto_waiters_plus.catalog.shipped import shipped_definitions
+from boto_waiters_plus.aws.response_split import coalescing_of, parts_of
+from boto_waiters_plus.definitions.coalescing import COALESCING, shipped_coalescing
+from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.validation import Severity, check
 from boto_waiters_plus.validation.botocore_shapes import service_by_namespace
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from botocore import xform_name
 
-from boto_waiters_plus.catalog.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.cli import peers
 from boto_waiters_plus.cli.services import client_name
 from boto_waiters_plus.engine.model import AcceptorState

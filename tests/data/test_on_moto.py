@@ -19,7 +19,7 @@ from botocore.exceptions import ParamValidationError, UnknownServiceError
 from moto import mock_aws
 
 from boto_waiters_plus import WaiterFailedError, wait_until
-from boto_waiters_plus.catalog.shipped import shipped_definitions
+from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.testing import virtual_time
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,8 +10,8 @@ import pytest
 
 from boto_waiters_plus.aws.find_reasons import reasons_of
 from boto_waiters_plus.aws.reasons import EXPECTED, TRAIT, reason_beside
-from boto_waiters_plus.aws.waiters import default_loader
-from boto_waiters_plus.catalog.shipped import shipped_definitions
+from boto_waiters_plus.aws.service_waiters import default_loader
+from boto_waiters_plus.definitions.shipped import shipped_definitions
 
 ROOT = Path(__file__).resolve().parents[2]
 SHAPES = json.loads((ROOT / "data/reasons.json").read_text(encoding="utf-8"))["shapes"]

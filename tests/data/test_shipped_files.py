@@ -11,9 +11,9 @@ from botocore import xform_name
 
 from boto_waiters_plus import enable, load_definitions
 from boto_waiters_plus.aws import generate_data
-from boto_waiters_plus.aws.waiters import ServiceWaiters
-from boto_waiters_plus.catalog.shipped import shipped_definitions
-from boto_waiters_plus.catalog.smithy import WAITABLE
+from boto_waiters_plus.aws.service_waiters import ServiceWaiters
+from boto_waiters_plus.definitions.shipped import shipped_definitions
+from boto_waiters_plus.definitions.smithy import WAITABLE
 from boto_waiters_plus.engine.matching import Matching
 from boto_waiters_plus.engine.model import SuccessMatcher
 from boto_waiters_plus.validation import Severity, check

@@ -9,7 +9,7 @@ from moto import mock_aws
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.conditions import poll
-from boto_waiters_plus.deadline import seconds_left
+from boto_waiters_plus.deadlines import seconds_left
 
 NEVER = {
     "acceptors": [

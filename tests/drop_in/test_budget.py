@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.drivers.course import RANDOM
+from boto_waiters_plus.runtime.wait_run import RANDOM
 
 DELAY, ATTEMPTS = 5, 20  # botocore's for bucket_exists
 SPAN = DELAY * (ATTEMPTS - 1)

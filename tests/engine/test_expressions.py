@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boto_waiters_plus.catalog.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.engine.expressions import compiled
 
 LEAVES = st.sampled_from([None, True, False, 0, 1.5, "", "up", "a", [], {}])

@@ -127,7 +127,7 @@ class World:
             self._turn += 1
 
 
-def course(wait, *, store=False):
+def wait_run(wait, *, store=False):
     """Every decision of a wait with the state then; stored and loaded at each if asked."""
     states, policy = wait["states"], wait["policy"]
     world, source = World(wait), random.Random(wait["seed"])
@@ -152,7 +152,7 @@ def most_looks(wait):
 
 @given(waits())
 def test_every_wait_ends_by_an_ending(wait):
-    ending = course(wait)[-1][0]
+    ending = wait_run(wait)[-1][0]
     assert isinstance(ending, (Succeeded, Failed, TimedOut, AttemptsUsedUp))
     if isinstance(ending, Succeeded):
         assert wait["states"][ending.acceptor] is AcceptorState.SUCCESS
@@ -163,7 +163,7 @@ def test_every_wait_ends_by_an_ending(wait):
 @given(waits())
 def test_no_attempt_starts_after_the_deadline(wait):
     bound = hard_bound(wait["policy"])
-    for decision, _, elapsed, _ in course(wait):
+    for decision, _, elapsed, _ in wait_run(wait):
         if isinstance(decision, Poll):
             assert elapsed <= bound + TOLERANCE
             time_left = math.inf if decision.time_left is None else decision.time_left
@@ -185,7 +185,7 @@ def test_no_attempt_starts_after_the_deadline_of_an_honest_clock(wait):
 @given(waits())
 def test_no_pause_is_negative_or_goes_past_the_deadline(wait):
     bound = hard_bound(wait["policy"])
-    for decision, _, elapsed, _ in course(wait):
+    for decision, _, elapsed, _ in wait_run(wait):
         if isinstance(decision, Pause):
             assert 0 <= decision.seconds < math.inf
             # A pause is a millisecond at least, so that no wait can spin.
@@ -194,14 +194,14 @@ def test_no_pause_is_negative_or_goes_past_the_deadline(wait):
 
 @given(waits())
 def test_there_are_never_two_last_attempts(wait):
-    polls = [last for decision, last, _, _ in course(wait) if isinstance(decision, Poll)]
+    polls = [last for decision, last, _, _ in wait_run(wait) if isinstance(decision, Poll)]
     assert polls.count(True) <= 1
     assert True not in polls[:-1]
 
 
 @given(waits())
 def test_attempts_never_exceed_their_bound(wait):
-    *_, (ending, _, _, attempts) = course(wait)
+    *_, (ending, _, _, attempts) = wait_run(wait)
     allowed = wait["policy"].max_attempts
     assert allowed is None or attempts <= allowed
     if isinstance(ending, AttemptsUsedUp):
@@ -210,18 +210,18 @@ def test_attempts_never_exceed_their_bound(wait):
 
 @given(waits())
 def test_time_never_goes_back(wait):
-    elapsed = [elapsed for _, _, elapsed, _ in course(wait)]
+    elapsed = [elapsed for _, _, elapsed, _ in wait_run(wait)]
     assert elapsed == sorted(elapsed)
 
 
 @given(waits())
 def test_stored_and_loaded_at_every_step_the_future_is_the_same(wait):
-    assert course(wait, store=True) == course(wait)
+    assert wait_run(wait, store=True) == wait_run(wait)
 
 
 @given(waits(), st.integers(0, 50), st.floats(-1e9, 1e9))
 def test_a_wait_taken_up_elsewhere_goes_on_with_the_decision_it_was_stored_with(wait, step, now):
-    seen = course(wait)
+    seen = wait_run(wait)
     assume(len(seen) > 1)
     states, policy = wait["states"], wait["policy"]
     world, source = World(wait), random.Random(wait["seed"])

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from boto_waiters_plus.catalog.smithy import parse_waiter
+from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.model import (
     AcceptorState,
     ErrorTypeMatcher,

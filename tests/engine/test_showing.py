@@ -2,7 +2,7 @@
 
 import pytest
 
-from boto_waiters_plus.engine.showing import cut, may_show, shown
+from boto_waiters_plus.engine.redaction import cut, may_show, shown
 
 
 @pytest.mark.parametrize(

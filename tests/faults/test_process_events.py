@@ -140,7 +140,7 @@ def _exit_code(child, seconds=60):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_child_inherits_no_lock_that_another_thread_held():
     from boto_waiters_plus.aws import bounded, connections, watchdog  # noqa: PLC0415 - private
-    from boto_waiters_plus.install import _STATE  # noqa: PLC0415 - private
+    from boto_waiters_plus.hooks.sessions import _STATE  # noqa: PLC0415 - private
 
     held, done = threading.Event(), threading.Event()
 

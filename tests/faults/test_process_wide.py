@@ -12,7 +12,7 @@ from faults.server import BODY, FaultServer, answer, drip, hang
 from faults.support import GENEROUS, join_own_threads
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus import bounding
+from boto_waiters_plus.aws import connections as bounding
 
 CLASSES = [
     botocore.awsrequest.AWSHTTPConnection,

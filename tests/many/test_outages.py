@@ -8,10 +8,10 @@ from botocore.awsrequest import AWSResponse
 from botocore.config import Config
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.drivers.port import Attempt
-from boto_waiters_plus.drivers.schedule import Answer
 from boto_waiters_plus.engine.machine import Facts
 from boto_waiters_plus.many import Wait, batch, wait_all
+from boto_waiters_plus.runtime.attempt import Attempt
+from boto_waiters_plus.runtime.schedule import Answer
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
 LATENCY = 0.02
@@ -92,7 +92,7 @@ def looks_of_s3(monkeypatch, failing, others=creating, *, hanging=False):
     with open_virtual_time() as clock:
 
         def hangs(task):
-            return hanging and task.course.subject.service == "dynamodb"
+            return hanging and task.wait_run.description.service == "dynamodb"
 
         crew = CrewInVirtualTime(clock, hangs)
         monkeypatch.setattr(batch, "Workers", lambda *_, **__: crew)

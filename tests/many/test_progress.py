@@ -6,12 +6,12 @@ import sys
 import pytest
 from rich.console import Console
 
-from boto_waiters_plus.drivers.course import Subject
-from boto_waiters_plus.engine.report import WaitEvent
+from boto_waiters_plus.engine.wait_event import WaitEvent
 from boto_waiters_plus.exceptions import WaiterCancelledError, WaiterFailedError
 from boto_waiters_plus.many import Wait, wait_all, wait_any
 from boto_waiters_plus.outcome import WaiterOutcome
 from boto_waiters_plus.progress import MOST_ROWS, ProgressTable
+from boto_waiters_plus.runtime.wait_run import WaitDescription
 
 
 def exists(s3, bucket, max_wait=100, **options):
@@ -65,8 +65,8 @@ def test_the_state_seen_is_what_may_be_shown(dynamodb, virtual_time):
 # --- the table --------------------------------------------------------------------------------
 
 
-def subject(name="BucketExists"):
-    return Subject(
+def description(name="BucketExists"):
+    return WaitDescription(
         waiter=name, operation="HeadBucket", service="s3", goal="", acceptors=(), states=()
     )
 
@@ -95,7 +95,7 @@ def outcome():
 
 
 def test_a_row_says_what_was_seen_and_when_it_is_looked_at_next(virtual_time):
-    table = ProgressTable([subject(), subject("BucketNotExists")])
+    table = ProgressTable([description(), description("BucketNotExists")])
     table.attempted(0, attempt("CREATING", next_delay=30, attempts=4))
     virtual_time.advance(10)
     assert drawn(table) == [
@@ -107,7 +107,7 @@ def test_a_row_says_what_was_seen_and_when_it_is_looked_at_next(virtual_time):
 
 
 def test_what_is_over_makes_room_and_what_failed_comes_first(virtual_time):
-    table = ProgressTable([subject() for _ in range(4)])
+    table = ProgressTable([description() for _ in range(4)])
     table.is_over(0, outcome())
     table.attempted(2, attempt(None, error="AccessDenied"))
     table.is_over(2, WaiterFailedError("BucketExists", "no"))
@@ -119,7 +119,7 @@ def test_what_is_over_makes_room_and_what_failed_comes_first(virtual_time):
 
 
 def test_of_many_a_few_are_shown_and_all_are_counted(virtual_time):
-    table = ProgressTable([subject() for _ in range(1000)])
+    table = ProgressTable([description() for _ in range(1000)])
     table.is_over(0, outcome())
     rows = drawn(table)
     assert len(rows) == MOST_ROWS + 2
@@ -127,7 +127,7 @@ def test_of_many_a_few_are_shown_and_all_are_counted(virtual_time):
 
 
 def test_what_a_service_says_is_not_markup(virtual_time):
-    table = ProgressTable([subject()])
+    table = ProgressTable([description()])
     table.attempted(0, attempt("[red]boo[/red]"))
     assert "[red]boo[/red]" in drawn(table)[1]
 
@@ -140,7 +140,7 @@ def screen(width, height):
 
 def test_the_line_that_counts_fits_on_a_low_screen(virtual_time):
     console, _ = screen(100, 8)
-    table = ProgressTable([subject() for _ in range(300)], console)
+    table = ProgressTable([description() for _ in range(300)], console)
     for index in range(20):
         table.is_over(index, WaiterFailedError("BucketExists", "no"))
     rows = drawn(table)
@@ -156,13 +156,13 @@ def test_the_line_that_counts_fits_on_a_low_screen(virtual_time):
 
 def test_a_high_screen_shows_more(virtual_time):
     console, _ = screen(100, 50)
-    table = ProgressTable([subject() for _ in range(300)], console)
+    table = ProgressTable([description() for _ in range(300)], console)
     assert len(drawn(table)) == MOST_ROWS + 2
 
 
 def test_on_a_narrow_screen_words_give_way_to_numbers(virtual_time):
     console, file = screen(40, 20)
-    table = ProgressTable([subject("A" * 60) for _ in range(300)], console)
+    table = ProgressTable([description("A" * 60) for _ in range(300)], console)
     table.attempted(0, attempt("CREATING" * 5, next_delay=30))
     table.is_over(299, WaiterFailedError("BucketExists", "no"))
     console.print(table.drawn())
@@ -176,7 +176,7 @@ def test_on_a_narrow_screen_words_give_way_to_numbers(virtual_time):
 
 
 def test_a_failure_says_so_without_colours(virtual_time):
-    table = ProgressTable([subject(), subject()])
+    table = ProgressTable([description(), description()])
     table.attempted(0, attempt(None, error="AccessDenied"))
     table.is_over(0, WaiterFailedError("BucketExists", "no"))
     assert drawn(table)[1][-1] == "failed"
@@ -185,7 +185,7 @@ def test_a_failure_says_so_without_colours(virtual_time):
 def test_a_log_gets_a_line_now_and_then_and_the_table_at_the_end(virtual_time):
     file = io.StringIO()
     console = Console(file=file, width=100)
-    with ProgressTable([subject(), subject()], console) as table:
+    with ProgressTable([description(), description()], console) as table:
         for _ in range(60):
             virtual_time.advance(2)
             table.attempted(1, attempt("CREATING", next_delay=1))

@@ -6,7 +6,7 @@ import boto3
 import pytest
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.drivers import schedule
+from boto_waiters_plus.runtime import schedule
 
 
 @pytest.mark.parametrize("many_waits", [1, 1000], ids=["packed", "as it is"])

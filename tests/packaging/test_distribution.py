@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import boto_waiters_plus
-from boto_waiters_plus.catalog.shipped import data_root, shipped_definitions, shipped_services
+from boto_waiters_plus.definitions.shipped import data_root, shipped_definitions, shipped_services
 
 PUBLIC_NAMES = [
     "ExceptionOutcome",
@@ -67,7 +67,7 @@ def test_importing_loads_neither_boto3_nor_wrapt_nor_asyncio_drivers():
         "import sys, json, boto_waiters_plus;"
         "print(json.dumps([m for m in ('boto3', 'wrapt', 'asyncio', 'rich', 'moto', 'aiobotocore',"
         " 'unittest.mock', 'boto_waiters_plus.conditions', 'boto_waiters_plus.testing',"
-        " 'boto_waiters_plus.catalog.idl')"
+        " 'boto_waiters_plus.definitions.idl')"
         " if m in sys.modules]))"
     )
     command = [sys.executable, "-c", script]

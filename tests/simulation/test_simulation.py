@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from boto_waiters_plus.drivers.clock import pause
+from boto_waiters_plus.runtime.clock import pause
 
 SCRIPT = Path(__file__).parents[2] / "bench" / "simulation.py"
 
@@ -15,7 +15,7 @@ WAITS, CHUNK = 100_000, 20_000
 """A quarter of a minute in all; in chunks, each well below the time a test may take."""
 
 MACHINE = "boto_waiters_plus.engine.machine."
-DRIVER = "boto_waiters_plus.drivers.sync."
+DRIVER = "boto_waiters_plus.runtime.sync."
 
 
 @pytest.fixture(scope="module")

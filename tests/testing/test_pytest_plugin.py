@@ -3,7 +3,7 @@
 import importlib.metadata
 import time
 
-from boto_waiters_plus.drivers.clock import SYSTEM_TIME, current_time
+from boto_waiters_plus.runtime.clock import SYSTEM_TIME, current_time
 from boto_waiters_plus.testing import VirtualClock
 
 

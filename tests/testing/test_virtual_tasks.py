@@ -7,8 +7,8 @@ import pytest
 
 from boto_waiters_plus import WaiterTimeoutError
 from boto_waiters_plus.conditions import poll, poll_async
-from boto_waiters_plus.drivers.clock import pause_async
 from boto_waiters_plus.engine.machine import Cancelled, Woken
+from boto_waiters_plus.runtime.clock import pause_async
 from boto_waiters_plus.testing import virtual
 
 READY = {

@@ -8,8 +8,8 @@ import pytest
 
 from boto_waiters_plus import WaiterTimeoutError
 from boto_waiters_plus.conditions import poll
-from boto_waiters_plus.drivers.clock import SYSTEM_TIME, current_time, pause
 from boto_waiters_plus.engine.machine import Cancelled, Woken
+from boto_waiters_plus.runtime.clock import SYSTEM_TIME, current_time, pause
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
 READY = {

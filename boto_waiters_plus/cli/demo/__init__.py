@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     # Only what this subcommand needs, and only when it runs.
     from .performance import Performance  # noqa: PLC0415
-    from .showing import progress, report  # noqa: PLC0415
+    from .screen import progress, report  # noqa: PLC0415
     from .stage import MissingServerError, Stage, StageError  # noqa: PLC0415
 
     plain: bool = arguments.plain

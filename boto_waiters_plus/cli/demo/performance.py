@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from ...engine.report import WaitEvent
-from ...install import enable
+from ...engine.wait_event import WaitEvent
+from ...hooks.sessions import enable
 from ...options import WaitOptions
 from .scenarios import RETURNED_NONE, SCENARIOS, Scenario, Way
 from .stage import Stage

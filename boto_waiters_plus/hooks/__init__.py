@@ -1,0 +1,1 @@
+"""Where the package meets boto3: sessions, clients, waiter objects, resources, aiobotocore."""

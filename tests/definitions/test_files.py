@@ -1,0 +1,233 @@
+"""Definitions from files and folders."""
+
+import json
+import sys
+
+import pytest
+
+from boto_waiters_plus import WaiterDefinition, WaiterDefinitionError, load_definitions
+from boto_waiters_plus.definitions.files import MAX_FILE_SIZE
+
+WAITABLE = "smithy.waiters#waitable"
+ANY_RESPONSE = {"state": "success", "matcher": {"success": True}}
+
+
+def smithy(*names, shape_id="com.acme#GetThing"):
+    waiters = {name: {"acceptors": [ANY_RESPONSE]} for name in names}
+    return {"smithy": "2.0", "shapes": {shape_id: {"type": "apply", "traits": {WAITABLE: waiters}}}}
+
+
+def waiters2(*names):
+    acceptor = {"state": "success", "matcher": "status", "expected": 200}
+    body = {"operation": "GetThing", "delay": 5, "maxAttempts": 9, "acceptors": [acceptor]}
+    return {"version": 2, "waiters": dict.fromkeys(names, body)}
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes a file below a new folder; its path."""
+
+    def written(name, content):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, dict):
+            content = json.dumps(content)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return written
+
+
+def names(source):
+    return [definition.name for definition in load_definitions(source)]
+
+
+# --- what can be given ---
+
+
+def test_file_of_either_form_is_loaded(write):
+    assert names(write("a.json", smithy("Ready", "Gone"))) == ["Ready", "Gone"]
+    assert names(write("b.json", waiters2("Ready"))) == ["Ready"]
+    assert names(str(write("c.json", smithy("Ready")))) == ["Ready"]
+
+
+def test_dict_definition_or_several_sources_are_loaded(write):
+    [ready] = load_definitions(smithy("Ready"))
+    assert isinstance(ready, WaiterDefinition)
+    assert ready.source == "dict"
+    assert load_definitions(ready) == (ready,)
+    several = [ready, smithy("Gone"), write("a.json", smithy("Up"))]
+    assert names(several) == names(iter(several)) == ["Ready", "Gone", "Up"]
+    assert load_definitions([]) == ()
+
+
+def test_definition_knows_its_file(write):
+    path = write("a.json", smithy("Ready"))
+    assert load_definitions(path)[0].source == str(path)
+
+
+def test_byte_order_mark_is_no_problem(write):
+    assert names(write("a.json", b"\xef\xbb\xbf" + json.dumps(smithy("Ready")).encode())) == [
+        "Ready"
+    ]
+
+
+@pytest.mark.parametrize("version", ["1.0", "2", "2.0"])
+def test_model_of_each_smithy_version_is_read(version):
+    assert names({**smithy("Ready"), "smithy": version}) == ["Ready"]
+
+
+def test_model_without_waiters_gives_none():
+    assert load_definitions({"smithy": "2.0"}) == ()
+    shape = {"ns#Op": {"type": "operation"}}
+    assert load_definitions({"smithy": "2.0", "shapes": shape}) == ()
+
+
+# --- bad files ---
+
+
+def refusal(path):
+    with pytest.raises(WaiterDefinitionError) as caught:
+        load_definitions(path)
+    assert str(path) in str(caught.value)
+    return caught.value.problem
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "not JSON"),
+        (b"   \n", "not JSON"),
+        (b"{", "not JSON"),
+        (b"{'smithy': '2.0'}", "not JSON"),
+        (b'{"smithy": "2.0",}', "not JSON"),
+        (b'{"smithy": "2.0"} {}', "not JSON"),
+        (b'{"smithy": "2.0", "shapes": {}, "shapes": {}}', "'shapes' occurs twice"),
+        (b'{"smithy": "2.0", "shapes": {"a": NaN}}', "NaN is no number of JSON"),
+        (b'{"smithy": "2.0", "shapes": {"a": -Infinity}}', "-Infinity is no number of JSON"),
+        (b'{"smithy": "2.0", "shapes": {"a": ' + b"9" * 10_000 + b"}}", "not JSON"),
+        (json.dumps({"smithy": "2.0"}).encode("utf-16"), "not UTF-8"),
+        (json.dumps({"smithy": "2.0"}).encode("utf-16-le"), "not JSON"),
+        (b'{"smithy": "\xff"}', "not UTF-8"),
+        (b"\x00" * 100, "not JSON"),
+        (b"[" * 200_000, "nested too deeply"),
+        (b'{"a":' * 200_000, "nested too deeply"),
+        (b"[]", "must be a JSON object"),
+        (b"null", "must be a JSON object"),
+        (b"{}", "neither"),
+    ],
+    ids=range(19),
+)
+def test_bad_file_is_refused_by_name(write, content, says):
+    assert says in refusal(write("bad.json", content))
+
+
+def test_member_that_occurs_twice_is_found_at_any_depth(write):
+    waiter = '{"acceptors": [{"state": "success", "state": "retry", "matcher": {"success": true}}]}'
+    text = json.dumps(smithy("Ready")).replace(json.dumps({"acceptors": [ANY_RESPONSE]}), waiter)
+    assert "'state' occurs twice" in refusal(write("bad.json", text))
+
+
+def test_file_beyond_the_limit_is_not_even_read(write):
+    path = write("large.json", smithy("Ready"))
+    with path.open("r+b") as file:
+        file.truncate(MAX_FILE_SIZE + 1)
+    assert "larger than 10000000 bytes" in refusal(path)
+
+
+def test_missing_file_is_refused(tmp_path):
+    assert "cannot be read: No such file" in refusal(tmp_path / "nothing.json")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs the right to make links there")
+def test_loop_of_links_is_refused(tmp_path):
+    (tmp_path / "a.json").symlink_to(tmp_path / "b.json")
+    (tmp_path / "b.json").symlink_to(tmp_path / "a.json")
+    assert "cannot be read" in refusal(tmp_path / "a.json")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
+def test_what_is_no_regular_file_is_refused_unread():
+    """A pipe could be read for ever, and /dev/zero without an end."""
+    with pytest.raises(WaiterDefinitionError, match=r"null: .*(regular file|cannot be read)"):
+        load_definitions("/dev/null")
+
+
+# --- folders ---
+
+
+def test_folder_gives_every_file_of_waiters_below_it_in_order(write, tmp_path):
+    write("b.json", smithy("Second"))
+    write("a.json", smithy("First"))
+    write("deep/er/c.json", waiters2("Third"))
+    write("unrelated.json", {"name": "package"})
+    write("list.json", b"[1, 2]")
+    write("readme.txt", b"{")
+    assert names(tmp_path) == ["First", "Second", "Third"]
+
+
+def test_bad_file_in_a_folder_is_named(write, tmp_path):
+    write("a.json", smithy("First"))
+    bad = write("b.json", b"{")
+    with pytest.raises(WaiterDefinitionError) as caught:
+        load_definitions(tmp_path)
+    assert caught.value.source == str(bad)
+
+
+def test_folder_without_waiters_is_refused(write, tmp_path):
+    assert "no waiter definitions in this folder" in refusal(tmp_path)
+    write("unrelated.json", {"name": "package"})
+    assert "no waiter definitions in this folder" in refusal(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs the right to make links there")
+def test_folder_with_a_loop_of_links_is_read_once(write, tmp_path):
+    write("a.json", smithy("First"))
+    (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
+    assert names(tmp_path) == ["First"]
+
+
+def test_folder_that_is_named_like_a_file_is_a_folder(write, tmp_path):
+    write("a.json/b.json", smithy("First"))
+    assert names(tmp_path) == ["First"]
+
+
+# --- which service ---
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "service"),
+    [
+        ("s3/2006-03-01/waiters-2.json", waiters2("Ready"), "s3"),
+        ("s3/2006-03-01/waiters-2.more.json", waiters2("Ready"), "s3"),
+        ("made-up/2024-01-01/smithy-waiters-1.json", smithy("Ready"), "made-up"),
+        ("dynamodb.json", waiters2("Ready"), "dynamodb"),
+        ("my-own-waiters.json", waiters2("Ready"), None),
+        ("my-own-waiters.json", smithy("Ready"), None),
+        ("s3.json", smithy("Ready"), "s3"),
+        ("s3.json", smithy("Ready", shape_id="com.amazonaws.ec2#GetThing"), "ec2"),
+        ("any.json", smithy("Ready", shape_id="com.amazonaws.ec2#GetThing"), "ec2"),
+    ],
+)
+def test_service_is_told_by_namespace_or_path(write, name, content, service):
+    [definition] = load_definitions(write(name, content))
+    assert definition.service == service
+
+
+def test_service_of_a_model_is_its_sdk_id():
+    document = smithy("Ready", shape_id="com.amazonaws.autoscaling#GetThing")
+    document["shapes"]["com.amazonaws.autoscaling#Service"] = {
+        "type": "service",
+        "traits": {"aws.api#service": {"sdkId": "Auto Scaling"}},
+    }
+    [definition] = load_definitions(document)
+    assert definition.service == "Auto Scaling"
+
+
+def test_two_services_in_one_model_tell_nothing():
+    document = smithy("Ready")
+    for name in ("One", "Two"):
+        trait = {"aws.api#service": {"sdkId": name}}
+        document["shapes"][f"com.acme#{name}"] = {"type": "service", "traits": trait}
+    [definition] = load_definitions(document)
+    assert definition.service is None

@@ -1,0 +1,155 @@
+"""Malformed definitions are refused, and the message says where and why."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from boto_waiters_plus import WaiterDefinitionError, load_definitions
+from boto_waiters_plus.definitions.files import parse_document
+
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "malformed.json").read_text())
+WAITABLE = "smithy.waiters#waitable"
+ANY_RESPONSE = {"state": "success", "matcher": {"success": True}}
+
+
+def named(case):
+    return case["name"]
+
+
+def model(waiter):
+    return {
+        "smithy": "2.0",
+        "shapes": {"ns#Op": {"type": "apply", "traits": {WAITABLE: {"Ready": waiter}}}},
+    }
+
+
+def refusal(document):
+    with pytest.raises(WaiterDefinitionError) as caught:
+        parse_document(document, source="waiters.json")
+    return caught.value
+
+
+def place(error):
+    """The beginning of a message: file, waiter and acceptor."""
+    words = "waiters.json"
+    if error.waiter is not None:
+        words += f": waiter {error.waiter}"
+    if error.acceptor is not None:
+        words += f", acceptor {error.acceptor}"
+    return words + ": "
+
+
+@pytest.mark.parametrize("case", CASES["waiters"], ids=named)
+def test_malformed_waiter_is_refused_by_file_waiter_and_acceptor(case):
+    error = refusal(model(case["waiter"]))
+    assert case["says"] in error.problem
+    assert (error.source, error.waiter, error.acceptor) == (
+        "waiters.json",
+        "Ready",
+        case["acceptor"],
+    )
+    assert str(error) == place(error) + error.problem
+
+
+@pytest.mark.parametrize("case", CASES["models"], ids=named)
+def test_malformed_model_is_refused(case):
+    error = refusal(case["model"])
+    assert case["says"] in error.problem
+    assert (error.waiter, error.acceptor) == (case["waiter"], case["acceptor"])
+
+
+@pytest.mark.parametrize("case", CASES["documents"], ids=named)
+def test_malformed_document_is_refused(case):
+    error = refusal(case["document"])
+    assert case["says"] in error.problem
+    assert (error.waiter, error.acceptor) == (None, None)
+
+
+@pytest.mark.parametrize("case", CASES["waiters"], ids=named)
+def test_messages_stay_short_and_on_one_line(case):
+    message = str(refusal(model(case["waiter"])))
+    assert len(message) < 500
+
+
+def with_path(path):
+    matcher = {"path": path, "expected": "up", "comparator": "stringEquals"}
+    return model({"acceptors": [ANY_RESPONSE, {"state": "retry", "matcher": {"output": matcher}}]})
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "a" + ".a" * 200_000,
+        "(" * 20_000 + "a" + ")" * 20_000,
+        "[" * 5_000,
+        "!" * 9_000 + "a",
+        "a" + "[*].a" * 1_900,
+        "a" + "||a" * 3_000,
+        "a" + "|a" * 4_500,
+        "a" + "[]" * 4_500,
+    ],
+    ids=["400 kB", "20k parentheses", "brackets", "nots", "projections", "ors", "pipes", "flats"],
+)
+def test_expressions_that_only_a_bomb_has_are_refused(path):
+    error = refusal(with_path(path))
+    assert (error.waiter, error.acceptor) == ("Ready", 1)
+    assert "path" in error.problem
+    assert len(str(error)) < 500
+
+
+def test_expression_of_a_thousand_characters_is_fine():
+    [definition] = parse_document(with_path("a" + ".a" * 500), source="waiters.json")
+    assert len(definition.acceptors) == 2
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"smithy": "2.0", "shapes": {5: {"type": "apply", "traits": {WAITABLE: {}}}}},
+        {"smithy": "2.0", "shapes": {"a#B": {"type": "apply", "traits": {WAITABLE: {5: {}}}}}},
+        model({"acceptors": [{"state": "success", "matcher": {5: True, "success": True}}]}),
+        {"waiters": {5: {"operation": "Op", "delay": 1, "acceptors": []}}},
+    ],
+    ids=["shape id", "waiter name", "matcher", "waiters-2 name"],
+)
+def test_dicts_with_keys_that_no_json_has_are_refused(document):
+    with pytest.raises(WaiterDefinitionError):
+        load_definitions(document)
+
+
+@pytest.mark.parametrize("source", [5, None, 1.5, object(), [5], b"bytes"])
+def test_what_is_no_source_is_refused(source):
+    with pytest.raises(WaiterDefinitionError, match="definitions must be a path or a dict"):
+        load_definitions(source)
+
+
+def deep(depth):
+    return '{"smithy": "2.0", "shapes": ' + '{"a":' * depth + "1" + "}" * depth + "}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        deep(200_000),
+        "[" * 200_000,
+        json.dumps(with_path("a" + ".a" * 200_000)),
+        json.dumps(with_path("(" * 20_000 + "a" + ")" * 20_000)),
+        json.dumps({"smithy": "2.0", "metadata": "x" * 10_000_000, "shapes": {}}),
+        json.dumps({**model(5), "metadata": ["x"] * 1_900_000}),
+        "",
+        "[]",
+        '"smithy"',
+        json.dumps(with_path("a")).encode("utf-16"),
+    ],
+    ids=["deep", "brackets", "400 kB", "20k", "10 MB", "9 MB", "empty", "list", "text", "UTF-16"],
+)
+def test_a_file_that_is_a_bomb_is_refused_by_its_name_within_two_seconds(text, tmp_path):
+    file = tmp_path / "bomb.json"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    began = time.process_time()
+    with pytest.raises(WaiterDefinitionError) as caught:
+        load_definitions(file)
+    assert time.process_time() - began < 2
+    assert str(file) in str(caught.value)

@@ -1,0 +1,162 @@
+"""Overlays as documents have them: read, refused, applied."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.definitions.files import load_layers, parse_document
+from boto_waiters_plus.definitions.overlays import MEMBERS, OVERLAY, WaiterOverlay
+from boto_waiters_plus.definitions.smithy import WAITABLE, parse_waiter
+
+ROOT = Path(__file__).resolve().parents[2]
+NOT_FOUND = {"state": "retry", "matcher": {"errorType": "NotFound"}}
+ANY = {"state": "success", "matcher": {"success": True}}
+ANY_ERROR = {"state": "failure", "matcher": {"success": False}}
+BASE = parse_waiter(
+    "ThingActive",
+    {"acceptors": [ANY], "minDelay": 10, "maxDelay": 20, "documentation": "old", "tags": ["a"]},
+    operation="GetThing",
+    source="base.json",
+)
+
+
+def document(*, trait=OVERLAY, shape_id="com.amazonaws.things#GetThing", kind="apply", **waiters):
+    return {"smithy": "2.0", "shapes": {shape_id: {"type": kind, "traits": {trait: waiters}}}}
+
+
+def overlay(body, name="ThingActive"):
+    [found] = parse_document(document(**{name: body}), source="mine.json")
+    return found
+
+
+def test_acceptors_go_before_and_behind_and_members_take_the_place_of_the_waiters_own():
+    body = {
+        "prepend": [NOT_FOUND],
+        "append": [ANY_ERROR],
+        "minDelay": 3,
+        "maxDelay": 9,
+        "documentation": "new",
+        "deprecated": True,
+        "tags": ["b"],
+    }
+    assert body.keys() == set(MEMBERS)
+    changed = overlay(body).applied_to(BASE).to_json()
+    assert changed == {
+        "acceptors": [NOT_FOUND, ANY, ANY_ERROR],
+        "minDelay": 3,
+        "maxDelay": 9,
+        "documentation": "new",
+        "deprecated": True,
+        "tags": ["b"],
+    }
+
+
+def test_what_an_overlay_does_not_mention_stays():
+    changed = overlay({"prepend": [NOT_FOUND]}).applied_to(BASE)
+    assert changed.acceptors[1:] == BASE.acceptors
+    assert (changed.min_delay, changed.max_delay, changed.documentation) == (10, 20, "old")
+    assert changed.tags == ("a",)
+    assert not changed.deprecated
+    assert changed.digest != BASE.digest
+
+
+def test_both_sources_are_named():
+    assert overlay({"minDelay": 3}).applied_to(BASE).source == "base.json, changed by mine.json"
+
+
+def test_the_namespace_tells_the_service():
+    assert overlay({"minDelay": 3}).service == "things"
+
+
+@pytest.mark.parametrize(
+    ("body", "acceptor", "says"),
+    [
+        ({}, None, "an overlay has one of"),
+        ([], None, "an overlay must be an object"),
+        ({"prepnd": []}, None, "unknown member 'prepnd'; did you mean 'prepend'?"),
+        ({"acceptors": [ANY]}, None, "unknown member 'acceptors'"),
+        ({"minDelay": 0}, None, "minDelay must be at least 1"),
+        ({"minDelay": None}, None, "minDelay must be a whole number of seconds, not null"),
+        ({"maxDelay": 1.5}, None, "maxDelay must be a whole number"),
+        ({"prepend": ANY}, None, "prepend must be a list of acceptors"),
+        ({"prepend": [ANY, {"state": "success"}]}, 1, "matcher must be an object"),
+        ({"append": [{**ANY, "state": "done"}]}, 0, "state must be one of"),
+        ({"documentation": None}, None, "documentation must be a str"),
+        ({"deprecated": "yes"}, None, "deprecated must be a bool"),
+        ({"tags": [""]}, None, "tags must be a list of non-empty strings"),
+    ],
+)
+def test_a_malformed_overlay_is_refused_by_file_waiter_and_acceptor(body, acceptor, says):
+    with pytest.raises(bwp.WaiterDefinitionError) as caught:
+        overlay(body)
+    error = caught.value
+    assert says in error.problem
+    assert (error.source, error.waiter, error.acceptor) == ("mine.json", "ThingActive", acceptor)
+
+
+@pytest.mark.parametrize(
+    ("members", "says"),
+    [
+        ({"kind": "structure", "ThingActive": {"minDelay": 3}}, "which is no operation"),
+        ({}, "has no waiter"),
+        ({"shape_id": "GetThing", "ThingActive": {"minDelay": 3}}, "no absolute shape id"),
+        ({"Thing-Active": {"minDelay": 3}}, "a waiter name is alphanumeric"),
+    ],
+)
+def test_the_trait_stands_where_waitable_could_stand(members, says):
+    with pytest.raises(bwp.WaiterDefinitionError, match=says):
+        parse_document(document(**members), source="mine.json")
+
+
+def test_delays_that_would_cross_are_refused():
+    with pytest.raises(bwp.WaiterDefinitionError, match=r"minDelay \(30\) would be more than") as e:
+        overlay({"minDelay": 30}).applied_to(BASE)
+    assert (e.value.source, e.value.waiter) == ("mine.json", "ThingActive")
+
+
+def test_a_waiter_of_another_operation_is_not_changed():
+    other = parse_waiter("ThingActive", {"acceptors": [ANY]}, operation="ListThings", source="b")
+    with pytest.raises(bwp.WaiterDefinitionError, match="polls ListThings, not GetThing"):
+        overlay({"minDelay": 3}).applied_to(other)
+
+
+def test_overlays_come_before_what_is_given_with_them(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps(document(trait=WAITABLE, A={"acceptors": [ANY]})))
+    (tmp_path / "b.json").write_text(json.dumps(document(A={"minDelay": 3})))
+    layers = load_layers(tmp_path)
+    assert [type(layer) for layer in layers] == [WaiterOverlay, bwp.WaiterDefinition]
+
+
+def test_an_overlay_is_no_definition_by_itself():
+    with pytest.raises(bwp.WaiterDefinitionError, match="give the file to definitions="):
+        bwp.load_definitions(document(A={"minDelay": 3}))
+
+
+def test_an_overlay_of_smithy_idl_is_read(tmp_path):
+    pytest.importorskip("lark")
+    file = tmp_path / "mine.smithy"
+    file.write_text(
+        '$version: "2"\n'
+        "namespace com.amazonaws.things\n"
+        "use boto.waiters#overlay\n"
+        "apply GetThing @overlay(ThingActive: { minDelay: 3\n"
+        '    prepend: [{ state: "retry", matcher: { errorType: "NotFound" } }] })\n'
+    )
+    [found] = load_layers(file)
+    assert found == WaiterOverlay(
+        name="ThingActive",
+        operation="GetThing",
+        prepend=found.prepend,
+        min_delay=3,
+        service="things",
+        source=str(file),
+    )
+    assert [acceptor.to_json() for acceptor in found.prepend] == [NOT_FOUND]
+
+
+def test_the_members_are_those_that_the_trait_is_defined_with():
+    shapes = json.loads((ROOT / "data/traits.json").read_text(encoding="utf-8"))["shapes"]
+    assert shapes[OVERLAY]["value"]["target"] == "boto.waiters#Overlay"
+    assert tuple(shapes["boto.waiters#Overlay"]["members"]) == MEMBERS

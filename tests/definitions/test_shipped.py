@@ -1,0 +1,101 @@
+"""The definitions that come with the package, and botocore's own, as clients see them."""
+
+import functools
+import json
+
+import botocore.session
+import pytest
+from botocore.loaders import Loader
+from botocore.model import ServiceModel
+
+from boto_waiters_plus import enable
+from boto_waiters_plus.aws.service_waiters import ServiceWaiters
+from boto_waiters_plus.definitions.files import parse_text
+from boto_waiters_plus.definitions.shipped import data_root, shipped_definitions, shipped_services
+from boto_waiters_plus.engine.model import AcceptorState, SuccessMatcher
+
+SERVICES = list(shipped_services())
+LOADER = Loader(include_default_search_paths=False, extra_search_paths=[Loader.BUILTIN_DATA_PATH])
+
+
+@pytest.mark.parametrize("service_id", SERVICES)
+def test_every_shipped_file_parses(service_id):
+    definitions = shipped_definitions(service_id)
+    assert definitions
+    assert {definition.source for definition in definitions} == {f"data/{service_id}.json"}
+
+
+@pytest.mark.parametrize("service_id", SERVICES)
+def test_shipped_file_holds_apply_statements_and_nothing_that_is_lost(service_id):
+    text = (data_root() / f"{service_id}.json").read_text(encoding="utf-8")
+    document = json.loads(text)
+    assert document["smithy"] == "2.0"
+    assert {shape["type"] for shape in document["shapes"].values()} == {"apply"}
+    written = {
+        name: waiter
+        for shape in document["shapes"].values()
+        for name, waiter in shape["traits"]["smithy.waiters#waitable"].items()
+    }
+    read = {d.name: d.to_json() for d in parse_text(text, source=service_id)}
+    assert read == written
+
+
+def test_services_without_definitions_have_none():
+    assert shipped_definitions("no-such-service") == ()
+    assert "traits" not in SERVICES
+
+
+def services_with_waiters():
+    return LOADER.list_available_services("waiters-2")
+
+
+@functools.cache
+def waiters_of(service):
+    model = ServiceModel(LOADER.load_service_model(service, "service-2"), service_name=service)
+    return ServiceWaiters(model, LOADER)
+
+
+def test_every_waiter_of_botocore_is_a_method_of_its_service():
+    missing, count = [], 0
+    for service in services_with_waiters():
+        found = waiters_of(service)
+        for name in LOADER.load_service_model(service, "waiters-2")["waiters"]:
+            count += 1
+            waiter = found.get(name)
+            if waiter is None or not waiter.method_name.startswith("wait_until_"):
+                missing.append((service, name))
+    assert missing == []
+    assert count >= 250  # botocore 1.34.0 has 253, 1.44.5 has 410
+
+
+def test_no_waiter_takes_an_answer_of_nothing_for_success():
+    """botocore parses a JSON body that was cut off to `{}`, without an error."""
+    ready_on_nothing = []
+    for service in services_with_waiters():
+        for waiter in waiters_of(service).by_snake_name.values():
+            document = waiter.data_model.output({"ResponseMetadata": {"HTTPStatusCode": 200}})
+            index = waiter.matching.match_response(document, {}, status=200).index
+            if index is None or waiter.definition.states[index] is not AcceptorState.SUCCESS:
+                continue
+            if waiter.definition.acceptors[index].matcher != SuccessMatcher(success=True):
+                ready_on_nothing.append((service, waiter.definition.name))
+    assert ready_on_nothing == []
+
+
+def test_names_are_found_in_both_spellings_and_no_third():
+    found = waiters_of("s3")
+    assert found.get("BucketExists") is found.get("bucket_exists")
+    assert found.get("BucketExists").method_name == "wait_until_bucket_exists"
+    assert found.get("bucketExists") is None
+    assert found.get("Bucket_Exists") is None
+    assert found.get("bucket_gone") is None
+
+
+@pytest.mark.parametrize("service", ["dynamodb", "ec2", "iam", "s3"])
+def test_every_waiter_of_botocore_is_a_method_of_a_real_client(service):
+    client = botocore.session.Session().create_client(service, region_name="us-east-1")
+    enable(client)
+    for name in client.waiter_names:
+        method = getattr(client, f"wait_until_{name}")
+        assert method.definition.name == waiters_of(service).get(name).definition.name
+        assert f"wait_until_{name}" in dir(client)

@@ -1,0 +1,214 @@
+"""Smithy JSON AST: the specification's own examples, and what of them is kept."""
+
+import pytest
+
+from boto_waiters_plus.definitions.files import parse_document
+from boto_waiters_plus.definitions.smithy import parse_waiter
+from boto_waiters_plus.engine.model import (
+    Acceptor,
+    AcceptorState,
+    ErrorTypeMatcher,
+    InputOutputMatcher,
+    OutputMatcher,
+    PathComparator,
+    PathMatcher,
+    SuccessMatcher,
+)
+
+WAITABLE = "smithy.waiters#waitable"
+SUCCESS, FAILURE, RETRY = AcceptorState.SUCCESS, AcceptorState.FAILURE, AcceptorState.RETRY
+
+
+def string_equals(path, expected):
+    return PathMatcher(path=path, expected=expected, comparator=PathComparator.STRING_EQUALS)
+
+
+def status(expected, state, path="status"):
+    matcher = {"path": path, "comparator": "stringEquals", "expected": expected}
+    return {"state": state, "matcher": {"output": matcher}}
+
+
+BUCKET_EXISTS = {
+    "documentation": "Wait until a bucket exists",
+    "acceptors": [
+        {"state": "success", "matcher": {"success": True}},
+        {"state": "retry", "matcher": {"errorType": "NotFound"}},
+    ],
+}
+THING_EXISTS = {
+    # No member of the structure, though the specification's example has it.
+    "description": "Waits until a thing has been created",
+    "acceptors": [status("failed", "failure"), status("success", "success")],
+}
+GROUP_EXISTS = {
+    "acceptors": [
+        {
+            "state": "success",
+            "matcher": {
+                "inputOutput": {
+                    "path": "length(input.groups) == length(output.groups)",
+                    "expected": "true",
+                    "comparator": "booleanEquals",
+                }
+            },
+        }
+    ]
+}
+RESOURCE_RUNNING = {
+    "description": "Waits for the resource to be running",
+    "acceptors": [
+        status("Stopped", "failure", "State"),
+        status("Running", "success", "State"),
+    ],
+}
+
+
+def operation(waiters, **members):
+    shape = {
+        "type": "operation",
+        "input": {"target": "smithy.example#Input"},
+        "output": {"target": "smithy.example#Output"},
+        "errors": [{"target": "smithy.example#NotFound"}],
+        "traits": {WAITABLE: waiters, "smithy.api#documentation": "An operation."},
+    }
+    structure = {"type": "structure", "members": {"status": {"target": "smithy.api#String"}}}
+    return {
+        "smithy": "2.0",
+        "metadata": {"suppressions": []},
+        "shapes": {
+            "smithy.example#Get": {**shape, **members},
+            "smithy.example#Input": structure,
+            "smithy.example#Output": structure,
+            "smithy.example#NotFound": {**structure, "traits": {"smithy.api#error": "client"}},
+        },
+    }
+
+
+def parsed(body):
+    [definition] = parse_document(operation({"Ready": body}), source="model.json")
+    return definition
+
+
+@pytest.mark.parametrize(
+    ("body", "acceptors"),
+    [
+        (
+            BUCKET_EXISTS,
+            [(SUCCESS, SuccessMatcher(success=True)), (RETRY, ErrorTypeMatcher("NotFound"))],
+        ),
+        (
+            THING_EXISTS,
+            [
+                (FAILURE, OutputMatcher(string_equals("status", "failed"))),
+                (SUCCESS, OutputMatcher(string_equals("status", "success"))),
+            ],
+        ),
+        (
+            GROUP_EXISTS,
+            [
+                (
+                    SUCCESS,
+                    InputOutputMatcher(
+                        PathMatcher(
+                            path="length(input.groups) == length(output.groups)",
+                            expected="true",
+                            comparator=PathComparator.BOOLEAN_EQUALS,
+                        )
+                    ),
+                )
+            ],
+        ),
+        (
+            RESOURCE_RUNNING,
+            [
+                (FAILURE, OutputMatcher(string_equals("State", "Stopped"))),
+                (SUCCESS, OutputMatcher(string_equals("State", "Running"))),
+            ],
+        ),
+    ],
+    ids=["BucketExists", "ThingExists", "GroupExists", "ResourceRunning"],
+)
+def test_examples_of_the_specification(body, acceptors):
+    definition = parsed(body)
+    assert definition.name == "Ready"
+    assert definition.operation == "Get"
+    assert definition.acceptors == tuple(
+        Acceptor(state=state, matcher=matcher) for state, matcher in acceptors
+    )
+    assert (definition.min_delay, definition.max_delay) == (2, 120)
+    assert definition.documentation == body.get("documentation", "")
+    assert (definition.deprecated, definition.tags, definition.service) == (False, (), None)
+
+
+def test_every_member_of_a_waiter_is_kept():
+    failure = {"state": "failure", "matcher": {"success": False}, "message": "error.reason"}
+    definition = parsed(
+        {
+            "documentation": "Why.",
+            "acceptors": [*BUCKET_EXISTS["acceptors"], failure],
+            "minDelay": 7,
+            "maxDelay": 7,
+            "deprecated": True,
+            "tags": ["a", "b"],
+        }
+    )
+    assert (definition.min_delay, definition.max_delay) == (7, 7)
+    assert (definition.documentation, definition.deprecated) == ("Why.", True)
+    assert definition.tags == ("a", "b")
+    assert definition.acceptors[2].message == "error.reason"
+
+
+def test_members_that_the_specification_does_not_know_are_passed_over():
+    acceptor = {"state": "success", "matcher": {"success": True}, "note": "x", "x": None}
+    assert parsed({"acceptors": [acceptor], "maxAttempts": 40, "note": []}).acceptors == (
+        Acceptor(state=SUCCESS, matcher=SuccessMatcher(success=True)),
+    )
+
+
+def test_longest_name_and_one_letter_are_names():
+    for name in ("A", "ABC9x", "A" * 200):
+        assert parse_waiter(name, BUCKET_EXISTS, operation="Get", source="s").name == name
+
+
+def test_one_name_may_not_be_taken_twice_but_many_may_be_given():
+    waiters = {"One": BUCKET_EXISTS, "Two": THING_EXISTS, "Three": GROUP_EXISTS}
+    found = parse_document(operation(waiters), source="model.json")
+    assert [definition.name for definition in found] == ["One", "Two", "Three"]
+
+
+def test_apply_statement_is_read_without_the_operations_shape():
+    document = {
+        "smithy": "2.0",
+        "shapes": {
+            "com.amazonaws.s3#HeadBucket": {
+                "type": "apply",
+                "traits": {WAITABLE: {"BucketExists": BUCKET_EXISTS}},
+            }
+        },
+    }
+    [definition] = parse_document(document, source="s3.json")
+    assert (definition.operation, definition.service) == ("HeadBucket", "s3")
+
+
+def test_input_output_matcher_needs_no_output():
+    members = {"output": {"target": "smithy.api#Unit"}}
+    [definition] = parse_document(operation({"Ready": GROUP_EXISTS}, **members), source="m.json")
+    assert definition.name == "Ready"
+
+
+def test_streaming_blob_is_no_event_stream():
+    document = operation({"Ready": BUCKET_EXISTS})
+    document["shapes"]["smithy.example#Output"] = {
+        "type": "structure",
+        "members": {"body": {"target": "smithy.example#Body"}},
+    }
+    document["shapes"]["smithy.example#Body"] = {
+        "type": "blob",
+        "traits": {"smithy.api#streaming": {}},
+    }
+    assert len(parse_document(document, source="m.json")) == 1
+
+
+def test_shapes_that_are_not_in_the_model_are_passed_over():
+    document = operation({"Ready": BUCKET_EXISTS}, output={"target": "other.model#Output"})
+    assert len(parse_document(document, source="m.json")) == 1

@@ -1,0 +1,180 @@
+"""botocore's waiters-2 form, converted."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from boto_waiters_plus import WaiterDefinitionError
+from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.definitions.waiters2 import (
+    acceptor_to_waiters2,
+    convert_model,
+    to_waiters2,
+    without_status,
+)
+from boto_waiters_plus.engine.matching import Matching
+from boto_waiters_plus.engine.model import (
+    Acceptor,
+    AcceptorState,
+    InputOutputMatcher,
+    PathComparator,
+    PathMatcher,
+)
+
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "conversion.json").read_text())
+ANY_RESPONSE = {"state": "success", "matcher": "status", "expected": 200}
+
+
+def named(case):
+    return case["name"]
+
+
+def waiter(*acceptors, **members):
+    return {
+        "operation": "GetThing",
+        "delay": 5,
+        "maxAttempts": 40,
+        "acceptors": list(acceptors) or [ANY_RESPONSE],
+        **members,
+    }
+
+
+def converted(body, name="ThingReady"):
+    document = {"version": 2, "waiters": {name: body}}
+    [definition] = convert_model(document, source="waiters-2.json", service="acme")
+    return definition
+
+
+def test_waiter_keeps_what_it_says():
+    definition = converted(waiter(description="Until it is ready."))
+    assert (definition.name, definition.operation) == ("ThingReady", "GetThing")
+    assert (definition.service, definition.source) == ("acme", "waiters-2.json")
+    assert definition.documentation == "Until it is ready."
+    assert converted(waiter(description=5)).documentation == ""
+
+
+@pytest.mark.parametrize(("delay", "largest"), [(1, 120), (119, 120), (120, 120), (300, 300)])
+def test_delay_is_the_least_and_the_largest_follows(delay, largest):
+    definition = converted(waiter(delay=delay))
+    assert (definition.min_delay, definition.max_delay) == (delay, largest)
+
+
+@pytest.mark.parametrize("case", CASES["acceptors"], ids=named)
+@pytest.mark.parametrize("state", list(AcceptorState))
+def test_acceptor(case, state):
+    acceptor = {"state": state.value, **case["botocore"]}
+    assert converted(waiter(ANY_RESPONSE, acceptor)).acceptors[1].to_json() == {
+        "state": state.value,
+        "matcher": case["smithy"],
+    }
+
+
+@pytest.mark.parametrize("case", CASES["values"], ids=named)
+def test_expected_value_that_smithy_has_no_comparator_for(case):
+    matching = Matching(converted(waiter({"state": "success", **case["botocore"]})).acceptors)
+    assert [d for d in case["matches"] if matching.match_response(d).index != 0] == []
+    assert [d for d in case["others"] if matching.match_response(d).index == 0] == []
+
+
+def test_acceptors_keep_their_order():
+    errors = [{"state": "retry", "matcher": "error", "expected": name} for name in "CAB"]
+    definition = converted(waiter(*errors, ANY_RESPONSE))
+    assert [a.to_json()["matcher"].get("errorType") for a in definition.acceptors] == [
+        "C",
+        "A",
+        "B",
+        None,
+    ]
+
+
+@pytest.mark.parametrize("case", CASES["statuses"], ids=named)
+@pytest.mark.parametrize("keep_others", [True, False])
+def test_status_becomes_what_smithy_can_say(case, keep_others):
+    acceptor = {"state": "success", "matcher": "status", "expected": case["status"]}
+    retry = {"state": "retry", "matcher": "error", "expected": "Busy"}
+    definition = without_status(
+        converted(waiter(acceptor, retry)),
+        is_head=case["head"],
+        errors_with_status=lambda status: case["errors"].get(str(status), []),
+        keep_others=keep_others,
+    )
+    matchers = [found.to_json()["matcher"] for found in definition.acceptors]
+    if case["smithy"] is not None:
+        assert matchers == [case["smithy"], {"errorType": "Busy"}]
+    elif keep_others:
+        assert matchers == [{"status": case["status"]}, {"errorType": "Busy"}]
+    else:
+        assert matchers == [{"errorType": "Busy"}]
+
+
+@pytest.mark.parametrize("case", CASES["malformed"], ids=named)
+def test_malformed_waiter_is_refused_by_file_waiter_and_acceptor(case):
+    index = None
+    if "document" in case:
+        document, name = case["document"], None
+    else:
+        name, body = "ThingReady", case.get("waiter", waiter(**case.get("change", {})))
+        if "acceptor" in case:
+            body, index = waiter(ANY_RESPONSE, case["acceptor"]), 1
+        document = {"waiters": {name: body}}
+    with pytest.raises(WaiterDefinitionError) as caught:
+        convert_model(document, source="waiters-2.json")
+    error = caught.value
+    assert case["says"] in error.problem
+    assert (error.source, error.waiter, error.acceptor) == ("waiters-2.json", name, index)
+
+
+@pytest.mark.parametrize("name", ["", "_ready", "__class__", "9lives", "a-b", "a b", "a.b", "é"])
+def test_name_that_no_method_can_have_is_refused(name):
+    with pytest.raises(WaiterDefinitionError, match="alphanumeric"):
+        converted(waiter(), name)
+
+
+def test_a_state_error_goes_on_as_botocores_loop_does():
+    acceptor = {"state": "error", "matcher": "error", "expected": "Busy"}
+    assert converted(waiter(ANY_RESPONSE, acceptor)).states[1] is AcceptorState.RETRY
+
+
+def test_a_template_without_acceptors_leaves_the_others_usable():
+    template = waiter()
+    del template["acceptors"]
+    both = {"waiters": {"Template": template, "ThingReady": waiter()}}
+    assert [d.name for d in convert_model(both, source="waiters-2.json")] == ["ThingReady"]
+    with pytest.raises(WaiterDefinitionError, match="at least one acceptor"):
+        converted(template)
+
+
+# --- back to botocore's form ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("service_id", list(shipped_services()))
+def test_what_is_shipped_comes_back_from_botocores_form_as_it_was(service_id):
+    for definition in shipped_definitions(service_id):
+        if any(isinstance(each.matcher, InputOutputMatcher) for each in definition.acceptors):
+            continue  # botocore has no words for it
+        document = {"waiters": {definition.name: to_waiters2(definition)}}
+        [back] = convert_model(document, source="back")
+        assert back.operation == definition.operation
+        assert back.min_delay == definition.min_delay
+        # An absolute shape id comes back as the name that counts.
+        told = [(a.state, a.matcher.describe()) for a in definition.acceptors]
+        assert [(a.state, a.matcher.describe()) for a in back.acceptors] == told
+
+
+@pytest.mark.parametrize(
+    ("delay", "attempts"), [(1, 600), (2, 300), (7, 86), (15, 40), (30, 40), (0.5, 1200)]
+)
+def test_attempts_are_forty_or_make_ten_minutes(delay, attempts):
+    [definition] = shipped_definitions("s3")[:1]
+    assert to_waiters2(replace(definition, min_delay=delay))["maxAttempts"] == attempts
+
+
+def test_an_acceptor_that_looks_at_the_input_is_left_out():
+    matcher = PathMatcher(path="a", expected="true", comparator=PathComparator.BOOLEAN_EQUALS)
+    acceptor = Acceptor(state=AcceptorState.SUCCESS, matcher=InputOutputMatcher(matcher))
+    assert acceptor_to_waiters2(acceptor) is None
+    [definition] = shipped_definitions("s3")[:1]
+    both = replace(definition, acceptors=(acceptor, *definition.acceptors))
+    assert to_waiters2(both) == to_waiters2(definition)
