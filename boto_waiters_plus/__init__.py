@@ -18,7 +18,8 @@ from .exceptions import (
     WaitersError,
     WaiterTimeoutError,
 )
-from .hooks.sessions import enable, install, uninstall, wait_until, wait_until_async
+from .hooks.installation import enable, install, uninstall
+from .hooks.waits import wait_until, wait_until_async
 from .options import WaitOptions
 from .outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from ..arguments import nearest
 from ..aws.service_waiters import ServiceWaiters, default_loader
 from ..definitions.shipped import shipped_definitions, shipped_services
 from ..engine.model import WaiterDefinition
-from ..options import nearest
 
 CLIENT_NAMES = {
     "api-gateway": "apigateway",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from ...engine.wait_event import WaitEvent
-from ...hooks.sessions import enable
+from ...hooks.installation import enable
 from ...options import WaitOptions
 from .scenarios import RETURNED_NONE, SCENARIOS, Scenario, Way
 from .stage import Stage
