@@ -1,14 +1,6 @@
-"""For tests of code that waits: no real time passes, and assertions that take their time."""
+"""For tests of code that waits: virtual time, and assertions that wait."""
 
-from .assertions import (
-    assert_always,
-    assert_always_async,
-    assert_eventually,
-    assert_eventually_async,
-    refute_eventually,
-    refute_eventually_async,
-)
-from .virtual import VirtualClock, virtual_time
+from typing import Any
 
 __all__ = [
     "VirtualClock",
@@ -20,3 +12,13 @@ __all__ = [
     "refute_eventually_async",
     "virtual_time",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in ("VirtualClock", "virtual_time"):
+        from . import virtual as module
+    else:
+        from . import assertions as module
+    return getattr(module, name)
