@@ -125,12 +125,12 @@ class WaitOptions:
         if self.min_delay is not None and self.max_delay is not None:
             check_order(self.min_delay, self.max_delay)
 
-    def merged_over(self, lower: WaitOptions) -> WaitOptions:
-        """Return these options, completed by those of lower precedence."""
-        if self is NO_OPTIONS or self is lower:
-            return lower
-        if lower is NO_OPTIONS:
+    def merged_over(self, lower: WaitOptions | None) -> WaitOptions:
+        """Return these options, completed by those of lower precedence (None: there are none)."""
+        if lower is None:
             return self
+        if self is NO_OPTIONS:
+            return lower
         merged = object.__new__(WaitOptions)
         for name in OPTION_NAMES:
             value = getattr(self, name)
@@ -143,14 +143,12 @@ OPTION_NAMES: Final[tuple[str, ...]] = tuple(field.name for field in fields(Wait
 _NAMES: Final = frozenset(OPTION_NAMES)
 
 
-def as_options(value: WaitOptions | Mapping[str, Any] | None, name: str) -> WaitOptions:
-    """Return options given as `WaitOptions`, as a mapping of its fields, or not at all.
+def as_options(value: WaitOptions | Mapping[str, Any], name: str) -> WaitOptions:
+    """Return options given as `WaitOptions` or as a mapping of its fields.
 
     Raises:
         TypeError: neither of these, or a mapping with an unknown field.
     """
-    if value is None:
-        return NO_OPTIONS
     if isinstance(value, WaitOptions):
         return value
     if not isinstance(value, Mapping):

@@ -8,25 +8,39 @@ level has changed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from .definitions.overlays import Layer
-from .engine.wait_event import WaitEvent
-from .options import NO_OPTIONS, WaitOptions
+if TYPE_CHECKING:
+    from .definitions.overlays import Layer
+    from .options import WaitOptions
 
 ItemT = TypeVar("ItemT")
 
-Observer = Callable[[WaitEvent], object]
+Observer = Callable[[Any], object]
+"""A function that is called with each `WaitEvent`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Not a dataclass: `install` imports this module, and a program that never waits shall not pay.
 class Settings:
-    """Definitions, default options and observers; never changed, only replaced."""
+    """Definitions, default options and observers; never changed, only replaced.
 
-    definitions: tuple[Layer, ...] = ()
-    defaults: WaitOptions = NO_OPTIONS
-    observers: tuple[Observer, ...] = ()
+    Args:
+        definitions: definitions and overlays, the first of a name wins.
+        defaults: default options; None: not given.
+        observers: called with each `WaitEvent`.
+    """
+
+    __slots__ = ("defaults", "definitions", "observers")
+
+    def __init__(
+        self,
+        definitions: tuple[Layer, ...] = (),
+        defaults: WaitOptions | None = None,
+        observers: tuple[Observer, ...] = (),
+    ) -> None:
+        self.definitions = definitions
+        self.defaults = defaults
+        self.observers = observers
 
     def extended(self, new: Settings) -> Settings:
         """Return these settings after another `install` or `enable` on the same level.
@@ -35,9 +49,9 @@ class Settings:
         later one wins.
         """
         return Settings(
-            definitions=_joined(new.definitions, self.definitions),
-            defaults=self.defaults if new.defaults is NO_OPTIONS else new.defaults,
-            observers=_joined(self.observers, new.observers),
+            _joined(new.definitions, self.definitions),
+            self.defaults if new.defaults is None else new.defaults,
+            _joined(self.observers, new.observers),
         )
 
     def merged_over(self, lower: Settings) -> Settings:
@@ -46,10 +60,15 @@ class Settings:
             return lower
         if lower is NO_SETTINGS:
             return self
+        defaults = self.defaults
+        if defaults is None or lower.defaults is None:
+            defaults = defaults or lower.defaults
+        else:
+            defaults = defaults.merged_over(lower.defaults)
         return Settings(
-            definitions=_joined(self.definitions, lower.definitions),
-            defaults=self.defaults.merged_over(lower.defaults),
-            observers=_joined(self.observers, lower.observers),
+            _joined(self.definitions, lower.definitions),
+            defaults,
+            _joined(self.observers, lower.observers),
         )
 
 

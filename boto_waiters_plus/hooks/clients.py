@@ -15,16 +15,14 @@ import botocore.client
 from botocore import xform_name
 from botocore.loaders import Loader
 
-from ..arguments import nearest
-from ..aws.service_waiters import METHOD_PREFIX, ServiceWaiters
-from ..exceptions import WaiterDefinitionError
 from ..settings import Settings, SettingsLevel
 from .state import INSTALLED
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
+    from ..aws.service_waiters import ServiceWaiters
     from .sessions import SessionHook
+
+METHOD_PREFIX = "wait_until_"
 
 ATTRIBUTE = "_boto_waiters_plus"
 """The attribute of a client's class that holds its `ClientHook`."""
@@ -86,6 +84,8 @@ class ClientHook:
             if waiters is not None and waiters.settings.definitions == settings.definitions:
                 service = waiters.service
             else:
+                from ..aws.service_waiters import ServiceWaiters  # noqa: PLC0415 - first waiter
+
                 model = client.meta.service_model
                 service = ServiceWaiters(model, self.loader, settings.definitions)
             self._waiters = waiters = ClientWaiters(settings, service)
@@ -142,10 +142,7 @@ class HookedClient:
     def __getattr__(self, item: str) -> Any:
         # The prefix comes first: copying asks a bare instance for all kinds of names.
         if item.startswith(METHOD_PREFIX):
-            try:
-                method = _method(self, item)
-            except WaiterDefinitionError as error:
-                raise _RefusedError.of(error) from error
+            method = _method(self, item)
             if method is not None:
                 return types.MethodType(method, self)
         try:
@@ -181,31 +178,20 @@ def _method(client: Any, item: str) -> Callable[..., Any] | None:
     waiters = hook.waiters(client)
     method = waiters.methods.get(item)
     if method is None:
-        bound = waiters.service.by_snake_name.get(item.removeprefix(METHOD_PREFIX))
-        if bound is None:
-            return None
-        from .methods import build_method  # noqa: PLC0415 - imported by the first waiter
+        from . import methods  # noqa: PLC0415 - imported by the first waiter
 
-        # Of threads that build at once, the first wins.
-        method = waiters.methods.setdefault(item, build_method(client, hook, bound))
+        method = methods.build_method(client, hook, item.removeprefix(METHOD_PREFIX))
+        if method is not None:
+            # Of threads that build at once, the first wins.
+            method = waiters.methods.setdefault(item, method)
     return method
-
-
-class _RefusedError(WaiterDefinitionError, AttributeError):
-    """A method that does not exist because of a malformed definition.
-
-    An AttributeError too, so that `hasattr` and autospec go past it.
-    """
-
-    @classmethod
-    def of(cls, error: WaiterDefinitionError) -> Self:
-        """Return the error of a lookup as an error of this class."""
-        return cls(error.problem, source=error.source, waiter=error.waiter, acceptor=error.acceptor)
 
 
 def _nearest_method(client: Any, item: str) -> str | None:
     if not item.startswith(METHOD_PREFIX):
         return None
+    from ..arguments import nearest  # noqa: PLC0415 - only for a name that does not exist
+
     return nearest(item, [name for name in dir(client) if name.startswith(METHOD_PREFIX)])
 
 
@@ -221,6 +207,7 @@ def refuse_taken_names(
 
     from ..aws.service_waiters import applies_to  # noqa: PLC0415 - the same
     from ..engine.model import WaiterDefinition  # noqa: PLC0415 - the same
+    from ..exceptions import WaiterDefinitionError  # noqa: PLC0415 - the same
 
     for layer in settings.definitions:
         if not isinstance(layer, WaiterDefinition):

@@ -10,22 +10,20 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import botocore
-import botocore.client
 import botocore.session
-import botocore.waiter
 
-from ..aws.private_names import botocore_session_of
-from ..definitions.files import Source, load_layers
-from ..options import WaitOptions, as_options
 from ..settings import NO_SETTINGS, Observer, Settings, SettingsLevel
-from .clients import ATTRIBUTE, ClientHook, HookedClient, hook_of, refuse_taken_names
 from .sessions import hook_session
 from .state import INSTALLED
-from .waiter_objects import AIO_WAITER, aio_wait_wrapper, wait_wrapper
-from .wrapping import unwrap, wrap
+from .wrapping import AIO_WAITER, aio_wait_wrapper, unwrap, wait_wrapper, wrap
+
+if TYPE_CHECKING:
+    from ..definitions.files import Source
+    from ..definitions.overlays import Layer
+    from ..options import WaitOptions
 
 T = TypeVar("T")
 
@@ -63,17 +61,10 @@ def install(
         if not INSTALLED.on:
             botocore.register_initializer(_on_session)
             INSTALLED.on = True
-        wrap(botocore.session.Session, "create_client", _create_client_wrapper)
-        if get_waiter:
-            wrap(botocore.waiter.Waiter, "wait", wait_wrapper)
-            # What `waiter.outcome` is before the first wait, on waiters built by hand.
-            botocore.waiter.Waiter.outcome = None  # type: ignore[attr-defined]  # ours
-        else:
-            _unwrap_waiters()
-        for module in _AIO_FUNCTIONS:
-            if module in sys.modules:
-                _wrap_aio(sys.modules[module])
-        _watch_aio_imports()
+        for name in _WRAPPED:
+            if name in sys.modules:
+                _wrap(sys.modules[name])
+        _watch_imports()
 
 
 def uninstall() -> None:
@@ -91,9 +82,9 @@ def uninstall() -> None:
             if not hook.is_explicit:
                 hook.unregister()
                 del INSTALLED.session_hooks[session]
-        unwrap(botocore.session.Session, "create_client", _create_client_wrapper)
-        _unwrap_waiters()
-        _unwrap_aio("aiobotocore.session")
+        for name in _WRAPPED:
+            if name in sys.modules:
+                _wrap(sys.modules[name])
 
 
 def enable(
@@ -119,9 +110,13 @@ def enable(
     """
     settings = _settings(definitions, defaults, on_event)
     with INSTALLED.lock:
-        if isinstance(target, botocore.client.BaseClient):
+        from botocore.client import BaseClient  # noqa: PLC0415 - see `_settings`
+
+        if isinstance(target, BaseClient):
             _enable_client(target, settings)
             return target
+        from ..aws.private_names import botocore_session_of  # noqa: PLC0415 - see `_settings`
+
         session = botocore_session_of(target)
         if session is None:
             raise TypeError(
@@ -142,14 +137,29 @@ def _settings(
     """Return the settings, checked and loaded before anything is changed."""
     if on_event is not None and not callable(on_event):
         raise TypeError(f"on_event must be a function, not {type(on_event).__name__}")
-    return Settings(
-        definitions=load_layers(definitions),
-        defaults=as_options(defaults, "defaults"),
-        observers=() if on_event is None else (on_event,),
-    )
+    layers: tuple[Layer, ...] = ()
+    options: WaitOptions | None = None
+    # Imported where they are needed: a program that never waits shall not pay for them.
+    if definitions or not isinstance(definitions, tuple):
+        from ..definitions.files import load_layers  # noqa: PLC0415 - see above
+
+        layers = load_layers(definitions)
+    if defaults is not None:
+        from ..options import as_options  # noqa: PLC0415 - see above
+
+        options = as_options(defaults, "defaults")
+    return Settings(layers, options, () if on_event is None else (on_event,))
 
 
 def _enable_client(client: Any, settings: Settings) -> None:
+    from .clients import (  # noqa: PLC0415 - see `_settings`
+        ATTRIBUTE,
+        ClientHook,
+        HookedClient,
+        hook_of,
+        refuse_taken_names,
+    )
+
     client_class = type(client)
     service_id = client.meta.service_model.service_id.hyphenize()
     refuse_taken_names(settings, service_id, vars(client_class))
@@ -180,42 +190,41 @@ def _create_client_wrapper(
     return wrapped(*args, **keywords)
 
 
-_AIO_FUNCTIONS: dict[str, tuple[str, str, Callable[..., Any]]] = {
+_WRAPPED: Final[dict[str, tuple[str, str, Callable[..., Any]]]] = {
+    "botocore.session": ("Session", "create_client", _create_client_wrapper),
+    "botocore.waiter": ("Waiter", "wait", wait_wrapper),
     "aiobotocore.session": ("AioSession", "create_client", _create_client_wrapper),
     "aiobotocore.waiter": (AIO_WAITER, "wait", aio_wait_wrapper),
 }
-"""aiobotocore's functions by module; wrapped when it is imported, and never imported by us."""
+"""Everything that is patched, by module; patched when that is imported, never imported by us."""
 
 
-def _wrap_aio(module: Any) -> None:
-    owner, name, wrapper = _AIO_FUNCTIONS[module.__name__]
-    if wrapper is _create_client_wrapper or INSTALLED.runs_waiters:
-        wrap(getattr(module, owner), name, wrapper)
+def _wrap(module: Any) -> None:
+    """Put the wrapper of a module in place, or take it off, as is installed now."""
+    owner_name, name, wrapper = _WRAPPED[module.__name__]
+    owner = getattr(module, owner_name)
+    is_waiter = wrapper is not _create_client_wrapper
+    if INSTALLED.on and (INSTALLED.runs_waiters or not is_waiter):
+        wrap(owner, name, wrapper)
+        if is_waiter:
+            # What `waiter.outcome` is before the first wait, on waiters built by hand.
+            owner.outcome = None
+        return
+    unwrap(owner, name, wrapper)
+    if is_waiter and vars(owner).get("outcome", INSTALLED) is None:
+        del owner.outcome
 
 
-def _unwrap_waiters() -> None:
-    if vars(botocore.waiter.Waiter).get("outcome", INSTALLED) is None:
-        del botocore.waiter.Waiter.outcome  # type: ignore[attr-defined]  # put there by `install`
-    unwrap(botocore.waiter.Waiter, "wait", wait_wrapper)
-    _unwrap_aio("aiobotocore.waiter")
-
-
-def _unwrap_aio(module: str) -> None:
-    if module in sys.modules:
-        owner, name, wrapper = _AIO_FUNCTIONS[module]
-        unwrap(getattr(sys.modules[module], owner), name, wrapper)
-
-
-def _on_aio_import(module: Any) -> None:
+def _on_import(module: Any) -> None:
     with INSTALLED.lock:
         if INSTALLED.on:
-            _wrap_aio(module)
+            _wrap(module)
 
 
 @functools.cache
-def _watch_aio_imports() -> None:
-    """Be notified, once per process, when aiobotocore is imported."""
+def _watch_imports() -> None:
+    """Be notified, once per process, when a module of `_WRAPPED` is imported."""
     import wrapt  # noqa: PLC0415 - see `wrap`
 
-    for module in _AIO_FUNCTIONS:
-        wrapt.when_imported(module)(_on_aio_import)
+    for name in _WRAPPED:
+        wrapt.when_imported(name)(_on_import)

@@ -16,6 +16,7 @@ from ..aws.client_kind import is_async
 from ..aws.client_waits import wait_on, wait_on_async
 from ..aws.service_waiters import BoundWaiter
 from ..engine.model import Acceptor, WaiterDefinition
+from ..exceptions import WaiterDefinitionError
 from ..options import OPTION_NAMES
 from ..outcome import WaiterOutcome
 from .clients import ClientHook
@@ -24,9 +25,21 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-def build_method(client: Any, hook: ClientHook, bound: BoundWaiter) -> Callable[..., Any]:
-    """Return the function behind `client.wait_until_<name>`."""
+def build_method(client: Any, hook: ClientHook, name: str) -> Callable[..., Any] | None:
+    """Return the function behind `client.wait_until_<name>`; None if there is no such waiter.
 
+    Raises:
+        WaiterDefinitionError: a definition for the service is malformed.
+    """
+    service = hook.waiters(client).service
+    try:
+        bound = service.by_snake_name.get(name)
+    except WaiterDefinitionError as error:
+        raise _RefusedError.of(error) from error
+    return None if bound is None else _method_of(client, hook, bound)
+
+
+def _method_of(client: Any, hook: ClientHook, bound: BoundWaiter) -> Callable[..., Any]:
     def wait_until(self: Any, /, *, max_wait: Any = None, **keywords: Any) -> WaiterOutcome[Any]:
         settings = hook.level.merged()
         return wait_on(self, bound, settings, max_wait=max_wait, keywords=keywords)
@@ -47,6 +60,18 @@ def build_method(client: Any, hook: ClientHook, bound: BoundWaiter) -> Callable[
     method.definition = definition
     function: Callable[..., Any] = method
     return function
+
+
+class _RefusedError(WaiterDefinitionError, AttributeError):
+    """A method that does not exist because of a malformed definition.
+
+    An AttributeError too, so that `hasattr` and autospec go past it.
+    """
+
+    @classmethod
+    def of(cls, error: WaiterDefinitionError) -> Self:
+        """Return the error of a lookup as an error of this class."""
+        return cls(error.problem, source=error.source, waiter=error.waiter, acceptor=error.acceptor)
 
 
 def _signature(bound: BoundWaiter) -> inspect.Signature:

@@ -9,7 +9,6 @@ import botocore.session
 from botocore.loaders import Loader
 
 from ..settings import SettingsLevel
-from .clients import ATTRIBUTE, ClientHook, HookedClient, refuse_taken_names
 from .resources import on_resource_class
 from .state import INSTALLED
 
@@ -49,6 +48,14 @@ class SessionHook:
             session.unregister(RESOURCE_EVENT, unique_id=_RESOURCE_HANDLER_ID)
 
     def _on_client_class(self, **event: Any) -> None:
+        # Imported by the first client: it needs botocore's.
+        from .clients import (  # noqa: PLC0415
+            ATTRIBUTE,
+            ClientHook,
+            HookedClient,
+            refuse_taken_names,
+        )
+
         class_attributes: dict[str, Any] = event["class_attributes"]
         service_id = event["event_name"].removeprefix(f"{CLIENT_EVENT}.")
         settings = self.level.merged()

@@ -1,4 +1,4 @@
-"""botocore's waiter objects: `get_waiter`, and what stands in `Waiter.wait` while installed."""
+"""botocore's waiter objects: those of `get_waiter`, and the settings of any other."""
 
 from __future__ import annotations
 
@@ -21,11 +21,7 @@ from ..aws.waiter_config import record_assignments
 from ..settings import Settings
 from .clients import ClientHook, hook_of
 from .state import INSTALLED
-from .wrapping import is_mock
-
-AIO_WAITER = "AIOWaiter"
-
-STOCK_WAIT = botocore.waiter.Waiter.__dict__["wait"]
+from .wrapping import AIO_WAITER, is_mock, wait_wrapper
 
 OUTCOMES: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar(
     "boto_waiters_plus_outcomes", default=None
@@ -83,12 +79,12 @@ def _return_outcomes(waiter: Any, hook: ClientHook, kept: dict[str, Any]) -> Non
 
     def wait(self: Any, **keywords: Any) -> Any:
         # Looked up now: a test may have put a mock there.
-        current = botocore.waiter.Waiter.wait
-        if _is_ours(current) and _runs_here(self, hook):
+        if _is_stock_wait() and _runs_here(self, hook):
             outcome: Any = stock_waiter.wait(self, keywords, hook.level.merged())
             keep_acceptors(self, kept)
         else:
-            outcome = current(self, **keywords)
+            stock: Any = botocore.waiter.Waiter.wait
+            outcome = stock(self, **keywords)
         collected = OUTCOMES.get()
         if collected is not None:
             collected.append(outcome)
@@ -101,12 +97,12 @@ def _return_outcomes(waiter: Any, hook: ClientHook, kept: dict[str, Any]) -> Non
     record_assignments(waiter.config)
 
 
-def _is_ours(wait: Any) -> bool:
-    """Return whether `Waiter.wait` is botocore's or our wrapper around it, and no one else's."""
-    if wait is STOCK_WAIT:
-        return True
-    wrapper = getattr(wait, "_self_wrapper", None)
-    return wrapper is wait_wrapper and wait.__wrapped__ is STOCK_WAIT
+def _is_stock_wait() -> bool:
+    """Return whether `Waiter.wait` is botocore's, below our wrapper at most."""
+    wait = vars(botocore.waiter.Waiter)["wait"]
+    if getattr(wait, "_self_wrapper", None) is wait_wrapper:
+        wait = wait.__wrapped__
+    return _is_own(botocore.waiter.Waiter, wait)
 
 
 def _is_own(owner: type, function: Any) -> bool:
@@ -120,28 +116,7 @@ def _runs_here(waiter: Any, hook: ClientHook) -> bool:
     return hook.runs_waiters() or Definition.of(waiter) is not None
 
 
-def wait_wrapper(
-    wrapped: Callable[..., Any], waiter: Any, args: Any, keywords: dict[str, Any]
-) -> Any:
-    """Stand in `Waiter.wait`."""
-    settings = _settings_of(waiter)
-    if settings is None or args:
-        return wrapped(*args, **keywords)
-    return stock_waiter.wait(waiter, keywords, settings)
-
-
-def aio_wait_wrapper(
-    wrapped: Callable[..., Any], waiter: Any, args: Any, keywords: dict[str, Any]
-) -> Any:
-    """Stand in aiobotocore's `AIOWaiter.wait`, which is a function of its own."""
-    runs_on_asyncio = any(base.__name__ == AIO_WAITER for base in type(waiter).__mro__[:2])
-    settings = _settings_of(waiter)
-    if settings is None or args or not runs_on_asyncio:
-        return wrapped(*args, **keywords)
-    return stock_waiter.wait_async(waiter, keywords, settings)
-
-
-def _settings_of(waiter: Any) -> Settings | None:
+def settings_of(waiter: Any) -> Settings | None:
     """Return the settings for a waiter object; None where botocore's own loop has to run."""
     hook = hook_of(stock_waiter.client_of(waiter))
     if hook is not None:

@@ -6,6 +6,35 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+AIO_WAITER = "AIOWaiter"
+
+
+def wait_wrapper(
+    wrapped: Callable[..., Any], waiter: Any, args: Any, keywords: dict[str, Any]
+) -> Any:
+    """Stand in `Waiter.wait`."""
+    from ..aws import stock_waiter  # noqa: PLC0415 - imported by the first wait
+    from .waiter_objects import settings_of  # noqa: PLC0415 - the same
+
+    settings = settings_of(waiter)
+    if settings is None or args:
+        return wrapped(*args, **keywords)
+    return stock_waiter.wait(waiter, keywords, settings)
+
+
+def aio_wait_wrapper(
+    wrapped: Callable[..., Any], waiter: Any, args: Any, keywords: dict[str, Any]
+) -> Any:
+    """Stand in aiobotocore's `AIOWaiter.wait`, which is a function of its own."""
+    from ..aws import stock_waiter  # noqa: PLC0415 - imported by the first wait
+    from .waiter_objects import settings_of  # noqa: PLC0415 - the same
+
+    runs_on_asyncio = any(base.__name__ == AIO_WAITER for base in type(waiter).__mro__[:2])
+    settings = settings_of(waiter)
+    if settings is None or args or not runs_on_asyncio:
+        return wrapped(*args, **keywords)
+    return stock_waiter.wait_async(waiter, keywords, settings)
+
 
 def wrap(owner: type, name: str, wrapper: Callable[..., Any]) -> None:
     """Put a wrapper around a function of a class, once, whatever wrapped it since."""

@@ -1,5 +1,6 @@
 """For tests of code that waits: virtual time, and assertions that wait."""
 
+from importlib import import_module
 from typing import Any
 
 __all__ = [
@@ -17,8 +18,5 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name in ("VirtualClock", "virtual_time"):
-        from . import virtual as module
-    else:
-        from . import assertions as module
-    return getattr(module, name)
+    module = "virtual" if name in ("VirtualClock", "virtual_time") else "assertions"
+    return getattr(import_module(f".{module}", __name__), name)

@@ -1,4 +1,4 @@
-"""`install` and `uninstall` beside threads that make clients, beside forks, and without each other."""
+"""`install` and `uninstall` beside threads, beside forks, and without each other."""
 
 import os
 import subprocess
