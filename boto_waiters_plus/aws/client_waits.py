@@ -16,7 +16,7 @@ from ..settings import Settings
 from .client_call import AwaitedCall, BlockingCall, ClientRequest
 from .client_kind import is_async
 from .definition_judge import DefinitionJudge
-from .parameters import empty_id_list
+from .parameters import copied, empty_id_list
 from .private_names import marked_as_waiter
 from .service_waiters import BoundWaiter
 
@@ -75,6 +75,7 @@ def _prepared(
 ) -> tuple[WaitRun, ClientRequest, WaitOptions]:
     """Return a wait that is ready to start; raise for whatever is wrong with its arguments."""
     given, parameters = split_keywords(waiter, keywords)
+    parameters = copied(parameters)
     refuse_empty_id_list(waiter, parameters)
     options = given.merged_over(settings.defaults)
     bound = effective_max_wait(waiter.method_name, max_wait)

@@ -1,4 +1,4 @@
-"""Parameters that make a wait mean something else than its caller intended."""
+"""The parameters of a wait: copied once, and checked for what no caller intends."""
 
 from __future__ import annotations
 
@@ -6,6 +6,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from botocore.model import ListShape, OperationModel, StringShape
+
+
+def copied(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters that stay as they are whatever the caller does to lists and dicts."""
+    return {
+        name: _copied(value) if isinstance(value, (list, tuple, set, Mapping)) else value
+        for name, value in parameters.items()
+    }
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return copied(value)
+    if isinstance(value, (list, tuple)):
+        return [_copied(item) for item in value]
+    # Anything else is sent as it is: a file, a stream.
+    return set(value) if isinstance(value, set) else value
 
 
 def empty_id_list(operation: OperationModel, parameters: Mapping[str, Any]) -> str | None:

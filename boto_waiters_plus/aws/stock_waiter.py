@@ -35,7 +35,7 @@ from ..settings import Settings
 from .client_call import AwaitedCall, BlockingCall
 from .client_kind import is_async
 from .defined_waiters import Definition, defined_judge
-from .parameters import empty_id_list
+from .parameters import copied, empty_id_list
 from .private_names import client_method_of, marked_as_waiter, operation_of
 from .stock_judge import StockJudge, acceptors_of
 from .waiter_config import policy_of
@@ -117,6 +117,7 @@ class _Prepared:
         given = WaitOptions(**{n: parameters.pop(n) for n in OPTION_NAMES if n in parameters})
         self.options = given.merged_over(settings.defaults)
         policy = policy_of(waiter.config, waiter_config, max_wait, given, self.options)
+        parameters = copied(parameters)
         operation = operation_of(waiter)
         method = client_method_of(operation)
         # No `or`: a mock in the operation's place would record that its truth was asked for.

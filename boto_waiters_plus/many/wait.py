@@ -9,6 +9,7 @@ from botocore.model import OperationModel
 
 from ..arguments import seconds
 from ..aws.client_waits import refuse_empty_id_list
+from ..aws.parameters import copied
 from ..aws.service_waiters import BoundWaiter
 from ..engine.model import WaiterDefinition
 from ..hooks.waits import find_waiter
@@ -49,9 +50,9 @@ class Wait:
         if not isinstance(parameters, Mapping):
             raise TypeError(f"parameters must be a mapping, not {type(parameters).__name__}")
         self.bound, settings = find_waiter(client, waiter)
-        refuse_empty_id_list(self.bound, parameters)
+        self.parameters: Mapping[str, Any] = copied(parameters)
+        refuse_empty_id_list(self.bound, self.parameters)
         self.client = client
-        self.parameters: Mapping[str, Any] = dict(parameters)
         self.max_wait = None if max_wait is None else seconds("max_wait", max_wait)
         self.options = _only_options(options)
         # Raises for delays that do not fit the definition's.
