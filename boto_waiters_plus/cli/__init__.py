@@ -1,7 +1,7 @@
-"""The command `boto-wait`: reads the command line and hands over to a subcommand.
+"""The command `boto-wait`.
 
-A subcommand is a module with `add_parser(subparsers)`, which describes its arguments and imports
-nothing to do so, and `run(arguments) -> int`, which does the work and returns the exit code.
+A subcommand is a module with two functions: `add_parser(subparsers)` describes its arguments, and
+`run(arguments)` does the work and returns the exit code.
 """
 
 from __future__ import annotations
@@ -10,40 +10,34 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, Protocol
+from types import ModuleType
 
 from .. import __version__
+from ..exceptions import WaiterDefinitionError
 from . import check, demo, listing, show
+from .services import UnknownNameError
+from .text import printable
+
+USAGE_ERROR = 2
+"""Exit code for arguments that name something unknown, as argparse's own."""
 
 INTERRUPTED = 130
-"""Exit code after Ctrl-C: what shells give a command that SIGINT ended."""
+"""Exit code after Ctrl-C, as shells report a command that SIGINT ended."""
 
-
-class Command(Protocol):
-    """What a subcommand's module has."""
-
-    def add_parser(self, subparsers: Any, /) -> None:
-        """Add the subcommand's own parser, under the name it has in `COMMANDS`."""
-
-    def run(self, arguments: argparse.Namespace, /) -> int:
-        """Do it; return the exit code."""
-        ...
-
-
-COMMANDS: dict[str, Command] = {"demo": demo, "list": listing, "show": show, "check": check}
+COMMANDS: dict[str, ModuleType] = {"demo": demo, "list": listing, "show": show, "check": check}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `boto-wait`.
 
     Args:
-        argv: the arguments after the command's name; those of the process if not given.
+        argv: the arguments after the command's name; by default those of the process.
 
     Returns:
-        The exit code: the subcommand's own, or 130 after Ctrl-C.
+        The exit code: the subcommand's own, 2 for an unknown name, 130 after Ctrl-C.
 
     Raises:
-        SystemExit: `--help` and `--version` (0), arguments that make no sense (2).
+        SystemExit: after `--help` and `--version` (0), and for invalid arguments (2).
     """
     parser = argparse.ArgumentParser(
         prog="boto-wait", description="Wait for AWS resources, with a deadline and an outcome."
@@ -54,13 +48,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         command.add_parser(subparsers)
     arguments = parser.parse_args(argv)
     try:
-        code = COMMANDS[arguments.command].run(arguments)
+        code: int = COMMANDS[arguments.command].run(arguments)
         sys.stdout.flush()
+    except (UnknownNameError, WaiterDefinitionError) as error:
+        print(f"boto-wait {arguments.command}: {printable(str(error))}", file=sys.stderr)
+        return USAGE_ERROR
     except KeyboardInterrupt:
         print("boto-wait: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader (`| head`) has what it wanted; the interpreter's own flush must not complain.
+        # The reader (`| head`) has gone. Without this the interpreter's final flush fails too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return code
