@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import traceback
 
 import botocore.endpoint
@@ -245,9 +244,6 @@ class Immediate(Scenario):
 
     def prepare(self, name):
         return {"Bucket": name}
-
-    def change(self, name):
-        return time.monotonic()
 
 
 class WrongExpectation(Immediate):

@@ -12,13 +12,6 @@ from .comparison import Comparison
 from .screen import progress, report
 from .server import MissingServerError, MotoServer, ServerError
 
-NO_MOTO = """\
-boto-wait demo needs moto's server, which cannot be imported ({error}).
-Install it with:
-
-    pip install 'moto[server]'
-"""
-
 
 def add_parser(subparsers: Any) -> None:
     """Describe the arguments."""
@@ -54,11 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
                     comparison.run(lambda: update(comparison))
             finally:
                 comparison.stop()
-    except MissingServerError as error:
-        print(NO_MOTO.format(error=error), end="", file=sys.stderr)
-        return 2
     except (ServerError, BotoCoreError, ClientError) as error:
         print(f"boto-wait demo: {error}", file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, MissingServerError) else 1
     report(comparison, sys.stdout)
     return 0 if comparison.as_expected else 1

@@ -206,7 +206,7 @@ class Comparison:
         try:
             for wait in self.waits:
                 if wait.scenario is scenario:
-                    wait.changed_at = scenario.change(wait.resource)
+                    wait.changed_at = scenario.change(wait.resource) or time.monotonic()
         except Exception as error:
             self.error = error
             self._stop.set()

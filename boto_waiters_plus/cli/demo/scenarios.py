@@ -63,9 +63,9 @@ class Scenario(ABC):
     def start(self) -> None:  # noqa: B027 - most scenarios need nothing
         """Do what must be done right before the waits begin."""
 
-    @abstractmethod
-    def change(self, name: str) -> float:
-        """Make the change; return when it was made, on the monotonic clock."""
+    def change(self, name: str) -> float | None:  # noqa: ARG002 - overridden
+        """Make the change, if any; return when it was made on the monotonic clock, None for now."""
+        return None
 
     def bind_wait(self, way: Way, client: Any, parameters: dict[str, Any]) -> Callable[[], Any]:
         """Return the wait as a user would write it, ready to be called."""
@@ -94,9 +94,8 @@ class BucketAppears(Scenario):
     def prepare(self, name: str) -> dict[str, Any]:
         return {"Bucket": name}
 
-    def change(self, name: str) -> float:
+    def change(self, name: str) -> None:
         self.client.create_bucket(Bucket=name)
-        return time.monotonic()
 
 
 class BucketDeleted(Scenario):
@@ -112,9 +111,8 @@ class BucketDeleted(Scenario):
         self.client.create_bucket(Bucket=name)
         return {"Bucket": name}
 
-    def change(self, name: str) -> float:
+    def change(self, name: str) -> None:
         self.client.delete_bucket(Bucket=name)
-        return time.monotonic()
 
 
 class TableAppears(Scenario):
@@ -129,14 +127,13 @@ class TableAppears(Scenario):
     def prepare(self, name: str) -> dict[str, Any]:
         return {"TableName": name}
 
-    def change(self, name: str) -> float:
+    def change(self, name: str) -> None:
         self.client.create_table(
             TableName=name,
             KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
             AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
             BillingMode="PAY_PER_REQUEST",
         )
-        return time.monotonic()
 
 
 class ConnectionUp(Scenario):
@@ -197,9 +194,8 @@ class ServiceDeleted(Scenario):
         )
         return {"cluster": name, "services": [name]}
 
-    def change(self, name: str) -> float:
+    def change(self, name: str) -> None:
         self.client.delete_service(cluster=name, service=name, force=True)
-        return time.monotonic()
 
 
 class DeadlinePasses(Scenario):
@@ -215,9 +211,6 @@ class DeadlinePasses(Scenario):
 
     def prepare(self, name: str) -> dict[str, Any]:
         return {"Bucket": name}
-
-    def change(self, name: str) -> float:  # noqa: ARG002 - nothing changes
-        return time.monotonic()
 
 
 SCENARIOS: tuple[type[Scenario], ...] = (

@@ -28,12 +28,15 @@ API_TIMEOUT = 10.0
 """Seconds that moto's own API is given for an answer."""
 
 
-class MissingServerError(Exception):
-    """moto's server is not installed."""
-
-
 class ServerError(Exception):
     """moto's server does not start, or refuses a request to its own API."""
+
+
+class MissingServerError(ServerError):
+    """moto's server is not installed."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"cannot import moto's server ({problem}): pip install 'moto[server]'")
 
 
 class MotoServer:
