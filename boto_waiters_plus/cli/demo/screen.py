@@ -79,7 +79,7 @@ def _row(wait: TimedWait) -> tuple[str | float, ...]:
     # The width of the longest result: columns must not move while they are read.
     result = result.ljust(len("WaiterAttemptsError"))
     # Adding 0.0 turns -0.0 into 0.0.
-    late = "-" if wait.late is None else round(wait.late, 2) + 0.0
+    late = "    -" if wait.late is None else round(wait.late, 2) + 0.0
     calls = wait.calls
     return (
         *(wait.scenario.title, wait.way.value, result),
