@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import logging
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .deadlines import deadline
-from .definitions.files import load_definitions
-from .engine.model import WaiterDefinition
-from .engine.wait_event import WaitEvent
-from .exceptions import (
-    WaiterAttemptsError,
-    WaiterCancelledError,
-    WaiterDefinitionError,
-    WaiterError,
-    WaiterFailedError,
-    WaitersError,
-    WaiterTimeoutError,
-)
-from .hooks.sessions import enable, install, uninstall, wait_until, wait_until_async
-from .options import WaitOptions
-from .outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
-
 if TYPE_CHECKING:
+    from .deadlines import deadline
+    from .definitions.files import load_definitions
+    from .engine.model import WaiterDefinition
+    from .engine.wait_event import WaitEvent
+    from .exceptions import (
+        WaiterAttemptsError,
+        WaiterCancelledError,
+        WaiterDefinitionError,
+        WaiterError,
+        WaiterFailedError,
+        WaitersError,
+        WaiterTimeoutError,
+    )
+    from .hooks.installation import enable, install, uninstall
+    from .hooks.waits import wait_until, wait_until_async
     from .many import (
         Wait,
         as_completed,
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
         wait_any,
         wait_any_async,
     )
+    from .options import WaitOptions
+    from .outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
 
 __version__ = "0.1.0"
 
@@ -65,8 +66,25 @@ __all__ = [
     "wait_until_async",
 ]
 
-_OF_MANY = frozenset(
-    (
+# Loaded when they are first used: `import boto_waiters_plus` costs next to nothing, and a program
+# that installs and never waits pays for `install` alone.
+_MODULES = {
+    "deadlines": ("deadline",),
+    "definitions.files": ("load_definitions",),
+    "engine.model": ("WaiterDefinition",),
+    "engine.wait_event": ("WaitEvent",),
+    "exceptions": (
+        "WaiterAttemptsError",
+        "WaiterCancelledError",
+        "WaiterDefinitionError",
+        "WaiterError",
+        "WaiterFailedError",
+        "WaiterTimeoutError",
+        "WaitersError",
+    ),
+    "hooks.installation": ("enable", "install", "uninstall"),
+    "hooks.waits": ("wait_until", "wait_until_async"),
+    "many": (
         "Wait",
         "as_completed",
         "as_completed_async",
@@ -74,17 +92,23 @@ _OF_MANY = frozenset(
         "wait_all_async",
         "wait_any",
         "wait_any_async",
-    )
-)
+    ),
+    "options": ("WaitOptions",),
+    "outcome": ("ExceptionOutcome", "ResponseOutcome", "WaiterOutcome"),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """What many waits need (asyncio, queues) is imported by who uses it."""
-    if name not in _OF_MANY:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import many  # noqa: PLC0415 - see above
+    value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
+    globals()[name] = value
+    return value
 
-    return getattr(many, name)
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())

@@ -10,7 +10,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
-from .options import seconds as checked_seconds
+from .arguments import seconds as checked_seconds
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -25,10 +25,11 @@ _ends: contextvars.ContextVar[tuple[float, ...]] = contextvars.ContextVar(
 class deadline:  # noqa: N801 - reads as `with deadline(600):`
     """A total budget for all waits inside: `with deadline(600): ...`.
 
-    It bounds every wait started inside, `get_waiter` and the forms of `conditions` included; a
-    wait that starts with nothing left raises `WaiterTimeoutError` without a request. It does not
-    bound plain client calls. Nested, the nearest end wins. Tasks created inside inherit it; a
-    thread of yours takes it by `d.run(fn, ...)`, or by entering `with d:` itself.
+    It bounds every wait that is started inside, `get_waiter` and the forms of `conditions`
+    included. A wait that starts after the deadline raises `WaiterTimeoutError` without a request.
+    Plain client calls are not bounded. Of nested deadlines the nearest end wins. Tasks that are
+    created inside inherit the deadline; other threads take it by `d.run(fn, ...)`, or by entering
+    `with d:` themselves.
 
     Args:
         seconds: seconds (or a `timedelta`) from the first time it is entered.
@@ -45,7 +46,7 @@ class deadline:  # noqa: N801 - reads as `with deadline(600):`
 
     @property
     def remaining(self) -> float:
-        """Seconds left, never negative; all of them before it is first entered."""
+        """The seconds left, never negative; the full budget before it is first entered."""
         if self._end is None:
             return self._seconds
         return max(0.0, self._end - time.monotonic())
@@ -53,14 +54,10 @@ class deadline:  # noqa: N801 - reads as `with deadline(600):`
     def run(
         self, function: Callable[..., ResultT], /, *args: object, **keywords: object
     ) -> ResultT:
-        """Call a function under this deadline, from whatever thread.
-
-        Args:
-            function: what is called.
-            args, keywords: what it is called with.
+        """Call `function(*args, **keywords)` under this deadline, from any thread.
 
         Returns:
-            What it returns.
+            The value that the function returns.
         """
         with self:
             return function(*args, **keywords)
@@ -85,17 +82,17 @@ class deadline:  # noqa: N801 - reads as `with deadline(600):`
         _ends.set(tuple(ends))
 
 
-def budget_of(waiter: str, max_wait: object) -> float:
-    """`max_wait` in seconds, cut to the deadline around the caller.
+def effective_max_wait(waiter: str, max_wait: object) -> float:
+    """Return `max_wait` in seconds, cut to the deadline around the caller.
 
-    Section "Waiter workflow" demands that the caller says how long to wait; a deadline says it too.
+    Section "Waiter workflow" demands that the caller gives a bound; a deadline is one too.
 
     Args:
-        waiter: what messages call the wait.
-        max_wait: what the caller gave; None if nothing.
+        waiter: the name of the wait in messages.
+        max_wait: the caller's value; None if it was not given.
 
     Returns:
-        Seconds; not positive where the deadline is past.
+        Seconds; not positive where the deadline has passed.
 
     Raises:
         TypeError: neither is given, or it is no number.
@@ -106,11 +103,11 @@ def budget_of(waiter: str, max_wait: object) -> float:
         given = checked_seconds("max_wait", max_wait)
         return given if left is None else min(given, left)
     if left is None:
-        raise TypeError(f"{waiter} needs max_wait: the seconds you are willing to wait")
+        raise TypeError(f"{waiter} needs max_wait, the number of seconds to wait at most")
     return left
 
 
 def seconds_left() -> float | None:
-    """Seconds to the nearest end around the caller, negative once it is past; None without one."""
+    """Return the seconds to the nearest deadline, negative once it has passed; None without one."""
     ends = _ends.get()
     return min(ends) - time.monotonic() if ends else None

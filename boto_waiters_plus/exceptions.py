@@ -4,22 +4,26 @@ ValueError
   WaiterDefinitionError            a definition that breaks a rule
 botocore.exceptions.WaiterError
   WaiterError                      any wait that did not succeed
-    WaiterFailedError              the resource or the service said no
-    WaiterAttemptsError            the looks are used up
-    WaiterTimeoutError             the time is used up (a TimeoutError too)
-    WaiterCancelledError           somebody stopped it
+    WaiterFailedError              a failure state, or an error that no acceptor matched
+    WaiterAttemptsError            attempts used up
+    WaiterTimeoutError             timed out (a TimeoutError too)
+    WaiterCancelledError           cancelled
     WaitersError                   some of many waits did not succeed
 """
 
 from __future__ import annotations
 
+import builtins
 import pickle
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import botocore.exceptions
 
 from .engine.model import MatchedAcceptor
+
+# An exception group has them; there is none before Python 3.11.
+_GROUP: Final[Any] = getattr(builtins, "BaseExceptionGroup", ())
 
 
 class WaiterDefinitionError(ValueError):
@@ -119,8 +123,7 @@ class WaiterError(botocore.exceptions.WaiterError):
     # BotoCoreError's own __reduce__ drops everything but `kwargs` and cannot be loaded again.
     def __reduce__(self) -> tuple[Any, ...]:
         facts = {**self.__dict__, "__cause__": self.__cause__}
-        # A transport error may hold a socket, a response a stream: they are left behind, and the
-        # rest goes.
+        # A transport error may hold a socket, a response a stream: these are left out.
         state = {name: value for name, value in facts.items() if _can_be_pickled(value)}
         return _rebuild_error, (type(self), self.kwargs["name"], self.kwargs["reason"]), state
 
@@ -134,9 +137,14 @@ def _rebuild_error(cls: type[WaiterError], name: str, reason: str) -> WaiterErro
 
 
 def _can_be_pickled(value: Any) -> bool:
+    # Trying those out would try their causes too, each twice as often as the one before.
+    if isinstance(value, WaiterError):
+        return True
+    if isinstance(value, _GROUP):
+        return all(_can_be_pickled(error) for error in value.exceptions)
     try:
         pickle.loads(pickle.dumps(value))  # noqa: S301 - our own bytes of a moment ago
-    # Whatever a foreign object's pickling raises, ours must go through.
+    # Whatever the pickling of another's object raises, ours must succeed.
     except Exception:
         return False
     return True

@@ -1,18 +1,22 @@
-"""Every option of a wait, checked where it is given, and the policy they make."""
+"""Every option of a wait, checked where it is given, and the policy that options make."""
 
 from __future__ import annotations
 
-import difflib
-import inspect
-import math
-import numbers
-import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import timedelta
-from decimal import Decimal
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Final, Literal, Protocol, runtime_checkable
 
+from .arguments import (
+    callback,
+    check_order,
+    count,
+    flag,
+    seconds,
+    seconds_or_zero,
+    unknown,
+    with_methods,
+)
 from .engine.machine import LastAttempt, Pace, Policy
 from .engine.model import WaiterDefinition
 from .engine.wait_event import WaitEvent
@@ -21,42 +25,42 @@ Seconds = float | timedelta
 
 
 class CancelEvent(Protocol):
-    """What stops a wait: `threading.Event`, or anything with these two methods."""
+    """An event that cancels a wait: `threading.Event`, or anything with these two methods."""
 
     def is_set(self) -> bool:
-        """Whether the wait shall stop."""
+        """Whether the wait is to be cancelled."""
         ...
 
     def wait(self, timeout: float | None = None, /) -> bool:
-        """Block until it is set, at most `timeout` seconds; whether it is set."""
+        """Block until it is set, at most `timeout` seconds; return whether it is set."""
         ...
 
 
 class WakeSignal(Protocol):
-    """What makes a wait look again at once: `threading.Event`, or anything with these methods."""
+    """An event that ends a delay early: `threading.Event`, or anything with these methods."""
 
     def is_set(self) -> bool:
-        """Whether there is news."""
+        """Whether something has happened since `clear`."""
         ...
 
     def wait(self, timeout: float | None = None, /) -> bool:
-        """Block until there is news, at most `timeout` seconds; whether there is."""
+        """Block until it is set, at most `timeout` seconds; return whether it is set."""
         ...
 
     def clear(self) -> None:
-        """Forget the news: the wait is about to look."""
+        """Reset it: the wait is about to poll."""
         ...
 
 
 @runtime_checkable
 class Subscribable(Protocol):
-    """A signal that several waits may share: each has a view of its own (`signals.Signal`).
+    """A signal that several waits may share: each has a subscription (`signals.Signal`).
 
-    A view with a method `unsubscribe` is told by it that its wait is over.
+    A subscription with a method `unsubscribe` is ended by it when its wait is over.
     """
 
     def subscribe(self) -> WakeSignal:
-        """The signal as one wait sees it, from now on."""
+        """Return a subscription for one wait, from now on."""
         ...
 
 
@@ -64,100 +68,99 @@ class Subscribable(Protocol):
 class WaitOptions:
     """The options of a wait; None means not given.
 
-    What a call gives wins over `enable(client)`, that over the session's, `install`'s, the
-    definition's and the built-in values, in this order. Delays are seconds or `timedelta`.
+    An option of a call wins over `enable(client)`, that over the session's, `install`'s, the
+    definition's and the built-in value, in this order. Delays are seconds or a `timedelta`.
+
+    Attributes:
+        min_delay: the least delay between two attempts; default: the definition's `minDelay`.
+        max_delay: the largest delay between two attempts; default: the definition's `maxDelay`.
+        max_attempts: the number of attempts after which the wait ends with
+            `WaiterAttemptsError`; default: no bound.
+        delay_pace: `"fixed"` for `min_delay` each time, or a function that is given the attempt
+            number and returns seconds; default: the specification's jittered backoff.
+        last_attempt: when the last attempt is made: `"late"`, as late as an answer in time
+            allows (the default), `"spec"`, a `min_delay` before the end, or `"deadline"`, at the
+            end.
+        initial_delay: seconds before the first attempt; they count towards `max_wait`.
+        success_count: the number of successes on consecutive attempts, `min_delay` apart, that
+            end the wait; default: 1.
+        missing_ok_for: seconds from the first attempt in which a not-found error is a retry.
+        retry_transient: True retries transient and throttling errors that are left after the
+            SDK's own retries; default: they end the wait.
+        wake_signal: a `Signal`, an `SqsSignal` or an event (which is cleared) that ends a delay
+            early.
+        cancel_event: an event that ends the wait with `WaiterCancelledError`.
+        on_attempt: called with a `WaitEvent` after each attempt; an exception that it raises ends
+            the wait.
+        call_in_thread: True makes each call in a daemon thread that is abandoned at the deadline.
+            It bounds what cannot be interrupted (event handlers and callables of the caller, the
+            refresh of credentials), and may leave that thread behind until the call is over.
+            Awaited calls need none.
 
     Raises:
         TypeError: a value is of the wrong kind.
-        ValueError: a value is out of range, or `min_delay` is over `max_delay`.
+        ValueError: a value is out of range, or `min_delay` is more than `max_delay`.
     """
 
     min_delay: Seconds | None = None
-    """The least delay between two attempts; the definition's `minDelay` if not given."""
     max_delay: Seconds | None = None
-    """The largest delay between two attempts; the definition's `maxDelay` if not given."""
     max_attempts: int | None = None
-    """The number of calls after which the wait ends with `WaiterAttemptsError`."""
-    delay_pace: Literal["spec", "eager"] | Callable[[int], float] | None = None
-    """`"spec"`, `"eager"` (between min_delay / 4 and min_delay), or seconds by attempt number."""
+    delay_pace: Literal["fixed"] | Callable[[int], float] | None = None
     last_attempt: Literal["late", "spec", "deadline"] | None = None
-    """Where the one last look is put: as late as an answer in time allows (the default), a
-    `min_delay` before the end as the specification's text says, or at the end."""
     initial_delay: Seconds | None = None
-    """Seconds before the first attempt; they count into `max_wait`."""
     success_count: int | None = None
-    """Successes on consecutive attempts, `min_delay` apart, that are asked for."""
     missing_ok_for: Seconds | None = None
-    """Seconds from the first attempt in which a not-found error is no failure."""
     retry_transient: bool | None = None
-    """Whether errors that the SDK itself retries, throttling included, are sat out."""
     wake_signal: WakeSignal | Subscribable | None = None
-    """What makes the wait look again at once: a `Signal`, an `SqsSignal`, or an event (cleared)."""
     cancel_event: CancelEvent | None = None
-    """An event that ends the wait with `WaiterCancelledError`."""
     on_attempt: Callable[[WaitEvent], object] | None = None
-    """Called after each attempt with a `WaitEvent`; what it raises ends the wait."""
     call_in_thread: bool | None = None
-    """Whether each call runs in a daemon thread, which is given up at the deadline. Bounds what
-    cannot be interrupted (your own event handlers and callables, the refresh of credentials), and
-    may leave that one thread behind until it is done. A call that is awaited needs none."""
 
     def __post_init__(self) -> None:
-        for name in ("min_delay", "max_delay"):
-            self._check(name, seconds)
-        for name in ("initial_delay", "missing_ok_for"):
-            self._check(name, _seconds_from_zero)
-        for name in ("max_attempts", "success_count"):
-            self._check(name, _count)
-        self._check("delay_pace", _pace)
-        self._check("last_attempt", _last_attempt)
-        self._check("retry_transient", _flag)
-        self._check("call_in_thread", _flag)
-        self._check("wake_signal", _wake_signal)
-        self._check("cancel_event", lambda n, v: _with_methods(n, v, "is_set", "wait"))
-        self._check("on_attempt", _callback)
+        for name in OPTION_NAMES:
+            value = getattr(self, name)
+            if value is not None:
+                # Frozen for all but the constructor, which turns values into plain numbers.
+                object.__setattr__(self, name, _CHECKS[name](name, value))
         if self.min_delay is not None and self.max_delay is not None:
             check_order(self.min_delay, self.max_delay)
 
-    def _check(self, name: str, checked: Callable[[str, Any], Any]) -> None:
-        value = getattr(self, name)
-        if value is not None:
-            # Frozen for everybody but the constructor, which turns values into plain numbers.
-            object.__setattr__(self, name, checked(name, value))
-
-    def over(self, *lower: WaitOptions) -> WaitOptions:
-        """These options, completed by those of lower precedence."""
-        layers = (self, *lower)
-        merged: dict[str, Any] = {}
+    def merged_over(self, lower: WaitOptions | None) -> WaitOptions:
+        """Return these options, completed by those of lower precedence (None: there are none)."""
+        if lower is None:
+            return self
+        if self is NO_OPTIONS:
+            return lower
+        merged = object.__new__(WaitOptions)
         for name in OPTION_NAMES:
-            given = (getattr(layer, name) for layer in layers)
-            merged[name] = next((value for value in given if value is not None), None)
-        return WaitOptions(**merged)
+            value = getattr(self, name)
+            # Both were checked when they were given.
+            object.__setattr__(merged, name, getattr(lower, name) if value is None else value)
+        return merged
 
 
-OPTION_NAMES: tuple[str, ...] = tuple(field.name for field in fields(WaitOptions))
+OPTION_NAMES: Final[tuple[str, ...]] = tuple(field.name for field in fields(WaitOptions))
+_NAMES: Final = frozenset(OPTION_NAMES)
 
 
-def as_options(value: WaitOptions | Mapping[str, Any] | None, name: str) -> WaitOptions:
-    """Options given as `WaitOptions`, as a mapping of its fields, or not at all.
+def as_options(value: WaitOptions | Mapping[str, Any], name: str) -> WaitOptions:
+    """Return options given as `WaitOptions` or as a mapping of its fields.
 
     Raises:
         TypeError: neither of these, or a mapping with an unknown field.
     """
-    if value is None:
-        return NO_OPTIONS
     if isinstance(value, WaitOptions):
         return value
     if not isinstance(value, Mapping):
         raise TypeError(f"{name} must be WaitOptions or a mapping, not {type(value).__name__}")
     for key in value:
-        if key not in OPTION_NAMES:
+        if key not in _NAMES:
             raise TypeError(f"{name}: {unknown(key, OPTION_NAMES, 'option')}")
     return WaitOptions(**value)
 
 
-def split_options(keywords: Mapping[str, Any]) -> tuple[WaitOptions, dict[str, Any]]:
-    """Tell our options from operation parameters.
+def split_options(keywords: Mapping[str, Any]) -> tuple[WaitOptions, Mapping[str, Any]]:
+    """Return the options and the operation's parameters among keywords.
 
     Every keyword of ours has an underscore and no member of an AWS operation has one, so that a
     misspelt option is caught here instead of being sent.
@@ -165,87 +168,24 @@ def split_options(keywords: Mapping[str, Any]) -> tuple[WaitOptions, dict[str, A
     Raises:
         TypeError: a keyword with an underscore that is no option, with the nearest that is.
     """
-    options = {name: value for name, value in keywords.items() if name in OPTION_NAMES}
-    parameters = {name: value for name, value in keywords.items() if name not in OPTION_NAMES}
-    for name in parameters:
-        if "_" in name:
+    with_underscore = [name for name in keywords if "_" in name]
+    if not with_underscore:
+        return NO_OPTIONS, keywords
+    for name in with_underscore:
+        if name not in _NAMES:
             raise TypeError(unknown(name, ("max_wait", *OPTION_NAMES), "option"))
-    return WaitOptions(**options), parameters
-
-
-def unknown(name: object, known: Iterable[str], what: str) -> str:
-    """Words for a name that does not exist, with the nearest that does."""
-    near = nearest(str(name), known)
-    hint = f"; did you mean {near!r}?" if near else ""
-    return f"unknown {what} {name!r}{hint}"
-
-
-def _is_finite(value: numbers.Real) -> bool:
-    if isinstance(value, numbers.Integral):
-        return True
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # a Fraction of more than any float, and no less finite
-        return True
-
-
-def _as_float(value: Any) -> float:
-    """The number as int or float, cut to the largest float."""
-    exact: Any = int(value) if isinstance(value, numbers.Integral) else value
-    try:
-        as_float = float(exact)
-    except OverflowError:
-        as_float = math.inf
-    # Decimal's answer to too large a number is inf.
-    if not math.isfinite(as_float):
-        return sys.float_info.max if exact > 0 else -sys.float_info.max
-    return exact if isinstance(exact, int) else as_float
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name most like this one; None if none is like it."""
-    found = difflib.get_close_matches(name, list(known), n=1)
-    return found[0] if found else None
-
-
-def seconds(name: str, value: Any, *, zero: bool = False) -> float:
-    """A number of seconds as int or float; whole numbers stay whole.
-
-    Args:
-        name: the argument, for messages.
-        value: a number, or a `timedelta`.
-        zero: whether 0 is allowed.
-
-    Raises:
-        TypeError: not a number.
-        ValueError: not finite, negative, or 0 where that makes no sense.
-    """
-    if isinstance(value, timedelta):
-        value = value.total_seconds()
-    if isinstance(value, bool) or not isinstance(value, (numbers.Real, Decimal)):
-        raise TypeError(f"{name} must be seconds or a timedelta, not {type(value).__name__}")
-    if not (value.is_finite() if isinstance(value, Decimal) else _is_finite(value)):
-        raise ValueError(f"{name} must be finite, not {value}")
-    exact = _as_float(value)
-    if exact < 0 or (exact == 0 and not zero):
-        raise ValueError(f"{name} must be {'at least' if zero else 'greater than'} 0, not {exact}")
-    return exact
-
-
-def check_order(min_delay: Any, max_delay: Any) -> None:
-    """Refuse a least delay over the largest."""
-    if min_delay > max_delay:
-        raise ValueError(f"min_delay ({min_delay}) is more than max_delay ({max_delay})")
+    options = WaitOptions(**{name: keywords[name] for name in with_underscore})
+    return options, {name: value for name, value in keywords.items() if name not in _NAMES}
 
 
 def policy_for(definition: WaiterDefinition, options: WaitOptions, max_wait: float) -> Policy:
-    """The policy of a wait under a definition, from merged options.
+    """Return the policy of a wait under a definition, from merged options.
 
     Raises:
-        ValueError: `min_delay` is over `max_delay`.
+        ValueError: `min_delay` is more than `max_delay`.
     """
-    min_delay = number(options.min_delay, definition.min_delay)
-    max_delay = number(options.max_delay, definition.max_delay)
+    min_delay: Any = definition.min_delay if options.min_delay is None else options.min_delay
+    max_delay: Any = definition.max_delay if options.max_delay is None else options.max_delay
     check_order(min_delay, max_delay)
     return Policy(
         min_delay=min_delay,
@@ -254,65 +194,41 @@ def policy_for(definition: WaiterDefinition, options: WaitOptions, max_wait: flo
         max_attempts=options.max_attempts,
         pace=pace_of(options, Pace.SPEC),
         last_attempt=LastAttempt(options.last_attempt or "late"),
-        **judging(options),
+        **verdict_options(options),
     )
 
 
-def judging(options: WaitOptions) -> dict[str, Any]:
-    """The options that have the same name and meaning in every policy."""
+def verdict_options(options: WaitOptions) -> dict[str, Any]:
+    """Return the options that have the same name and meaning in every policy."""
     return {
-        "initial_delay": number(options.initial_delay, 0),
+        "initial_delay": options.initial_delay or 0,
         "success_count": options.success_count or 1,
-        "missing_ok_for": number(options.missing_ok_for, 0),
+        "missing_ok_for": options.missing_ok_for or 0,
         "retry_transient": bool(options.retry_transient),
     }
-
-
-def number(value: Seconds | None, default: float) -> float:
-    """An option that is seconds, or what holds where it was not given."""
-    if value is None:
-        return default
-    return value.total_seconds() if isinstance(value, timedelta) else value
 
 
 def pace_of(
     options: WaitOptions, default: Pace | Callable[[int], float]
 ) -> Pace | Callable[[int], float]:
-    """The pace that the options ask for."""
-    match options.delay_pace:
-        case None:
-            return default
-        case str(name):
-            return Pace(name)
-        case pace:
-            return pace
+    """Return the pace that the options choose."""
+    if options.delay_pace is None:
+        return default
+    return Pace.FIXED if options.delay_pace == "fixed" else options.delay_pace
 
 
-def _seconds_from_zero(name: str, value: Any) -> float:
-    return seconds(name, value, zero=True)
-
-
-def _count(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be a whole number, not {type(value).__name__}")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, not {value}")
-    return int(value)
-
-
-def _flag(name: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"{name} must be True or False, not {type(value).__name__}")
-    return value
-
-
-def _pace(name: str, value: Any) -> Any:
+def _delay_pace(name: str, value: Any) -> Any:
     if callable(value) and not isinstance(value, type):
         return value
     if not isinstance(value, str):
-        raise TypeError(f'{name} must be "spec", "eager" or a function of the attempt number')
-    if value not in ("spec", "eager"):
-        raise ValueError(f"{name}: {unknown(value, ('spec', 'eager'), 'pace')}")
+        raise TypeError(f'{name} must be "fixed" or a function of the attempt number')
+    if value in ("spec", "eager"):
+        raise ValueError(
+            f"{name}={value!r} is no longer an option: the specification's algorithm is the "
+            "default; set min_delay and max_delay instead"
+        )
+    if value != "fixed":
+        raise ValueError(f"{name}: {unknown(value, ('fixed',), 'pace')}")
     return value
 
 
@@ -325,24 +241,31 @@ def _last_attempt(name: str, value: Any) -> str:
     return str(value)
 
 
-def _callback(name: str, value: Any) -> Any:
-    if not callable(value):
-        raise TypeError(f"{name} must be a function, not {type(value).__name__}")
-    if inspect.iscoroutinefunction(value):
-        raise TypeError(f"{name} must be a plain function: it is called between two attempts")
-    return value
-
-
 def _wake_signal(name: str, value: Any) -> Any:
     if isinstance(value, Subscribable):
         return value
-    return _with_methods(name, value, "is_set", "wait", "clear")
+    return with_methods(name, value, "is_set", "wait", "clear")
 
 
-def _with_methods(name: str, value: Any, *methods: str) -> Any:
-    if not all(callable(getattr(value, method, None)) for method in methods):
-        raise TypeError(f"{name} must have the methods {', '.join(methods)} (threading.Event has)")
-    return value
+def _cancel_event(name: str, value: Any) -> Any:
+    return with_methods(name, value, "is_set", "wait")
 
 
-NO_OPTIONS = WaitOptions()
+_CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {
+    "min_delay": seconds,
+    "max_delay": seconds,
+    "max_attempts": count,
+    "delay_pace": _delay_pace,
+    "last_attempt": _last_attempt,
+    "initial_delay": seconds_or_zero,
+    "success_count": count,
+    "missing_ok_for": seconds_or_zero,
+    "retry_transient": flag,
+    "wake_signal": _wake_signal,
+    "cancel_event": _cancel_event,
+    "on_attempt": callback,
+    "call_in_thread": flag,
+}
+
+NO_OPTIONS: Final = WaitOptions()
+"""No option is given."""

@@ -1,59 +1,121 @@
-"""What was set for all waits, for a session's, for a client's."""
+"""What was set by `install` and `enable`, merged level by level.
+
+Three levels can be set: the process (`install`), a session and a client (`enable`). Each level
+keeps what was set there; what holds for a client is merged once and merged again only after a
+level has changed.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from .definitions.overlays import Layer
-from .options import NO_OPTIONS, WaitOptions
-from .runtime.wait_run import Observer
+if TYPE_CHECKING:
+    from .definitions.overlays import Layer
+    from .options import WaitOptions
 
 ItemT = TypeVar("ItemT")
 
+Observer = Callable[[Any], object]
+"""A function that is called with each `WaitEvent`."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
-    """Definitions, defaults and observers of one level; never changed, only replaced."""
 
-    definitions: tuple[Layer, ...] = ()
-    defaults: WaitOptions = NO_OPTIONS
-    observers: tuple[Observer, ...] = ()
+# Not a dataclass: `install` imports this module, and a program that never waits shall not pay.
+class Settings:
+    """Definitions, default options and observers; never changed, only replaced.
 
-    def extended(
+    Args:
+        definitions: definitions and overlays, the first of a name wins.
+        defaults: default options; None: not given.
+        observers: called with each `WaitEvent`.
+    """
+
+    __slots__ = ("defaults", "definitions", "observers")
+
+    def __init__(
         self,
-        definitions: tuple[Layer, ...],
-        defaults: WaitOptions | None,
-        observer: Observer | None,
-    ) -> Scope:
-        """This scope after another `install` or `enable`: defaults replace, the rest adds up.
+        definitions: tuple[Layer, ...] = (),
+        defaults: WaitOptions | None = None,
+        observers: tuple[Observer, ...] = (),
+    ) -> None:
+        self.definitions = definitions
+        self.defaults = defaults
+        self.observers = observers
 
-        Of two definitions of one waiter the one given last wins.
+    def extended(self, new: Settings) -> Settings:
+        """Return these settings after another `install` or `enable` on the same level.
+
+        Defaults replace, definitions and observers add up. Of two definitions of one waiter the
+        later one wins.
         """
-        new = () if observer is None else (observer,)
-        return Scope(
-            definitions=_once(definitions, self.definitions),
-            defaults=self.defaults if defaults is None else defaults,
-            observers=_once(self.observers, new),
+        return Settings(
+            _joined(new.definitions, self.definitions),
+            self.defaults if new.defaults is None else new.defaults,
+            _joined(self.observers, new.observers),
         )
 
-    def over(self, lower: Scope) -> Scope:
-        """This scope, completed by one of lower precedence."""
-        return Scope(
-            definitions=_once(self.definitions, lower.definitions),
-            defaults=self.defaults.over(lower.defaults),
-            observers=_once(self.observers, lower.observers),
+    def merged_over(self, lower: Settings) -> Settings:
+        """Return these settings, completed by those of lower precedence."""
+        if self is NO_SETTINGS:
+            return lower
+        if lower is NO_SETTINGS:
+            return self
+        defaults = self.defaults
+        if defaults is None or lower.defaults is None:
+            defaults = defaults or lower.defaults
+        else:
+            defaults = defaults.merged_over(lower.defaults)
+        return Settings(
+            _joined(self.definitions, lower.definitions),
+            defaults,
+            _joined(self.observers, lower.observers),
         )
 
 
-def _once(first: tuple[ItemT, ...], second: tuple[ItemT, ...]) -> tuple[ItemT, ...]:
-    """Both, in this order, each item at its first place."""
-    kept: list[ItemT] = []
+NO_SETTINGS = Settings()
+
+
+class SettingsLevel:
+    """What was set on one level, over the level below it.
+
+    Args:
+        below: the next level; None: this is the lowest.
+    """
+
+    __slots__ = ("_below", "_merged", "own")
+
+    def __init__(self, below: SettingsLevel | None = None) -> None:
+        self.own = NO_SETTINGS
+        self._below = below
+        # Replaced as one object: a thread sees either all of it or nothing.
+        self._merged = (NO_SETTINGS, NO_SETTINGS, NO_SETTINGS)
+
+    def merged(self) -> Settings:
+        """Return what holds on this level; the same object until a level has changed."""
+        below = self._below
+        if below is None:
+            return self.own
+        own, lower = self.own, below.merged()
+        merged = self._merged
+        if merged[0] is not own or merged[1] is not lower:
+            self._merged = merged = (own, lower, own.merged_over(lower))
+        return merged[2]
+
+
+def _joined(first: tuple[ItemT, ...], second: tuple[ItemT, ...]) -> tuple[ItemT, ...]:
+    """Return both in this order, each item at its first place."""
+    if not first or not second:
+        return first or second
+    kept: dict[object, ItemT] = {}
     for item in (*first, *second):
-        # By equality: a handler need not be hashable.
-        if item not in kept:
-            kept.append(item)
-    return tuple(kept)
+        kept.setdefault(item if _is_hashable(item) else id(item), item)
+    return tuple(kept.values())
 
 
-EMPTY = Scope()
+def _is_hashable(item: object) -> bool:
+    # A handler need not be: any callable will do.
+    try:
+        hash(item)
+    except TypeError:
+        return False
+    return True

@@ -185,3 +185,43 @@ def test_definition_error_names_its_place_and_can_be_copied(place, words, way):
         assert str(one) == words
         assert (one.problem, one.source) == ("it is wrong", "a.json")
         assert (one.waiter, one.acceptor) == (place.get("waiter"), place.get("acceptor"))
+
+
+def nested(depth):
+    error = None
+    for level in range(depth):
+        outer = WaiterFailedError(f"Level{level}", "failed", last_exception=error)
+        outer.__cause__ = error
+        error = outer
+    return error
+
+
+def test_pickling_is_linear_in_the_depth_of_causes():
+    tried = []
+
+    class Counting(str):
+        __slots__ = ()
+
+        def __reduce__(self):
+            tried.append(self)
+            return str, (str(self),)
+
+    counts = []
+    for depth in (6, 12):
+        error = nested(depth)
+        innermost = error
+        while innermost.__cause__ is not None:
+            innermost = innermost.__cause__
+        innermost.observed = Counting("seen")
+        tried.clear()
+        assert pickle.loads(pickle.dumps(error)).waiter == error.waiter
+        counts.append(len(tried))
+    assert counts[0] == counts[1]
+
+
+def test_deep_causes_survive_pickling():
+    error = pickle.loads(pickle.dumps(nested(30)))
+    depth = 0
+    while error is not None:
+        error, depth = error.__cause__, depth + 1
+    assert depth == 30

@@ -12,6 +12,7 @@ from decimal import Decimal
 import pytest
 
 from boto_waiters_plus import WaitOptions
+from boto_waiters_plus.arguments import seconds
 from boto_waiters_plus.conditions import poll
 from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.machine import LastAttempt, Pace
@@ -20,7 +21,6 @@ from boto_waiters_plus.options import (
     OPTION_NAMES,
     as_options,
     policy_for,
-    seconds,
     split_options,
 )
 
@@ -250,7 +250,7 @@ def test_higher_precedence_wins_field_by_field():
     call = WaitOptions(min_delay=1, retry_transient=False)
     session = WaitOptions(min_delay=2, max_delay=9, retry_transient=True)
     install = WaitOptions(max_delay=8, initial_delay=0, success_count=3)
-    assert call.over(session, install) == WaitOptions(
+    assert call.merged_over(session, install) == WaitOptions(
         min_delay=1, max_delay=9, retry_transient=False, initial_delay=0, success_count=3
     )
 
@@ -261,7 +261,7 @@ def test_every_option_can_be_merged():
         min_delay=1,
         max_delay=2,
         max_attempts=3,
-        delay_pace="eager",
+        delay_pace="fixed",
         last_attempt="spec",
         initial_delay=4,
         success_count=5,
@@ -272,8 +272,8 @@ def test_every_option_can_be_merged():
         on_attempt=print,
         call_in_thread=True,
     )
-    assert NO_OPTIONS.over(given) == given
-    assert given.over(NO_OPTIONS) == given
+    assert NO_OPTIONS.merged_over(given) == given
+    assert given.merged_over(NO_OPTIONS) == given
     assert all(getattr(given, name) is not None for name in OPTION_NAMES)
 
 

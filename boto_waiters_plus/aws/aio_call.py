@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
-from ..engine.machine import Facts
 from ..options import CancelEvent
-from ..runtime.attempt import Attempt
+from ..runtime.attempt import Ended, Reply
 from ..runtime.clock import SIGNAL_SLICE
 
 if TYPE_CHECKING:
     import asyncio
 
 
-def is_async(client_class: type) -> bool:
-    """Whether a client's calls are awaited: aiobotocore's, by the module of its base class."""
-    return any(base.__module__.startswith("aiobotocore.") for base in client_class.__mro__)
-
-
 async def cut_off(
-    attempt: Callable[[], Awaitable[Attempt]],
+    attempt: Callable[[], Awaitable[Any]],
     seconds: float | None,
     cancel: CancelEvent | None = None,
-) -> Attempt:
+) -> Reply:
     """The attempt, or that it was cut off; with its task, the call's connection is let go of.
 
     Not `asyncio.wait_for`: its TimeoutError could be one that the call itself raised.
@@ -35,7 +29,7 @@ async def cut_off(
         cancel: ends it when set; looked at in turns, it may be another thread's.
     """
     if seconds is None and cancel is None:
-        return await attempt()
+        return Reply(await attempt())
     # 11 ms that a program which only blocks never pays.
     import asyncio  # noqa: PLC0415
 
@@ -43,15 +37,15 @@ async def cut_off(
     try:
         cause = await _cause_to_end(task, seconds, cancel)
         if cause is None:
-            return task.result()
+            return Reply(task.result())
     finally:
         await _end(task)
-    return Attempt(facts=Facts(acceptor=None), cut_off=cause)
+    return Reply(ended=cause)
 
 
 async def _cause_to_end(
-    task: asyncio.Future[Attempt], seconds: float | None, cancel: CancelEvent | None
-) -> Literal["deadline", "cancel"] | None:
+    task: asyncio.Future[Any], seconds: float | None, cancel: CancelEvent | None
+) -> Ended | None:
     """Wait for a task; why not any longer, or None if it is done."""
     import asyncio  # noqa: PLC0415 - see above
 
@@ -63,13 +57,13 @@ async def _cause_to_end(
         if done:
             return None
         if cancel is not None and cancel.is_set():
-            return "cancel"
+            return "cancelled"
         # The timer of the loop may come a little early; where it has no slices it has come.
         if cancel is None or now() >= end:
             return "deadline"
 
 
-async def _end(task: asyncio.Future[Attempt]) -> None:
+async def _end(task: asyncio.Future[Any]) -> None:
     """Cancel a task and wait until it is over.
 
     A cancellation that arrives meanwhile is somebody else's, and passes once it is.

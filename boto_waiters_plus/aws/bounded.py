@@ -18,9 +18,8 @@ from typing import Any, TypeVar
 
 from botocore.exceptions import ClientError
 
-from ..engine.machine import Facts
 from ..options import CancelEvent
-from ..runtime.attempt import Attempt
+from ..runtime.attempt import Ended
 from ..runtime.clock import current_time
 from .aio_call import cut_off
 from .connections import hook_connections, is_process_wide, use_per_client_connections
@@ -41,12 +40,12 @@ LEGACY_DYNAMODB_SCALE = 0.05
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504, 509})
 
 
-class Abandoned(Exception):  # noqa: N818 - says what became of the call
-    """The deadline passed while the call ran: whatever came back is no answer."""
+class CallEnded(Exception):  # noqa: N818 - says what became of the call
+    """The call was ended before the operation answered."""
 
-
-class CancelledInFlight(Exception):  # noqa: N818 - says what became of the call
-    """Somebody cancelled while the call ran: whatever came back is no answer."""
+    def __init__(self, reason: Ended) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 def bounded_call(
@@ -73,16 +72,15 @@ def bounded_call(
         What the call returned.
 
     Raises:
-        Abandoned: the deadline passed, before or while the call ran. The exception that the call
-            ended in, if any, is the cause.
-        CancelledInFlight: the event was set, before or while the call ran.
+        CallEnded: the deadline passed or the event was set, before or while the call ran. The
+            exception that the call ended in, if any, is the cause.
     """
     if seconds is None and cancel_event is None:
         return call()
     if cancel_event is not None and cancel_event.is_set():
-        raise CancelledInFlight("cancelled before the call")
+        raise CallEnded("cancelled")
     if seconds is not None and not seconds > 0:
-        raise Abandoned("no time left for the call")
+        raise CallEnded("deadline")
     is_reached = _prepare(client)
     scope = Scope(seconds, cancel_event)
     try:
@@ -97,35 +95,12 @@ def bounded_call(
     return result
 
 
-def bounded_attempt(
-    attempt: Callable[[], Attempt],
-    *,
-    client: Any,
-    seconds: float | None,
-    cancel: CancelEvent | None,
-    in_thread: bool = False,
-) -> Attempt:
-    """An attempt that may say that it was cut off; see `bounded_call`."""
-    try:
-        return bounded_call(
-            attempt, client=client, seconds=seconds, cancel_event=cancel, in_thread=in_thread
-        )
-    except (Abandoned, CancelledInFlight) as cut:
-        return cut_off_attempt(cut)
-
-
-def cut_off_attempt(cut: Abandoned | CancelledInFlight) -> Attempt:
-    """The attempt whose call ended in this."""
-    facts = Facts(acceptor=None)
-    return Attempt(facts=facts, cut_off="deadline" if isinstance(cut, Abandoned) else "cancel")
-
-
 def _raise_verdict(scope: Scope, error: Exception | None) -> None:
     match scope.verdict:
         case Cause.CANCELLED:
-            raise CancelledInFlight("cancelled while the call ran") from error
+            raise CallEnded("cancelled") from error
         case Cause.DEADLINE:
-            raise Abandoned("the deadline passed while the call ran") from error
+            raise CallEnded("deadline") from error
         case None:
             return
 
@@ -215,16 +190,20 @@ _awaited: contextvars.ContextVar[_Awaited | None] = contextvars.ContextVar(
 )
 
 
-async def awaited_attempt(
-    attempt: Callable[[], Awaitable[Attempt]],
+async def awaited_call(
+    call: Callable[[], Awaitable[T]],
     *,
     client: Any,
     seconds: float | None,
-    cancel: CancelEvent | None,
-) -> Attempt:
-    """`bounded_attempt` for an aiobotocore client; time of a test's own stands still meanwhile."""
+    cancel_event: CancelEvent | None = None,
+) -> T:
+    """`bounded_call` for an aiobotocore client; a test's own time stands still meanwhile."""
     with current_time().hold(), without_late_retries(client, seconds):
-        return await cut_off(attempt, seconds, cancel)
+        reply = await cut_off(call, seconds, cancel_event)
+    if reply.ended is not None:
+        raise CallEnded(reply.ended)
+    result: T = reply.response
+    return result
 
 
 @contextlib.contextmanager

@@ -1,19 +1,18 @@
-"""The ports of a call for several waits of one client; `parts` tells its answer apart."""
+"""One call for several waits of one client; `response_split` splits the response."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
 
 from botocore.exceptions import ClientError
 
 from ..definitions.coalescing import Coalescing
-from ..engine.machine import Facts
 from ..options import CancelEvent
-from ..runtime.attempt import Attempt, Shares
-from .bounded import awaited_attempt, bounded_attempt
-from .errors import error_facts, is_of_the_call
-from .port import AsyncClientPort, ClientPort
+from ..runtime.attempt import Judge, Reply, SharedAttempts
+from .client_call import AwaitedCall, BlockingCall, ClientRequest
+from .client_kind import is_async
+from .errors import error_facts
 from .response_split import asked_ids, is_silent, parts_of
 
 OF_THE_CALLER = frozenset({
@@ -39,117 +38,52 @@ def may_be_about_one(error: Exception) -> bool:
     return facts.status is None or 400 <= facts.status < 500
 
 
-# --- the call -----------------------------------------------------------------------------------
-
-
-class SharedClientPort:
-    """Polls for several waits at once.
+class SharedCall:
+    """One call for several waits, and the judge of its reply.
 
     Args:
-        ports: of the same client and waiter, their parameters alike but for the identifiers.
-        coalescing: how the answer is told apart.
-        cancel: ends a call that is under way.
+        requests: of the same client and waiter, their parameters alike but for the identifiers.
+        judges: those of the waits, in the same order.
+        coalescing: how the response is split.
+        cancel: ends a call in flight.
     """
 
     def __init__(
         self,
-        ports: Sequence[ClientPort],
+        requests: Sequence[ClientRequest],
+        judges: Sequence[Judge],
         coalescing: Coalescing,
         *,
         cancel: CancelEvent | None = None,
     ) -> None:
-        self.client = ports[0].client
-        self.cancel = cancel
-        self._ports = ports
+        self._judges = judges
         self._coalescing = coalescing
         self._ids: list[list[str]] = []
-        for port in ports:
-            asked = asked_ids(coalescing, port.parameters)
+        for request in requests:
+            asked = asked_ids(coalescing, request.parameters)
             assert asked is not None, "its identifiers were read before"
-            self._member, ids = asked
+            member, ids = asked
             self._ids.append(ids)
+        # No identifier is asked for twice.
+        distinct = list(dict.fromkeys(each for ids in self._ids for each in ids))
+        client = requests[0].client
+        send = partial(requests[0].send_for, member, distinct)
+        kind = AwaitedCall if is_async(type(client)) else BlockingCall
+        self.make = kind(send, client, cancel=cancel).make
 
-    def poll(self, time_left: float | None) -> Shares:
-        """Make the call, which ends after `time_left` seconds."""
-        return self.shares(
-            bounded_attempt(
-                self._attempt, client=self.client, seconds=time_left, cancel=self.cancel
-            )
-        )
-
-    def _attempt(self) -> Attempt:
-        try:
-            return _answer(response=self.call())
-        except Exception as error:
-            if not is_of_the_call(error):
-                raise
-            return _answer(exception=error)
-
-    def call(self) -> Any:
-        """Make the bare call; no identifier is asked for twice."""
-        ids = dict.fromkeys(each for ids in self._ids for each in ids)
-        return self._ports[0].call(**{self._member: list(ids)})
-
-    def shares(self, answer: Attempt) -> Shares:
-        """What each wait has of an answer."""
-        error = answer.exception
-        if answer.cut_off is not None:
-            return Shares(attempts=tuple(_answer(cut_off=answer.cut_off) for _ in self._ports))
-        if error is not None:
-            if may_be_about_one(error):
-                return Shares(instead="halve")
-            return Shares(attempts=tuple(port.raised(error) for port in self._ports))
-        parts = parts_of(answer.response, self._ids, self._coalescing)
+    def judge(self, reply: Reply) -> SharedAttempts:
+        """Return the attempt of each wait."""
+        if reply.error is not None:
+            if reply.ended is None and may_be_about_one(reply.error):
+                return SharedAttempts(instead="halve")
+            return SharedAttempts(attempts=tuple(judge.judge(reply) for judge in self._judges))
+        parts = parts_of(reply.response, self._ids, self._coalescing)
         if parts is None:
-            return Shares(instead="part")
+            return SharedAttempts(instead="disband")
         attempts = tuple(
-            port.responded(part) for port, part in zip(self._ports, parts, strict=True)
+            judge.judge(Reply(part)) for judge, part in zip(self._judges, parts, strict=True)
         )
         for attempt in attempts:
             attempt.coalesced = len(attempts) > 1
         silent = (index for index, part in enumerate(parts) if is_silent(part, self._coalescing))
-        return Shares(attempts=attempts, silent=frozenset(silent))
-
-
-class AsyncSharedClientPort:
-    """The same for an aiobotocore client.
-
-    Args:
-        port: the port of the same client, whose calls are awaited here.
-    """
-
-    def __init__(self, port: SharedClientPort) -> None:
-        self._port = port
-
-    async def poll(self, time_left: float | None) -> Shares:
-        """Await the call, at most `time_left` seconds."""
-        port = self._port
-        return port.shares(
-            await awaited_attempt(
-                self._attempt, client=port.client, seconds=time_left, cancel=port.cancel
-            )
-        )
-
-    async def _attempt(self) -> Attempt:
-        try:
-            return _answer(response=await self._port.call())
-        except Exception as error:
-            if not is_of_the_call(error):
-                raise
-            return _answer(exception=error)
-
-
-def shared_port(
-    ports: Sequence[ClientPort | AsyncClientPort],
-    coalescing: Coalescing,
-    cancel: CancelEvent | None,
-) -> SharedClientPort | AsyncSharedClientPort:
-    """A port that calls for all, of the ports of several."""
-    blocking = [port.port if isinstance(port, AsyncClientPort) else port for port in ports]
-    shared = SharedClientPort(blocking, coalescing, cancel=cancel)
-    return AsyncSharedClientPort(shared) if isinstance(ports[0], AsyncClientPort) else shared
-
-
-def _answer(**members: Any) -> Attempt:
-    """An answer that nobody has judged."""
-    return Attempt(facts=Facts(acceptor=None), **members)
+        return SharedAttempts(attempts=attempts, omitted=frozenset(silent))

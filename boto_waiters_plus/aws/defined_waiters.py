@@ -1,14 +1,14 @@
 """Waiter objects for definitions that botocore has no waiter for.
 
 `client.get_waiter("query_execution_succeeded")` gives a real `botocore.waiter.Waiter`. Its config
-is the definition as far as `waiters-2` can say it, for whoever reads `config.acceptors`; what
-judges is the definition itself.
+is the definition as far as `waiters-2` can express it, for readers of `config.acceptors`; its
+replies are judged by the definition itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -16,18 +16,33 @@ from botocore.waiter import AcceptorConfig, WaiterModel, is_valid_waiter_error
 
 from ..definitions.waiters2 import acceptor_to_waiters2, to_waiters2
 from ..engine.model import MatchedAcceptor
-from ..options import CancelEvent
-from ..runtime.attempt import Attempt
+from ..runtime.attempt import Attempt, Judge, Reply
 from ..runtime.wait_run import WaitDescription
-from .port import ClientPort, description_of
+from .definition_judge import DefinitionJudge
 from .service_waiters import BoundWaiter
-from .stock_waiter import PORT, DropInPort
+
+_DEFINITION = "_boto_waiters_plus_definition"
+"""The attribute of a waiter object's class that holds its `Definition`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What a waiter object of ours runs."""
+
+    bound: BoundWaiter
+    description: WaitDescription
+
+    @staticmethod
+    def of(waiter: Any) -> Definition | None:
+        """Return the definition of a waiter object; None if botocore's acceptors judge."""
+        found = getattr(type(waiter), _DEFINITION, None)
+        return found if isinstance(found, Definition) else None
 
 
 def waiter_object(
     client: Any, bound: BoundWaiter, create: Callable[[str, WaiterModel, Any], Any]
 ) -> Any:
-    """A waiter object that runs a definition.
+    """Return a waiter object that runs a definition.
 
     Args:
         client: the client it will call.
@@ -37,52 +52,46 @@ def waiter_object(
     name = bound.definition.name
     model = WaiterModel({"version": 2, "waiters": {name: to_waiters2(bound.definition)}})
     waiter = create(name, model, client)
-
-    def port(waiter: Any, parameters: Mapping[str, Any], **bounds: Any) -> DefinedPort:
-        return DefinedPort(waiter, client, bound, parameters, **bounds)
-
     # Its class was made for this one object.
-    setattr(type(waiter), PORT, staticmethod(port))
+    setattr(type(waiter), _DEFINITION, Definition(bound, _description(bound)))
     return waiter
 
 
-class DefinedPort(DropInPort):
-    """Polls what a waiter object polls, and judges as its definition does.
+def defined_judge(
+    definition: Definition, client: Any, parameters: Mapping[str, Any], *, is_replaced: bool
+) -> Judge:
+    """Return the judge of one wait.
 
-    Errors that are not of the service come through as botocore raised them, as from every other
-    waiter object.
+    Args:
+        definition: the waiter object's.
+        client: the client that it calls.
+        parameters: the operation's parameters.
+        is_replaced: another function stands in the operation's place; it may return error
+            responses.
     """
+    endpoint = None if client is None else client.meta.endpoint_url
+    judge = DefinitionJudge(definition.bound, parameters, endpoint)
+    return _ErrorResponses(judge, definition.bound.operation.name) if is_replaced else judge
 
-    def __init__(
-        self,
-        waiter: Any,
-        client: Any,
-        bound: BoundWaiter,
-        parameters: Mapping[str, Any],
-        *,
-        cancel: CancelEvent | None = None,
-        in_thread: bool = False,
-    ) -> None:
-        super().__init__(waiter, (), parameters, cancel=cancel, in_thread=in_thread)
-        self._judge = ClientPort(client, bound, parameters)
-        self.description = _description(bound)
 
-    def returned(self, response: Any) -> Attempt:
-        """The attempt that ended in a response; of a replaced operation it may be an error's."""
-        if not self.keeps_errors and is_valid_waiter_error(response):
-            return self.raised(ClientError(response, self.description.operation))
-        return self._judge.responded(response)
+class _ErrorResponses:
+    """Judges error responses that were returned instead of raised."""
 
-    def raised(self, error: ClientError) -> Attempt:
-        """The attempt that ended in an error of the service."""
-        return self._judge.raised(error)
+    def __init__(self, judge: Judge, operation: str) -> None:
+        self._judge = judge
+        self._operation = operation
+
+    def judge(self, reply: Reply) -> Attempt:
+        if reply.error is None and is_valid_waiter_error(reply.response):
+            reply = Reply(error=ClientError(reply.response, self._operation))
+        return self._judge.judge(reply)
 
 
 def _description(bound: BoundWaiter) -> WaitDescription:
-    """What is waited for, in botocore's words where it has any."""
+    """Return what is waited for, in botocore's words where it has any."""
     acceptors = []
     for index, acceptor in enumerate(bound.definition.acceptors):
         config = acceptor_to_waiters2(acceptor)
         text = acceptor.matcher.describe() if config is None else AcceptorConfig(config).explanation
         acceptors.append(MatchedAcceptor(index, text))
-    return replace(description_of(bound), goal="", acceptors=tuple(acceptors))
+    return replace(bound.description, goal="", acceptors=tuple(acceptors))

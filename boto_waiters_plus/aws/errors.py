@@ -22,6 +22,8 @@ from botocore.model import OperationModel
 from botocore.parsers import ResponseParserError
 from urllib3.exceptions import HTTPError
 
+from ..engine.machine import Facts
+from ..runtime.attempt import Attempt
 from .private_names import is_retryable
 
 RAW = (
@@ -56,6 +58,30 @@ class ErrorFacts:
     retryable: bool
     throttled: bool
     missing: bool
+
+    def attempt(
+        self, error: Exception, acceptor: int | None, *, inconclusive: bool = False
+    ) -> Attempt:
+        """Return the attempt that ended in this error.
+
+        Args:
+            error: the exception.
+            acceptor: the index of the acceptor that matched it.
+            inconclusive: the SDK would have retried, had there been time.
+        """
+        return Attempt(
+            facts=Facts(
+                acceptor=None if inconclusive else acceptor,
+                retryable=self.retryable,
+                throttled=self.throttled,
+                missing=self.missing,
+            ),
+            exception=error,
+            error=self.text,
+            error_code=self.code,
+            service_message=self.message,
+            last_response=self.response,
+        )
 
 
 def is_of_the_call(error: Exception) -> bool:

@@ -24,8 +24,9 @@ from typing import Any
 from botocore import xform_name
 from botocore.exceptions import DataNotFoundError
 from botocore.loaders import ExtrasProcessor, Loader, create_loader
-from botocore.model import ListShape, OperationModel, ServiceModel, StringShape
+from botocore.model import OperationModel, ServiceModel
 
+from ..arguments import caller_stacklevel, unknown
 from ..definitions.files import SEARCH_PATH_FILE, parse_document
 from ..definitions.operation_names import is_changing
 from ..definitions.overlays import Layer, WaiterOverlay
@@ -35,16 +36,13 @@ from ..definitions.waiters2 import convert_model, without_status
 from ..engine.matching import Matching
 from ..engine.model import Acceptor, OutputMatcher, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
-from ..options import unknown
+from ..runtime.wait_run import WaitDescription
 from .data_model import DataModel
 from .reasons import Compared, find_reason
 
 logger = logging.getLogger("boto_waiters_plus")
 
 METHOD_PREFIX = "wait_until_"
-
-# From a warning here to the line that called `wait_until_<name>`.
-_LEVELS_TO_CALLER = 5
 
 
 class BoundWaiter:
@@ -58,6 +56,19 @@ class BoundWaiter:
         self.is_foreign = is_foreign
         """Whether it comes neither with this package nor with botocore."""
         self._warned = False
+
+    @cached_property
+    def description(self) -> WaitDescription:
+        """What the waiter waits for, for messages and observers."""
+        definition = self.definition
+        return WaitDescription(
+            waiter=definition.name,
+            operation=definition.operation,
+            service=self.operation.service_model.service_name,
+            goal=definition.goal,
+            acceptors=tuple(definition.matched(i) for i in range(len(definition.acceptors))),
+            states=definition.states,
+        )
 
     @cached_property
     def matching(self) -> Matching:
@@ -96,32 +107,10 @@ class BoundWaiter:
         name, operation = self.definition.name, self.operation
         if self.definition.deprecated:
             message = f"the waiter {name} is deprecated"
-            warnings.warn(message, DeprecationWarning, stacklevel=_LEVELS_TO_CALLER)
+            warnings.warn(message, DeprecationWarning, stacklevel=caller_stacklevel())
         if self.is_foreign and is_changing(operation.name, operation.http.get("method")):
-            message = (
-                f"every look of the waiter {name} calls {operation.name}, which may not only read"
-            )
-            warnings.warn(message, UserWarning, stacklevel=_LEVELS_TO_CALLER)
-
-    def refuse_empty_lists(self, parameters: Mapping[str, Any]) -> None:
-        """Refuse a list of ids without one: most services answer it with all there is.
-
-        Raises:
-            ValueError: it names the parameter.
-        """
-        shape = self.operation.input_shape
-        members = shape.members if shape is not None else {}
-        for name, value in parameters.items():
-            if not isinstance(value, (list, tuple)) or value:
-                continue
-            member = members.get(name)
-            item = member.member if isinstance(member, ListShape) else None
-            # A choice of what to include may well be empty.
-            if isinstance(item, StringShape) and not item.enum:
-                raise ValueError(
-                    f"{name} is empty, which would not wait for nothing but for whatever "
-                    f"{self.operation.name} answers: leave it out, or the wait"
-                )
+            message = f"waiter {name} polls {operation.name}, which may modify resources"
+            warnings.warn(message, UserWarning, stacklevel=caller_stacklevel())
 
     @property
     def method_name(self) -> str:
@@ -177,6 +166,7 @@ class ServiceWaiters:
         self._service = service
         self._loader = loader
         self._given = tuple(definitions)
+        self._given_bound: dict[WaiterDefinition, BoundWaiter] = {}
 
     @property
     def by_snake_name(self) -> Mapping[str, BoundWaiter]:
@@ -232,6 +222,31 @@ class ServiceWaiters:
         bound = self.by_snake_name.get(xform_name(name))
         if bound is not None and name not in (xform_name(name), bound.definition.name):
             return None
+        return bound
+
+    def bind(self, definition: WaiterDefinition) -> BoundWaiter:
+        """Return a waiter for a definition that the caller gives.
+
+        Raises:
+            WaiterDefinitionError: it is of another service, or names an operation that the
+                service lacks.
+        """
+        bound = self._given_bound.get(definition)
+        if bound is None:
+            service = self._service
+            if not self._is_ours(definition):
+                problem = f"a waiter of {definition.service}, not of {service.service_name}"
+                raise WaiterDefinitionError(
+                    problem, source=definition.source, waiter=definition.name
+                )
+            operation = operation_name(definition.operation, service.operation_names)
+            if operation is None:
+                problem = unknown(definition.operation, service.operation_names, "operation")
+                raise WaiterDefinitionError(
+                    problem, source=definition.source, waiter=definition.name
+                )
+            bound = self._bind(definition, operation, (), is_foreign=True)
+            self._given_bound[definition] = bound
         return bound
 
     def only_in_botocore(self, definition: WaiterDefinition) -> list[Acceptor]:

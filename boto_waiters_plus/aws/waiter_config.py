@@ -19,10 +19,11 @@ from typing import Any
 
 import botocore.waiter
 
+from ..arguments import check_order, seconds, unknown
 from ..deadlines import seconds_left
 from ..engine.machine import LastAttempt, Pace, Policy
 from ..engine.model import DEFAULT_MAX_DELAY
-from ..options import WaitOptions, check_order, judging, number, pace_of, seconds, unknown
+from ..options import WaitOptions, pace_of, verdict_options
 from .private_names import model_of_config
 
 CONFIG_KEYS = ("Delay", "MaxAttempts", "MaxWait")
@@ -58,7 +59,7 @@ def policy_of(
     policy = _repaced(policy, given if chosen else options)
     if options.last_attempt is not None and policy.count_requests:
         policy = replace(policy, last_attempt=LastAttempt(options.last_attempt))
-    return replace(policy, deadline=seconds_left(), **judging(options))
+    return replace(policy, deadline=seconds_left(), **verdict_options(options))
 
 
 def _fixed(delay: float, attempts: int | None) -> Policy:
@@ -102,10 +103,10 @@ def _repaced(policy: Policy, options: WaitOptions) -> Policy:
     if options.max_attempts is not None:
         policy = replace(policy, max_attempts=options.max_attempts)
     given = options.min_delay is not None or options.max_delay is not None
-    if given or options.delay_pace == "spec":
-        largest = number(options.max_delay, math.inf)
-        least = number(options.min_delay, min(policy.min_delay or 1, largest))
-        largest = number(options.max_delay, max(DEFAULT_MAX_DELAY, least))
+    if given:
+        largest = _seconds_or(options.max_delay, math.inf)
+        least = _seconds_or(options.min_delay, min(policy.min_delay or 1, largest))
+        largest = _seconds_or(options.max_delay, max(DEFAULT_MAX_DELAY, least))
         check_order(least, largest)
         policy = replace(policy, min_delay=least, max_delay=largest, pace=Pace.SPEC)
     pace = pace_of(options, policy.pace)
@@ -113,6 +114,10 @@ def _repaced(policy: Policy, options: WaitOptions) -> Policy:
     if pace is not Pace.EAGER or policy.min_delay:
         policy = replace(policy, pace=pace)
     return policy
+
+
+def _seconds_or(value: Any, default: float) -> float:
+    return default if value is None else value
 
 
 def _check_keys(waiter_config: Any) -> None:

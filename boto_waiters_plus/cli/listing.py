@@ -26,7 +26,6 @@ def add_parser(subparsers: Any) -> None:
     """Describe the arguments."""
     parser = subparsers.add_parser(
         "list",
-        help="list services with waiters, or the waiters of a service",
         description="Without SERVICE, list the services that this package ships waiters for. "
         "With SERVICE, list the waiters of its clients, including those of the installed "
         "botocore and of your own definition files on botocore's search path.",

@@ -9,10 +9,13 @@ from botocore import xform_name
 from botocore.exceptions import UnknownServiceError
 from botocore.model import ServiceModel
 
+from ..arguments import nearest
 from ..aws.service_waiters import ServiceWaiters, default_loader
 from ..definitions.shipped import shipped_definitions, shipped_services
 from ..engine.model import WaiterDefinition
-from ..options import nearest
+from ..exceptions import WaiterDefinitionError
+from . import UsageError
+from .text import printable
 
 CLIENT_NAMES = {
     "api-gateway": "apigateway",
@@ -55,7 +58,7 @@ SERVICE_HELP = "name as in boto3.client (logs), or hyphenised service id (cloudw
 """The help text of the argument SERVICE."""
 
 
-class UnknownNameError(LookupError):
+class UnknownNameError(UsageError):
     """No such service, waiter or tag; the message suggests the nearest name."""
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
@@ -91,7 +94,7 @@ def waiters_of(service: str) -> Sequence[WaiterDefinition]:
     They come from this package, the installed botocore and its search path.
 
     Raises:
-        WaiterDefinitionError: a file on the search path is malformed.
+        UsageError: a file on the search path is malformed.
     """
     loader = default_loader()
     try:
@@ -102,7 +105,10 @@ def waiters_of(service: str) -> Sequence[WaiterDefinition]:
         found = list(shipped_definitions(ids[service]))
     else:
         model = ServiceModel(document, service_name=service)
-        bound = ServiceWaiters(model, loader).by_snake_name.values()
+        try:
+            bound = ServiceWaiters(model, loader).by_snake_name.values()
+        except WaiterDefinitionError as error:
+            raise UsageError(printable(str(error))) from error
         found = [waiter.definition for waiter in bound]
     return sorted(found, key=lambda definition: definition.name)
 
@@ -112,7 +118,7 @@ def find_waiter(service: str, name: str) -> WaiterDefinition:
 
     Raises:
         UnknownNameError: the service has no such waiter.
-        WaiterDefinitionError: a file on the search path is malformed.
+        UsageError: a file on the search path is malformed.
     """
     waiters = {xform_name(definition.name): definition for definition in waiters_of(service)}
     for definition in waiters.values():

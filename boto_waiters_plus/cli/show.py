@@ -29,9 +29,7 @@ MOST_TIMES = 8
 def add_parser(subparsers: Any) -> None:
     """Describe the arguments."""
     parser = subparsers.add_parser(
-        "show",
-        help="explain a waiter: its acceptors, its delays, how it was checked",
-        description="Explain one waiter, as a client has it here.",
+        "show", description="Explain one waiter, as a client has it here."
     )
     parser.add_argument("service", metavar="SERVICE", help=SERVICE_HELP)
     parser.add_argument(

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..arguments import unknown
 from ..engine.model import Acceptor, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
-from ..options import unknown
 from .smithy import (
     Place,
     parse_acceptor,

@@ -12,23 +12,25 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
-from ..aws.aio_call import is_async
-from ..aws.port import description_of
+from ..arguments import count, flag, seconds
+from ..aws.client_call import AwaitedCall, BlockingCall, ClientRequest
+from ..aws.client_kind import is_async
+from ..aws.definition_judge import DefinitionJudge
 from ..aws.private_names import marked_as_waiter
-from ..aws.service_waiters import BoundWaiter
 from ..deadlines import seconds_left
 from ..engine.machine import Policy
 from ..exceptions import WaiterCancelledError, WaiterError, WaitersError
-from ..hooks.sessions import client_scope
-from ..options import CancelEvent, Seconds, WaitOptions, seconds
+from ..hooks.clients import waiters_of
+from ..options import CancelEvent, Seconds, WaitOptions, policy_for
 from ..outcome import WaiterOutcome
 from ..progress import Progress, ProgressTable, WaitProgress
+from ..runtime.attempt import AsyncCall, Call
 from ..runtime.clock import either
 from ..runtime.schedule import Lane, Pool, Task
 from ..runtime.scheduler import Scheduler, Workers
 from ..runtime.scheduler_async import AsyncScheduler
 from ..runtime.wait_run import RANDOM, Observer, WaitDescription, WaitRun
-from ..settings import Scope
+from ..settings import Settings
 from .callbacks import Callbacks
 from .grouping import Groups
 from .wait import Wait
@@ -67,11 +69,11 @@ class Batch:
         self._name = name
         self._max_wait = None if max_wait is None else seconds("max_wait", max_wait)
         self._shared()  # For what it raises.
-        self._threads = _thread_count(threads)
+        self._threads = count("threads", threads)
         self._cancels = _events(cancel_event)
         # Set when no answer is wanted any more.
         self.stop = threading.Event()
-        self._groups = Groups(self.stop) if _flag("coalesce", coalesce) else None
+        self._groups = Groups(self.stop) if flag("coalesce", coalesce) else None
         self._callbacks = Callbacks()
         self._progress = self._make_progress(progress)
         self._results: dict[int, Result] = {}
@@ -180,40 +182,45 @@ class Batch:
     def _tasks(self) -> list[Task]:
         """A task each; what many have in common they share."""
         shared = self._shared()
-        scopes: dict[int, Scope] = {}
+        settings_of: dict[int, Settings] = {}
         pools = _Pools()
         policies: dict[Policy, Policy] = {}
         observers: dict[int, tuple[Observer, ...]] = {}
-        descriptions = _descriptions(self.waits)
         tasks = []
         for index, wait in enumerate(self.waits):
             client = wait.client
-            scope = scopes.setdefault(id(client), client_scope(client))
+            settings = settings_of.get(id(client))
+            if settings is None:
+                settings = settings_of[id(client)] = waiters_of(client).settings
             max_wait = _least(wait.max_wait, shared)
             assert max_wait is not None, "checked before"
-            policy, options = wait._policy(scope, max_wait)  # noqa: SLF001 - of this module
+            options = wait.options.merged_over(settings.defaults)
+            policy = policy_for(wait.definition, options, max_wait)
             with contextlib.suppress(TypeError):  # A pace that is not hashable.
                 policy = policies.setdefault(policy, policy)
-            if id(scope) not in observers:
-                observers[id(scope)] = tuple(
-                    self._callbacks.guarded(observer, "on_event") for observer in scope.observers
+            if id(settings) not in observers:
+                observers[id(settings)] = tuple(
+                    self._callbacks.guarded(observer, "on_event") for observer in settings.observers
                 )
             member = None if self._groups is None else self._groups.member(wait, policy, options)
-            wait_run = WaitRun(
-                descriptions[index],
+            run = WaitRun(
+                wait.bound.description,
                 policy if member is None else member.group.policy(policy),
-                observers=observers[id(scope)],
+                DefinitionJudge(wait.bound, wait.parameters, client.meta.endpoint_url),
+                observers=observers[id(settings)],
                 random=RANDOM if member is None else member.group.random,
             )
             if options.on_attempt is not None:
-                wait_run.observe_attempts(self._callbacks.guarded(options.on_attempt, "on_attempt"))
+                run.observe_attempts(self._callbacks.guarded(options.on_attempt, "on_attempt"))
             if self._progress is not None:
-                wait_run.observe_attempts(partial(self._progress.attempted, index))
+                run.observe_attempts(partial(self._progress.attempted, index))
+            request = ClientRequest(client, wait.bound, wait.parameters)
             tasks.append(
                 Task(
-                    wait_run,
-                    wait._port(either(self.stop, options.cancel_event), options),  # noqa: SLF001 - of this module
+                    run,
+                    self._call(request, options),
                     pools.of(client),
+                    request=request,
                     cancel=options.cancel_event,
                     wake=options.wake_signal,
                     group=None if member is None else member.group,
@@ -221,6 +228,13 @@ class Batch:
                 )
             )
         return tasks
+
+    def _call(self, request: ClientRequest, options: WaitOptions) -> Call | AsyncCall:
+        cancel = either(self.stop, options.cancel_event)
+        if is_async(type(request.client)):
+            return AwaitedCall(request.send, request.client, cancel=cancel)
+        in_thread = bool(options.call_in_thread)
+        return BlockingCall(request.send, request.client, cancel=cancel, in_thread=in_thread)
 
     def _shared(self) -> float | None:
         """Seconds that all waits have at most.
@@ -272,13 +286,7 @@ def _context() -> contextvars.Context:
 
 
 def _descriptions(waits: Sequence[Wait]) -> list[WaitDescription]:
-    """What each waits for; one object for those that wait for the same."""
-    descriptions: dict[BoundWaiter, WaitDescription] = {}
-    for wait in waits:
-        bound = wait._bound  # noqa: SLF001 - of this module
-        if bound not in descriptions:
-            descriptions[bound] = description_of(bound)
-    return [descriptions[wait._bound] for wait in waits]  # noqa: SLF001 - of this module
+    return [wait.bound.description for wait in waits]
 
 
 # --- checks -----------------------------------------------------------------------------------
@@ -320,20 +328,6 @@ def _least(first: float | None, second: float | None) -> float | None:
     if first is None or second is None:
         return second if first is None else first
     return min(first, second)
-
-
-def _thread_count(threads: Any) -> int:
-    if isinstance(threads, bool) or not isinstance(threads, int):
-        raise TypeError(f"threads must be a whole number, not {type(threads).__name__}")
-    if threads < 1:
-        raise ValueError(f"threads must be at least 1, not {threads}")
-    return threads
-
-
-def _flag(name: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"{name} must be True or False, not {type(value).__name__}")
-    return value
 
 
 def _events(cancel_event: Any) -> list[CancelEvent]:

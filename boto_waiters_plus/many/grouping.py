@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-from ..aws.coalescing import shared_port
+from ..aws.coalescing import SharedCall
 from ..aws.response_split import asked_ids, coalescing_of
 from ..definitions.coalescing import Coalescing
 from ..engine.machine import Policy
 from ..options import CancelEvent, WaitOptions
 from ..runtime.groups import Group
+from ..runtime.schedule import Task
 from .wait import Wait
 
 
@@ -59,7 +59,11 @@ class Groups:
         return Member(group, tuple(ids))
 
     def _new(self, coalescing: Coalescing) -> Group:
-        join = partial(shared_port, coalescing=coalescing, cancel=self._cancel)
+        def join(tasks: Sequence[Task]) -> SharedCall:
+            requests = [task.request for task in tasks]
+            judges = [task.run.judge for task in tasks]
+            return SharedCall(requests, judges, coalescing, cancel=self._cancel)
+
         return Group(join, coalescing.limit)
 
 

@@ -7,21 +7,12 @@ from typing import Any
 
 from botocore.model import OperationModel
 
-from ..aws.aio_call import is_async
-from ..aws.port import AsyncClientPort, ClientPort
-from ..engine.machine import Policy
+from ..arguments import seconds
+from ..aws.client_waits import refuse_empty_id_list
+from ..aws.service_waiters import BoundWaiter
 from ..engine.model import WaiterDefinition
-from ..hooks.methods import find_waiter
-from ..hooks.sessions import _installed_scope, client_scope
-from ..options import (
-    NO_OPTIONS,
-    CancelEvent,
-    WaitOptions,
-    policy_for,
-    seconds,
-    split_options,
-)
-from ..settings import Scope
+from ..hooks.waits import find_waiter
+from ..options import NO_OPTIONS, WaitOptions, policy_for, split_options
 
 
 class Wait:
@@ -29,7 +20,7 @@ class Wait:
 
     Args:
         client: a botocore client.
-        waiter: `"BucketExists"` or `"bucket_exists"`.
+        waiter: `"BucketExists"`, `"bucket_exists"`, or a definition.
         parameters: the operation's parameters.
         max_wait: seconds (or a `timedelta`) to wait at most, from the start of the run. May be
             left out where the run has a `max_wait`, or a `deadline` around it.
@@ -40,65 +31,53 @@ class Wait:
         ValueError: no such waiter, an option out of range, or an empty list of ids.
     """
 
-    __slots__ = ("_bound", "client", "max_wait", "options", "parameters")
+    __slots__ = ("bound", "client", "max_wait", "options", "parameters")
+
+    bound: BoundWaiter
+    """The definition on its operation."""
 
     def __init__(
         self,
         client: Any,
-        waiter: str,
+        waiter: str | WaiterDefinition,
         parameters: Mapping[str, Any],
         /,
         *,
         max_wait: Any = None,
         **options: Any,
     ) -> None:
-        if not isinstance(waiter, str):
-            raise TypeError(f"waiter must be a waiter's name, not {type(waiter).__name__}")
         if not isinstance(parameters, Mapping):
             raise TypeError(f"parameters must be a mapping, not {type(parameters).__name__}")
-        self._bound = find_waiter(client, waiter, _installed_scope)
-        self._bound.refuse_empty_lists(parameters)
+        self.bound, settings = find_waiter(client, waiter)
+        refuse_empty_id_list(self.bound, parameters)
         self.client = client
         self.parameters: Mapping[str, Any] = dict(parameters)
         self.max_wait = None if max_wait is None else seconds("max_wait", max_wait)
         self.options = _only_options(options)
-        # For what it raises.
-        self._policy(client_scope(client), self.max_wait or 1)
-        self._bound.warn()
+        # Raises for delays that do not fit the definition's.
+        merged = self.options.merged_over(settings.defaults)
+        policy_for(self.bound.definition, merged, self.max_wait or 1)
+        self.bound.warn()
 
     @property
     def definition(self) -> WaiterDefinition:
         """The definition of the waiter."""
-        return self._bound.definition
+        return self.bound.definition
 
     @property
     def operation(self) -> OperationModel:
         """The operation that is polled."""
-        return self._bound.operation
+        return self.bound.operation
 
     @property
     def waiter(self) -> str:
         """The name of the waiter."""
-        return self._bound.definition.name
+        return self.bound.definition.name
 
     def __repr__(self) -> str:
-        # The parameters stay out: reprs end up in logs.
-        service = self._bound.operation.service_model.service_name
+        # Without the parameters: reprs end up in logs.
+        service = self.bound.operation.service_model.service_name
         return f"Wait({service} {self.waiter}, max_wait={self.max_wait})"
-
-    def _port(self, cancel: CancelEvent, options: WaitOptions) -> ClientPort | AsyncClientPort:
-        port = ClientPort(
-            self.client,
-            self._bound,
-            self.parameters,
-            cancel=cancel,
-            in_thread=bool(options.call_in_thread),
-        )
-        return AsyncClientPort(port) if is_async(type(self.client)) else port
-
-    def _policy(self, scope: Scope, max_wait: float) -> tuple[Policy, WaitOptions]:
-        options = self.options.over(scope.defaults)
-        return policy_for(self._bound.definition, options, max_wait), options
 
 
 def _only_options(keywords: Mapping[str, Any]) -> WaitOptions:

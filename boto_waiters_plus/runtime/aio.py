@@ -7,14 +7,14 @@ from typing import Any
 from ..engine.machine import Pause, Poll
 from ..options import CancelEvent, Subscribable, WakeSignal
 from ..outcome import WaiterOutcome
-from .attempt import AsyncPort
-from .clock import pause_async, subscribed
+from .attempt import AsyncCall
+from .clock import pause_async, subscribe, unsubscribe
 from .wait_run import WaitRun
 
 
 async def drive_async(
-    wait_run: WaitRun,
-    port: AsyncPort,
+    run: WaitRun,
+    call: AsyncCall,
     *,
     cancel: CancelEvent | None = None,
     wake: WakeSignal | Subscribable | None = None,
@@ -22,29 +22,32 @@ async def drive_async(
     """Run a wait as part of the calling task; cancelling the task ends it at once.
 
     Args:
-        wait_run: the wait.
-        port: what is awaited.
-        cancel: ends the wait; looked at before each call and while sleeping.
+        run: the wait.
+        call: makes the call of each attempt.
+        cancel: ends the wait; checked before each call and during pauses.
         wake: ends a pause early.
 
     Returns:
         The outcome.
 
     Raises:
-        WaiterError: the wait did not succeed. What the port raises comes through as it is.
+        WaiterError: the wait did not succeed. Errors that the call raises pass unchanged.
     """
-    with subscribed(wake) as signal:
-        decision = wait_run.begin()
+    signal = None if wake is None else subscribe(wake)
+    try:
+        decision = run.begin()
         while True:
             match decision:
                 case Poll(time_left=time_left):
                     if cancel is not None and cancel.is_set():
-                        decision = wait_run.cancel()
+                        decision = run.cancel()
                     else:
-                        decision = wait_run.answered(await port.poll(time_left))
+                        decision = run.replied(await call.make(time_left))
                 case Pause(seconds=seconds):
-                    decision = wait_run.paused(
-                        await pause_async(seconds, cancel=cancel, wake=signal)
-                    )
+                    event = await pause_async(seconds, cancel=cancel, wake=signal)
+                    decision = run.paused(event)
                 case ending:
-                    return wait_run.conclude(ending)
+                    return run.conclude(ending)
+    finally:
+        if signal is not None:
+            unsubscribe(signal)

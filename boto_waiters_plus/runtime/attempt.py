@@ -1,79 +1,97 @@
-"""What a driver calls, and what it gets back."""
+"""The two halves of an attempt: a call gives a reply, a judge makes an attempt of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from ..engine.machine import Facts
+
+Ended = Literal["deadline", "cancelled", "retry refused"]
+"""Why a call was ended before the operation answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What one call gave: a response, an error, or neither because it was ended."""
+
+    response: Any = None
+    error: Exception | None = None
+    ended: Ended | None = None
+    """With `"retry refused"` the `error` is the one that the SDK would have retried."""
+
+
+class Call(Protocol):
+    """A call that blocks."""
+
+    def make(self, time_left: float | None) -> Reply:
+        """Make the call, in at most `time_left` seconds (None: without a bound).
+
+        Errors that are no reply of the operation (bad parameters, a bug in a user's hook) are
+        raised.
+        """
+        ...
+
+
+class AsyncCall(Protocol):
+    """A call that is awaited."""
+
+    async def make(self, time_left: float | None) -> Reply:
+        """Make the call; see `Call.make`."""
+        ...
+
+
+class Judge(Protocol):
+    """Tells what a reply means for the wait; pure, outside the bounded part of the call."""
+
+    def judge(self, reply: Reply) -> Attempt:
+        """Return the attempt that ended in this response or error."""
+        ...
 
 
 @dataclass(slots=True, kw_only=True)
 class Attempt:
-    """One call and what it gave; responses and exceptions stay on this side of the engine."""
+    """One call and its verdict; responses and exceptions stay on this side of the engine."""
 
     facts: Facts
     response: Any = None
     exception: Exception | None = None
     observed: Any = None
-    """What the acceptor's path gave, or the state seen; None if the model calls it sensitive."""
+    """The value of the acceptor's path, or the state seen; None if the model calls it sensitive."""
     error: str | None = None
-    """The error in a few words that may be shown: its code, or its class and the endpoint."""
+    """The error in a few words that are safe to show: its code, or its class and the endpoint."""
     error_code: str | None = None
     """The wire code of the error, or the name of its class."""
     service_message: str | None = None
-    """The service's own words: of an error its message, of a response what `message` gave."""
+    """The service's message: of an error its own, of a response what `message` gave."""
     find_reason: Callable[[Mapping[str, Any]], str | None] | None = None
-    """Finds the service's own words where there are none yet; asked if the wait ends with this."""
+    """Finds the service's reason where there is no message; called if the wait ends here."""
     last_response: Mapping[str, Any] = field(default_factory=dict)
-    cut_off: Literal["deadline", "cancel"] | None = None
-    """The call was ended by us and gave nothing: its time was up, or somebody cancelled."""
     problems: tuple[str, ...] = ()
     """Expressions that could not be evaluated."""
     coalesced: bool = False
-    """The call asked for several waits at once."""
+    """The call was shared with other waits."""
     by_id: Mapping[str, Any] | None = None
-    """The items of the response by the identifiers that were asked for, where it may have some."""
-
-    @property
-    def throttled(self) -> bool:
-        """Whether the service said that it was asked too much."""
-        return self.facts.throttled
+    """The items of the response by the identifiers of the request, where it has some."""
 
 
 @dataclass(slots=True, kw_only=True)
-class Shares:
-    """One call for several waits and what it gave."""
+class SharedAttempts:
+    """The attempts of several waits that shared one call."""
 
     attempts: tuple[Attempt, ...] = ()
-    """That of each wait, in their order; none if there is an `instead`."""
-    silent: frozenset[int] = frozenset()
-    """The places of the waits that the answer says nothing of."""
-    instead: Literal["halve", "part"] | None = None
-    """`"halve"`: an error that may be about one of them. `"part"`: an answer that cannot be told
-    apart."""
+    """One for each wait, in order; empty if there is an `instead`."""
+    omitted: frozenset[int] = frozenset()
+    """The places of the waits whose identifiers the response does not mention."""
+    instead: Literal["halve", "disband"] | None = None
+    """`"halve"`: the error may be about one of the identifiers. `"disband"`: the response cannot
+    be split."""
 
     @property
     def throttled(self) -> bool:
-        """Whether the service said that it was asked too much."""
-        return any(attempt.throttled for attempt in self.attempts)
+        """Whether the service throttled the call."""
+        return any(attempt.facts.throttled for attempt in self.attempts)
 
 
-class Port(Protocol):
-    """A call that blocks."""
-
-    def poll(self, time_left: float | None) -> Attempt:
-        """Make the call, in at most `time_left` seconds where the port can bound it.
-
-        What is no answer of the operation (bad parameters, a bug in a user's hook) is raised.
-        """
-        ...
-
-
-class AsyncPort(Protocol):
-    """A call that is awaited."""
-
-    async def poll(self, time_left: float | None) -> Attempt:
-        """See `Port.poll`."""
-        ...
+NO_FACTS: Final = Facts(acceptor=None)

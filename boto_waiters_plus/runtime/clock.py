@@ -192,19 +192,6 @@ def _slices(seconds: float) -> Iterator[float]:
         left = min(left - SIGNAL_SLICE, end - now())
 
 
-@contextlib.contextmanager
-def subscribed(wake: WakeSignal | Subscribable | None) -> Iterator[WakeSignal | None]:
-    """The signal as one wait sees it, for as long as it waits."""
-    if wake is None:
-        yield None
-        return
-    view = subscribe(wake)
-    try:
-        yield view
-    finally:
-        unsubscribe(view)
-
-
 def subscribe(wake: WakeSignal | Subscribable) -> WakeSignal:
     """A view of its own for one wait, where several may share the signal."""
     return wake.subscribe() if isinstance(wake, Subscribable) else wake

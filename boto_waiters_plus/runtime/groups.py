@@ -38,7 +38,7 @@ class Group:
     """Waits that one call can answer.
 
     Args:
-        join: makes a port that calls for all, of the ports of several; its `poll` gives `Shares`.
+        join: makes one call for several tasks; its `judge` returns `SharedAttempts`.
         limit: identifiers that one call may ask for.
     """
 
@@ -97,7 +97,7 @@ class Group:
         at its last look. Where a look of all is planned, nor does one that a signal woke, or whose
         answer came so late that they would wait for half a pause more: it joins the look after.
         """
-        if not task.wait_run.attempts or task.wait_run.is_last:
+        if not task.run.attempts or task.run.is_last:
             return
         is_planned, late = self.due > now, task.due - self.due
         if is_planned and (task.was_woken or late > task.pause * MOST_PUT_OFF):
@@ -106,9 +106,9 @@ class Group:
 
     def holds(self, task: Task, now: float) -> bool:
         """Whether a wait whose pause is over is to wait for the next look of all."""
-        if self.is_apart or self.due <= now or task.wait_run.is_last:
+        if self.is_apart or self.due <= now or task.run.is_last:
             return False
-        return self.due + task.wait_run.policy.min_delay <= task.until
+        return self.due + task.run.policy.min_delay <= task.until
 
     def begin(self, now: float) -> None:
         """A look of one of its waits is due; the first of a round makes the round's draw."""
@@ -140,7 +140,7 @@ class Group:
             taken.append(self.queued.popleft())
         return taken
 
-    def part(self) -> list[Task]:
+    def disband(self) -> list[Task]:
         """Give up sharing; those that were queued, who now have to queue for themselves."""
         self.is_apart = True
         queued = [task for task in self.queued if task.is_queued]
@@ -156,21 +156,21 @@ class Chunk:
         tasks: the waits.
     """
 
-    __slots__ = ("_port", "group", "tasks", "until")
+    __slots__ = ("_call", "group", "tasks", "until")
 
     def __init__(self, group: Group, tasks: Sequence[Task]) -> None:
         self.group = group
         self.tasks = list(tasks)
         self.until = max(task.until for task in tasks)
         """When the time of the last of them is used up."""
-        self._port: Any = None
+        self._call: Any = None
 
     @property
-    def port(self) -> Any:
-        """What is called for all of them."""
-        if self._port is None:
-            self._port = self.group.join([task.port for task in self.tasks])
-        return self._port
+    def call(self) -> Any:
+        """The call for all of them."""
+        if self._call is None:
+            self._call = self.group.join(self.tasks)
+        return self._call
 
     @property
     def pool(self) -> Pool:

@@ -1,4 +1,4 @@
-"""A port that blocks, polled from asyncio: each call in a thread of its own."""
+"""A call that blocks, made from asyncio: in a thread each time."""
 
 from __future__ import annotations
 
@@ -7,71 +7,70 @@ import contextlib
 import contextvars
 import threading
 
-from ..engine.machine import Facts
 from ..options import CancelEvent
-from .attempt import Attempt, Port
+from .attempt import Call, Reply
 from .clock import current_time, either
-from .scheduler import PATIENCE
+from .scheduler import SHUTDOWN_GRACE
 
 
-class Stop:
-    """The end of the call under way: the caller's own event, or that nobody waits any more.
+class CallAbandonment:
+    """Ends the call in flight: the caller's own event is set, or nothing awaits the call any more.
 
     Args:
-        cancel: the caller's own.
+        cancel: the caller's own event.
     """
 
     def __init__(self, cancel: CancelEvent | None) -> None:
-        self._nobody_waits = threading.Event()
-        self.event = either(self._nobody_waits, cancel)
-        """What the port has to heed."""
+        self._abandoned = threading.Event()
+        self.event = either(self._abandoned, cancel)
+        """The event that the call has to heed."""
 
     def set(self) -> None:
-        """Nobody waits for the call any more."""
-        self._nobody_waits.set()
+        """Abandon the call."""
+        self._abandoned.set()
 
 
-class ThreadPort:
-    """Polls a port in threads; daemons, and not the loop's own few, which are joined at exit.
+class ThreadCall:
+    """Makes a blocking call in threads; daemons, and not the loop's own, which are joined at exit.
 
     Args:
-        port: what is polled; it ends its calls at their deadline and when `stop` says so.
-        stop: is set when the polling task is cancelled.
+        call: ends at its deadline, and when `abandonment` is set.
+        abandonment: is set when the awaiting task is cancelled.
     """
 
-    def __init__(self, port: Port, stop: Stop) -> None:
-        self._port = port
-        self._stop = stop
+    def __init__(self, call: Call, abandonment: CallAbandonment) -> None:
+        self._call = call
+        self._abandonment = abandonment
 
-    async def poll(self, time_left: float | None) -> Attempt:
-        """Wait for the call, at most `time_left` seconds; see `Port.poll`.
+    async def make(self, time_left: float | None) -> Reply:
+        """Wait for the call, at most `time_left` seconds; see `Call.make`.
 
-        A call that ends neither by itself nor when it is told to is left to itself.
+        A call that ignores its deadline and its cancellation is abandoned.
         """
-        call = _Call(self._port, time_left)
+        running = _RunningCall(self._call, time_left)
         with current_time().hold():
-            call.start()
+            running.start()
             try:
-                await call.wait(None if time_left is None else time_left + PATIENCE)
+                await running.wait(None if time_left is None else time_left + SHUTDOWN_GRACE)
             except asyncio.CancelledError:
-                self._stop.set()
-                await call.wait(PATIENCE)
+                self._abandonment.set()
+                await running.wait(SHUTDOWN_GRACE)
                 raise
-        if call.is_over:
-            return call.result()
-        self._stop.set()
-        return Attempt(facts=Facts(acceptor=None), cut_off="deadline")
+        if running.is_over:
+            return running.result()
+        self._abandonment.set()
+        return Reply(ended="deadline")
 
 
-class _Call:
+class _RunningCall:
     """One call in its thread."""
 
-    def __init__(self, port: Port, time_left: float | None) -> None:
-        self._port = port
+    def __init__(self, call: Call, time_left: float | None) -> None:
+        self._call = call
         self._time_left = time_left
         self._loop = asyncio.get_running_loop()
         self._over = self._loop.create_future()
-        self._attempt: Attempt | None = None
+        self._reply: Reply | None = None
         self._error: BaseException | None = None
         run = contextvars.copy_context().run
         name = "boto_waiters_plus call"
@@ -85,29 +84,29 @@ class _Call:
         return self._over.done()
 
     async def wait(self, seconds: float | None) -> None:
-        """Wait until it is over, at most so long."""
+        """Wait until the call is over, at most so long."""
         await asyncio.wait({self._over}, timeout=seconds)
         if self.is_over:
-            # It has nothing to do but end.
-            self._thread.join(PATIENCE)
+            # The thread has nothing left to do.
+            self._thread.join(SHUTDOWN_GRACE)
 
-    def result(self) -> Attempt:
-        """What the port gave, or raised."""
+    def result(self) -> Reply:
+        """Return the reply, or raise what the call raised."""
         error, self._error = self._error, None
         if error is not None:
             try:
                 raise error
             finally:
                 del error
-        assert self._attempt is not None, "the call is over"
-        return self._attempt
+        assert self._reply is not None, "the call is over"
+        return self._reply
 
     def _work(self) -> None:
         try:
-            self._attempt = self._port.poll(self._time_left)
-        # Handed to the task that waits, whatever it is.
+            self._reply = self._call.make(self._time_left)
+        # Handed to the awaiting task, whatever it is.
         except BaseException as error:
             self._error = error
-        # The loop may be closed: nobody asks for the answer of a call that was left to itself.
+        # The loop may be closed: nothing awaits the reply of a call that was abandoned.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._over.set_result, None)

@@ -23,21 +23,18 @@ import heapq
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
-from ..engine.machine import Cancelled, Decision, Ending, Facts, Pause, Poll, Woken
+from ..engine.machine import Cancelled, Decision, Ending, Pause, Poll, Woken
 from ..options import CancelEvent, Subscribable, WakeSignal
 from ..outcome import WaiterOutcome
-from .attempt import AsyncPort, Attempt, Port, Shares
+from .attempt import AsyncCall, Attempt, Call, Reply, SharedAttempts
 from .groups import Chunk, Group, halves
-from .packing import forget_frames, pack
 from .wait_run import WaitRun
 
 DEFAULT_THREADS: Final = 32
 """Enough to hide the latency of a service; what Python computes for a call bounds the rest."""
-
-MANY_WAITS: Final = 500
-"""From so many waits on memory counts for more than the 5 % of a call that saving it takes."""
 
 EXPIRY_GRACE: Final = 0.001
 """Seconds: a look that is due when its wait ends is still made."""
@@ -107,6 +104,7 @@ class Task:
         pool: the connections it uses.
         cancel: ends this wait alone.
         wake: makes it look again at once.
+        request: what the call sends, for the group that joins it.
         group: those that one call can answer together with it.
         ids: what it asks for, as the group counts it.
 
@@ -116,6 +114,7 @@ class Task:
     """
 
     __slots__ = (
+        "call",
         "cancel",
         "chunk",
         "due",
@@ -126,12 +125,12 @@ class Task:
         "is_alone",
         "pause",
         "pool",
-        "port",
+        "request",
         "result",
+        "run",
         "stage",
         "throttles_seen",
         "until",
-        "wait_run",
         "wake",
         "was_woken",
         "woken",
@@ -139,20 +138,22 @@ class Task:
 
     def __init__(
         self,
-        wait_run: WaitRun,
-        port: Port | AsyncPort,
+        run: WaitRun,
+        call: Call | AsyncCall,
         pool: Pool,
         *,
         cancel: CancelEvent | None = None,
         wake: WakeSignal | Subscribable | None = None,
+        request: Any = None,
         group: Group | None = None,
         ids: Sequence[str] = (),
     ) -> None:
-        self.wait_run = wait_run
-        self.port: Any = port
+        self.run = run
+        self.call: Any = call
         self.pool = pool
         self.cancel = cancel
         self.wake = wake
+        self.request = request
         self.group = group
         self.ids = ids
         self.index = 0
@@ -200,7 +201,7 @@ Entry = Task | Chunk | Group
 """What a pool queues."""
 
 
-class Call(NamedTuple):
+class PlannedCall(NamedTuple):
     """A call to make."""
 
     task: Task | Chunk
@@ -211,8 +212,8 @@ class Answer(NamedTuple):
     """A call that is over."""
 
     task: Task | Chunk
-    attempt: Attempt | Shares | None
-    """None: the port raised."""
+    reply: Reply | None
+    """None: the call raised."""
     error: BaseException | None
 
 
@@ -249,10 +250,10 @@ class Schedule:
             self._lanes += not lane.waits
             lane.waits += 1
         for task in self._tasks:
-            policy = task.wait_run.policy
+            policy = task.run.policy
             if policy.max_wait is not None and policy.count_requests:
                 task.until = now + policy.max_wait
-            self._step(task, task.wait_run.begin, now)
+            self._step(task, task.run.begin, now)
 
     def next_time(self) -> float | None:
         """When there is something to do though no call ends; None: not before one does."""
@@ -275,23 +276,23 @@ class Schedule:
         """Let a wait look again at once."""
         if task.stage is Stage.PAUSING:
             task.was_woken = True
-            self._step(task, lambda: task.wait_run.paused(Woken(early=True)), now)
+            self._step(task, lambda: task.run.paused(Woken(early=True)), now)
         elif task.stage is Stage.CALLING:
             task.woken = True
 
     def cancel(self, task: Task, now: float) -> None:
         """End a wait; the answer of a call that runs is not looked at any more."""
         if task.stage is Stage.QUEUED:
-            self._step(task, task.wait_run.cancel, now)
+            self._step(task, task.run.cancel, now)
         elif task.stage is not Stage.ENDED:
-            self._step(task, lambda: task.wait_run.paused(Cancelled()), now)
+            self._step(task, lambda: task.run.paused(Cancelled()), now)
 
     def cancel_rest(self, now: float) -> None:
         """End every wait."""
         for task in self._tasks:
             self.cancel(task, now)
 
-    def calls(self, now: float) -> Iterator[Call]:
+    def calls(self, now: float) -> Iterator[PlannedCall]:
         """The calls that are due and have room; each must be made."""
         refused = 0
         while refused < len(self._round) and self.calling < self._threads:
@@ -318,18 +319,28 @@ class Schedule:
         Raises:
             BaseException: what the call ended in, where that is no `Exception`.
         """
-        called, attempt, error = answer
+        called, reply, error = answer
         pool = called.pool
-        pool.lane.answered(throttled=attempt is not None and attempt.throttled)
+        attempt: Attempt | SharedAttempts | None = None
+        if reply is not None and reply.ended in (None, "retry refused"):
+            try:
+                judge = called.call if isinstance(called, Chunk) else called.run.judge
+                attempt = judge.judge(reply)
+            # A bug in a condition of the caller's: the end of its waits.
+            except Exception as raised:
+                reply, error = None, raised
+        throttled = isinstance(attempt, SharedAttempts) and attempt.throttled
+        throttled = throttled or (isinstance(attempt, Attempt) and attempt.facts.throttled)
+        pool.lane.answered(throttled=throttled)
         self._count_call(pool, -1)
         if error is not None and not isinstance(error, Exception):
             raise error
         if isinstance(called, Chunk):
-            assert attempt is None or isinstance(attempt, Shares), "the answer to several"
-            self._chunk_answered(called, attempt, now)
+            assert not isinstance(attempt, Attempt), "the attempts of several waits"
+            self._chunk_answered(called, reply, attempt, now)
         else:
-            assert not isinstance(attempt, Shares), "the answer to one"
-            self._task_answered(called, attempt, error, now)
+            assert not isinstance(attempt, SharedAttempts), "the attempt of one wait"
+            self._task_answered(called, reply, attempt, error, now)
 
     def ended(self) -> Iterator[Task]:
         """The waits that have ended since this was asked last."""
@@ -338,7 +349,7 @@ class Schedule:
 
     # --- calls -----------------------------------------------------------------------------
 
-    def _call(self, entry: Entry, now: float) -> Call | None:
+    def _call(self, entry: Entry, now: float) -> PlannedCall | None:
         """The call for what was queued; None if the time of all of it is used up."""
         tasks = []
         for task in entry.take():
@@ -354,22 +365,30 @@ class Schedule:
         group = tasks[0].group
         if group is None or (len(tasks) == 1 and not isinstance(entry, Chunk)):
             until = tasks[0].until
-            return Call(tasks[0], None if until == math.inf else max(0.0, until - now))
+            return PlannedCall(tasks[0], None if until == math.inf else max(0.0, until - now))
         chunk = Chunk(group, tasks)
         for task in tasks:
             task.chunk = chunk
             if task.until < chunk.until:
                 self._plan_expiry(task)
-        return Call(chunk, None if chunk.until == math.inf else max(0.0, chunk.until - now))
+        return PlannedCall(chunk, None if chunk.until == math.inf else max(0.0, chunk.until - now))
 
     def _task_answered(
-        self, task: Task, attempt: Attempt | None, error: Exception | None, now: float
+        self,
+        task: Task,
+        reply: Reply | None,
+        attempt: Attempt | None,
+        error: Exception | None,
+        now: float,
     ) -> None:
         if task.stage is Stage.ENDED:
             return
-        if attempt is None:
-            assert error is not None, "a call without an attempt raised"
+        if reply is None:
+            assert error is not None, "a call without a reply raised"
             self._end(task, error)
+            return
+        if attempt is None:
+            self._step(task, lambda: task.run.replied(reply), now)
             return
         if attempt.exception is None:
             task.is_alone = False
@@ -377,18 +396,24 @@ class Schedule:
             task.is_alone = True
         self._take(task, attempt, now)
 
-    def _chunk_answered(self, chunk: Chunk, shares: Shares | None, now: float) -> None:
+    def _chunk_answered(
+        self, chunk: Chunk, reply: Reply | None, shared: SharedAttempts | None, now: float
+    ) -> None:
         live = [task for task in chunk.tasks if task.stage is Stage.CALLING]
-        if shares is None or shares.instead == "halve":
-            # Also what the call raised as it is: bad parameters of one are not the others' error.
+        if reply is not None and shared is None:
+            for task in live:
+                task.chunk = None
+                self._step(task, partial(task.run.replied, reply), now)
+        elif shared is None or shared.instead == "halve":
+            # Also what the call raised: bad parameters of one are not the others' error.
             self._ask_again(halves(chunk.group, live))
-        elif shares.instead == "part":
-            for task in chunk.group.part():
+        elif shared.instead == "disband":
+            for task in chunk.group.disband():
                 self._put(task.pool, task)
             self._ask_again(live)
         else:
-            unheard = [task for task in chunk.unheard(shares.silent) if task in live]
-            for task, attempt in zip(chunk.tasks, shares.attempts, strict=True):
+            unheard = [task for task in chunk.unheard(shared.omitted) if task in live]
+            for task, attempt in zip(chunk.tasks, shared.attempts, strict=True):
                 if task in live and task not in unheard:
                     task.chunk = None
                     self._take(task, attempt, now)
@@ -406,11 +431,9 @@ class Schedule:
 
     def _take(self, task: Task, attempt: Attempt, now: float) -> None:
         """Let a wait judge its answer."""
-        self._step(task, lambda: task.wait_run.answered(attempt), now)
+        self._step(task, lambda: task.run.attempted(attempt), now)
         if not isinstance(task.result, Exception):
-            forget_frames(attempt.exception)
-        if task.result is None and len(self._tasks) >= MANY_WAITS:
-            pack(task.wait_run, attempt)
+            _forget_frames(attempt.exception)
 
     # --- steps -----------------------------------------------------------------------------
 
@@ -427,7 +450,7 @@ class Schedule:
             case Pause(seconds):
                 self._pause(task, seconds, now)
             case ending:
-                self._end(task, _conclusion(task.wait_run, ending))
+                self._end(task, _conclusion(task.run, ending))
 
     def _pause(self, task: Task, seconds: float, now: float) -> None:
         task.stage = Stage.PAUSING
@@ -456,7 +479,7 @@ class Schedule:
                 return
             group.begin(now)
         task.was_woken = False
-        self._step(task, lambda: task.wait_run.paused(Woken()), now)
+        self._step(task, lambda: task.run.paused(Woken()), now)
 
     def _put_off(self, task: Task, due: float) -> None:
         task.due = due
@@ -504,8 +527,7 @@ class Schedule:
 
     def _expire(self, task: Task, now: float) -> None:
         """The time of a wait was used up before there was room for its call."""
-        not_made = Attempt(facts=Facts(acceptor=None), cut_off="deadline")
-        self._step(task, lambda: task.wait_run.answered(not_made), now)
+        self._step(task, lambda: task.run.replied(Reply(ended="deadline")), now)
 
     def _end(self, task: Task, result: WaiterOutcome[Any] | Exception) -> None:
         task.stage, task.result = Stage.ENDED, result
@@ -540,9 +562,19 @@ def _first_queued(pool: Pool) -> Entry | None:
     return queued[0] if queued else None
 
 
-def _conclusion(wait_run: WaitRun, ending: Ending) -> WaiterOutcome[Any] | Exception:
+def _forget_frames(error: BaseException | None) -> None:
+    """Drop the traceback of an error that ended no wait.
+
+    Its frames hold the request and the response, many times the memory of the rest of a wait.
+    """
+    while error is not None and error.__traceback__ is not None:
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__
+
+
+def _conclusion(run: WaitRun, ending: Ending) -> WaiterOutcome[Any] | Exception:
     try:
-        return wait_run.conclude(ending)
+        return run.conclude(ending)
     except Exception as error:
         # Its traceback is the loop's own, and would keep all of it alive.
         return error.with_traceback(None)

@@ -10,13 +10,13 @@ from typing import Final, Protocol
 
 from ..options import CancelEvent
 from .clock import SIGNAL_SLICE, SYSTEM_TIME, current_time
-from .schedule import DEFAULT_THREADS, Answer, Call, Schedule, Task
+from .schedule import DEFAULT_THREADS, Answer, PlannedCall, Schedule, Task
 from .schedule_events import Signals
 
 LONGEST_BLOCK: Final = 1.0
 """Seconds of one wait for the workers: where Ctrl-C does not end such a wait, it ends by itself."""
 
-PATIENCE: Final = 0.25
+SHUTDOWN_GRACE: Final = 0.25
 """Seconds that calls which nobody wants any more get to end, before they are left to themselves."""
 
 FORKED: Final = "the threads of this run are gone: was it begun before a fork of the process?"
@@ -44,7 +44,7 @@ class Now:
 class Crew(Protocol):
     """Who makes the calls."""
 
-    def call(self, call: Call) -> None:
+    def call(self, call: PlannedCall) -> None:
         """Make a call; does not block."""
         ...
 
@@ -76,7 +76,7 @@ class Workers:
         self._context = contextvars.copy_context() if context is None else context
         self._stop = threading.Event() if stop is None else stop
         self._on_answer = on_answer
-        self._calls: queue.SimpleQueue[Call | None] = queue.SimpleQueue()
+        self._calls: queue.SimpleQueue[PlannedCall | None] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._running = 0
@@ -89,7 +89,7 @@ class Workers:
         """Whether there are answers to come."""
         return self._running > 0
 
-    def call(self, call: Call) -> None:
+    def call(self, call: PlannedCall) -> None:
         """Make a call, in a thread that has nothing to do or in a new one."""
         self._running += 1
         if self._running > len(self._threads):
@@ -126,18 +126,18 @@ class Workers:
                 return found
             self._running -= 1
 
-    def answer(self, call: Call) -> Answer:
+    def answer(self, call: PlannedCall) -> Answer:
         """Make a call in the calling thread."""
         task, time_left = call
         try:
             # A copy each: a context can be entered by one thread at a time only.
-            attempt = self._context.copy().run(task.port.poll, time_left)
+            reply = self._context.copy().run(task.call.make, time_left)
         # For the thread that decides, whatever it is.
         except BaseException as error:
             return Answer(task, None, error)
-        return Answer(task, attempt, None)
+        return Answer(task, reply, None)
 
-    def close(self, patience: float = PATIENCE) -> None:
+    def close(self, patience: float = SHUTDOWN_GRACE) -> None:
         """Let every thread end; one whose call does not end in `patience` is left to itself."""
         self._stop.set()
         for _ in self._threads:

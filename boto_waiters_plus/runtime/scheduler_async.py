@@ -12,15 +12,15 @@ from typing import Any
 
 from ..options import CancelEvent
 from .clock import SIGNAL_SLICE, SYSTEM_TIME, current_time
-from .schedule import DEFAULT_THREADS, Answer, Call, Schedule, Task
+from .schedule import DEFAULT_THREADS, Answer, PlannedCall, Schedule, Task
 from .schedule_events import Signals
-from .scheduler import PATIENCE, Now, Workers
+from .scheduler import SHUTDOWN_GRACE, Now, Workers
 
 
 class AsyncCrew:
-    """Makes calls of either kind: an `AsyncPort` is awaited, a `Port` gets a thread.
+    """Makes calls of either kind: an `AsyncCall` is awaited, a `Call` gets a thread.
 
-    Under a clock of a test's own a `Port` is called at once: time would not stand still for a
+    Under a clock of a test's own a `Call` is made at once: time would not stand still for a
     thread where other tasks sleep.
 
     Args:
@@ -38,9 +38,9 @@ class AsyncCrew:
         self._answers: list[Answer] = []
         self._changed = asyncio.Event()
 
-    def call(self, call: Call) -> None:
+    def call(self, call: PlannedCall) -> None:
         """Make a call."""
-        if inspect.iscoroutinefunction(call.task.port.poll):
+        if inspect.iscoroutinefunction(call.task.call.make):
             self._context.copy().run(self._start, self._await(call))
         elif current_time() is SYSTEM_TIME:
             self._workers.call(call)
@@ -70,7 +70,7 @@ class AsyncCrew:
     async def close(self) -> None:
         """End the calls that are awaited, and those in threads as far as they can be."""
         # The loop is held up for threads that have nothing to do but end.
-        self._workers.close(patience=0 if self._workers.are_calling else PATIENCE)
+        self._workers.close(patience=0 if self._workers.are_calling else SHUTDOWN_GRACE)
         for task in self._awaited:
             task.cancel()
         await asyncio.gather(*self._awaited, return_exceptions=True)
@@ -87,10 +87,10 @@ class AsyncCrew:
         task.add_done_callback(self._awaited.discard)
         return task
 
-    async def _await(self, call: Call) -> None:
+    async def _await(self, call: PlannedCall) -> None:
         task, time_left = call
         try:
-            answer = Answer(task, await task.port.poll(time_left), None)
+            answer = Answer(task, await task.call.make(time_left), None)
         # For the task that decides, whatever it is.
         except BaseException as error:
             answer = Answer(task, None, error)

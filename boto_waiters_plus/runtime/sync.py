@@ -8,14 +8,14 @@ from typing import Any
 from ..engine.machine import Pause, Poll
 from ..options import CancelEvent, Subscribable, WakeSignal
 from ..outcome import WaiterOutcome
-from .attempt import Port
-from .clock import pause, subscribed
+from .attempt import Call
+from .clock import pause, subscribe, unsubscribe
 from .wait_run import WaitRun
 
 
 def drive(
-    wait_run: WaitRun,
-    port: Port,
+    run: WaitRun,
+    call: Call,
     *,
     cancel: CancelEvent | None = None,
     wake: WakeSignal | Subscribable | None = None,
@@ -24,30 +24,32 @@ def drive(
     """Run a wait in the calling thread.
 
     Args:
-        wait_run: the wait.
-        port: what is called.
-        cancel: ends the wait; looked at before each call and while sleeping.
+        run: the wait.
+        call: makes the call of each attempt.
+        cancel: ends the wait; checked before each call and during pauses.
         wake: ends a pause early.
-        sleep: the caller's own way to sleep.
+        sleep: the caller's function to sleep with.
 
     Returns:
         The outcome.
 
     Raises:
-        WaiterError: the wait did not succeed. What the port raises comes through as it is.
+        WaiterError: the wait did not succeed. Errors that the call raises pass unchanged.
     """
-    with subscribed(wake) as signal:
-        decision = wait_run.begin()
+    signal = None if wake is None else subscribe(wake)
+    try:
+        decision = run.begin()
         while True:
             match decision:
                 case Poll(time_left=time_left):
                     if cancel is not None and cancel.is_set():
-                        decision = wait_run.cancel()
+                        decision = run.cancel()
                     else:
-                        decision = wait_run.answered(port.poll(time_left))
+                        decision = run.replied(call.make(time_left))
                 case Pause(seconds=seconds):
-                    decision = wait_run.paused(
-                        pause(seconds, cancel=cancel, wake=signal, sleep=sleep)
-                    )
+                    decision = run.paused(pause(seconds, cancel=cancel, wake=signal, sleep=sleep))
                 case ending:
-                    return wait_run.conclude(ending)
+                    return run.conclude(ending)
+    finally:
+        if signal is not None:
+            unsubscribe(signal)

@@ -1,6 +1,6 @@
-"""What the drivers share: one wait's definition, machine, observers, and its end.
+"""One wait from its first attempt to its outcome: what the drivers share.
 
-A driver is the loop that awaits or does not; everything it decides is decided here or in the
+A driver is the loop that blocks or awaits; everything it decides is decided here or in the
 engine.
 """
 
@@ -32,7 +32,7 @@ from ..engine.machine import (
     Succeeded,
     TimedOut,
 )
-from ..engine.model import AcceptorState, MatchedAcceptor, WaiterDefinition
+from ..engine.model import AcceptorState, MatchedAcceptor
 from ..engine.redaction import cut, shown
 from ..engine.wait_event import WaitEvent
 from ..exceptions import (
@@ -43,7 +43,7 @@ from ..exceptions import (
     WaiterTimeoutError,
 )
 from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
-from .attempt import Attempt
+from .attempt import Attempt, Judge, Reply
 from .clock import current_time
 
 logger = logging.getLogger("boto_waiters_plus")
@@ -56,7 +56,7 @@ Observer = Callable[[WaitEvent], object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitDescription:
-    """What is waited for, as messages and observers name it."""
+    """What a wait is for, as messages and observers name it; made once per waiter."""
 
     waiter: str
     operation: str
@@ -65,45 +65,60 @@ class WaitDescription:
     """What the waiter waits for, in words."""
     acceptors: tuple[MatchedAcceptor, ...]
     states: tuple[AcceptorState, ...]
-    digest: str = ""
-
-    @classmethod
-    def of(cls, definition: WaiterDefinition, service: str | None = None) -> WaitDescription:
-        """What a definition waits for."""
-        return cls(
-            waiter=definition.name,
-            operation=definition.operation,
-            service=service,
-            goal=definition.goal,
-            acceptors=tuple(definition.matched(i) for i in range(len(definition.acceptors))),
-            states=definition.states,
-            digest=definition.digest,
-        )
 
 
 Wording = Callable[["WaitRun", Ending], str]
-"""Gives the reason of a failure its words."""
+"""Returns the reason of a wait that did not succeed."""
+
+_ENDINGS: Final[dict[type[Ending], Any]] = {
+    Succeeded: "succeeded",
+    Failed: "failed",
+    TimedOut: "timed out",
+    AttemptsUsedUp: "attempts used up",
+    Stopped: "cancelled",
+}
+
+_ERRORS: Final[dict[type[Ending], type[WaiterError]]] = {
+    Failed: WaiterFailedError,
+    TimedOut: WaiterTimeoutError,
+    AttemptsUsedUp: WaiterAttemptsError,
+    Stopped: WaiterCancelledError,
+}
 
 
 class WaitRun:
-    """One wait from its first look to its end."""
+    """One run of a wait.
+
+    Args:
+        description: what the wait is for.
+        policy: delays and bounds.
+        judge: tells what a reply means.
+        observers: called with each `WaitEvent`.
+        on_attempt: called with the events of attempts only.
+        wording: composes the reason of a failure.
+        random: draws the jitter.
+    """
 
     def __init__(
         self,
         description: WaitDescription,
         policy: Policy,
+        judge: Judge,
         *,
         observers: Sequence[Observer] = (),
+        on_attempt: Observer | None = None,
         wording: Wording | None = None,
         random: Random = RANDOM,
     ) -> None:
         self.description = description
         self.policy = policy
+        self.judge = judge
         self.attempt: Attempt | None = None
         self.last_matched: MatchedAcceptor | None = None
         self.last_response: Mapping[str, Any] = {}
-        self._machine = Machine(description.states, policy, digest=description.digest)
+        self._machine = Machine(description.states, policy)
         self._observers = observers
+        self._attempt_observers = () if on_attempt is None else (on_attempt,)
         self._wording = wording or reason_of
         self._random = random
         self._now = current_time().clock()
@@ -111,13 +126,8 @@ class WaitRun:
         self._problems_logged = False
 
     def observe_attempts(self, observer: Observer) -> None:
-        """Tell one more observer, of attempts only."""
-
-        def on_event(event: WaitEvent) -> None:
-            if event.kind == "attempt":
-                observer(event)
-
-        self._observers = (*self._observers, on_event)
+        """Add an observer of attempts."""
+        self._attempt_observers = (*self._attempt_observers, observer)
 
     @property
     def attempts(self) -> int:
@@ -131,18 +141,25 @@ class WaitRun:
 
     @property
     def is_last(self) -> bool:
-        """Whether the look that comes next is the last one."""
+        """Whether the next attempt is the last one."""
         return self._machine.last
 
     def begin(self) -> Decision:
-        """The first decision."""
-        self._tell("started")
+        """Return the first decision."""
+        if self._observers:
+            self._notify(self._observers, "started")
         return self._step(Begin())
 
-    def answered(self, attempt: Attempt) -> Decision:
-        """The call that `Poll` asked for is over."""
-        if attempt.cut_off is not None:
-            return self._step(Abandoned() if attempt.cut_off == "deadline" else Cancelled())
+    def replied(self, reply: Reply) -> Decision:
+        """Return the decision after the call that `Poll` asked for."""
+        if reply.ended == "deadline":
+            return self._step(Abandoned())
+        if reply.ended == "cancelled":
+            return self._step(Cancelled())
+        return self.attempted(self.judge.judge(reply))
+
+    def attempted(self, attempt: Attempt) -> Decision:
+        """Return the decision after an attempt."""
         now = self._now()
         attempt.facts = replace(attempt.facts, seconds=max(0.0, now - self._poll_began))
         self.attempt = attempt
@@ -152,32 +169,27 @@ class WaitRun:
             self.last_matched = self.description.acceptors[index]
         event = Responded if attempt.exception is None else Raised
         decision = self._step(event(attempt.facts), now)
-        self._log(attempt, decision)
-        self._tell(
-            "attempt",
-            attempt=attempt,
-            next_delay=decision.seconds if isinstance(decision, Pause) else None,
-        )
+        if logger.isEnabledFor(logging.DEBUG):
+            self._log(attempt, decision)
+        if self._observers or self._attempt_observers:
+            delay = decision.seconds if isinstance(decision, Pause) else None
+            observers = (*self._observers, *self._attempt_observers)
+            self._notify(observers, "attempt", attempt=attempt, next_delay=delay)
         return decision
 
     def paused(self, event: Event) -> Decision:
-        """The pause is over, or was ended."""
+        """Return the decision after a pause, or after an event that ended it."""
         return self._step(event)
 
     def cancel(self) -> Decision:
-        """Somebody wants the wait to stop, before the call that was decided on."""
+        """Cancel the wait before the call that was decided on is made."""
         return self._step(Cancelled(uncalled=True))
 
     def conclude(self, ending: Ending) -> WaiterOutcome[Any]:
-        """The outcome of a wait that succeeded; raises the error of one that did not."""
-        words: dict[type[Ending], Any] = {
-            Succeeded: "succeeded",
-            Failed: "failed",
-            TimedOut: "timed out",
-            AttemptsUsedUp: "attempts used up",
-            Stopped: "cancelled",
-        }
-        self._tell("ended", attempt=self.attempt, ending=words[type(ending)])
+        """Return the outcome of a wait that succeeded; raise the error of one that did not."""
+        if self._observers:
+            name = _ENDINGS[type(ending)]
+            self._notify(self._observers, "ended", attempt=self.attempt, ending=name)
         if isinstance(ending, Succeeded):
             return self._outcome(ending)
         error = self._error(ending)
@@ -209,17 +221,11 @@ class WaitRun:
         return ResponseOutcome(response=attempt.response, by_id=by_id, **facts)
 
     def _error(self, ending: Ending) -> WaiterError:
-        kinds: dict[type[Ending], type[WaiterError]] = {
-            Failed: WaiterFailedError,
-            TimedOut: WaiterTimeoutError,
-            AttemptsUsedUp: WaiterAttemptsError,
-            Stopped: WaiterCancelledError,
-        }
         attempt = self.attempt
         if attempt is not None and attempt.service_message is None and attempt.find_reason:
             attempt.service_message = attempt.find_reason(dict(attempt.last_response))
         decided = ending.acceptor if isinstance(ending, Failed) else None
-        return kinds[type(ending)](
+        return _ERRORS[type(ending)](
             self.description.waiter,
             self._wording(self, ending),
             self.last_response,
@@ -236,29 +242,29 @@ class WaitRun:
         if attempt.problems and not self._problems_logged:
             self._problems_logged = True
             logger.debug(
-                "%s: counted as no match, cannot be evaluated: %s",
+                "%s: no match, the expression cannot be evaluated: %s",
                 self.description.waiter,
                 "; ".join(attempt.problems),
             )
+        delay = f", next attempt in {decision.seconds:.3f} s" if isinstance(decision, Pause) else ""
         logger.debug(
-            "%s: attempt %d after %.3f s saw %s, then %s",
+            "%s: attempt %d after %.3f s: %s%s",
             self.description.waiter,
             self.attempts,
             self.elapsed,
             attempt.error or shown(attempt.observed) or "a response",
-            decision,
+            delay,
         )
 
-    def _tell(
+    def _notify(
         self,
+        observers: Sequence[Observer],
         kind: Literal["started", "attempt", "ended"],
         *,
         attempt: Attempt | None = None,
         next_delay: float | None = None,
         ending: Any = None,
     ) -> None:
-        if not self._observers:
-            return
         event = WaitEvent(
             kind=kind,
             waiter=self.description.waiter,
@@ -271,59 +277,63 @@ class WaitRun:
             next_delay=next_delay,
             ending=ending,
         )
-        for observer in self._observers:
+        for observer in observers:
             observer(event)
 
 
-def reason_of(wait_run: WaitRun, ending: Ending) -> str:
-    """What a person needs: what happened, what was waited for, what was seen last, how long."""
-    parts = [_what_happened(wait_run, ending)]
-    if wait_run.description.goal:
-        parts.append(f"waited for: {cut(wait_run.description.goal)}")
-    seen = last_seen(wait_run)
-    if seen and not isinstance(ending, Failed):
-        parts.append(f"last seen: {seen}")
-    looks = "1 attempt" if wait_run.attempts == 1 else f"{wait_run.attempts} attempts"
-    parts.append(f"{looks} of {wait_run.description.operation} in {wait_run.elapsed:.1f} s")
+def reason_of(run: WaitRun, ending: Ending) -> str:
+    """Return what happened, what was waited for, the last state seen and the attempts made."""
+    parts = [_what_happened(run, ending)]
+    if run.description.goal:
+        parts.append(f"waited for: {cut(run.description.goal)}")
+    state = last_state_seen(run)
+    if state and not isinstance(ending, Failed):
+        parts.append(f"last state seen: {state}")
+    parts.append(f"{attempts_made(run.attempts, run.description.operation)} in {run.elapsed:.1f} s")
     return "; ".join(parts)
 
 
-def _what_happened(wait_run: WaitRun, ending: Ending) -> str:
-    match ending:
-        case Failed(acceptor=None):
-            error = wait_run.attempt.error if wait_run.attempt else None
-            return f"An error occurred ({error or 'unknown'}){said(wait_run)}"
-        case Failed(acceptor=int(index)):
-            text = wait_run.description.acceptors[index].text.partition(" when ")[2]
-            return f"terminal failure state: {text}{said(wait_run)}"
-        case TimedOut():
-            return f"Timed out{_allowed(wait_run.policy)}"
-        case AttemptsUsedUp():
-            return f"Max attempts exceeded: {wait_run.policy.max_attempts} are used up"
-        case _:
-            return "cancelled"
+def attempts_made(attempts: int, operation: str) -> str:
+    """Return the number of attempts in words."""
+    return f"{attempts} attempt{'' if attempts == 1 else 's'} of {operation}"
 
 
-def _allowed(policy: Policy) -> str:
-    """The seconds a wait had, in words; none where a deadline was past before it began."""
+def timed_out_after(policy: Policy) -> str:
+    """Return how long a wait that timed out was allowed to last, in words."""
     bounds = [bound for bound in (policy.max_wait, policy.deadline) if bound is not None]
-    if not bounds:
-        return ": the call had no more time"
-    return f": the {round(max(0.0, min(bounds)), 3):.12g} s that were allowed are used up"
+    if not bounds or min(bounds) <= 0:
+        return "timed out: no time was left"
+    return f"timed out after {round(min(bounds), 3):.12g} s"
 
 
-def said(wait_run: WaitRun) -> str:
-    """The service's own words, to be put behind others."""
-    message = wait_run.attempt.service_message if wait_run.attempt else None
+def service_message_suffix(run: WaitRun) -> str:
+    """Return the service's message as the end of a sentence; empty if there is none."""
+    message = run.attempt.service_message if run.attempt else None
     return f": {cut(message)}" if message else ""
 
 
-def last_seen(wait_run: WaitRun) -> str | None:
-    """What the last look gave, in words; None if there was none."""
-    if wait_run.attempt is None:
+def last_state_seen(run: WaitRun) -> str | None:
+    """Return what the last attempt gave, in words; None if there was none."""
+    if run.attempt is None:
         return None
-    if wait_run.attempt.error:
-        return f"error {wait_run.attempt.error}{said(wait_run)}"
-    seen = shown(wait_run.attempt.observed) or "a response that no acceptor took as the end"
-    message = wait_run.attempt.service_message
-    return f"{seen} ({cut(message)})" if message else seen
+    if run.attempt.error:
+        return f"error {run.attempt.error}{service_message_suffix(run)}"
+    state = shown(run.attempt.observed) or "a response that matched no acceptor"
+    message = run.attempt.service_message
+    return f"{state} ({cut(message)})" if message else state
+
+
+def _what_happened(run: WaitRun, ending: Ending) -> str:
+    match ending:
+        case Failed(acceptor=None):
+            error = run.attempt.error if run.attempt else None
+            return f"An error occurred ({error or 'unknown'}){service_message_suffix(run)}"
+        case Failed(acceptor=int(index)):
+            text = run.description.acceptors[index].text.partition(" when ")[2]
+            return f"terminal failure state: {text}{service_message_suffix(run)}"
+        case TimedOut():
+            return timed_out_after(run.policy)
+        case AttemptsUsedUp():
+            return f"Max attempts exceeded: all {run.policy.max_attempts} attempts were made"
+        case _:
+            return "cancelled"

@@ -1,14 +1,7 @@
-"""For tests of code that waits: no real time passes, and assertions that take their time."""
+"""For tests of code that waits: virtual time, and assertions that wait."""
 
-from .assertions import (
-    assert_always,
-    assert_always_async,
-    assert_eventually,
-    assert_eventually_async,
-    refute_eventually,
-    refute_eventually_async,
-)
-from .virtual import VirtualClock, virtual_time
+from importlib import import_module
+from typing import Any
 
 __all__ = [
     "VirtualClock",
@@ -20,3 +13,10 @@ __all__ = [
     "refute_eventually_async",
     "virtual_time",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = "virtual" if name in ("VirtualClock", "virtual_time") else "assertions"
+    return getattr(import_module(f".{module}", __name__), name)

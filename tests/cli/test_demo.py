@@ -166,13 +166,6 @@ def test_interrupted_demo_exits_with_130_at_once(tmp_path):
     assert "Traceback" not in message
 
 
-def test_help_names_the_subcommands(capsys):
-    with pytest.raises(SystemExit) as caught:
-        main(["--help"])
-    assert caught.value.code == 0
-    assert re.search(r"^ +demo ", capsys.readouterr().out, re.MULTILINE)
-
-
 def test_help_of_the_demo_promises_no_account_is_used(capsys):
     with pytest.raises(SystemExit) as caught:
         main(["demo", "--help"])
@@ -180,33 +173,6 @@ def test_help_of_the_demo_promises_no_account_is_used(capsys):
     output = " ".join(capsys.readouterr().out.split())
     assert "--plain" in output
     assert "No AWS account, configuration or network is used" in output
-
-
-@pytest.mark.parametrize("arguments", [["demonstrate"], [], ["demo", "--fast"]])
-def test_invalid_arguments_exit_with_2_and_the_usage(arguments, capsys):
-    with pytest.raises(SystemExit) as caught:
-        main(arguments)
-    assert caught.value.code == 2
-    assert capsys.readouterr().err.startswith("usage: boto-wait")
-
-
-def test_closed_pipe_gives_no_traceback(tmp_path):
-    code = "import sys; from boto_waiters_plus import cli; sys.exit(cli.main(['demo']))"
-    fake = "from boto_waiters_plus.cli import demo; demo.run = lambda _: print('x' * 9**6) or 0; "
-    process = subprocess.Popen(
-        [sys.executable, "-c", fake + code],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    process.stdout.close()
-    try:
-        assert process.stderr.read() == ""
-        process.stderr.close()
-        assert process.wait(timeout=60) == 1
-    finally:
-        process.kill()
 
 
 # --- its parts --------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from botocore.model import ServiceModel
 from boto_waiters_plus import WaiterCancelledError, WaitOptions
 from boto_waiters_plus.aws.data_model import DataModel
 from boto_waiters_plus.conditions import poll
-from boto_waiters_plus.deadlines import budget_of
+from boto_waiters_plus.deadlines import effective_max_wait
 from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.backoff import next_delay
 from boto_waiters_plus.engine.machine import (
@@ -388,7 +388,7 @@ def test_options_are_refused_as_in_smithy_typescript(vector, request):
 
     def check():
         WaitOptions(min_delay=vector["minDelay"], max_delay=vector["maxDelay"])
-        budget_of("waiter", vector["maxWait"])
+        effective_max_wait("waiter", vector["maxWait"])
 
     if refusal is None:
         check()

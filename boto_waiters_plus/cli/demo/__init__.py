@@ -17,7 +17,6 @@ def add_parser(subparsers: Any) -> None:
     """Describe the arguments."""
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "demo",
-        help="compare botocore's waiters with this package's on a local server",
         description=(
             "Start moto's server on 127.0.0.1, create, change and delete resources there, and wait "
             "for each change in three ways at the same time: with botocore alone, with get_waiter "

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from ...engine.wait_event import WaitEvent
-from ...hooks.sessions import enable
+from ...hooks.installation import enable
 from ...options import WaitOptions
 from .scenarios import RETURNED_NONE, SCENARIOS, Scenario, Way
 from .server import MotoServer

@@ -40,10 +40,10 @@ def test_resource_is_refused_with_a_hint_at_what_it_is():
         bwp.enable(boto3.resource("dynamodb"))
 
 
-def test_enabled_client_runs_on_the_engine_and_others_stay_stock(answer, active):
+def test_enabled_client_runs_on_the_engine_and_others_stay_stock(answers, active):
     client, other = boto3.client("kinesis"), boto3.client("kinesis")
-    answer(client, active)
-    answer(other, active)
+    answers(client, active)
+    answers(other, active)
     bwp.enable(client)
     assert isinstance(wait(client), bwp.ResponseOutcome)
     assert isinstance(
@@ -56,35 +56,35 @@ def test_enabled_client_runs_on_the_engine_and_others_stay_stock(answer, active)
 
 
 @pytest.mark.parametrize("make", [boto3.Session, botocore.session.get_session])
-def test_enabled_session_gives_its_clients_all_and_others_stay_stock(make, answer, active):
+def test_enabled_session_gives_its_clients_all_and_others_stay_stock(make, answers, active):
     session = bwp.enable(make())
     create = session.client if hasattr(session, "client") else session.create_client
     client = create("kinesis")
-    answer(client, active)
+    answers(client, active)
     assert isinstance(wait(client), bwp.ResponseOutcome)
     assert waits(client)
     other = boto3.Session().client("kinesis")
-    answer(other, active)
+    answers(other, active)
     assert wait(other) is None
     assert not waits(other)
 
 
-def test_resources_of_an_enabled_session_return_outcomes(answer):
+def test_resources_of_an_enabled_session_return_outcomes(answers):
     session = bwp.enable(boto3.Session())
     dynamodb = session.resource("dynamodb")
-    answer(dynamodb.meta.client, {"Table": {"TableStatus": "ACTIVE"}})
+    answers(dynamodb.meta.client, {"Table": {"TableStatus": "ACTIVE"}})
     assert isinstance(dynamodb.Table("orders").wait_until_exists(), bwp.ResponseOutcome)
 
 
-def test_enabled_targets_keep_it_after_uninstall(answer, active):
+def test_enabled_targets_keep_it_after_uninstall(answers, active):
     bwp.install()
     session, client = boto3.Session(), boto3.client("kinesis")
     bwp.enable(session)
     bwp.enable(client)
     bwp.uninstall()
-    answer(client, active)
+    answers(client, active)
     later = session.client("kinesis")
-    answer(later, active)
+    answers(later, active)
     for enabled in (client, later):
         assert waits(enabled)
         assert isinstance(wait(enabled), bwp.ResponseOutcome)
@@ -92,25 +92,25 @@ def test_enabled_targets_keep_it_after_uninstall(answer, active):
         assert isinstance(outcome, bwp.ResponseOutcome)
 
 
-def test_client_of_an_enabled_session_made_before_stays_as_it_was(answer, active):
+def test_client_of_an_enabled_session_made_before_stays_as_it_was(answers, active):
     session = boto3.Session()
     client = session.client("kinesis")
-    answer(client, active)
+    answers(client, active)
     bwp.enable(session)
     assert not waits(client)
     assert wait(client) is None
 
 
-def test_enabled_client_sees_a_mock_of_wait(monkeypatch, answer, active):
+def test_enabled_client_sees_a_mock_of_wait(monkeypatch, answers, active):
     client = bwp.enable(boto3.client("kinesis"))
-    calls = answer(client, active)
+    calls = answers(client, active).operations
     monkeypatch.setattr(botocore.waiter.Waiter, "wait", lambda self, **keywords: "mocked")
     assert wait(client) == "mocked"
     assert calls == []
 
 
 def test_enabled_client_runs_on_the_engine_below_a_wrapper_that_uninstall_left(
-    monkeypatch, answer, active
+    monkeypatch, answers, active
 ):
     """A tracer lies over our wrapper, so that `uninstall` can only make it pass through."""
     bwp.install()
@@ -121,14 +121,14 @@ def test_enabled_client_runs_on_the_engine_below_a_wrapper_that_uninstall_left(
 
     monkeypatch.setattr(botocore.waiter.Waiter, "wait", traced)
     client = bwp.enable(boto3.client("kinesis"))
-    answer(client, active)
+    answers(client, active)
     bwp.uninstall()
     assert isinstance(wait(client), bwp.ResponseOutcome)
 
 
-def test_waiter_built_from_a_model_on_an_enabled_client_is_stock_without_install(answer, active):
+def test_waiter_built_from_a_model_on_an_enabled_client_is_stock_without_install(answers, active):
     client = bwp.enable(boto3.client("kinesis"))
-    answer(client, active)
+    answers(client, active)
     data = {
         "operation": "DescribeStream",
         "delay": 1,
@@ -141,9 +141,9 @@ def test_waiter_built_from_a_model_on_an_enabled_client_is_stock_without_install
     assert not hasattr(waiter, "outcome")
 
 
-def test_enabling_twice_is_enabling_once(answer, active):
+def test_enabling_twice_is_enabling_once(answers, active):
     client = boto3.client("kinesis")
-    calls = answer(client, active)
+    calls = answers(client, active).operations
     told = []
     for _ in range(3):
         bwp.enable(client, on_event=told.append)
@@ -154,11 +154,11 @@ def test_enabling_twice_is_enabling_once(answer, active):
     assert len(names) == len(set(names))
 
 
-def test_enabling_a_client_of_an_installed_session_keeps_both(answer, active):
+def test_enabling_a_client_of_an_installed_session_keeps_both(answers, active):
     told, heard = [], []
     bwp.install(on_event=told.append)
     client = bwp.enable(boto3.client("kinesis"), on_event=heard.append)
-    answer(client, active)
+    answers(client, active)
     wait(client)
     assert len(told) == len(heard) == 3
     bwp.uninstall()
@@ -167,11 +167,11 @@ def test_enabling_a_client_of_an_installed_session_keeps_both(answer, active):
 
 
 def test_client_may_be_used_before_it_is_enabled_with_a_definition_of_the_same_name(
-    answer, creating, definition, virtual_time
+    answers, creating, definition, virtual_time
 ):
     bwp.install()
     client = boto3.client("kinesis")
-    answer(client, creating)
+    answers(client, creating)
     assert client.wait_until_stream_exists.definition.min_delay == 10
     bwp.enable(client, definitions=definition("StreamExists", expected="CREATING"))
     outcome = client.wait_until_stream_exists(StreamName="s", max_wait=5)

@@ -28,7 +28,7 @@ LEVELS = ["call", "client", "session", "install", "definition", "built-in"]
 
 @pytest.mark.parametrize("highest", range(len(LEVELS)), ids=LEVELS)
 def test_option_of_the_highest_level_that_gives_it_wins(
-    highest, answer, creating, definition, virtual_time
+    highest, answers, creating, definition, virtual_time
 ):
     """Each level has its own pace; the levels above `highest` give none."""
     given = set(LEVELS[highest:])
@@ -46,48 +46,48 @@ def test_option_of_the_highest_level_that_gives_it_wins(
     client = session.client("kinesis")
     if "client" in given:
         bwp.enable(client, **settings("client"))
-    answer(client, creating)
+    answers(client, creating)
     pauses = wait_timed_out(client, **(pace["call"] if "call" in given else {}))
     # Built in are the specification's 2 and 120 seconds, jittered.
     assert pauses == [2, pauses[1]] if highest == 5 else pauses == [highest + 3] * 2
 
 
-def test_fields_of_different_levels_are_merged(answer, creating, virtual_time):
+def test_fields_of_different_levels_are_merged(answers, creating, virtual_time):
     bwp.install(defaults={"min_delay": 1, "max_delay": 1, "max_attempts": 9})
     session = bwp.enable(boto3.Session(), defaults=bwp.WaitOptions(max_attempts=4))
     client = session.client("kinesis")
-    calls = answer(client, creating)
+    calls = answers(client, creating).operations
     with pytest.raises(bwp.WaiterAttemptsError) as caught:
         client.wait_until_stream_exists(StreamName="s", max_wait=100)
     assert len(calls) == 4
     assert caught.value.elapsed == pytest.approx(3)
 
 
-def test_defaults_of_a_later_install_replace_the_earlier(answer, creating, virtual_time):
+def test_defaults_of_a_later_install_replace_the_earlier(answers, creating, virtual_time):
     bwp.install(defaults={"max_attempts": 2})
     bwp.install(defaults={"min_delay": 1, "max_delay": 1})
     bwp.install()  # gives none: those stay
     client = boto3.client("kinesis")
-    calls = answer(client, creating)
+    calls = answers(client, creating).operations
     with pytest.raises(bwp.WaiterTimeoutError):
         client.wait_until_stream_exists(StreamName="s", max_wait=10)
     assert len(calls) >= 10
 
 
-def test_defaults_reach_clients_that_exist(answer, creating, virtual_time):
+def test_defaults_reach_clients_that_exist(answers, creating, virtual_time):
     bwp.install()
     client = boto3.client("kinesis")
-    calls = answer(client, creating)
+    calls = answers(client, creating).operations
     bwp.install(defaults={"max_attempts": 2})
     with pytest.raises(bwp.WaiterAttemptsError):
         client.wait_until_stream_exists(StreamName="s", max_wait=100)
     assert len(calls) == 2
 
 
-def test_defaults_reach_get_waiter_and_wait_until(answer, creating, virtual_time):
+def test_defaults_reach_get_waiter_and_wait_until(answers, creating, virtual_time):
     bwp.install(defaults={"max_attempts": 2})
     client = boto3.client("kinesis")
-    calls = answer(client, creating)
+    calls = answers(client, creating).operations
     with pytest.raises(bwp.WaiterAttemptsError):
         client.get_waiter("stream_exists").wait(StreamName="s")
     assert len(calls) == 2
@@ -96,31 +96,31 @@ def test_defaults_reach_get_waiter_and_wait_until(answer, creating, virtual_time
     assert len(calls) == 4
 
 
-def test_handlers_of_all_levels_are_told(answer, active):
+def test_handlers_of_all_levels_are_told(answers, active):
     told = {level: [] for level in ("install", "again", "session", "client", "call")}
     bwp.install(on_event=told["install"].append)
     bwp.install(on_event=told["again"].append)
     session = bwp.enable(boto3.Session(), on_event=told["session"].append)
     client = bwp.enable(session.client("kinesis"), on_event=told["client"].append)
-    answer(client, active)
+    answers(client, active)
     client.wait_until_stream_exists(StreamName="s", max_wait=10, on_attempt=told["call"].append)
     kinds = {level: [event.kind for event in events] for level, events in told.items()}
     assert kinds.pop("call") == ["attempt"]
     assert set(map(tuple, kinds.values())) == {("started", "attempt", "ended")}
 
 
-def test_one_handler_given_to_several_levels_is_told_once(answer, active):
+def test_one_handler_given_to_several_levels_is_told_once(answers, active):
     told = []
     bwp.install(on_event=told.append)
     bwp.install(on_event=told.append)
     session = bwp.enable(boto3.Session(), on_event=told.append)
     client = bwp.enable(session.client("kinesis"), on_event=told.append)
-    answer(client, active)
+    answers(client, active)
     client.wait_until_stream_exists(StreamName="s", max_wait=10)
     assert [event.kind for event in told] == ["started", "attempt", "ended"]
 
 
-def test_handler_need_not_be_hashable(answer, active):
+def test_handler_need_not_be_hashable(answers, active):
     @dataclass
     class Recorder:
         kinds: list = field(default_factory=list)
@@ -131,12 +131,12 @@ def test_handler_need_not_be_hashable(answer, active):
     recorder = Recorder()
     bwp.install(on_event=recorder)
     client = boto3.client("kinesis")
-    answer(client, active)
+    answers(client, active)
     client.wait_until_stream_exists(StreamName="s", max_wait=10)
     assert recorder.kinds == ["started", "attempt", "ended"]
 
 
-def test_what_a_handler_raises_ends_the_wait_raw(answer, active):
+def test_what_a_handler_raises_ends_the_wait_raw(answers, active):
     class Stop(Exception):  # noqa: N818 - it is no error
         pass
 
@@ -145,17 +145,17 @@ def test_what_a_handler_raises_ends_the_wait_raw(answer, active):
 
     bwp.install(on_event=stop)
     client = boto3.client("kinesis")
-    calls = answer(client, active)
+    calls = answers(client, active).operations
     with pytest.raises(Stop):
         client.wait_until_stream_exists(StreamName="s", max_wait=10)
     assert calls == []
 
 
-def test_default_on_attempt_is_called_too(answer, active):
+def test_default_on_attempt_is_called_too(answers, active):
     told = []
     bwp.install(defaults={"on_attempt": told.append})
     client = boto3.client("kinesis")
-    answer(client, active)
+    answers(client, active)
     client.wait_until_stream_exists(StreamName="s", max_wait=10)
     client.get_waiter("stream_exists").wait(StreamName="s")
     assert len(told) == 2
@@ -169,7 +169,7 @@ def seen(client):
 
 
 def test_definition_of_the_client_wins_over_sessions_over_installs(
-    answer, definition, virtual_time
+    answers, definition, virtual_time
 ):
     bwp.install(definitions=definition("StreamExists", expected="INSTALL"))
     session = boto3.Session()
@@ -178,7 +178,7 @@ def test_definition_of_the_client_wins_over_sessions_over_installs(
         if target is not None:
             bwp.enable(target, definitions=definition("StreamExists", expected=status))
         fresh = session.client("kinesis") if target is not client else client
-        answer(fresh, {"StreamDescription": {"StreamStatus": status}})
+        answers(fresh, {"StreamDescription": {"StreamStatus": status}})
         assert seen(fresh).observed == status
 
 
@@ -190,18 +190,18 @@ def test_definitions_of_several_installs_add_up(definition):
         assert callable(getattr(client, f"wait_until_{name}"))
 
 
-def test_definition_given_last_wins(answer, definition, virtual_time):
+def test_definition_given_last_wins(answers, definition, virtual_time):
     first = definition("StreamExists", expected="FIRST")
     second = definition("StreamExists", expected="SECOND")
     client = None
     for document, status in ((first, "FIRST"), (second, "SECOND"), (first, "FIRST")):
         bwp.install(definitions=document)
         client = boto3.client("kinesis")
-        answer(client, {"StreamDescription": {"StreamStatus": status}})
+        answers(client, {"StreamDescription": {"StreamStatus": status}})
         assert seen(client).observed == status
 
 
-def test_first_of_several_in_one_call_wins(answer, definition, virtual_time):
+def test_first_of_several_in_one_call_wins(answers, definition, virtual_time):
     bwp.install(
         definitions=[
             definition("StreamExists", expected="FIRST"),
@@ -209,14 +209,14 @@ def test_first_of_several_in_one_call_wins(answer, definition, virtual_time):
         ]
     )
     client = boto3.client("kinesis")
-    answer(client, {"StreamDescription": {"StreamStatus": "FIRST"}})
+    answers(client, {"StreamDescription": {"StreamStatus": "FIRST"}})
     assert seen(client).observed == "FIRST"
 
 
-def test_built_method_follows_definitions_given_later(answer, definition, creating, virtual_time):
+def test_built_method_follows_definitions_given_later(answers, definition, creating, virtual_time):
     bwp.install()
     client = boto3.client("kinesis")
-    answer(client, creating)
+    answers(client, creating)
     assert client.wait_until_stream_exists.definition.min_delay == 10
     bwp.install(definitions=definition("StreamExists", expected="CREATING", minDelay=4))
     assert client.wait_until_stream_exists.definition.min_delay == 4

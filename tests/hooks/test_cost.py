@@ -15,7 +15,7 @@ import boto_waiters_plus as bwp
 from boto_waiters_plus.aws import service_waiters as waiters
 from boto_waiters_plus.definitions import shipped, smithy
 from boto_waiters_plus.engine import matching
-from boto_waiters_plus.hooks import methods as attach
+from boto_waiters_plus.hooks import methods
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_client_creation_finds_and_compiles_nothing():
         mock.patch.object(waiters.ServiceWaiters, "__init__", side_effect=AssertionError),
         mock.patch.object(shipped, "parse_text", side_effect=AssertionError),
         mock.patch.object(matching.Matching, "__init__", side_effect=AssertionError),
-        mock.patch.object(attach, "_build", side_effect=AssertionError),
+        mock.patch.object(methods, "build_method", side_effect=AssertionError),
     ):
         client = boto3.client("s3")
         client.head_bucket  # noqa: B018 - an operation costs nothing either
@@ -67,7 +67,7 @@ def test_client_creation_finds_and_compiles_nothing():
 
 
 def test_methods_are_built_one_by_one(s3):
-    with mock.patch.object(attach, "_build", wraps=attach._build) as build:
+    with mock.patch.object(methods, "build_method", wraps=methods.build_method) as build:
         s3.wait_until_bucket_exists  # noqa: B018 - builds it
         assert build.call_count == 1
         s3.wait_until_bucket_exists  # noqa: B018 - it is there

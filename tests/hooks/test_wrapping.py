@@ -53,12 +53,12 @@ def test_wrapper_looks_like_what_it_wraps():
     assert wrapped.__doc__ == STOCK_WAIT.__doc__
 
 
-def test_foreign_wrapper_over_ours_passes_through_and_is_kept(monkeypatch, answer, active):
+def test_foreign_wrapper_over_ours_passes_through_and_is_kept(monkeypatch, answers, active):
     bwp.install()
     seen = []
     monkeypatch.setattr(botocore.waiter.Waiter, "wait", tracer(seen)(wait_attribute()))
     client = boto3.client("kinesis")
-    answer(client, active)
+    answers(client, active)
     outcome = client.get_waiter("stream_exists").wait(StreamName="s")
     assert isinstance(outcome, bwp.ResponseOutcome)
     assert seen == ["StreamExists"]
@@ -71,7 +71,7 @@ def test_foreign_wrapper_over_ours_passes_through_and_is_kept(monkeypatch, answe
 
 
 def test_ours_below_a_foreign_wrapper_is_used_again_by_the_next_install(
-    monkeypatch, answer, active
+    monkeypatch, answers, active
 ):
     bwp.install()
     ours = wait_attribute()
@@ -84,17 +84,17 @@ def test_ours_below_a_foreign_wrapper_is_used_again_by_the_next_install(
     assert wait_attribute() is foreign
     assert [id(layer) for layer in layers(foreign)] == before
     client = boto3.client("kinesis")
-    answer(client, active)
+    answers(client, active)
     assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
 
 
-def test_foreign_wrapper_below_ours_is_never_reached_and_never_lost(monkeypatch, answer, active):
+def test_foreign_wrapper_below_ours_is_never_reached_and_never_lost(monkeypatch, answers, active):
     seen = []
     monkeypatch.setattr(botocore.waiter.Waiter, "wait", tracer(seen)(STOCK_WAIT))
     foreign = wait_attribute()
     bwp.install()
     client = boto3.client("kinesis")
-    answer(client, active)
+    answers(client, active)
     client.get_waiter("stream_exists").wait(StreamName="s")
     bwp.uninstall()
     assert wait_attribute() is foreign
@@ -102,7 +102,7 @@ def test_foreign_wrapper_below_ours_is_never_reached_and_never_lost(monkeypatch,
     assert seen[-1] == "StreamExists"
 
 
-def test_foreign_wrapper_that_hides_what_it_wraps_does_no_harm(monkeypatch, answer, active):
+def test_foreign_wrapper_that_hides_what_it_wraps_does_no_harm(monkeypatch, answers, active):
     bwp.install()
     ours = botocore.waiter.Waiter.wait
 
@@ -112,7 +112,7 @@ def test_foreign_wrapper_that_hides_what_it_wraps_does_no_harm(monkeypatch, answ
     monkeypatch.setattr(botocore.waiter.Waiter, "wait", opaque)
     bwp.install()
     client = boto3.client("kinesis")
-    calls = answer(client, active)
+    calls = answers(client, active).operations
     assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
     assert len(calls) == 1
     bwp.uninstall()
@@ -133,10 +133,10 @@ def test_plain_wrapper_made_with_functools_is_seen_through(monkeypatch):
     assert wait_attribute() is plain
 
 
-def test_mock_over_ours_is_seen_and_ours_comes_back(answer, active):
+def test_mock_over_ours_is_seen_and_ours_comes_back(answers, active):
     bwp.install()
     client = boto3.client("kinesis")
-    calls = answer(client, active)
+    calls = answers(client, active).operations
     with mock.patch("botocore.waiter.Waiter.wait") as wait:
         client.get_waiter("stream_exists").wait(StreamName="s")
         boto3.client("kinesis").get_waiter("stream_not_exists").wait(StreamName="s")
@@ -145,10 +145,10 @@ def test_mock_over_ours_is_seen_and_ours_comes_back(answer, active):
     assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
 
 
-def test_uninstall_inside_a_mock_leaves_a_wrapper_that_passes_through(answer, active):
+def test_uninstall_inside_a_mock_leaves_a_wrapper_that_passes_through(answers, active):
     bwp.install()
     client = boto3.client("kinesis")
-    answer(client, active)
+    answers(client, active)
     with mock.patch("botocore.waiter.Waiter.wait") as wait:
         bwp.uninstall()
         client.get_waiter("stream_exists").wait(StreamName="s")
@@ -159,30 +159,30 @@ def test_uninstall_inside_a_mock_leaves_a_wrapper_that_passes_through(answer, ac
     assert wait_attribute() is STOCK_WAIT
 
 
-def test_install_inside_a_mock_is_lost_and_repaired_by_the_next(answer, active):
+def test_install_inside_a_mock_is_lost_and_repaired_by_the_next(answers, active):
     with mock.patch("botocore.waiter.Waiter.wait"):
         bwp.install()
     assert wait_attribute() is STOCK_WAIT
     bwp.install()
     assert wait_attribute().__wrapped__ is STOCK_WAIT
     client = boto3.client("kinesis")
-    answer(client, active)
+    answers(client, active)
     assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
 
 
 @pytest.mark.parametrize("autospec", [None, True])
-def test_install_inside_a_mock_still_shows_the_mock(autospec, answer, active):
+def test_install_inside_a_mock_still_shows_the_mock(autospec, answers, active):
     """A program whose main() installs, and its test, which mocks what waits."""
     with mock.patch("botocore.waiter.Waiter.wait", autospec=autospec) as wait:
         bwp.install()
         client = boto3.client("kinesis")
-        calls = answer(client, active)
+        calls = answers(client, active).operations
         client.get_waiter("stream_exists").wait(StreamName="s")
     assert wait.call_count == 1
     assert calls == []
 
 
-def test_mock_with_autospec_accepts_our_wrapper(answer, active):
+def test_mock_with_autospec_accepts_our_wrapper(answers, active):
     bwp.install()
     client = boto3.client("kinesis")
     with mock.patch.object(botocore.waiter.Waiter, "wait", autospec=True) as wait:

@@ -169,7 +169,7 @@ def test_sessions_and_clients_are_not_kept_alive(monkeypatch):
 # --- again, and back ----------------------------------------------------------------------------
 
 
-def test_installing_twice_is_installing_once(answer, active):
+def test_installing_twice_is_installing_once(answers, active):
     before = initializers()
     for _ in range(3):
         bwp.install()
@@ -177,7 +177,7 @@ def test_installing_twice_is_installing_once(answer, active):
     assert botocore.waiter.Waiter.__dict__["wait"].__wrapped__ is STOCK_WAIT
     assert botocore.session.Session.__dict__["create_client"].__wrapped__ is STOCK_CREATE
     client = boto3.client("kinesis")
-    calls = answer(client, active)
+    calls = answers(client, active).operations
     client.get_waiter("stream_exists").wait(StreamName="s")
     assert calls == ["DescribeStream"]
     assert type(client).__mro__.count(type(client).__mro__[1]) == 1
@@ -200,10 +200,10 @@ def test_uninstalling_what_is_not_installed_does_nothing():
     assert botocore.waiter.Waiter.__dict__["wait"] is STOCK_WAIT
 
 
-def test_clients_that_exist_are_stock_after_uninstall(answer, active):
+def test_clients_that_exist_are_stock_after_uninstall(answers, active):
     bwp.install()
     client = boto3.client("kinesis")
-    answer(client, active)
+    answers(client, active)
     waiter = client.get_waiter("stream_exists")
     assert waits(client)
     assert client.wait_until_stream_exists(StreamName="s", max_wait=1)
@@ -225,10 +225,10 @@ def test_sessions_that_exist_are_stock_after_uninstall():
     assert [base.__name__ for base in type(client).__mro__] == ["Kinesis", "BaseClient", "object"]
 
 
-def test_installing_again_reaches_old_and_new_clients(answer, active):
+def test_installing_again_reaches_old_and_new_clients(answers, active):
     bwp.install()
     client, session = boto3.client("kinesis"), boto3.Session()
-    answer(client, active)
+    answers(client, active)
     bwp.uninstall()
     bwp.install()
     assert waits(client)
@@ -236,10 +236,10 @@ def test_installing_again_reaches_old_and_new_clients(answer, active):
     assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
 
 
-def test_unknown_words_in_waiterconfig_are_stocks_to_ignore_after_uninstall(answer, active):
+def test_unknown_words_in_waiterconfig_are_stocks_to_ignore_after_uninstall(answers, active):
     bwp.install()
     client = boto3.client("kinesis")
-    answer(client, active)
+    answers(client, active)
     bwp.uninstall()
     client.get_waiter("stream_exists").wait(StreamName="s", WaiterConfig={"Unknown": 1})
 
@@ -306,7 +306,7 @@ def test_threads_installing_uninstalling_and_making_clients_end_clean():
     ids=str,
 )
 @pytest.mark.parametrize("again", [False, True])
-def test_bad_settings_leave_nothing_half_installed(settings, kind, again, answer, active):
+def test_bad_settings_leave_nothing_half_installed(settings, kind, again, answers, active):
     if again:
         bwp.install()
     before = (
@@ -322,7 +322,7 @@ def test_bad_settings_leave_nothing_half_installed(settings, kind, again, answer
         botocore.session.Session.__dict__["create_client"],
     )
     client = boto3.client("kinesis")
-    answer(client, active)
+    answers(client, active)
     assert waits(client) is again
     client.get_waiter("stream_exists").wait(StreamName="s")
 

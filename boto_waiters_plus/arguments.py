@@ -1,0 +1,151 @@
+"""Checks of arguments, and the words for those that are wrong."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import sys
+from collections.abc import Iterable
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+
+def seconds(name: str, value: Any, *, zero: bool = False) -> float:
+    """Return a number of seconds as int or float; whole numbers stay whole.
+
+    Args:
+        name: the argument, for messages.
+        value: a number, or a `timedelta`.
+        zero: whether 0 is allowed.
+
+    Raises:
+        TypeError: not a number.
+        ValueError: not finite, negative, or 0 where that makes no sense.
+    """
+    kind = type(value)
+    if (kind is int or kind is float) and 0 < value <= sys.float_info.max:
+        exact: float = value
+        return exact
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
+    if isinstance(value, bool) or not isinstance(value, (numbers.Real, Decimal)):
+        raise TypeError(f"{name} must be seconds or a timedelta, not {type(value).__name__}")
+    if not (value.is_finite() if isinstance(value, Decimal) else _is_finite(value)):
+        raise ValueError(f"{name} must be finite, not {value}")
+    exact = _as_float(value)
+    if exact < 0 or (exact == 0 and not zero):
+        raise ValueError(f"{name} must be {'at least' if zero else 'greater than'} 0, not {exact}")
+    return exact
+
+
+def seconds_or_zero(name: str, value: Any) -> float:
+    """Return a number of seconds that may be 0; see `seconds`."""
+    return seconds(name, value, zero=True)
+
+
+def count(name: str, value: Any) -> int:
+    """Return a whole number of at least 1.
+
+    Raises:
+        TypeError: not a whole number.
+        ValueError: less than 1.
+    """
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be a whole number, not {type(value).__name__}")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, not {value}")
+    return int(value)
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return a boolean.
+
+    Raises:
+        TypeError: not a boolean.
+    """
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, not {type(value).__name__}")
+    return value
+
+
+def callback(name: str, value: Any) -> Any:
+    """Return a plain function.
+
+    Raises:
+        TypeError: not callable, or a coroutine function.
+    """
+    import inspect  # noqa: PLC0415 - only where a callback is given
+
+    if not callable(value):
+        raise TypeError(f"{name} must be a function, not {type(value).__name__}")
+    if inspect.iscoroutinefunction(value):
+        raise TypeError(f"{name} must be a plain function: it is called between two attempts")
+    return value
+
+
+def with_methods(name: str, value: Any, *methods: str) -> Any:
+    """Return an object that has these methods.
+
+    Raises:
+        TypeError: a method is missing.
+    """
+    if not all(callable(getattr(value, method, None)) for method in methods):
+        raise TypeError(f"{name} must have the methods {', '.join(methods)} (threading.Event has)")
+    return value
+
+
+def check_order(min_delay: Any, max_delay: Any) -> None:
+    """Refuse a `min_delay` that is more than the `max_delay`.
+
+    Raises:
+        ValueError: it is.
+    """
+    if min_delay > max_delay:
+        raise ValueError(f"min_delay ({min_delay}) is more than max_delay ({max_delay})")
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is most like this one; None if none is like it."""
+    import difflib  # noqa: PLC0415 - only where a name is wrong
+
+    found = difflib.get_close_matches(name, list(known), n=1)
+    return found[0] if found else None
+
+
+def unknown(name: object, known: Iterable[str], what: str) -> str:
+    """Return a message about a name that does not exist, with the nearest that does."""
+    near = nearest(str(name), known)
+    hint = f"; did you mean {near!r}?" if near else ""
+    return f"unknown {what} {name!r}{hint}"
+
+
+def caller_stacklevel() -> int:
+    """Return the `stacklevel` of a warning that names the nearest line outside the package."""
+    level, frame = 1, sys._getframe(1)  # noqa: SLF001 - documented; `inspect` reads source files
+    package = __name__.partition(".")[0]
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(package):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def _is_finite(value: numbers.Real) -> bool:
+    if isinstance(value, numbers.Integral):
+        return True
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a Fraction of more than any float, and no less finite
+        return True
+
+
+def _as_float(value: Any) -> float:
+    """Return the number as int or float, cut to the largest float."""
+    exact: Any = int(value) if isinstance(value, numbers.Integral) else value
+    try:
+        as_float = float(exact)
+    except OverflowError:
+        as_float = math.inf
+    # Decimal answers a number that is too large with inf.
+    if not math.isfinite(as_float):
+        return sys.float_info.max if exact > 0 else -sys.float_info.max
+    return exact if isinstance(exact, int) else as_float

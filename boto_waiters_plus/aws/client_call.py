@@ -1,0 +1,143 @@
+"""Calls of an operation of a botocore client: blocking, awaited, or in a thread."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from botocore import xform_name
+
+from ..options import CancelEvent
+from ..runtime.attempt import Reply
+from .bounded import CallEnded, awaited_call, bounded_call
+from .errors import is_of_the_call
+from .service_waiters import BoundWaiter
+
+IsReply = Callable[[Exception], bool]
+"""Whether an exception is a reply of the operation; any other is raised."""
+
+
+class BlockingCall:
+    """A blocking call, ended at its deadline or by a cancel event.
+
+    Args:
+        send: makes the bare call.
+        client: the client that it calls; None: not known.
+        is_reply: tells which exceptions are replies.
+        cancel: ends a call in flight.
+        in_thread: make each call in a thread that can be abandoned.
+    """
+
+    __slots__ = ("_cancel", "_client", "_in_thread", "_is_reply", "_send")
+
+    def __init__(
+        self,
+        send: Callable[[], Any],
+        client: Any,
+        *,
+        is_reply: IsReply = is_of_the_call,
+        cancel: CancelEvent | None = None,
+        in_thread: bool = False,
+    ) -> None:
+        self._send = send
+        self._client = client
+        self._is_reply = is_reply
+        self._cancel = cancel
+        self._in_thread = in_thread
+
+    def make(self, time_left: float | None) -> Reply:
+        """Make the call, which ends after `time_left` seconds."""
+        try:
+            return Reply(
+                bounded_call(
+                    self._send,
+                    client=self._client,
+                    seconds=time_left,
+                    cancel_event=self._cancel,
+                    in_thread=self._in_thread,
+                )
+            )
+        except Exception as error:
+            return _reply_of(error, self._is_reply)
+
+
+class AwaitedCall:
+    """A call of an aiobotocore client, ended as a `BlockingCall` is.
+
+    Args:
+        send: makes the bare call.
+        client: the client that it calls; None: not known.
+        is_reply: tells which exceptions are replies.
+        cancel: ends a call in flight.
+    """
+
+    __slots__ = ("_cancel", "_client", "_is_reply", "_send")
+
+    def __init__(
+        self,
+        send: Callable[[], Awaitable[Any]],
+        client: Any,
+        *,
+        is_reply: IsReply = is_of_the_call,
+        cancel: CancelEvent | None = None,
+    ) -> None:
+        self._send = send
+        self._client = client
+        self._is_reply = is_reply
+        self._cancel = cancel
+
+    async def make(self, time_left: float | None) -> Reply:
+        """Await the call, at most `time_left` seconds."""
+        try:
+            return Reply(
+                await awaited_call(
+                    self._send,
+                    client=self._client,
+                    seconds=time_left,
+                    cancel_event=self._cancel,
+                )
+            )
+        except Exception as error:
+            return _reply_of(error, self._is_reply)
+
+
+def _reply_of(error: Exception, is_reply: IsReply) -> Reply:
+    if isinstance(error, CallEnded):
+        cause = error.__cause__
+        return Reply(error=cause if isinstance(cause, Exception) else None, ended=error.reason)
+    if is_reply(error):
+        return Reply(error=error)
+    raise error
+
+
+class ClientRequest:
+    """The request that each attempt of a wait makes; its parameters never change.
+
+    Args:
+        client: a botocore client.
+        waiter: the definition on its operation.
+        parameters: the operation's parameters.
+    """
+
+    __slots__ = ("_fixed", "_method", "client", "parameters")
+
+    def __init__(self, client: Any, waiter: BoundWaiter, parameters: Mapping[str, Any]) -> None:
+        self.client = client
+        self.parameters = parameters
+        self._method: Callable[..., Any] = getattr(client, xform_name(waiter.operation.name))
+        self._fixed = parameters
+        tokens = waiter.operation.idempotent_members
+        if tokens:
+            # botocore would put a new token into every poll and make each another request.
+            self._fixed = {**dict.fromkeys(tokens), **parameters}
+            for name in tokens:
+                self._fixed[name] = self._fixed[name] or str(uuid.uuid4())
+
+    def send(self) -> Any:
+        """Make the bare call."""
+        return self._method(**self._fixed)
+
+    def send_for(self, member: str, ids: list[str]) -> Any:
+        """Make the bare call for these identifiers."""
+        return self._method(**{**self._fixed, member: ids})

@@ -1,0 +1,117 @@
+"""One wait on a client, from its keywords to its outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..deadlines import effective_max_wait
+from ..options import WaitOptions, policy_for, split_options
+from ..outcome import WaiterOutcome
+from ..runtime.aio import drive_async
+from ..runtime.attempt import AsyncCall
+from ..runtime.sync import drive
+from ..runtime.wait_run import WaitRun
+from ..settings import Settings
+from .client_call import AwaitedCall, BlockingCall, ClientRequest
+from .client_kind import is_async
+from .definition_judge import DefinitionJudge
+from .parameters import empty_id_list
+from .private_names import marked_as_waiter
+from .service_waiters import BoundWaiter
+
+
+def wait_on(
+    client: Any,
+    waiter: BoundWaiter,
+    settings: Settings,
+    *,
+    max_wait: Any,
+    keywords: Mapping[str, Any],
+) -> WaiterOutcome[Any]:
+    """Run one wait; `keywords` are options and operation parameters together.
+
+    Raises:
+        TypeError, ValueError: before the first request, a bad option.
+        WaiterError: the wait did not succeed.
+    """
+    run, request, options = _prepared(client, waiter, settings, max_wait, keywords)
+    cancel = options.cancel_event
+    call = BlockingCall(request.send, client, cancel=cancel, in_thread=bool(options.call_in_thread))
+    with marked_as_waiter():
+        return drive(run, call, cancel=cancel, wake=options.wake_signal)
+
+
+async def wait_on_async(
+    client: Any,
+    waiter: BoundWaiter,
+    settings: Settings,
+    *,
+    max_wait: Any,
+    keywords: Mapping[str, Any],
+) -> WaiterOutcome[Any]:
+    """`wait_on` as part of a task: aiobotocore clients are awaited, others called in threads."""
+    run, request, options = _prepared(client, waiter, settings, max_wait, keywords)
+    cancel = options.cancel_event
+    call: AsyncCall
+    if is_async(type(client)):
+        call = AwaitedCall(request.send, client, cancel=cancel)
+    else:
+        # Imports asyncio: 11 ms that a program without tasks never pays.
+        from ..runtime.in_thread import CallAbandonment, ThreadCall  # noqa: PLC0415
+
+        abandonment = CallAbandonment(cancel)
+        call = ThreadCall(BlockingCall(request.send, client, cancel=abandonment.event), abandonment)
+    with marked_as_waiter():
+        return await drive_async(run, call, cancel=cancel, wake=options.wake_signal)
+
+
+def _prepared(
+    client: Any,
+    waiter: BoundWaiter,
+    settings: Settings,
+    max_wait: Any,
+    keywords: Mapping[str, Any],
+) -> tuple[WaitRun, ClientRequest, WaitOptions]:
+    """Return a wait that is ready to start; raise for whatever is wrong with its arguments."""
+    given, parameters = split_keywords(waiter, keywords)
+    refuse_empty_id_list(waiter, parameters)
+    options = given.merged_over(settings.defaults)
+    bound = effective_max_wait(waiter.method_name, max_wait)
+    policy = policy_for(waiter.definition, options, bound)
+    waiter.warn()
+    run = WaitRun(
+        waiter.description,
+        policy,
+        DefinitionJudge(waiter, parameters, client.meta.endpoint_url),
+        observers=settings.observers,
+        on_attempt=options.on_attempt,
+    )
+    return run, ClientRequest(client, waiter, parameters), options
+
+
+def split_keywords(
+    waiter: BoundWaiter, keywords: Mapping[str, Any]
+) -> tuple[WaitOptions, Mapping[str, Any]]:
+    """Return the options and the operation's parameters among the keywords of a wait.
+
+    Raises:
+        TypeError: a keyword that is neither.
+    """
+    if "WaiterConfig" in keywords:
+        raise TypeError(
+            f"{waiter.method_name} takes max_wait (seconds) instead of WaiterConfig, "
+            "and min_delay and max_delay instead of Delay"
+        )
+    return split_options(keywords)
+
+
+def refuse_empty_id_list(waiter: BoundWaiter, parameters: Mapping[str, Any]) -> None:
+    """Refuse a list of identifiers that is empty.
+
+    Raises:
+        ValueError: the message names the parameter.
+    """
+    message = empty_id_list(waiter.operation, parameters)
+    if message is not None:
+        raise ValueError(message)

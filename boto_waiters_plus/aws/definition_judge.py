@@ -1,0 +1,87 @@
+"""Judges replies of a client by the acceptors of a definition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from botocore.model import OperationModel
+
+from ..engine.machine import Facts
+from ..engine.model import AcceptorState
+from ..runtime.attempt import Attempt, Reply
+from .errors import error_facts
+from .response_split import ById
+from .service_waiters import BoundWaiter
+
+
+class DefinitionJudge:
+    """The judge of one wait under a definition.
+
+    Args:
+        waiter: the definition on its operation.
+        parameters: the operation's parameters.
+        endpoint: the endpoint of the client, for errors that are not of the service.
+    """
+
+    __slots__ = ("_endpoint", "_input", "_parameters", "_waiter")
+
+    def __init__(
+        self, waiter: BoundWaiter, parameters: Mapping[str, Any], endpoint: str | None
+    ) -> None:
+        self._waiter = waiter
+        self._parameters = parameters
+        self._endpoint = endpoint
+        self._input = waiter.data_model.input(parameters)
+
+    def judge(self, reply: Reply) -> Attempt:
+        """Return the attempt that ended in this response or error."""
+        if reply.error is not None:
+            return self._failed(reply, reply.error)
+        return self._responded(reply.response)
+
+    def _responded(self, response: Any) -> Attempt:
+        waiter = self._waiter
+        metadata = response.get("ResponseMetadata") if isinstance(response, Mapping) else None
+        status = metadata.get("HTTPStatusCode") if isinstance(metadata, Mapping) else None
+        match = waiter.matching.match_response(
+            waiter.data_model.output(response), self._input, status=status
+        )
+        index = match.index
+        if index is None or waiter.definition.states[index] is not AcceptorState.SUCCESS:
+            _close_body(waiter.operation, response)
+        safe_to_show = not waiter.data_model.sensitive
+        return Attempt(
+            facts=Facts(acceptor=index),
+            response=response,
+            observed=match.observed if safe_to_show else None,
+            service_message=message_of(match.message) if safe_to_show else None,
+            find_reason=partial(waiter.reason, index),
+            last_response=response if isinstance(response, Mapping) else {},
+            problems=match.problems,
+            by_id=ById(waiter.operation, self._parameters, response),
+        )
+
+    def _failed(self, reply: Reply, error: Exception) -> Attempt:
+        facts = error_facts(error, self._waiter.operation, endpoint=self._endpoint)
+        match = self._waiter.matching.match_error(facts.names, status=facts.status)
+        return facts.attempt(error, match.index, inconclusive=reply.ended is not None)
+
+
+def message_of(value: Any) -> str | None:
+    """Return the text that a `message` expression gave; of a list its first item."""
+    if isinstance(value, list):
+        value = value[0] if value else None
+    return value if isinstance(value, str) else None
+
+
+def _close_body(operation: OperationModel, response: Any) -> None:
+    """Close a streaming body that will not be read, so that its connection is free again."""
+    if not operation.has_streaming_output or not isinstance(response, Mapping):
+        return
+    shape = operation.output_shape
+    payload = None if shape is None else shape.serialization.get("payload")
+    close = getattr(response.get(payload), "close", None)
+    if close is not None:
+        close()

@@ -1,0 +1,229 @@
+"""Judges replies by the acceptors of a botocore waiter, in botocore's own comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import botocore.waiter
+import jmespath
+from botocore.exceptions import ClientError
+from botocore.model import OperationModel
+
+from ..engine.machine import Facts
+from ..engine.model import AcceptorState, MatchedAcceptor
+from ..runtime.attempt import Attempt, Reply
+from ..runtime.wait_run import WaitDescription
+from .data_model import DataModel
+from .errors import ErrorFacts, error_facts
+from .private_names import model_of_config
+from .reasons import Compared, find_reason
+from .response_split import ById
+
+# Any other state is a retry, as in botocore's loop.
+_STATES = {state.value: state for state in AcceptorState}
+
+_COMPILED = "_boto_waiters_plus_acceptors"
+"""The attribute of a waiter object that keeps its compiled acceptors."""
+
+_Test = Callable[["_Evaluated"], bool]
+
+
+class StockAcceptors:
+    """The acceptors of a botocore waiter, compiled; shared by all waits of the waiter.
+
+    Args:
+        waiter: the waiter object. Acceptors of another class than botocore's are evaluated by
+            their `matcher_func`.
+        client: the client that it calls, if it can be told.
+        model: the model of the operation, if it can be told.
+    """
+
+    def __init__(self, waiter: Any, client: Any, model: OperationModel | None) -> None:
+        acceptors = list(waiter.config.acceptors)
+        self.model = model
+        self.operation_name = getattr(waiter.config, "operation", waiter.name)
+        self.expressions: dict[str, Any] = {}
+        self.tests = [self._test(acceptor) for acceptor in acceptors]
+        self.paths = [_path_of(acceptor) for acceptor in acceptors]
+        self.compared = [_compared(acceptor) for acceptor in acceptors]
+        paths = [("output", path) for path in self.expressions]
+        self.is_sensitive = model is not None and DataModel(model, paths).sensitive
+        self.description = WaitDescription(
+            waiter=waiter.name,
+            operation=self.operation_name,
+            service=client.meta.service_model.service_name if client is not None else None,
+            goal="",
+            acceptors=tuple(
+                MatchedAcceptor(index, str(getattr(acceptor, "explanation", acceptor.state)))
+                for index, acceptor in enumerate(acceptors)
+            ),
+            states=tuple(
+                _STATES.get(acceptor.state, AcceptorState.RETRY) for acceptor in acceptors
+            ),
+        )
+
+    def reason(self, matched: int | None, response: Any) -> str | None:
+        """Return the service's reason for the state that a response shows; see `find_reason`."""
+        if self.model is None:
+            return None
+        return find_reason(self.model, response, self.compared, matched)
+
+    def _test(self, acceptor: Any) -> _Test:
+        if type(acceptor) is not botocore.waiter.AcceptorConfig:
+            return lambda reply: bool(acceptor.matcher_func(reply.response))
+        expected, path = acceptor.expected, _path_of(acceptor)
+        if path is not None:
+            self.expressions.setdefault(path, jmespath.compile(path))
+        # Comparisons are Python's here, as botocore's are: 1 == True.
+        match acceptor.matcher:
+            case "path":
+                return lambda r: r.error is None and r.value(str(path)) == expected
+            case "pathAll":
+                return lambda r: _is_list_of(r.items(path), expected, all)
+            case "pathAny":
+                return lambda r: _is_list_of(r.items(path), expected, any)
+            case "status":
+                return lambda r: r.status == expected
+            case _ if isinstance(expected, bool):
+                # The installed botocore decides what a boolean means: 1.34 knows names only.
+                return lambda r: bool(acceptor.matcher_func(r.response))
+            case _:
+                return lambda r: r.error is not None and expected in r.error.names
+
+
+def acceptors_of(waiter: Any, client: Any, model: OperationModel | None) -> StockAcceptors:
+    """Return the compiled acceptors of a waiter object, compiled at its first wait."""
+    source = model_of_config(waiter.config)
+    key = waiter.config if source is None else source
+    kept = getattr(waiter, _COMPILED, None)
+    if isinstance(kept, tuple) and kept[0] is key:
+        compiled: StockAcceptors = kept[1]
+        return compiled
+    compiled = StockAcceptors(waiter, client, model)
+    setattr(waiter, _COMPILED, (key, compiled))
+    return compiled
+
+
+def share_acceptors(waiter: Any, kept: dict[str, Any]) -> None:
+    """Let waiter objects of one client share compiled acceptors through `kept`, by name."""
+    known = kept.get(waiter.name)
+    if known is not None:
+        setattr(waiter, _COMPILED, known)
+
+
+def keep_acceptors(waiter: Any, kept: dict[str, Any]) -> None:
+    """Keep the compiled acceptors of a waiter object for the next one of its name."""
+    compiled = getattr(waiter, _COMPILED, None)
+    if compiled is not None:
+        kept[waiter.name] = compiled
+
+
+class StockJudge:
+    """The judge of one wait on a waiter object.
+
+    Args:
+        acceptors: those of the waiter.
+        parameters: the operation's parameters.
+    """
+
+    __slots__ = ("_acceptors", "_parameters")
+
+    def __init__(self, acceptors: StockAcceptors, parameters: Mapping[str, Any]) -> None:
+        self._acceptors = acceptors
+        self._parameters = parameters
+
+    def judge(self, reply: Reply) -> Attempt:
+        """Return the attempt that ended in this reply; an error response is an error."""
+        acceptors, error, response = self._acceptors, reply.error, reply.response
+        # A replaced operation returns the error response, as botocore's wrapper does.
+        if error is None and botocore.waiter.is_valid_waiter_error(response):
+            error = ClientError(response, acceptors.operation_name)
+        if error is not None:
+            facts = error_facts(error, acceptors.model)
+            evaluated = _Evaluated(acceptors, facts.response, facts)
+            return facts.attempt(error, evaluated.first(), inconclusive=reply.ended is not None)
+        evaluated = _Evaluated(acceptors, response, None)
+        index = evaluated.first()
+        model = acceptors.model
+        return Attempt(
+            facts=Facts(acceptor=index),
+            response=response,
+            observed=None if acceptors.is_sensitive else evaluated.observed(index),
+            find_reason=partial(acceptors.reason, index),
+            last_response=response if isinstance(response, Mapping) else {},
+            problems=tuple(evaluated.problems),
+            by_id=None if model is None else ById(model, self._parameters, response),
+        )
+
+
+class _Evaluated:
+    """One response or error response, and the values of paths on it."""
+
+    __slots__ = ("_acceptors", "_values", "error", "problems", "response")
+
+    def __init__(self, acceptors: StockAcceptors, response: Any, error: ErrorFacts | None) -> None:
+        self._acceptors = acceptors
+        self._values: dict[str, Any] = {}
+        self.response = response
+        self.error = error
+        self.problems: list[str] = []
+
+    def first(self) -> int | None:
+        """Return the index of the first acceptor that matches."""
+        for index, test in enumerate(self._acceptors.tests):
+            if test(self):
+                return index
+        return None
+
+    def observed(self, index: int | None) -> Any:
+        """Return the value of the matched acceptor's path, or the first that is there."""
+        paths = self._acceptors.paths if index is None else [self._acceptors.paths[index]]
+        for path in paths:
+            value = None if path is None else self.value(path)
+            if value not in (None, []):
+                return value
+        return None
+
+    def value(self, path: str) -> Any:
+        """Return the value of a path; None where it cannot be evaluated."""
+        if path not in self._values:
+            try:
+                self._values[path] = self._acceptors.expressions[path].search(self.response)
+            # A path that cannot be evaluated is no match; stock raises the error.
+            except Exception as error:
+                self.problems.append(f"{path} ({type(error).__name__})")
+                self._values[path] = None
+        return self._values[path]
+
+    def items(self, path: str | None) -> Any:
+        """Return the value of a path on a response; None on an error."""
+        return None if self.error else self.value(str(path))
+
+    @property
+    def status(self) -> Any:
+        """The HTTP status; None if there is none."""
+        if not isinstance(self.response, Mapping):
+            return None
+        return self.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+
+
+def _is_list_of(items: Any, expected: Any, quantifier: Callable[[Sequence[bool]], bool]) -> bool:
+    if not isinstance(items, list) or not items:
+        return False
+    return quantifier([item == expected for item in items])
+
+
+def _path_of(acceptor: Any) -> str | None:
+    if str(getattr(acceptor, "matcher", "")).startswith("path"):
+        return getattr(acceptor, "argument", None)
+    return None
+
+
+def _compared(acceptor: Any) -> Compared | None:
+    path = _path_of(acceptor)
+    if path is None:
+        return None
+    state = _STATES.get(acceptor.state, AcceptorState.RETRY)
+    return Compared(path, getattr(acceptor, "expected", None), state)

@@ -1,0 +1,230 @@
+"""`install`, `uninstall` and `enable`.
+
+Sessions made from now on are reached by botocore's `register_initializer`; those that exist, by
+a wrapper around `Session.create_client`; every waiter object, however it was built, by a wrapper
+around `Waiter.wait`. All wrappers pass through when nothing is installed.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import botocore
+import botocore.session
+
+from ..settings import NO_SETTINGS, Observer, Settings, SettingsLevel
+from .sessions import hook_session
+from .state import INSTALLED
+from .wrapping import AIO_WAITER, aio_wait_wrapper, unwrap, wait_wrapper, wrap
+
+if TYPE_CHECKING:
+    from ..definitions.files import Source
+    from ..definitions.overlays import Layer
+    from ..options import WaitOptions
+
+T = TypeVar("T")
+
+
+def install(
+    *,
+    definitions: Source | Iterable[Source] = (),
+    defaults: WaitOptions | Mapping[str, Any] | None = None,
+    on_event: Observer | None = None,
+    get_waiter: bool = True,
+) -> None:
+    """Give every client `wait_until_<name>` methods and run all waiters on the engine.
+
+    Reaches sessions made from now on, existing sessions, and every botocore waiter object. It is
+    safe to call again and from several threads: definitions and handlers add up, defaults
+    replace.
+
+    Args:
+        definitions: waiters of your own: a path, a dict, a `WaiterDefinition`, or several; they
+            win over all others.
+        defaults: options for every wait that does not give them.
+        on_event: called with a `WaitEvent` as a wait starts, after each attempt, and at its end.
+        get_waiter: False leaves every `Waiter` object to botocore and adds the methods only.
+
+    Raises:
+        WaiterDefinitionError: a definition breaks a rule; nothing is installed then.
+        TypeError, ValueError: an argument is not valid.
+    """
+    settings = _settings(definitions, defaults, on_event)
+    if not isinstance(get_waiter, bool):
+        raise TypeError(f"get_waiter must be True or False, not {type(get_waiter).__name__}")
+    with INSTALLED.lock:
+        INSTALLED.level.own = INSTALLED.level.own.extended(settings)
+        INSTALLED.runs_waiters = get_waiter
+        if not INSTALLED.on:
+            botocore.register_initializer(_on_session)
+            INSTALLED.on = True
+        for name in _WRAPPED:
+            if name in sys.modules:
+                _wrap(sys.modules[name])
+        _watch_imports()
+
+
+def uninstall() -> None:
+    """Undo `install`: botocore behaves as its own again, for existing clients too.
+
+    Sessions and clients that were given to `enable` keep what they were given there.
+    """
+    with INSTALLED.lock:
+        INSTALLED.level.own = NO_SETTINGS
+        INSTALLED.runs_waiters = True
+        if INSTALLED.on:
+            INSTALLED.on = False
+            botocore.unregister_initializer(_on_session)
+        for session, hook in list(INSTALLED.session_hooks.items()):
+            if not hook.is_explicit:
+                hook.unregister()
+                del INSTALLED.session_hooks[session]
+        for name in _WRAPPED:
+            if name in sys.modules:
+                _wrap(sys.modules[name])
+
+
+def enable(
+    target: T,
+    /,
+    *,
+    definitions: Source | Iterable[Source] = (),
+    defaults: WaitOptions | Mapping[str, Any] | None = None,
+    on_event: Observer | None = None,
+) -> T:
+    """Give one session's future clients, or one existing client, what `install` gives all.
+
+    Args:
+        target: a boto3, botocore or aiobotocore session, or a client.
+        definitions, defaults, on_event: as for `install`; they win over what is set there.
+
+    Returns:
+        The target.
+
+    Raises:
+        WaiterDefinitionError: a definition breaks a rule; the target is left as it was.
+        TypeError: the target is neither a session nor a client, or a default is not valid.
+    """
+    settings = _settings(definitions, defaults, on_event)
+    with INSTALLED.lock:
+        from botocore.client import BaseClient  # noqa: PLC0415 - see `_settings`
+
+        if isinstance(target, BaseClient):
+            _enable_client(target, settings)
+            return target
+        from ..aws.private_names import botocore_session_of  # noqa: PLC0415 - see `_settings`
+
+        session = botocore_session_of(target)
+        if session is None:
+            raise TypeError(
+                "target must be a boto3 or botocore session, or a client, "
+                f"not {type(target).__name__}"
+            )
+        hook = hook_session(session)
+        hook.is_explicit = True
+        hook.level.own = hook.level.own.extended(settings)
+    return target
+
+
+def _settings(
+    definitions: Source | Iterable[Source],
+    defaults: WaitOptions | Mapping[str, Any] | None,
+    on_event: Observer | None,
+) -> Settings:
+    """Return the settings, checked and loaded before anything is changed."""
+    if on_event is not None and not callable(on_event):
+        raise TypeError(f"on_event must be a function, not {type(on_event).__name__}")
+    layers: tuple[Layer, ...] = ()
+    options: WaitOptions | None = None
+    # Imported where they are needed: a program that never waits shall not pay for them.
+    if definitions or not isinstance(definitions, tuple):
+        from ..definitions.files import load_layers  # noqa: PLC0415 - see above
+
+        layers = load_layers(definitions)
+    if defaults is not None:
+        from ..options import as_options  # noqa: PLC0415 - see above
+
+        options = as_options(defaults, "defaults")
+    return Settings(layers, options, () if on_event is None else (on_event,))
+
+
+def _enable_client(client: Any, settings: Settings) -> None:
+    from .clients import (  # noqa: PLC0415 - see `_settings`
+        ATTRIBUTE,
+        ClientHook,
+        HookedClient,
+        hook_of,
+        refuse_taken_names,
+    )
+
+    client_class = type(client)
+    service_id = client.meta.service_model.service_id.hyphenize()
+    refuse_taken_names(settings, service_id, vars(client_class))
+    vars(client).pop("waiter_names", None)
+    hook = hook_of(client)
+    if hook is None or hook.session is not None:
+        level = SettingsLevel(INSTALLED.level if hook is None else hook.level)
+        hook = ClientHook(level, None if hook is None else hook.loader)
+        setattr(client_class, ATTRIBUTE, hook)
+    hook.level.own = hook.level.own.extended(settings)
+    if not issubclass(client_class, HookedClient):
+        client_class.__bases__ = (HookedClient, *client_class.__bases__)
+
+
+def _on_session(session: botocore.session.Session) -> None:
+    hook_session(session)
+
+
+def _create_client_wrapper(
+    wrapped: Callable[..., Any],
+    session: botocore.session.Session,
+    args: Any,
+    keywords: dict[str, Any],
+) -> Any:
+    """Stand in `Session.create_client`: reaches sessions older than `install`."""
+    if INSTALLED.on:
+        hook_session(session)
+    return wrapped(*args, **keywords)
+
+
+_WRAPPED: Final[dict[str, tuple[str, str, Callable[..., Any]]]] = {
+    "botocore.session": ("Session", "create_client", _create_client_wrapper),
+    "botocore.waiter": ("Waiter", "wait", wait_wrapper),
+    "aiobotocore.session": ("AioSession", "create_client", _create_client_wrapper),
+    "aiobotocore.waiter": (AIO_WAITER, "wait", aio_wait_wrapper),
+}
+"""Everything that is patched, by module; patched when that is imported, never imported by us."""
+
+
+def _wrap(module: Any) -> None:
+    """Put the wrapper of a module in place, or take it off, as is installed now."""
+    owner_name, name, wrapper = _WRAPPED[module.__name__]
+    owner = getattr(module, owner_name)
+    is_waiter = wrapper is not _create_client_wrapper
+    if INSTALLED.on and (INSTALLED.runs_waiters or not is_waiter):
+        wrap(owner, name, wrapper)
+        if is_waiter:
+            # What `waiter.outcome` is before the first wait, on waiters built by hand.
+            owner.outcome = None
+        return
+    unwrap(owner, name, wrapper)
+    if is_waiter and vars(owner).get("outcome", INSTALLED) is None:
+        del owner.outcome
+
+
+def _on_import(module: Any) -> None:
+    with INSTALLED.lock:
+        if INSTALLED.on:
+            _wrap(module)
+
+
+@functools.cache
+def _watch_imports() -> None:
+    """Be notified, once per process, when a module of `_WRAPPED` is imported."""
+    import wrapt  # noqa: PLC0415 - see `wrap`
+
+    for name in _WRAPPED:
+        wrapt.when_imported(name)(_on_import)

@@ -1,0 +1,35 @@
+"""The waiter methods of boto3 resources, which drop the outcome."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+
+def on_resource_class(**event: Any) -> None:
+    """Make the waiter methods of a boto3 resource return the outcome."""
+    # The event comes from boto3, which botocore alone does not need.
+    from boto3.docs.docstring import ResourceWaiterDocstring  # noqa: PLC0415
+
+    class_attributes: dict[str, Any] = event["class_attributes"]
+    for name, value in class_attributes.items():
+        # Not by the prefix of the name: a `wait_until_...` of the user's own stays as it is.
+        if isinstance(getattr(value, "__doc__", None), ResourceWaiterDocstring):
+            class_attributes[name] = _returning_outcome(value)
+
+
+def _returning_outcome(method: Callable[..., Any]) -> Callable[..., Any]:
+    from .waiter_objects import OUTCOMES  # noqa: PLC0415 - imported by the first waiter
+
+    @functools.wraps(method)
+    def wait(self: Any, *args: Any, **keywords: Any) -> Any:
+        collected: list[Any] = []
+        token = OUTCOMES.set(collected)
+        try:
+            method(self, *args, **keywords)
+        finally:
+            OUTCOMES.reset(token)
+        return collected[-1] if collected else None
+
+    return wait
