@@ -270,13 +270,19 @@ def test_only_stock_runs_botocores_own_loop(way, on_the_engine):
     [
         (WrongExpectation, "bucket there, get_waiter: ResponseOutcome, not ExceptionOutcome"),
         (NeverChanges, "bucket there, stock: returned None, but too early"),
-        (CannotChange, "The demo itself failed: RuntimeError: no such thing"),
     ],
 )
 def test_unexpected_results_are_reported(scenario, complaint):
     comparison = compared(scenario)
     assert not comparison.as_expected
     assert complaint in reported(comparison).splitlines()
+
+
+def test_error_of_a_change_ends_the_demo():
+    comparison = Comparison(LocalServer(), [CannotChange])
+    with pytest.raises(RuntimeError, match="no such thing"):
+        comparison.run(lambda: None)
+    comparison.stop()
 
 
 def test_terminal_shows_a_table_that_is_redrawn(monkeypatch):

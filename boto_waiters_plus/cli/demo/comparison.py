@@ -6,7 +6,6 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any
 
 from ...engine.wait_event import WaitEvent
@@ -146,37 +145,37 @@ class Comparison:
 
     def __init__(self, server: MotoServer, scenarios: Iterable[type[Scenario]] = SCENARIOS) -> None:
         self.scenarios = [scenario(server) for scenario in scenarios]
-        self._go = threading.Event()
         self._stop = threading.Event()
         self.waits = [
             TimedWait(scenario, way, self._stop) for scenario in self.scenarios for way in Way
         ]
         self.news: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self.started_at = 0.0
-        self.error: Exception | None = None
-        """The error that kept a resource from changing, if there was one."""
+        self._started_at = 0.0
         self._threads: list[threading.Thread] = []
-
-    @property
-    def seconds(self) -> float:
-        """The seconds since the start."""
-        return time.monotonic() - self.started_at
 
     @property
     def as_expected(self) -> bool:
         """Whether every wait ended as expected."""
-        return self.error is None and not any(wait.complaint for wait in self.waits)
+        return not any(wait.complaint for wait in self.waits)
 
     def run(self, update: Callable[[], object]) -> None:
-        """Run all waits to their ends, calling `update` regularly and once at the end."""
-        for wait in self.waits:
-            self._start(partial(self._wait, wait), wait.resource)
+        """Run all waits to their ends, calling `update` regularly and once at the end.
+
+        Raises:
+            Exception: whatever kept a resource from changing.
+        """
         for scenario in self.scenarios:
-            self._start(partial(self._change, scenario), scenario.title)
             scenario.start()
-        self.started_at = time.monotonic()
-        self._go.set()
-        while not self._stop.is_set() and any(wait.ended_at is None for wait in self.waits):
+        self._started_at = time.monotonic()
+        for wait in self.waits:
+            name = f"demo {wait.resource}"
+            thread = threading.Thread(target=self._wait, args=(wait,), name=name, daemon=True)
+            self._threads.append(thread)
+            thread.start()
+        unchanged = sorted(self.scenarios, key=lambda scenario: scenario.change_after)
+        while any(wait.ended_at is None for wait in self.waits):
+            while unchanged and unchanged[0].change_after <= time.monotonic() - self._started_at:
+                self._change(unchanged.pop(0))
             update()
             time.sleep(UPDATE_EVERY)
         update()
@@ -184,34 +183,19 @@ class Comparison:
     def stop(self) -> None:
         """End the waits that still run: this package's now, botocore's at their next call."""
         self._stop.set()
-        self._go.set()
         for thread in self._threads:
             if not thread.name.endswith(Way.STOCK.value):
                 thread.join(JOIN_TIMEOUT)
 
-    def _start(self, target: Callable[[], None], name: str) -> None:
-        thread = threading.Thread(target=target, name=f"demo {name}", daemon=True)
-        self._threads.append(thread)
-        thread.start()
-
     def _wait(self, wait: TimedWait) -> None:
-        self._go.wait()
         wait.run()
         self._report(f"{wait.scenario.title}: {wait.way.value}, {wait.result}")
 
     def _change(self, scenario: Scenario) -> None:
-        self._go.wait()
-        if self._stop.wait(self.started_at + scenario.change_after - time.monotonic()):
-            return
-        try:
-            for wait in self.waits:
-                if wait.scenario is scenario:
-                    wait.changed_at = scenario.change(wait.resource) or time.monotonic()
-        except Exception as error:
-            self.error = error
-            self._stop.set()
-            return
+        for wait in self.waits:
+            if wait.scenario is scenario:
+                wait.changed_at = scenario.change(wait.resource) or time.monotonic()
         self._report(f"{scenario.title}: now")
 
     def _report(self, text: str) -> None:
-        self.news.put(f"{self.seconds:5.1f} s  {text}")
+        self.news.put(f"{time.monotonic() - self._started_at:5.1f} s  {text}")

@@ -42,7 +42,7 @@ class Scenario(ABC):
     title: ClassVar[str]
     service: ClassVar[str]
     waiter: ClassVar[str]
-    change_between: ClassVar[tuple[float, float]]
+    change_between: ClassVar[tuple[float, float]] = (0, 0)
     """The seconds after the start between which the change comes."""
     expected: ClassVar[tuple[str, str, str]]
     """The classes of what the wait returns or raises, in the order of `Way`."""
@@ -142,12 +142,11 @@ class ConnectionUp(Scenario):
     title = "connection up"
     service = "dms"
     waiter = "TestConnectionSucceeds"
-    change_between = (5, 10)
     expected = SUCCESS
 
     def __init__(self, server: MotoServer) -> None:
         super().__init__(server)
-        server.set_transition("dms::connection", self.change_after)
+        self.change_after = server.connection_test
         self._tests: dict[str, dict[str, str]] = {}
         self._started: dict[str, float] = {}
 

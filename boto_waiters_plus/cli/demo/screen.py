@@ -98,8 +98,6 @@ def _error(wait: TimedWait) -> str:
 
 
 def _verdict(comparison: Comparison) -> str:
-    if comparison.error is not None:
-        return f"The demo itself failed: {type(comparison.error).__name__}: {comparison.error}"
     complaints = [
         f"{wait.scenario.title}, {wait.way.value}: {wait.complaint}"
         for wait in comparison.waits

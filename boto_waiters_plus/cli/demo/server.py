@@ -5,10 +5,9 @@ moto reads the user's AWS configuration, and only another process can be started
 
 from __future__ import annotations
 
-import http.client
-import json
 import logging
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -24,12 +23,12 @@ HOST = "127.0.0.1"
 
 REGION = "us-east-1"
 
-API_TIMEOUT = 10.0
-"""Seconds that moto's own API is given for an answer."""
+CONNECTION_TEST = (5.0, 10.0)
+"""The least and the most seconds that a test of a DMS connection takes."""
 
 
 class ServerError(Exception):
-    """moto's server does not start, or refuses a request to its own API."""
+    """moto's server does not start."""
 
 
 class MissingServerError(ServerError):
@@ -42,12 +41,16 @@ class MissingServerError(ServerError):
 class MotoServer:
     """A running moto server, as a context manager, and clients for it.
 
+    Attributes:
+        connection_test: the seconds that a test of a DMS connection takes.
+
     Raises:
         MissingServerError: on entering, if moto's server is not installed.
         ServerError: on entering, if it does not start.
     """
 
     def __init__(self) -> None:
+        self.connection_test = random.uniform(*CONNECTION_TEST)  # noqa: S311 - no secret
         self._session = isolated_session()
         self._clients: list[Any] = []
 
@@ -55,7 +58,11 @@ class MotoServer:
         # Its warnings would spoil the display. They are shown if it does not start.
         with tempfile.TemporaryFile() as errors:
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter and this module
-                [sys.executable, "-c", f"from {__name__} import serve; serve()"],
+                [
+                    sys.executable,
+                    "-c",
+                    f"from {__name__} import serve; serve({self.connection_test})",
+                ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -90,23 +97,6 @@ class MotoServer:
         self._clients.append(client)
         return client
 
-    def set_transition(self, model: str, seconds: float) -> None:
-        """Make moto advance resources of this kind to their next state after some seconds."""
-        connection = http.client.HTTPConnection(HOST, self.port, timeout=API_TIMEOUT)
-        transition = {"progression": "time", "seconds": seconds}
-        try:
-            connection.request(
-                "POST",
-                "/moto-api/state-manager/set-transition",
-                json.dumps({"model_name": model, "transition": transition}),
-                {"Content-Type": "application/json"},
-            )
-            status = connection.getresponse().status
-        finally:
-            connection.close()
-        if status >= 300:
-            raise ServerError(f"moto's server refused a state transition: HTTP status {status}")
-
     def _read_port(self, errors: IO[bytes]) -> int:
         assert self._process.stdout is not None, "stdout is a pipe"
         word, _, rest = self._process.stdout.readline().strip().partition(" ")
@@ -124,16 +114,20 @@ class MotoServer:
         self._process.communicate()
 
 
-def serve() -> None:
+def serve(connection_test: float) -> None:
     """Run moto's server on loopback until standard input ends, as it does if the parent dies.
 
-    Prints "port" and the port, or "missing" and what cannot be imported.
+    Print "port" and the port, or "missing" and what cannot be imported.
     """
     try:
-        from moto.server import ThreadedMotoServer  # noqa: PLC0415 - an extra, slow to import
+        # moto is an extra, and slow to import.
+        from moto.moto_api import state_manager  # noqa: PLC0415
+        from moto.server import ThreadedMotoServer  # noqa: PLC0415
     except ImportError as error:
         print("missing", error, flush=True)
         return
+    transition = {"progression": "time", "seconds": connection_test}
+    state_manager.set_transition("dms::connection", transition)
     # werkzeug logs every request.
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(ip_address=HOST, port=0, verbose=False)
