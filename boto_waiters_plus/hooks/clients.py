@@ -6,9 +6,12 @@ itself lacks, so that creating a client costs nothing more.
 
 from __future__ import annotations
 
+import functools
+import sys
 import types
 import weakref
 from collections.abc import Callable, Iterable
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import botocore.client
@@ -128,7 +131,7 @@ class _WaiterNames:
         # botocore keeps its list on the client, where it would hide this one.
         vars(client).pop("waiter_names", None)
         hook = hook_of(client)
-        if hook is not None and hook.runs_waiters():
+        if hook is not None and hook.runs_waiters() and not _in_documentation_builder():
             readable = hook.waiters(client).service.readable
             names += sorted(readable.keys() - set(names))
         return names
@@ -156,18 +159,17 @@ class HookedClient:
     def __dir__(self) -> Iterable[str]:
         names = set(super().__dir__())
         hook = hook_of(self)
-        if hook is not None and hook.is_active():
+        if hook is not None and hook.is_active() and not _in_documentation_builder():
             names.update(METHOD_PREFIX + name for name in hook.waiters(self).service.readable)
         return names
 
-    # Not annotated: the signature stays botocore's to a documentation builder.
-    def get_waiter(self, waiter_name):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201 - see above
+    # Documentation builders and autospec see botocore's signature, which has no annotations.
+    @functools.wraps(botocore.client.BaseClient.get_waiter)
+    def get_waiter(self, waiter_name: str) -> Any:
         from .waiter_objects import get_waiter  # noqa: PLC0415 - imported by the first waiter
 
         get_stock_waiter = super().get_waiter  # type: ignore[misc]  # BaseClient has it
         return get_waiter(self, waiter_name, get_stock_waiter)
-
-    get_waiter.__doc__ = botocore.client.BaseClient.get_waiter.__doc__
 
 
 def _method(client: Any, item: str) -> Callable[..., Any] | None:
@@ -185,6 +187,20 @@ def _method(client: Any, item: str) -> Callable[..., Any] | None:
             # Of threads that build at once, the first wins.
             method = waiters.methods.setdefault(item, method)
     return method
+
+
+def _in_documentation_builder() -> bool:
+    """Return whether botocore is writing documentation pages.
+
+    The builder looks up botocore's own definition of every name in `waiter_names`, and documents
+    every method of `dir(client)`.
+    """
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - documented; `inspect` is slower
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("botocore.docs."):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _nearest_method(client: Any, item: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import functools
 import inspect
 import sys
 import types
@@ -67,7 +68,7 @@ def _return_outcomes(waiter: Any, hook: ClientHook, kept: dict[str, Any]) -> Non
     The class was made for this one object, so that changing it changes nothing else.
     """
     waiter_class = type(waiter)
-    documentation = waiter_class.wait.__doc__
+    stock_wait = waiter_class.wait
 
     async def wait_async(self: Any, **keywords: Any) -> Any:
         # AIOWaiter, or AnyioWaiter, whose event loop may be another than asyncio's.
@@ -90,9 +91,8 @@ def _return_outcomes(waiter: Any, hook: ClientHook, kept: dict[str, Any]) -> Non
             collected.append(outcome)
         return outcome
 
-    method: Any = wait_async if inspect.iscoroutinefunction(waiter_class.wait) else wait
-    method.__doc__ = documentation
-    waiter_class.wait = method
+    method = wait_async if inspect.iscoroutinefunction(stock_wait) else wait
+    waiter_class.wait = functools.wraps(stock_wait)(method)
     waiter_class.outcome = None
     record_assignments(waiter.config)
 

@@ -1,7 +1,7 @@
 """The package as it is installed: its version, its data, its public names, its weight."""
 
 import importlib.metadata
-import json
+import pkgutil
 import subprocess
 import sys
 
@@ -61,15 +61,32 @@ def test_package_says_it_is_typed():
     assert editable or any(str(file).endswith("py.typed") for file in files)
 
 
-def test_importing_loads_neither_boto3_nor_wrapt_nor_asyncio_drivers():
-    """What a plain import may cost: botocore, and nothing that only some waits need."""
-    script = (
-        "import sys, json, boto_waiters_plus;"
-        "print(json.dumps([m for m in ('boto3', 'wrapt', 'asyncio', 'rich', 'moto', 'aiobotocore',"
-        " 'unittest.mock', 'boto_waiters_plus.conditions', 'boto_waiters_plus.testing',"
-        " 'boto_waiters_plus.definitions.idl')"
-        " if m in sys.modules]))"
-    )
+def test_dir_lists_every_public_name_before_its_first_use():
+    script = "import boto_waiters_plus as p; print(sorted(set(p.__all__) - set(dir(p))))"
+    assert _output_of(script) == "[]"
+
+
+def test_no_public_name_hides_a_submodule():
+    submodules = {module.name for module in pkgutil.iter_modules(boto_waiters_plus.__path__)}
+    assert submodules.isdisjoint(PUBLIC_NAMES)
+
+
+IMPORTED = "; print(sorted(m for m in sys.modules if m.startswith(('boto', 'wrapt', 'asyncio'))))"
+
+
+def test_importing_the_package_imports_nothing_else():
+    script = f"import sys, boto_waiters_plus{IMPORTED}"
+    assert _output_of(script) == "['boto_waiters_plus']"
+
+
+def test_installing_imports_nothing_that_only_a_wait_needs():
+    script = f"import sys, boto_waiters_plus; boto_waiters_plus.install(){IMPORTED}"
+    imported = _output_of(script)
+    layers = ("aws", "definitions", "engine", "options", "outcome", "exceptions", "many")
+    assert [name for name in layers if f"boto_waiters_plus.{name}" in imported] == []
+
+
+def _output_of(script):
     command = [sys.executable, "-c", script]
     run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    assert json.loads(run.stdout) == []
+    return run.stdout.strip()
