@@ -1,12 +1,12 @@
-"""How many waits are getting on: for a callback, or as a table on stderr."""
+"""The progress of many waits: reported to a callback, or shown as a table on stderr."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from .engine.wait_event import WaitEvent
@@ -19,58 +19,58 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from typing_extensions import Self
 
-MOST_ROWS: Final = 25
-"""Waits that the table shows where the screen is high enough; the line below it counts all."""
+MAX_ROWS: Final = 25
+"""The most waits that the table shows; the line below it counts all."""
 
 OTHER_LINES: Final = 3
-"""The head, the line that counts, and the one of the cursor."""
+"""The lines of the screen besides rows: the head, the count and the cursor's."""
 
 NARROW: Final = 64
-"""Columns of a screen that has no room for all of a row's numbers."""
+"""The width of a screen below which attempts and elapsed time are left out."""
 
 REFRESHES_PER_SECOND: Final = 4
 
-CUT: Final[dict[str, Any]] = {"no_wrap": True, "overflow": "ellipsis"}
-"""How rich is told to keep words on one line."""
+LOG_INTERVAL: Final = 30
+"""The least seconds between two lines where the table cannot be redrawn."""
 
-SECONDS_OF_SILENCE: Final = 30
-"""A log gets a line that counts so often, at most."""
+ONE_LINE: Final[dict[str, Any]] = {"no_wrap": True, "overflow": "ellipsis"}
+"""rich's options for text that is cut instead of wrapped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitProgress:
-    """How one of many waits is getting on, and how many are over."""
+    """The progress of one of many waits, and the number of waits that have ended."""
 
     index: int
-    """Its place among the waits that were given."""
+    """The position of the wait among those that were given."""
     waiter: str
-    """The waiter's name."""
+    """The name of the waiter."""
     service: str | None
-    """The service's name, as botocore spells it."""
+    """botocore's name of the service."""
     state: Literal["waiting", "succeeded", "failed", "cancelled"] = "waiting"
-    """Whether it is over, and how."""
+    """How the wait ended, or `waiting`."""
     observed: str | None = None
-    """The state that the last attempt saw, or the code of its error, where it may be shown."""
+    """The state seen by the last attempt, or the code of its error, if it is safe to show."""
     attempts: int = 0
-    """Calls answered."""
+    """The number of calls answered."""
     elapsed: float = 0.0
-    """Seconds since the start."""
-    next_look: float | None = None
-    """Seconds from then until the next attempt; None if there is none."""
+    """Seconds from the start to the last attempt."""
+    next_delay: float | None = None
+    """Seconds from the last attempt to the next one; None if there is none."""
     ended: int = 0
-    """Waits that are over, of all."""
+    """The number of waits that have ended."""
     failed: int = 0
-    """Waits that neither succeeded nor were cancelled, of all."""
+    """The number of waits that ended neither in success nor by being cancelled."""
     total: int = 0
-    """All waits."""
+    """The number of all waits."""
 
 
 class Progress:
-    """Takes the news of many waits and passes it on.
+    """Reports the progress of many waits to a callback.
 
     Args:
-        descriptions: what is waited for, in order.
-        callback: is told after each attempt and at each end.
+        descriptions: the waits, in order.
+        callback: called after each attempt and at the end of each wait.
     """
 
     def __init__(
@@ -87,53 +87,48 @@ class Progress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         return
 
     def attempted(self, index: int, event: WaitEvent) -> None:
-        """An attempt of the wait at `index` was answered."""
-        self._tell(
+        """Report an attempt of the wait at `index`."""
+        self._report(
             replace(
                 self._waits[index],
                 observed=event.error or event.observed,
                 attempts=event.attempts,
                 elapsed=event.elapsed,
-                next_look=event.next_delay,
+                next_delay=event.next_delay,
             )
         )
 
-    def is_over(self, index: int, result: WaiterOutcome[Any] | Exception) -> None:
-        """The wait at `index` ended."""
+    def ended(self, index: int, result: WaiterOutcome[Any] | Exception) -> None:
+        """Report the end of the wait at `index`."""
         state: Literal["succeeded", "failed", "cancelled"] = "succeeded"
         if isinstance(result, Exception):
             state = "cancelled" if isinstance(result, WaiterCancelledError) else "failed"
         self._ended += 1
         self._failed += state == "failed"
-        last = replace(self._waits[index], state=state, next_look=None)
+        wait = replace(self._waits[index], state=state, next_delay=None)
         if isinstance(result, (WaiterOutcome, WaiterError)):
-            last = replace(last, attempts=result.attempts, elapsed=result.elapsed)
-        self._tell(last)
+            wait = replace(wait, attempts=result.attempts, elapsed=result.elapsed)
+        self._report(wait)
 
-    def _tell(self, wait: WaitProgress) -> None:
+    def _report(self, wait: WaitProgress) -> None:
         wait = replace(wait, ended=self._ended, failed=self._failed, total=len(self._waits))
         self._waits[wait.index] = wait
         self._callback(wait)
 
 
 class ProgressTable(Progress):
-    """A table of the waits on stderr, by rich.
+    """A table of the waits on stderr, drawn by rich.
 
-    Where that is no terminal (a log), the line that counts comes now and then, and the table at
-    the end.
+    Where stderr is not a terminal, a line with the counts is printed every `LOG_INTERVAL` seconds
+    at most, and the table at the end.
 
     Args:
-        descriptions: what is waited for, in order.
-        console: where it is drawn; stderr if not given.
+        descriptions: the waits, in order.
+        console: where to draw; stderr by default.
 
     Raises:
         ModuleNotFoundError: rich is not installed.
@@ -142,29 +137,26 @@ class ProgressTable(Progress):
     def __init__(
         self, descriptions: Sequence[WaitDescription], console: Console | None = None
     ) -> None:
-        super().__init__(descriptions, self._note)
+        super().__init__(descriptions, self._update)
         try:
-            # Optional, and 60 ms that nobody else shall pay.
+            # rich is optional, and takes 60 ms to import.
             from rich.console import Console  # noqa: PLC0415
             from rich.live import Live  # noqa: PLC0415
         except ImportError as error:
-            raise ModuleNotFoundError(
-                "progress=True needs rich: pip install 'boto-waiters-plus[cli]'"
-            ) from error
-        # The thread that draws reads what the one that waits writes.
+            raise ModuleNotFoundError("progress=True needs rich: pip install rich") from error
+        # rich draws in a thread of its own.
         self._lock = threading.Lock()
         self._clock = current_time().clock()
-        self._began = self._clock()
-        self._looks = [math.nan] * len(descriptions)
+        self._started_at = self._logged_at = self._clock()
+        self._next_attempts = [math.nan] * len(descriptions)
         self._running = dict.fromkeys(range(len(descriptions)))
         self._failures: list[int] = []
         self._console = console or Console(stderr=True)
         self._can_redraw = self._console.is_terminal and not self._console.is_dumb_terminal
-        self._said_at = self._began
-        self._is_over = False
+        self._is_final = False
         self._live = Live(
             console=self._console,
-            get_renderable=self.drawn,
+            get_renderable=self.render,
             refresh_per_second=REFRESHES_PER_SECOND,
         )
 
@@ -173,88 +165,80 @@ class ProgressTable(Progress):
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._is_over = True
+    def __exit__(self, *_: object) -> None:
+        self._is_final = True
         if self._can_redraw:
             self._live.stop()
         else:
-            self._console.print(self.drawn())
+            self._console.print(self.render())
 
-    def drawn(self) -> RenderableType:
-        """The table and the line below it, as of now."""
+    def render(self) -> RenderableType:
+        """Return the table and the line below it, as of now."""
         from rich.console import Group  # noqa: PLC0415 - optional
         from rich.table import Table  # noqa: PLC0415 - optional
         from rich.text import Text  # noqa: PLC0415 - optional
 
         is_narrow = self._console.width < NARROW
         table = Table(box=None, pad_edge=False, header_style="dim")
-        # Columns that could be wrapped give way to those that could not: words to numbers.
+        # rich narrows only columns that may wrap: text gives way to numbers.
         table.add_column("", no_wrap=True)
         table.add_column("waiter")
-        table.add_column("seen")
-        for title in ("next look",) if is_narrow else ("attempts", "elapsed", "next look"):
+        table.add_column("state seen")
+        for title in ("next",) if is_narrow else ("attempts", "elapsed", "next"):
             table.add_column(title, justify="right", no_wrap=True)
         with self._lock:
-            waits = [self._waits[index] for index in self._shown()]
+            waits = [self._waits[index] for index in self._visible()]
             now, summary = self._clock(), self._summary(len(waits))
             for wait in waits:
                 row = self._row(wait, now)
                 table.add_row(*(row[:3] + row[5:] if is_narrow else row))
-        last = Text(summary, **CUT)
+        last = Text(summary, **ONE_LINE)
         return Group(table, last) if waits else last
 
-    def _note(self, wait: WaitProgress) -> None:
+    def _update(self, wait: WaitProgress) -> None:
         with self._lock:
-            if wait.next_look is not None:
-                self._looks[wait.index] = self._clock() + wait.next_look
+            if wait.next_delay is not None:
+                self._next_attempts[wait.index] = self._clock() + wait.next_delay
             if wait.state != "waiting":
                 self._running.pop(wait.index, None)
             if wait.state == "failed":
                 self._failures.append(wait.index)
-        if not self._can_redraw and self._clock() - self._said_at >= SECONDS_OF_SILENCE:
-            self._said_at = self._clock()
-            self._console.print(self._count())
+        if not self._can_redraw and self._clock() - self._logged_at >= LOG_INTERVAL:
+            self._logged_at = self._clock()
+            self._console.print(self._counts())
 
-    def _shown(self) -> list[int]:
-        """Failures first, then what still runs, to which at least half of the rows are left."""
-        most = MOST_ROWS
-        # What is drawn last may scroll.
-        if self._can_redraw and not self._is_over:
+    def _visible(self) -> list[int]:
+        """Return failures, then running waits, which get at least half of the rows."""
+        most = MAX_ROWS
+        # The final table may scroll.
+        if self._can_redraw and not self._is_final:
             most = max(1, min(most, self._console.height - OTHER_LINES))
-        shown = self._failures[: most - min(len(self._running), most // 2)]
-        for index in self._running:
-            if len(shown) >= most:
-                break
-            shown.append(index)
-        return shown
+        failures = self._failures[: most - min(len(self._running), most // 2)]
+        running = itertools.islice(self._running, most - len(failures))
+        return [*failures, *running]
 
     def _row(self, wait: WaitProgress, now: float) -> tuple[Any, ...]:
         from rich.text import Text  # noqa: PLC0415 - optional
 
-        is_over = wait.state != "waiting"
-        elapsed = wait.elapsed if is_over else now - self._began
-        left = self._looks[wait.index] - now
-        # Said in words too: not every screen has colours.
-        look = wait.state if is_over else "now" if not left > 0 else f"{left:.0f} s"
+        is_waiting = wait.state == "waiting"
+        elapsed = now - self._started_at if is_waiting else wait.elapsed
+        left = self._next_attempts[wait.index] - now
+        # The state is in words too, for screens without colours.
+        following = wait.state if not is_waiting else f"{left:.0f} s" if left > 0 else "now"
         name = f"{wait.service} {wait.waiter}" if wait.service else wait.waiter
         return (
             Text(str(wait.index), style="dim"),
-            Text(name, style="red" if wait.state == "failed" else "", **CUT),
-            # Never markup: what a service said is not ours to interpret.
-            Text(wait.observed or "", **CUT),
+            Text(name, style="red" if wait.state == "failed" else "", **ONE_LINE),
+            # Text, because a plain string from a service would be read as rich's markup.
+            Text(wait.observed or "", **ONE_LINE),
             str(wait.attempts),
             f"{elapsed:.0f} s",
-            look,
+            following,
         )
 
-    def _summary(self, shown: int) -> str:
-        hidden = len(self._waits) - self._ended + self._failed - shown
-        return f"{self._count()}; {hidden} more not shown" if hidden > 0 else self._count()
+    def _summary(self, visible: int) -> str:
+        hidden = len(self._waits) - self._ended + self._failed - visible
+        return f"{self._counts()}; {hidden} more not shown" if hidden > 0 else self._counts()
 
-    def _count(self) -> str:
-        return f"{self._ended} of {len(self._waits)} over, {self._failed} failed"
+    def _counts(self) -> str:
+        return f"{self._ended} of {len(self._waits)} ended, {self._failed} failed"

@@ -1,14 +1,21 @@
-"""Services and waiters by the names people type, and what is known of each waiter."""
+"""Services and waiters by the names that users type, and how each waiter was checked."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 
+from botocore import xform_name
+from botocore.exceptions import UnknownServiceError
+from botocore.model import ServiceModel
+
 from ..arguments import nearest
 from ..aws.service_waiters import ServiceWaiters, default_loader
 from ..definitions.shipped import shipped_definitions, shipped_services
 from ..engine.model import WaiterDefinition
+from ..exceptions import WaiterDefinitionError
+from . import UsageError
+from .text import printable
 
 CLIENT_NAMES = {
     "api-gateway": "apigateway",
@@ -34,8 +41,10 @@ CLIENT_NAMES = {
     "service-catalog": "servicecatalog",
     "sfn": "stepfunctions",
 }
-"""What `boto3.client` calls a service, where that is not its hyphenised id. Asking botocore would
-mean to read every service's model."""
+"""The `boto3.client` names of services that differ from the hyphenised service id.
+
+Only a service's model has both, and reading all models takes seconds.
+"""
 
 CONFIDENCE = {
     "run-on-moto": "run on moto",
@@ -43,11 +52,14 @@ CONFIDENCE = {
     "model-only": "model only",
     "generated": "from botocore",
 }
-"""What stands behind a definition, in words, by its tag."""
+"""How a definition was checked, by its tag."""
+
+SERVICE_HELP = "name as in boto3.client (logs), or hyphenised service id (cloudwatch-logs)"
+"""The help text of the argument SERVICE."""
 
 
-class UnknownNameError(LookupError):
-    """A name that nothing has; the message offers the nearest that something has."""
+class UnknownNameError(UsageError):
+    """No such service, waiter or tag; the message suggests the nearest name."""
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         near = nearest(name.lower(), known)
@@ -56,60 +68,58 @@ class UnknownNameError(LookupError):
 
 
 def client_name(service_id: str) -> str:
-    """The name for `boto3.client` of a service with this hyphenised id."""
+    """Return the `boto3.client` name of the service with this hyphenised id."""
     return CLIENT_NAMES.get(service_id, service_id)
 
 
 def find_service(name: str) -> str:
-    """The name for `boto3.client`, from that or from the hyphenised id of a service.
+    """Return the `boto3.client` name of a service, given that name or its hyphenised id.
 
     Raises:
-        UnknownNameError: neither botocore nor the shipped definitions know such a service.
+        UnknownNameError: neither botocore nor the shipped definitions have such a service.
     """
-    asked = name.lower()
+    wanted = name.lower()
     by_id = {service_id: client_name(service_id) for service_id in shipped_services()}
-    if asked in by_id:
-        return by_id[asked]
+    if wanted in by_id:
+        return by_id[wanted]
     known = {*by_id.values(), *default_loader().list_available_services("service-2")}
-    if asked in known:
-        return asked
+    if wanted in known:
+        return wanted
     raise UnknownNameError("service", name, known | by_id.keys())
 
 
 def waiters_of(service: str) -> Sequence[WaiterDefinition]:
-    """The waiters that a client of this service has here, by name.
+    """Return the waiters that a client of this service has here, sorted by name.
 
-    These are the shipped ones and those of the search path and of the installed botocore.
+    They come from this package, the installed botocore and its search path.
 
     Raises:
-        WaiterDefinitionError: a file on the search path is malformed.
+        UsageError: a file on the search path is malformed.
     """
-    from botocore.exceptions import UnknownServiceError  # noqa: PLC0415 - only needed here
-    from botocore.model import ServiceModel  # noqa: PLC0415 - only needed here
-
     loader = default_loader()
     try:
         document = loader.load_service_model(service, "service-2")
     except UnknownServiceError:
-        # A service that is newer than the installed botocore.
+        # The service is newer than the installed botocore.
         ids = {client_name(service_id): service_id for service_id in shipped_services()}
         found = list(shipped_definitions(ids[service]))
     else:
         model = ServiceModel(document, service_name=service)
-        bound = ServiceWaiters(model, loader).by_snake_name.values()
+        try:
+            bound = ServiceWaiters(model, loader).by_snake_name.values()
+        except WaiterDefinitionError as error:
+            raise UsageError(printable(str(error))) from error
         found = [waiter.definition for waiter in bound]
     return sorted(found, key=lambda definition: definition.name)
 
 
 def find_waiter(service: str, name: str) -> WaiterDefinition:
-    """A waiter by any spelling of its name: `bucket-exists`, `bucket_exists`, `BucketExists`.
+    """Find a waiter by its name: `bucket-exists`, `bucket_exists` or `BucketExists`.
 
     Raises:
         UnknownNameError: the service has no such waiter.
-        WaiterDefinitionError: a file on the search path is malformed.
+        UsageError: a file on the search path is malformed.
     """
-    from botocore import xform_name  # noqa: PLC0415 - only needed here
-
     waiters = {xform_name(definition.name): definition for definition in waiters_of(service)}
     for definition in waiters.values():
         if _squashed(definition.name) == _squashed(name):
@@ -118,7 +128,7 @@ def find_waiter(service: str, name: str) -> WaiterDefinition:
 
 
 def confidence(definition: WaiterDefinition) -> str:
-    """What stands behind a definition, in words."""
+    """Return how the definition was checked, in words."""
     for tag in definition.tags:
         if tag in CONFIDENCE:
             return CONFIDENCE[tag]

@@ -1,84 +1,77 @@
-"""`boto-wait show`: one waiter in words, or as a diagram.
-
-Exit codes: 0 done, 2 a name that does not exist.
-"""
+"""`boto-wait show`: one waiter in words, or as a state diagram."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 import textwrap
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
-if TYPE_CHECKING:
-    from ..engine.model import WaiterDefinition
+from botocore import xform_name
 
-DONE, USAGE = 0, 2
+from ..engine.backoff import Random, is_last, jittered_delay, last_delay
+from ..engine.model import AcceptorState, WaiterDefinition
+from .diagrams import dot, mermaid
+from .services import SERVICE_HELP, confidence, find_service, find_waiter
+from .text import acceptor_rows, columns, delay_range, printable, reason_paths
+
+DIAGRAMS = {"mermaid": mermaid, "dot": dot}
 
 WAITS = {"5 min": 300, "10 min": 600, "30 min": 1800}
-"""The waits that the schedule is worked out for, in seconds."""
+"""The values of `max_wait` that attempts are counted for, in seconds."""
 
-DRAWS: dict[str, Callable[[float, float], float]] = {
-    "SHORTEST": lambda low, _: low,
-    "MIDDLE": lambda low, high: (low + high) / 2,
-    "LONGEST": lambda _, high: high,
-}
+ANSWER_TIME = 0.25
+"""The seconds that the last attempt is given for its answer if no slower answer has been seen."""
+
+MOST_TIMES = 8
 
 
 def add_parser(subparsers: Any) -> None:
     """Describe the arguments."""
     parser = subparsers.add_parser(
-        "show",
-        help="explain a waiter: its acceptors, its schedule, what stands behind it",
-        description="Explain one waiter, as a client has it here.",
+        "show", description="Explain one waiter, as a client has it here."
     )
-    parser.add_argument(
-        "service",
-        metavar="SERVICE",
-        help="as boto3.client has it (logs), or the hyphenised service id (cloudwatch-logs)",
-    )
+    parser.add_argument("service", metavar="SERVICE", help=SERVICE_HELP)
     parser.add_argument(
         "waiter", metavar="WAITER", help="bucket-exists, bucket_exists or BucketExists"
     )
     parser.add_argument(
-        "--diagram", choices=("mermaid", "dot"), help="print a state diagram and nothing else"
+        "--diagram", choices=DIAGRAMS, help="print the state diagram and nothing else"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show it; return the exit code."""
-    # Not at the top: a command's module is imported to read the command line, botocore is slow.
-    from ..exceptions import WaiterDefinitionError  # noqa: PLC0415
-    from . import diagrams  # noqa: PLC0415
-    from .services import UnknownNameError, find_service, find_waiter  # noqa: PLC0415
-    from .text import printable  # noqa: PLC0415
+    """Print the waiter; return the exit code."""
+    service = find_service(arguments.service)
+    definition = find_waiter(service, arguments.waiter)
+    if arguments.diagram:
+        print(DIAGRAMS[arguments.diagram](definition))
+    else:
+        print("\n".join(_lines(service, definition)))
+    return 0
 
-    try:
-        service = find_service(arguments.service)
-        definition = find_waiter(service, arguments.waiter)
-    except (UnknownNameError, WaiterDefinitionError) as error:
-        print(f"boto-wait show: {printable(str(error))}", file=sys.stderr)
-        return USAGE
-    match arguments.diagram:
-        case "mermaid":
-            print(diagrams.mermaid(definition))
-        case "dot":
-            print(diagrams.dot(definition))
-        case _:
-            print("\n".join(_lines(service, definition)))
-    return DONE
+
+def attempt_times(definition: WaiterDefinition, max_wait: float, random: Random) -> list[float]:
+    """Return when attempts are made, in seconds, if every call is answered at once.
+
+    Args:
+        definition: the waiter whose delays are used.
+        max_wait: the seconds that the wait may take.
+        random: the source of the jitter.
+    """
+    times: list[float] = [0]
+    low, high = definition.min_delay, definition.max_delay
+    while True:
+        remaining = max_wait - times[-1]
+        delay = jittered_delay(len(times), min_delay=low, max_delay=high, random=random)
+        if is_last(delay, min_delay=low, remaining=remaining):
+            return [*times, times[-1] + last_delay(remaining, min(ANSWER_TIME, low))]
+        times.append(times[-1] + delay)
 
 
 def _lines(service: str, definition: WaiterDefinition) -> Iterator[str]:
-    from botocore import xform_name  # noqa: PLC0415
-
-    from .services import confidence  # noqa: PLC0415
-    from .text import columns, printable  # noqa: PLC0415
-    from .wording import delays, reason_paths, verdicts  # noqa: PLC0415
-
     deprecated = " (deprecated)" if definition.deprecated else ""
-    yield f"{definition.name} of {service}, by {definition.operation}{deprecated}"
+    yield f"{definition.name} of {service}, polls {definition.operation}{deprecated}"
     if definition.documentation:
         yield from textwrap.wrap(printable(" ".join(definition.documentation.split())), 88)
     yield ""
@@ -92,26 +85,25 @@ def _lines(service: str, definition: WaiterDefinition) -> Iterator[str]:
     )
     yield ""
     yield "Acceptors: the first that matches decides."
-    yield textwrap.indent(columns(verdicts(definition)), "  ")
+    yield textwrap.indent(columns(acceptor_rows(definition)), "  ")
     for path in reason_paths(definition):
-        yield f"A failure quotes {printable(path)}."
+        yield f"The error of a failure includes the service's reason: {printable(path)}."
+    if AcceptorState.FAILURE not in definition.states:
+        yield "No acceptor detects failure: only an unexpected error ends the wait before max_wait."
     yield ""
-    yield f"Schedule: pauses of {delays(definition)}, looks within a wait by the draws:"
-    yield textwrap.indent(columns(list(_schedule(definition))), "  ")
+    yield f"Attempts, with jittered delays of {delay_range(definition)}:"
+    rows = [_schedule_row(definition, text, max_wait) for text, max_wait in WAITS.items()]
+    yield textwrap.indent(columns([("MAX_WAIT", "ATTEMPTS", "TYPICAL TIMES"), *rows]), "  ")
+    yield ""
+    yield "For a state diagram, add --diagram mermaid or --diagram dot."
 
 
-def _schedule(definition: WaiterDefinition) -> Iterator[tuple[str | int, ...]]:
-    from .wording import looks  # noqa: PLC0415
-
-    yield ("MAX_WAIT", *DRAWS, "LOOKS BY MIDDLE DRAWS")
-    for text, max_wait in WAITS.items():
-        counts = [len(looks(definition, max_wait, draw)) for draw in DRAWS.values()]
-        yield (text, *counts, _times(looks(definition, max_wait, DRAWS["MIDDLE"])))
-
-
-def _times(times: list[float]) -> str:
-    """The first looks and the last, in whole seconds."""
-    shown = [f"{time:.0f}" for time in times]
-    if len(shown) > 8:
-        shown = [*shown[:6], "...", shown[-1]]
-    return ", ".join(shown) + " s"
+def _schedule_row(definition: WaiterDefinition, text: str, max_wait: float) -> tuple[str, str, str]:
+    most = len(attempt_times(definition, max_wait, lambda low, _: low))
+    fewest = len(attempt_times(definition, max_wait, lambda _, high: high))
+    typical = attempt_times(definition, max_wait, lambda low, high: (low + high) / 2)
+    times = [f"{time:.0f}" for time in typical]
+    if len(times) > MOST_TIMES:
+        times[MOST_TIMES - 2 : -1] = ["..."]
+    counts = str(most) if most == fewest else f"{fewest} to {most}"
+    return text, counts, ", ".join(times) + " s"

@@ -1,27 +1,65 @@
-"""Plain text for a terminal: columns, and nothing in them that a terminal would obey."""
+"""Text for terminals and reference pages: aligned columns, and waiter definitions in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..engine.model import AcceptorState, Matcher, SuccessMatcher, WaiterDefinition
+
+IMPLIED = (
+    (SuccessMatcher(success=False), AcceptorState.FAILURE, "any other error"),
+    (SuccessMatcher(success=True), AcceptorState.RETRY, "any other response"),
+)
+"""Steps 4 and 5 of the specification's workflow, each with the matcher that leaves it no case."""
+
 
 def printable(text: str) -> str:
-    """The text on one line; definitions are somebody's files and may hold any character."""
+    """Escape line breaks and control characters, which any definition file may contain."""
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode()
         for character in text
     )
 
 
-def columns(rows: Sequence[Sequence[object]]) -> str:
-    """Rows as aligned lines: numbers to the right, everything else to the left."""
-    cells = [[printable(str(cell)) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+def columns(rows: Sequence[Sequence[str | float]]) -> str:
+    """Align rows in columns: numbers to the right, text to the left."""
+    texts = [[_cell(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
     lines = [
         "  ".join(
-            text.rjust(width) if isinstance(cell, int) else text.ljust(width)
-            for cell, text, width in zip(row, texts, widths, strict=True)
+            text.ljust(width) if isinstance(cell, str) else text.rjust(width)
+            for cell, text, width in zip(row, cells, widths, strict=True)
         )
-        for row, texts in zip(rows, cells, strict=True)
+        for row, cells in zip(rows, texts, strict=True)
     ]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def acceptor_rows(definition: WaiterDefinition) -> list[tuple[str, str, str]]:
+    """Return number, state and condition of each acceptor, then of what is implied."""
+    rows = [
+        (str(number), acceptor.state.value, acceptor.matcher.describe())
+        for number, acceptor in enumerate(definition.acceptors, start=1)
+    ]
+    matchers: set[Matcher] = {acceptor.matcher for acceptor in definition.acceptors}
+    rows += [
+        ("-", state.value, text) for matcher, state, text in IMPLIED if matcher not in matchers
+    ]
+    return rows
+
+
+def reason_paths(definition: WaiterDefinition) -> list[str]:
+    """Return the paths from which the service's reason for a failure is read."""
+    paths = (acceptor.message for acceptor in definition.acceptors)
+    return list(dict.fromkeys(path for path in paths if path is not None))
+
+
+def delay_range(definition: WaiterDefinition) -> str:
+    """Return the bounds of the delays, as `5 to 120 s`."""
+    if definition.min_delay == definition.max_delay:
+        return f"{definition.min_delay:g} s"
+    return f"{definition.min_delay:g} to {definition.max_delay:g} s"
+
+
+def _cell(cell: str | float) -> str:
+    return f"{cell:.2f}" if isinstance(cell, float) else printable(str(cell))

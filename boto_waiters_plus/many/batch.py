@@ -257,7 +257,7 @@ class Batch:
         assert result is not None, "the task has ended"
         self._results[task.index] = result
         if self._progress is not None:
-            self._progress.is_over(task.index, result)
+            self._progress.ended(task.index, result)
 
 
 class _Pools:

@@ -45,6 +45,6 @@ def test_the_examples_of_the_guide_run(service, capsys):
     asyncio.run(main())
     namespace["s3"].close()
     printed = capsys.readouterr().out
-    assert "asyncio's own" in printed
-    assert "ours: it knows" in printed
+    assert "asyncio's error" in printed
+    assert "the wait's own error" in printed
     assert [outcome.attempts for outcome in namespace["outcomes"]] == [1, 1]

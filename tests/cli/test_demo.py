@@ -1,4 +1,4 @@
-"""The demo: once for real, as a person runs it; its parts on clients that never leave home."""
+"""The demo: run once as a command; its parts on clients that send nothing."""
 
 import http.server
 import io
@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import traceback
 
 import botocore.endpoint
@@ -17,15 +16,14 @@ import pytest
 from botocore.config import Config
 
 from boto_waiters_plus.cli import main
-from boto_waiters_plus.cli.demo.performance import Performance
+from boto_waiters_plus.cli.demo.comparison import CallCounter, Comparison
 from boto_waiters_plus.cli.demo.scenarios import Scenario, Way
 from boto_waiters_plus.cli.demo.screen import progress, report
-from boto_waiters_plus.cli.demo.stage import HOST, Stage, isolated_session
-from boto_waiters_plus.cli.demo.traffic import Traffic
+from boto_waiters_plus.cli.demo.server import HOST, MotoServer, isolated_session
 
 # --- the command ------------------------------------------------------------------------------
 
-# What must not reach the demo: each of these breaks a client that reads it.
+# Must not reach the demo: each of these breaks a client that reads it.
 HOSTILE = {
     "AWS_PROFILE": "absent",
     "AWS_CONFIG_FILE": "/nonexistent",
@@ -41,8 +39,8 @@ def environment(**more):
     return {**without, **more}
 
 
-# A shell without job control starts what runs behind it with Ctrl-C ignored. Not by `preexec_fn`:
-# beside other threads the child of a fork may hang in it, with the pipes of the whole test run.
+# A shell without job control starts background commands with SIGINT ignored. `preexec_fn` cannot
+# undo that: with other threads running, the forked child may hang in it.
 WITH_CTRL_C = """
 import runpy, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -80,13 +78,13 @@ def rows_of(output):
     return rows
 
 
-def test_demo_ends_as_expected_whatever_the_users_environment_says(finished):
+def test_demo_ends_as_expected_in_a_hostile_environment(finished):
     code, output, progress_lines = finished
     assert output.splitlines()[-1] == "All 18 waits ended as expected.", progress_lines
     assert code == 0
 
 
-def test_demo_tells_each_way_of_each_wait_apart(finished):
+def test_demo_shows_the_result_of_each_wait(finished):
     kinds = {(row[0], row[1]): row[2] for row in rows_of(finished[1])}
     success = ("returned None", "ResponseOutcome", "ResponseOutcome")
     expected = {
@@ -94,8 +92,8 @@ def test_demo_tells_each_way_of_each_wait_apart(finished):
         "bucket deleted": ("returned None", "ExceptionOutcome", "ExceptionOutcome"),
         "table appears": success,
         "connection up": success,
-        "service deleted": ("WaiterError", "WaiterFailedError", "WaiterFailedError"),
-        "deadline passes": ("WaiterError", "WaiterAttemptsError", "WaiterTimeoutError"),
+        "service fails": ("WaiterError", "WaiterFailedError", "WaiterFailedError"),
+        "deadline": ("WaiterError", "WaiterAttemptsError", "WaiterTimeoutError"),
     }
     assert kinds == {
         (title, way): kind
@@ -104,41 +102,40 @@ def test_demo_tells_each_way_of_each_wait_apart(finished):
     }
 
 
-def test_demo_counts_what_was_sent_and_measures_what_it_took(finished):
+def test_demo_counts_calls_and_measures_lateness(finished):
     for row in rows_of(finished[1]):
         attempts, calls = map(int, row[3:5])
         seconds, late = map(float, row[5:])
-        # All of them begin too early, so that one look is never enough.
+        # Every wait begins before the change, so one attempt is never enough.
         assert 2 <= attempts <= 60, row
-        # Nothing fails on the wire here: the SDK has nothing to retry.
+        # No request fails, so the SDK retries none.
         assert calls == attempts, row
         assert 1 < seconds < 120, row
         assert -5 < late < 120, row
-    looks = {row[1]: int(row[3]) for row in rows_of(finished[1]) if row[0] == "deadline passes"}
-    assert looks["stock"] == looks["get_waiter"] == 4
+    attempts = {row[1]: int(row[3]) for row in rows_of(finished[1]) if row[0] == "deadline"}
+    assert attempts["stock"] == attempts["get_waiter"] == 4
 
 
-def test_demo_puts_the_words_of_both_errors_side_by_side(finished):
+def test_demo_prints_the_errors_of_all_ways_together(finished):
     output = " ".join(finished[1].split())
-    waits = {"ServicesStable": "INACTIVE", "BucketExists": "404"}
-    for waiter, last_seen in waits.items():
-        words = f"Waiter {waiter} failed: [^;]*"
-        sides = f"stock {words}{last_seen}.* get_waiter {words}{last_seen}.* wait_until {words}"
-        assert re.search(sides, output), output
+    for waiter, state in {"ServicesStable": "INACTIVE", "BucketExists": "404"}.items():
+        error = f"Waiter {waiter} .*"
+        errors = f"stock {error}{state}.* get_waiter {error}{state}.* wait_until {error}{state}"
+        assert re.search(errors, output), output
 
 
-def test_demo_without_a_terminal_prints_plain_lines_as_things_happen(finished):
+def test_demo_without_a_terminal_prints_plain_lines(finished):
     _, output, progress_lines = finished
     assert "\x1b" not in output + progress_lines
     assert max(map(len, output[output.index("\nwait ") :].splitlines())) <= 80
     lines = progress_lines.splitlines()[1:]
     assert all(re.match(r"^ *\d+\.\d s  \S", line) for line in lines), progress_lines
-    # Each of the 6 things happens once, each of the 18 waits ends once.
+    # 6 changes, and the ends of 18 waits.
     assert len(lines) == 24
     assert sum(line.endswith(": now") for line in lines) == 6
 
 
-def test_demo_without_moto_says_what_to_install(tmp_path):
+def test_demo_without_moto_names_what_to_install(tmp_path):
     (tmp_path / "moto.py").write_text("raise ModuleNotFoundError('No module named flask')")
     path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
     process = demo(tmp_path, PYTHONPATH=path)
@@ -149,16 +146,16 @@ def test_demo_without_moto_says_what_to_install(tmp_path):
     assert process.returncode == 2
     assert output == ""
     assert "No module named flask" in message
-    assert "pip install 'boto-waiters-plus[demo]'" in message
+    assert "pip install 'moto[server]'" in message
     assert "Traceback" not in message
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGINT goes to a whole console there")
-def test_interrupt_ends_the_demo_with_130_though_botocores_own_waits_sleep_on(tmp_path):
+def test_interrupted_demo_exits_with_130_at_once(tmp_path):
     process = demo(tmp_path)
     try:
         assert process.stderr.readline().startswith("Starting")
-        # The first thing has happened: all waits are under way, botocore's among them.
+        # After the first change all waits are running, botocore's among them.
         assert process.stderr.readline()
         process.send_signal(signal.SIGINT)
         _, message = process.communicate(timeout=60)
@@ -169,14 +166,7 @@ def test_interrupt_ends_the_demo_with_130_though_botocores_own_waits_sleep_on(tm
     assert "Traceback" not in message
 
 
-def test_help_names_the_subcommands(capsys):
-    with pytest.raises(SystemExit) as caught:
-        main(["--help"])
-    assert caught.value.code == 0
-    assert re.search(r"^ +demo ", capsys.readouterr().out, re.MULTILINE)
-
-
-def test_help_of_the_demo_promises_to_leave_the_users_account_alone(capsys):
+def test_help_of_the_demo_promises_no_account_is_used(capsys):
     with pytest.raises(SystemExit) as caught:
         main(["demo", "--help"])
     assert caught.value.code == 0
@@ -185,37 +175,10 @@ def test_help_of_the_demo_promises_to_leave_the_users_account_alone(capsys):
     assert "No AWS account, configuration or network is used" in output
 
 
-@pytest.mark.parametrize("arguments", [["demonstrate"], [], ["demo", "--fast"]])
-def test_what_makes_no_sense_ends_with_2_and_the_usage(arguments, capsys):
-    with pytest.raises(SystemExit) as caught:
-        main(arguments)
-    assert caught.value.code == 2
-    assert capsys.readouterr().err.startswith("usage: boto-wait")
-
-
-def test_reader_that_goes_away_is_no_traceback(tmp_path):
-    code = "import sys; from boto_waiters_plus import cli; sys.exit(cli.main(['demo']))"
-    fake = "from boto_waiters_plus.cli import demo; demo.run = lambda _: print('x' * 9**6) or 0; "
-    process = subprocess.Popen(
-        [sys.executable, "-c", fake + code],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    process.stdout.close()
-    try:
-        assert process.stderr.read() == ""
-        process.stderr.close()
-        assert process.wait(timeout=60) == 1
-    finally:
-        process.kill()
-
-
 # --- its parts --------------------------------------------------------------------------------
 
 
-class HomeStage:
+class LocalServer:
     """Clients whose calls are answered before anything is sent."""
 
     def __init__(self):
@@ -228,7 +191,7 @@ class HomeStage:
             aws_access_key_id="demo",
             aws_secret_access_key="demo",
         )
-        # Last: the demo's own handler has to see the call too.
+        # Last, because the demo's own handler has to see the call too.
         client.meta.events.register_last("before-call", self._answer)
         return client
 
@@ -238,30 +201,27 @@ class HomeStage:
         return answer, {"ResponseMetadata": {"HTTPStatusCode": 200}}
 
 
-class AtOnce(Scenario):
+class Immediate(Scenario):
     title = "bucket there"
     service = "s3"
     waiter = "BucketExists"
-    between = (0, 0)
-    endings = ("returned None", "ResponseOutcome", "ResponseOutcome")
+    change_between = (0, 0)
+    expected = ("returned None", "ResponseOutcome", "ResponseOutcome")
 
     def prepare(self, name):
         return {"Bucket": name}
 
-    def happen(self, name):
-        return time.monotonic()
+
+class WrongExpectation(Immediate):
+    expected = ("returned None", "ExceptionOutcome", "ResponseOutcome")
 
 
-class ExpectsAnother(AtOnce):
-    endings = ("returned None", "ExceptionOutcome", "ResponseOutcome")
+class NeverChanges(Immediate):
+    change_between = (3600, 3600)
 
 
-class NeverHappens(AtOnce):
-    between = (3600, 3600)
-
-
-class CannotHappen(AtOnce):
-    def happen(self, name):
+class CannotChange(Immediate):
+    def change(self, name):
         raise RuntimeError("no such thing")
 
 
@@ -270,21 +230,21 @@ class Terminal(io.StringIO):
         return True
 
 
-def played(*scenarios, stream=None, plain=True):
-    performance = Performance(HomeStage(), scenarios)
-    with progress(stream or io.StringIO(), plain=plain) as show:
-        performance.play(lambda: show(performance))
-    performance.stop()
-    return performance
+def compared(scenario, stream=None, plain=True):
+    comparison = Comparison(LocalServer(), [scenario])
+    with progress(stream or io.StringIO(), plain=plain) as update:
+        comparison.run(lambda: update(comparison))
+    comparison.stop()
+    return comparison
 
 
-def reported(performance, stream=None, *, plain=True):
-    stream = stream or io.StringIO()
-    report(performance, stream, plain=plain)
+def reported(comparison):
+    stream = io.StringIO()
+    report(comparison, stream)
     return stream.getvalue()
 
 
-def part_of(stack, path):
+def contains(stack, path):
     return any(path in name.replace(os.sep, "/") for name in stack)
 
 
@@ -293,76 +253,77 @@ def part_of(stack, path):
     [(Way.STOCK, False), (Way.GET_WAITER, True), (Way.WAIT_UNTIL, True)],
 )
 def test_only_stock_runs_botocores_own_loop(way, on_the_engine):
-    performance = played(AtOnce)
-    assert performance.as_expected
-    stacks = performance.scenarios[0].stage.stacks
-    side = next(side for side in performance.sides if side.way is way)
-    assert side.traffic.attempts == 1
-    engine = [part_of(stack, "boto_waiters_plus/runtime/") for stack in stacks]
+    comparison = compared(Immediate)
+    assert comparison.as_expected
+    stacks = comparison.scenarios[0].server.stacks
+    wait = next(wait for wait in comparison.waits if wait.way is way)
+    assert wait.calls.attempts == 1
+    engine = [contains(stack, "boto_waiters_plus/runtime/") for stack in stacks]
     assert sorted(engine) == [False, True, True]
-    assert hasattr(side.outcome, "acceptor") is on_the_engine
-    # The one that is not on the engine is in botocore's `Waiter.wait`.
+    assert hasattr(wait.outcome, "acceptor") is on_the_engine
     stock = stacks[engine.index(False)]
-    assert part_of(stock, "botocore/waiter.py")
+    assert contains(stock, "botocore/waiter.py")
 
 
 @pytest.mark.parametrize(
     ("scenario", "complaint"),
     [
-        (ExpectsAnother, "bucket there, get_waiter: ResponseOutcome, not ExceptionOutcome"),
-        (NeverHappens, "bucket there, stock: returned None, but too early"),
-        (CannotHappen, "The demo itself went wrong: RuntimeError: no such thing"),
+        (WrongExpectation, "bucket there, get_waiter: ResponseOutcome, not ExceptionOutcome"),
+        (NeverChanges, "bucket there, stock: returned None, but too early"),
     ],
 )
-def test_what_is_not_as_expected_is_said(scenario, complaint):
-    performance = played(scenario)
-    assert not performance.as_expected
-    assert complaint in reported(performance).splitlines()
+def test_unexpected_results_are_reported(scenario, complaint):
+    comparison = compared(scenario)
+    assert not comparison.as_expected
+    assert complaint in reported(comparison).splitlines()
 
 
-def test_terminal_gets_a_display_that_changes_and_a_table_in_colours(monkeypatch):
+def test_error_of_a_change_ends_the_demo():
+    comparison = Comparison(LocalServer(), [CannotChange])
+    with pytest.raises(RuntimeError, match="no such thing"):
+        comparison.run(lambda: None)
+    comparison.stop()
+
+
+def test_terminal_shows_a_table_that_is_redrawn(monkeypatch):
     pytest.importorskip("rich")
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.delenv("NO_COLOR", raising=False)
     live = Terminal()
-    performance = played(AtOnce, stream=live, plain=False)
-    assert "\x1b[2K" in live.getvalue()  # erases its lines to draw them anew
-    assert "happens" in live.getvalue()
-    table = reported(performance, Terminal(), plain=False)
-    assert re.search(r"\x1b\[32mResponseOutcome", table)
-    assert all(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) <= 80 for line in table.splitlines())
+    compared(Immediate, stream=live, plain=False)
+    assert "\x1b[2K" in live.getvalue()  # erases lines to draw them again
+    assert re.search(r"bucket there +wait_until +ResponseOutcome +1 ", live.getvalue())
 
 
-def test_plain_is_plain_on_a_terminal_too():
+def test_plain_option_prints_lines_on_a_terminal():
     live = Terminal()
-    performance = played(AtOnce, stream=live)
-    assert "\x1b" not in live.getvalue() + reported(performance, Terminal())
+    compared(Immediate, stream=live)
+    assert "\x1b" not in live.getvalue()
     assert live.getvalue().count("\n") == 4
 
 
 def test_terminal_without_rich_gets_plain_lines(monkeypatch):
-    monkeypatch.setitem(sys.modules, "rich.console", None)
+    monkeypatch.setitem(sys.modules, "rich.live", None)
     live = Terminal()
-    performance = played(AtOnce, stream=live, plain=False)
-    assert "\x1b" not in live.getvalue() + reported(performance, Terminal(), plain=False)
+    compared(Immediate, stream=live, plain=False)
+    assert "\x1b" not in live.getvalue()
     assert "bucket there: stock, returned None" in live.getvalue()
 
 
-def test_server_is_gone_after_whatever_ends_the_demo():
+def test_server_ends_with_the_demo():
     pytest.importorskip("flask")
     threads = threading.active_count()
-    stage = Stage()
+    server = MotoServer()
 
     def interrupted():
-        with stage:
-            socket.create_connection((HOST, stage.port)).close()
+        with server:
+            socket.create_connection((HOST, server.port)).close()
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection((HOST, stage.port))
+        socket.create_connection((HOST, server.port))
     assert threading.active_count() <= threads
 
 
@@ -380,8 +341,8 @@ class Failing(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def test_calls_are_the_requests_sent_with_the_sdks_own_retries(monkeypatch):
-    # Its pauses between retries are not what is tested.
+def test_calls_include_the_sdks_own_retries(monkeypatch):
+    # The SDK's delays between its retries are not tested.
     monkeypatch.setattr(botocore.endpoint.time, "sleep", lambda seconds: None)
     with http.server.ThreadingHTTPServer((HOST, 0), Failing) as server:
         server.seen = 0
@@ -394,9 +355,9 @@ def test_calls_are_the_requests_sent_with_the_sdks_own_retries(monkeypatch):
             aws_secret_access_key="demo",
             config=Config(proxies={}),
         )
-        traffic = Traffic(client, threading.Event())
+        counter = CallCounter(client, threading.Event())
         client.head_bucket(Bucket="bucket")
         client.close()
         server.shutdown()
     assert server.seen == 3
-    assert (traffic.attempts, traffic.requests) == (1, 3)
+    assert (counter.attempts, counter.requests) == (1, 3)

@@ -40,7 +40,7 @@ def test_services_can_be_listed_by_tag(capsys):
 
 
 @pytest.mark.parametrize("service", ["logs", "cloudwatch-logs", "Logs"])
-def test_the_waiters_of_a_service_are_listed_by_either_of_its_names(service, capsys):
+def test_waiters_are_listed_by_either_service_name(service, capsys):
     assert main(["list", service]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert re.split(r"  +", lines[0]) == ["WAITER", "OPERATION", "DELAYS", "CONFIDENCE", "TAGS"]
@@ -60,7 +60,7 @@ def test_waiters_can_be_listed_by_tag(capsys):
     assert "db_instance_available" not in names
 
 
-def test_a_waiter_on_the_search_path_is_listed_too(tmp_path, monkeypatch, capsys):
+def test_waiters_on_the_search_path_are_listed(tmp_path, monkeypatch, capsys):
     acceptors = [{"state": "success", "matcher": {"success": True}}]
     waitable = {"QueueNice": {"acceptors": acceptors, "minDelay": 7, "maxDelay": 7}}
     traits = {"smithy.waiters#waitable": waitable}
@@ -84,7 +84,7 @@ def test_a_malformed_file_on_the_search_path_is_named(tmp_path, monkeypatch, cap
     assert "sqs/2012-11-05/smithy-waiters-1.json" in capsys.readouterr().err
 
 
-def test_a_service_without_waiters_has_none(capsys):
+def test_a_service_without_waiters_gives_a_message(capsys):
     assert main(["list", "sts"]) == 0
     assert capsys.readouterr() == ("", "sts has no waiters\n")
 
@@ -99,18 +99,18 @@ def test_a_service_without_waiters_has_none(capsys):
         (["s3", "--tag", "zzz"], "no waiter with the tag 'zzz'"),
     ],
 )
-def test_a_typo_exits_with_2_and_offers_the_nearest_name(words, message, capsys):
+def test_unknown_name_exits_with_2_and_a_suggestion(words, message, capsys):
     assert main(["list", *words]) == 2
     assert capsys.readouterr() == ("", f"boto-wait list: {message}\n")
 
 
-def test_the_names_of_clients_are_botocores():
+def test_client_names_are_botocores():
     loader = botocore.session.Session().get_component("data_loader")
     known = set(loader.list_available_services("service-2"))
     wrong = []
     for service_id in shipped_services():
         name = client_name(service_id)
-        # What is missing is newer than this botocore.
+        # Services that are missing are newer than this botocore.
         if name in known:
             model = ServiceModel(loader.load_service_model(name, "service-2"), service_name=name)
             if str(model.service_id.hyphenize()) != service_id:
@@ -119,5 +119,6 @@ def test_the_names_of_clients_are_botocores():
     assert len(known & set(map(client_name, shipped_services()))) >= 100
 
 
-def test_numbers_stand_to_the_right_and_nothing_reaches_the_terminal():
+def test_columns_align_numbers_right_and_escape_control_characters():
     assert columns([("A", "N"), ("b\x1b", 10), ("c", 9)]) == "A      N\nb\\x1b  10\nc       9"
+    assert columns([("A", "N"), ("b", 10.125), ("c", 9.0)]) == "A  N\nb  10.12\nc   9.00"

@@ -1,4 +1,4 @@
-"""What happens in the demo: six things people wait for, as moto really does them."""
+"""The scenarios of the demo: six changes that people wait for, made by moto."""
 
 from __future__ import annotations
 
@@ -12,68 +12,63 @@ from typing import Any, ClassVar
 
 from botocore import xform_name
 
-from .stage import Stage
+from .server import MotoServer
 
 MAX_WAIT = 60.0
-"""Seconds that `wait_until_*` is given where the deadline is not the subject."""
-
+"""The `max_wait` of scenarios that are not about the deadline."""
 
 RETURNED_NONE = "returned None"
-"""All that botocore has to say of a wait that succeeded."""
+"""The result of a stock wait that succeeded."""
 
 
 class Way(Enum):
-    """How is waited."""
+    """A way of waiting."""
 
     STOCK = "stock"
     """`client.get_waiter(...).wait(...)`, botocore alone."""
     GET_WAITER = "get_waiter"
-    """The same line on a client that was given to `enable`."""
+    """The same line on a client after `enable(client)`."""
     WAIT_UNTIL = "wait_until"
     """`client.wait_until_<name>(..., max_wait=...)`."""
 
 
 class Scenario(ABC):
-    """One thing that happens, to one resource for each way of waiting.
+    """One kind of change, made to one resource for each way of waiting.
 
-    The instant is drawn evenly around the middle of one of botocore's delays, so that on average
-    it comes neither early nor late for botocore.
+    The time of the change is drawn evenly around the middle of one of botocore's delays, so that
+    on average it is neither good nor bad for botocore.
     """
 
     title: ClassVar[str]
     service: ClassVar[str]
     waiter: ClassVar[str]
-    between: ClassVar[tuple[float, float]]
-    """Seconds after the start between which it happens."""
-    endings: ClassVar[tuple[str, str, str]]
-    """What the wait returns or raises, in the order of `Way`."""
+    change_between: ClassVar[tuple[float, float]] = (0, 0)
+    """The seconds after the start between which the change comes."""
+    expected: ClassVar[tuple[str, str, str]]
+    """The classes of what the wait returns or raises, in the order of `Way`."""
     deadline: ClassVar[float | None] = None
-    """The seconds asked for, where what happens is that they pass."""
+    """The seconds asked for, in a scenario about the deadline."""
     waiter_config: ClassVar[dict[str, int] | None] = None
-    """The same for `get_waiter`."""
+    """The `WaiterConfig` of `get_waiter` that comes nearest to `deadline`."""
 
-    def __init__(self, stage: Stage) -> None:
-        self.stage = stage
-        self.after = random.uniform(*self.between)  # noqa: S311 - no secret
-        self.client = stage.client(self.service)
-
-    def expected(self, way: Way) -> str:
-        """What the wait returns or raises this way."""
-        return self.endings[list(Way).index(way)]
+    def __init__(self, server: MotoServer) -> None:
+        self.server = server
+        self.change_after = random.uniform(*self.change_between)  # noqa: S311 - no secret
+        self.client = server.client(self.service)
 
     @abstractmethod
     def prepare(self, name: str) -> dict[str, Any]:
-        """Make what is there before, under this name; return the waiter's parameters."""
+        """Create what exists before the change; return the parameters of the wait."""
 
-    def start(self) -> None:  # noqa: B027 - most have nothing to do
-        """Do what has to be done right before the waits begin."""
+    def start(self) -> None:  # noqa: B027 - most scenarios need nothing
+        """Do what must be done right before the waits begin."""
 
-    @abstractmethod
-    def happen(self, name: str) -> float:
-        """Make it happen; return the instant, on the monotonic clock."""
+    def change(self, name: str) -> float | None:  # noqa: ARG002 - overridden
+        """Make the change, if any; return when it was made on the monotonic clock, None for now."""
+        return None
 
-    def waiting(self, way: Way, client: Any, parameters: dict[str, Any]) -> Callable[[], Any]:
-        """The wait itself, as people write it, ready to be called."""
+    def bind_wait(self, way: Way, client: Any, parameters: dict[str, Any]) -> Callable[[], Any]:
+        """Return the wait as a user would write it, ready to be called."""
         name = xform_name(self.waiter)
         if way is Way.WAIT_UNTIL:
             method = getattr(client, f"wait_until_{name}")
@@ -93,71 +88,67 @@ class BucketAppears(Scenario):
     title = "bucket appears"
     service = "s3"
     waiter = "BucketExists"
-    between = (5, 10)
-    endings = SUCCESS
+    change_between = (5, 10)
+    expected = SUCCESS
 
     def prepare(self, name: str) -> dict[str, Any]:
         return {"Bucket": name}
 
-    def happen(self, name: str) -> float:
+    def change(self, name: str) -> None:
         self.client.create_bucket(Bucket=name)
-        return time.monotonic()
 
 
 class BucketDeleted(Scenario):
-    """A bucket is deleted: the error is the success."""
+    """A bucket is deleted: an error is the success."""
 
     title = "bucket deleted"
     service = "s3"
     waiter = "BucketNotExists"
-    between = (5, 10)
-    endings = (RETURNED_NONE, "ExceptionOutcome", "ExceptionOutcome")
+    change_between = (5, 10)
+    expected = (RETURNED_NONE, "ExceptionOutcome", "ExceptionOutcome")
 
     def prepare(self, name: str) -> dict[str, Any]:
         self.client.create_bucket(Bucket=name)
         return {"Bucket": name}
 
-    def happen(self, name: str) -> float:
+    def change(self, name: str) -> None:
         self.client.delete_bucket(Bucket=name)
-        return time.monotonic()
 
 
 class TableAppears(Scenario):
-    """A table is created; botocore looks every 20 seconds."""
+    """A table is created; botocore polls every 20 seconds."""
 
     title = "table appears"
     service = "dynamodb"
     waiter = "TableExists"
-    between = (4, 16)
-    endings = SUCCESS
+    change_between = (4, 16)
+    expected = SUCCESS
 
     def prepare(self, name: str) -> dict[str, Any]:
         return {"TableName": name}
 
-    def happen(self, name: str) -> float:
+    def change(self, name: str) -> None:
         self.client.create_table(
             TableName=name,
             KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
             AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
             BillingMode="PAY_PER_REQUEST",
         )
-        return time.monotonic()
 
 
 class ConnectionUp(Scenario):
-    """A state that moto moves by itself after a time: `testing`, then `successful`."""
+    """moto changes a state by itself after some time, from `testing` to `successful`."""
 
     title = "connection up"
     service = "dms"
     waiter = "TestConnectionSucceeds"
-    between = (5, 10)
-    endings = SUCCESS
+    expected = SUCCESS
 
-    def __init__(self, stage: Stage) -> None:
-        super().__init__(stage)
-        stage.move_by_time("dms::connection", self.after)
+    def __init__(self, server: MotoServer) -> None:
+        super().__init__(server)
+        self.change_after = server.connection_test
         self._tests: dict[str, dict[str, str]] = {}
-        self._began: dict[str, float] = {}
+        self._started: dict[str, float] = {}
 
     def prepare(self, name: str) -> dict[str, Any]:
         instance = self.client.create_replication_instance(
@@ -176,53 +167,49 @@ class ConnectionUp(Scenario):
     def start(self) -> None:
         for name, test in self._tests.items():
             self.client.test_connection(**test)
-            self._began[name] = time.monotonic()
+            self._started[name] = time.monotonic()
 
-    def happen(self, name: str) -> float:
-        return self._began[name] + self.after
+    def change(self, name: str) -> float:
+        return self._started[name] + self.change_after
 
 
 class ServiceDeleted(Scenario):
-    """A service is deleted while it is waited for to be stable: the waiter's failure state."""
+    """A service is deleted while its waiter expects it to become stable: a failure state."""
 
-    title = "service deleted"
+    title = "service fails"
     service = "ecs"
     waiter = "ServicesStable"
-    between = (3, 12)
-    endings = ("WaiterError", "WaiterFailedError", "WaiterFailedError")
+    change_between = (3, 12)
+    expected = ("WaiterError", "WaiterFailedError", "WaiterFailedError")
 
     def prepare(self, name: str) -> dict[str, Any]:
         self.client.create_cluster(clusterName=name)
         self.client.register_task_definition(
             family=name, containerDefinitions=[{"name": "main", "image": "demo", "memory": 128}]
         )
-        # No instance in the cluster: its one task stays pending.
+        # The cluster has no instance, so the one task stays pending.
         self.client.create_service(
             cluster=name, serviceName=name, taskDefinition=name, desiredCount=1
         )
         return {"cluster": name, "services": [name]}
 
-    def happen(self, name: str) -> float:
+    def change(self, name: str) -> None:
         self.client.delete_service(cluster=name, service=name, force=True)
-        return time.monotonic()
 
 
 class DeadlinePasses(Scenario):
-    """Nothing happens for 12 seconds: for botocore, 4 looks with 3 delays of 4 seconds."""
+    """Nothing happens for 12 seconds, which botocore spends on 4 attempts, 4 seconds apart."""
 
-    title = "deadline passes"
+    title = "deadline"
     service = "s3"
     waiter = "BucketExists"
-    between = (12, 12)
-    endings = ("WaiterError", "WaiterAttemptsError", "WaiterTimeoutError")
+    change_between = (12, 12)
+    expected = ("WaiterError", "WaiterAttemptsError", "WaiterTimeoutError")
     deadline = 12.0
     waiter_config = {"Delay": 4, "MaxAttempts": 4}  # noqa: RUF012 - a ClassVar of the base class
 
     def prepare(self, name: str) -> dict[str, Any]:
         return {"Bucket": name}
-
-    def happen(self, name: str) -> float:  # noqa: ARG002 - nothing happens to it
-        return time.monotonic()
 
 
 SCENARIOS: tuple[type[Scenario], ...] = (

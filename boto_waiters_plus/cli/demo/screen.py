@@ -1,232 +1,114 @@
-"""What the demo shows: progress on stderr, the table on stdout; by rich on a terminal."""
+"""The demo's display: progress on stderr, the errors and the table on stdout."""
 
 from __future__ import annotations
 
 import textwrap
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
-from .performance import Performance, Side
-from .scenarios import MAX_WAIT, DeadlinePasses, Way
+from ..text import columns
+from .comparison import Comparison, TimedWait
+from .scenarios import MAX_WAIT, DeadlinePasses
 
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
-WORDS = ("wait", "how", "outcome")
-NUMBERS = ("attempts", "calls", "seconds", "late")
+HEAD = ("wait", "way", "result", "attempts", "calls", "seconds", "late")
 
 NOTES = f"""\
-stock       client.get_waiter(...).wait(...), botocore alone; it returns None
-get_waiter  the same line after enable(client): looks more often at first
-wait_until  client.wait_until_<name>(..., max_wait={MAX_WAIT:g}): the delays of AWS's
-            definitions, which grow: fewer calls in a long wait, and later;
-            with delay_pace="eager" it looks as get_waiter does
-outcome     the class of what was returned or raised
-attempts    operation calls; calls: HTTP requests, the SDK's retries included
-late        seconds from when it really happened (at a random time) to the end
-            of the wait; where the deadline passes, from the {DeadlinePasses.deadline:g} s asked for
+stock       client.get_waiter(...).wait(...) with botocore alone
+get_waiter  the same line after enable(client)
+wait_until  client.wait_until_<name>(..., max_wait={MAX_WAIT:g})
+result      the class of what was returned or raised
+calls       HTTP requests, including the SDK's own retries
+late        seconds from the change of the resource, which comes at a random time,
+            or from the deadline of {DeadlinePasses.deadline:g} s, to the end of the wait
 """
 
-MAX_WIDTH = 100
-"""Characters of a line of text."""
-
-LIVE_WIDTHS = (15, 9, 15, 18, 18)
-"""Characters of the columns of the live table; together they fit a terminal of 80."""
-
-
-def rich_console(stream: TextIO) -> Console | None:
-    """A console where rich has something to offer: a real terminal, and rich installed."""
-    if not stream.isatty():
-        return None
-    try:
-        from rich.console import Console  # noqa: PLC0415 - an extra
-    except ImportError:
-        return None
-    console = Console(file=stream, highlight=False)
-    return None if console.is_dumb_terminal else console
+WIDTH = 100
+"""Characters in a line of an error message."""
 
 
 @contextmanager
-def progress(stream: TextIO, *, plain: bool) -> Iterator[Callable[[Performance], None]]:
-    """Show progress while open: a table that changes on a terminal, else a line for each event.
+def progress(stream: TextIO, *, plain: bool) -> Iterator[Callable[[Comparison], None]]:
+    """Display progress: a table that is redrawn on a terminal with rich, else a line per event.
 
     Args:
-        stream: where to.
-        plain: lines in any case.
+        stream: where to write.
+        plain: whether to print lines in any case.
 
     Yields:
-        What to call again and again with the performance.
+        The function to call with the comparison at every update.
     """
-    console = None if plain else rich_console(stream)
-    if console is None:
-        yield lambda performance: _print_news(performance, stream)
+    try:
+        # rich is an extra.
+        from rich.console import Console  # noqa: PLC0415
+        from rich.live import Live  # noqa: PLC0415
+        from rich.text import Text  # noqa: PLC0415
+    except ImportError:
+        plain = True
+    if plain or not stream.isatty() or (console := Console(file=stream)).is_dumb_terminal:
+        yield lambda comparison: _print_news(comparison, stream)
         return
-    from rich.live import Live  # noqa: PLC0415 - an extra
-
     with Live(console=console, auto_refresh=False, transient=True) as live:
-        yield lambda performance: live.update(_live_table(performance), refresh=True)
+        yield lambda comparison: live.update(
+            Text(table(comparison), no_wrap=True, overflow="crop"), refresh=True
+        )
 
 
-def report(performance: Performance, stream: TextIO, *, plain: bool) -> None:
-    """Show what came of it.
-
-    Args:
-        performance: one that is over.
-        stream: where to.
-        plain: without colours in any case.
-    """
-    console = None if plain else rich_console(stream)
-    width = MAX_WIDTH if console is None else min(MAX_WIDTH, console.width)
-    for scenario in performance.scenarios:
-        for line in _reasons(performance.of(scenario), width):
-            print(line, file=stream)
-    print(NOTES, file=stream)
-    if console is None:
-        print(_plain_table(performance), file=stream)
-    else:
-        console.print(_rich_table(performance), "")
-    print(_verdict(performance), file=stream)
+def report(comparison: Comparison, stream: TextIO) -> None:
+    """Print the errors, the notes, the table and the verdict of a comparison that has ended."""
+    for scenario in comparison.scenarios:
+        failed = [w for w in comparison.waits if w.scenario is scenario and w.error is not None]
+        if failed:
+            print(f"{scenario.title}, the errors:", file=stream)
+        for wait in failed:
+            print(_error(wait), file=stream)
+    print("", NOTES, table(comparison), "", _verdict(comparison), sep="\n", file=stream)
 
 
-# --- words ------------------------------------------------------------------------------------
+def table(comparison: Comparison) -> str:
+    """Return the table of all waits, as of now."""
+    return columns([HEAD, *map(_row, comparison.waits)])
 
 
-def _cells(side: Side) -> tuple[str, ...]:
+def _row(wait: TimedWait) -> tuple[str | float, ...]:
+    result = wait.result
+    if wait.ended_at is None:
+        due = wait.next_attempt_at
+        result = "waiting" if due is None else f"next in {max(0, due - time.monotonic()):.1f} s"
+    # The width of the longest result: columns must not move while they are read.
+    result = result.ljust(len("WaiterAttemptsError"))
+    # Adding 0.0 turns -0.0 into 0.0.
+    late = "    -" if wait.late is None else round(wait.late, 2) + 0.0
+    calls = wait.calls
     return (
-        side.scenario.title,
-        side.way.value,
-        side.kind,
-        str(side.traffic.attempts),
-        str(side.traffic.requests),
-        f"{side.seconds:.2f}",
-        # Plus 0.0: no "-0.00".
-        "-" if side.late is None else f"{round(side.late, 2) + 0.0:.2f}",
+        *(wait.scenario.title, wait.way.value, result),
+        *(calls.attempts, calls.requests, wait.seconds, late),
     )
 
 
-def _reasons(sides: Sequence[Side], width: int) -> Iterator[str]:
-    failed = [side for side in sides if side.error is not None]
-    if not failed:
-        return
-    yield f"{failed[0].scenario.title}, in the words of the error:"
-    for side in failed:
-        yield textwrap.fill(
-            str(side.error) or side.kind,
-            width,
-            initial_indent=f"  {side.way.value:12}",
-            subsequent_indent=" " * 14,
-            break_on_hyphens=False,
-        )
-    yield ""
+def _error(wait: TimedWait) -> str:
+    return textwrap.fill(
+        str(wait.error) or wait.result,
+        WIDTH,
+        initial_indent=f"  {wait.way.value:12}",
+        subsequent_indent=" " * 14,
+        break_on_hyphens=False,
+    )
 
 
-def _verdict(performance: Performance) -> str:
-    if performance.trouble is not None:
-        trouble = performance.trouble
-        return f"The demo itself went wrong: {type(trouble).__name__}: {trouble}"
-    wrong = [
-        f"{side.scenario.title}, {side.way.value}: {side.complaint}"
-        for side in performance.sides
-        if side.complaint
+def _verdict(comparison: Comparison) -> str:
+    complaints = [
+        f"{wait.scenario.title}, {wait.way.value}: {wait.complaint}"
+        for wait in comparison.waits
+        if wait.complaint
     ]
-    if wrong:
-        return "\n".join(["NOT as expected:", *wrong])
-    return f"All {len(performance.sides)} waits ended as expected."
+    if complaints:
+        return "\n".join(["NOT as expected:", *complaints])
+    return f"All {len(comparison.waits)} waits ended as expected."
 
 
-def _print_news(performance: Performance, stream: TextIO) -> None:
-    # Nobody else takes news, so that what is not empty stays so.
-    while not performance.news.empty():
-        print(performance.news.get(), file=stream, flush=True)
-
-
-def _plain_table(performance: Performance) -> str:
-    heading = (*WORDS, *NUMBERS)
-    groups = [[_cells(side) for side in performance.of(s)] for s in performance.scenarios]
-    columns = zip(heading, *(row for rows in groups for row in rows), strict=True)
-    widths = [max(map(len, column)) for column in columns]
-
-    def line(row: tuple[str, ...]) -> str:
-        cells = list(zip(row, widths, strict=True))
-        words = [f"{cell:<{width}}" for cell, width in cells[: len(WORDS)]]
-        numbers = [f"{cell:>{width}}" for cell, width in cells[len(WORDS) :]]
-        return f"{'  '.join(words)} {' '.join(numbers)}"
-
-    lines = [line(heading), ""]
-    for rows in groups:
-        lines += [*map(line, rows), ""]
-    return "\n".join(lines)
-
-
-# --- by rich ----------------------------------------------------------------------------------
-
-
-def _style(side: Side) -> str:
-    if side.ended is None:
-        return "dim"
-    if side.kind != side.scenario.expected(side.way):
-        return "bold red"
-    return "green" if side.error is None else "yellow"
-
-
-def _rich_table(performance: Performance) -> Table:
-    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - an extra
-    from rich.table import Table  # noqa: PLC0415 - an extra
-    from rich.text import Text  # noqa: PLC0415 - an extra
-
-    table = Table(box=SIMPLE_HEAD, padding=0, show_edge=False)
-    for name in WORDS:
-        table.add_column(name, no_wrap=True)
-    for name in NUMBERS:
-        table.add_column(name, no_wrap=True, justify="right")
-    for scenario in performance.scenarios:
-        sides = performance.of(scenario)
-        for side in sides:
-            title, way, kind, *numbers = _cells(side)
-            first, last = side is sides[0], side is sides[-1]
-            table.add_row(
-                Text(title if first else "", "bold"),
-                way,
-                Text(kind, _style(side)),
-                *numbers,
-                end_section=last,
-            )
-    return table
-
-
-def _live_table(performance: Performance) -> Table:
-    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - an extra
-    from rich.table import Table  # noqa: PLC0415 - an extra
-    from rich.text import Text  # noqa: PLC0415 - an extra
-
-    now = time.monotonic()
-    table = Table(
-        box=SIMPLE_HEAD,
-        padding=0,
-        show_edge=False,
-        title=f"{performance.seconds:.1f} s",
-        title_justify="left",
-    )
-    # As wide as they get: columns that grow while one reads them are a nuisance.
-    for name, width in zip(("wait", "happens", *(w.value for w in Way)), LIVE_WIDTHS, strict=True):
-        table.add_column(name, no_wrap=True, min_width=width)
-    for scenario in performance.scenarios:
-        left = performance.began + scenario.after - now
-        table.add_row(
-            Text(scenario.title, "bold"),
-            f"in {left:.1f} s" if left > 0 else f"at {scenario.after:.1f} s",
-            *(Text(_doing(side, now), _style(side)) for side in performance.of(scenario)),
-        )
-    return table
-
-
-def _doing(side: Side, now: float) -> str:
-    calls = f"{side.traffic.requests} call{'' if side.traffic.requests == 1 else 's'}"
-    if side.ended is not None:
-        return f"{side.seconds:.1f} s, {calls}"
-    if side.next_look is None:
-        return calls
-    return f"{calls}, next {max(0.0, side.next_look - now):.1f}"
+def _print_news(comparison: Comparison, stream: TextIO) -> None:
+    # Only this function takes news, so `get` never blocks.
+    while not comparison.news.empty():
+        print(comparison.news.get(), file=stream, flush=True)

@@ -1,0 +1,55 @@
+"""`boto-wait` itself: help, invalid arguments, a closed pipe."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from boto_waiters_plus.cli import main
+
+
+def test_help_names_the_subcommands(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["--help"])
+    assert caught.value.code == 0
+    assert re.search(r"^ +demo ", capsys.readouterr().out, re.MULTILINE)
+
+
+def test_help_does_not_import_botocore():
+    script = (
+        "import sys\n"
+        "from boto_waiters_plus.cli import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: print('botocore' in sys.modules)\n"
+    )
+    command = [sys.executable, "-c", script]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert run.stdout.endswith("\nFalse\n")
+
+
+@pytest.mark.parametrize("arguments", [["demonstrate"], [], ["demo", "--fast"]])
+def test_invalid_arguments_exit_with_2_and_the_usage(arguments, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: boto-wait")
+
+
+def test_closed_pipe_gives_no_traceback(tmp_path):
+    code = "import sys; from boto_waiters_plus import cli; sys.exit(cli.main(['demo']))"
+    fake = "from boto_waiters_plus.cli import demo; demo.run = lambda _: print('x' * 9**6) or 0; "
+    process = subprocess.Popen(
+        [sys.executable, "-c", fake + code],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    process.stdout.close()
+    try:
+        assert process.stderr.read() == ""
+        process.stderr.close()
+        assert process.wait(timeout=60) == 1
+    finally:
+        process.kill()

@@ -1,0 +1,180 @@
+"""Write the page that compares the shipped waiters with those of botocore, Airflow and Ansible.
+
+    python tools/waiter_coverage.py docs/coverage.md
+
+The counts of Airflow and Ansible were taken by hand. `tests/cases/handwritten.json` names their
+waiters, and for each the equivalent one here or the reason why there is none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from boto_waiters_plus.cli.services import client_name, confidence
+from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.engine.model import AcceptorState, WaiterDefinition
+
+WAITERS_OF_OTHERS = Path(__file__).resolve().parents[1] / "tests/cases/handwritten.json"
+
+BOTOCORE = "botocore 1.44.5"
+AIRFLOW = "Airflow, apache-airflow-providers-amazon 9.39.0"
+ANSIBLE = "Ansible, amazon.aws and community.aws"
+
+TOTALS: tuple[tuple[str, int, int, int | str], ...] = (
+    (BOTOCORE, 80, 410, "as generated"),
+    (AIRFLOW, 27, 74, 13),
+    (ANSIBLE, 11, 97, 77),
+)
+"""Services, waiters, and waiters without a failure state, in the packages as published."""
+
+COUNTED_ON = "2026-11-21"
+
+HANDWRITTEN: dict[str, tuple[int, int]] = {
+    "appflow": (1, 0),
+    "athena": (3, 0),
+    "autoscaling": (0, 12),
+    "batch": (2, 0),
+    "bedrock": (4, 0),
+    "bedrock-agent": (2, 0),
+    "bedrock-agentcore-control": (2, 0),
+    "comprehend": (3, 0),
+    "databrew": (1, 0),
+    "datazone": (1, 0),
+    "dms": (8, 0),
+    "dynamodb": (2, 3),
+    "ec2": (0, 33),
+    "ecs": (2, 0),
+    "eks": (1, 6),
+    "elb": (0, 9),
+    "elbv2": (0, 12),
+    "emr": (6, 0),
+    "emr-containers": (1, 0),
+    "emr-serverless": (10, 0),
+    "glue": (4, 0),
+    "kinesisanalyticsv2": (2, 0),
+    "mwaa": (2, 0),
+    "neptune": (2, 0),
+    "neptune-graph": (1, 0),
+    "network-firewall": (0, 7),
+    "opensearchserverless": (1, 0),
+    "quicksight": (1, 0),
+    "rds": (2, 7),
+    "redshift": (3, 0),
+    "route53": (0, 1),
+    "s3": (0, 6),
+    "sagemaker": (6, 0),
+    "stepfunctions": (1, 0),
+    "waf": (0, 1),
+}
+"""The number of waiters in Airflow and in Ansible, by the service's `boto3.client` name."""
+
+CONFIDENCE_MEANINGS = {
+    "from botocore": "converted from botocore's waiter of the same name",
+    "run on moto": "a real client ran it to success against moto's implementation of the service",
+    "enum-checked": "handles every value of the state's enum in botocore's model",
+    "model only": "uses paths and errors of botocore's model, which has no enum of the states",
+}
+
+INTRODUCTION = """\
+# Waiters by source
+
+Written by `python tools/waiter_coverage.py docs/coverage.md`; do not edit. `boto-wait list` prints
+the shipped waiters, and `boto-wait list SERVICE` all waiters that a client of the service has in
+your installation.
+
+**Generated** waiters are converted from botocore's. **Curated** waiters were written for this
+package from the API models. `boto-wait show SERVICE WAITER` prints how a waiter was checked:
+
+| confidence | waiters | meaning |
+|---|---|---|
+"""
+
+NO_FAILURE_STATE = """\
+If a resource can fail, a waiter without a failure state polls a failed resource until `max_wait`.
+Not every resource can: a waiter for existence or deletion often has no state but an error to go by,
+and an error that no acceptor matches ends the wait in any case."""
+
+Services = dict[str, list[WaiterDefinition]]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the page."""
+    parser = argparse.ArgumentParser(description="Compare the shipped waiters with others.")
+    parser.add_argument("page", type=Path, help="the file to write")
+    page: Path = parser.parse_args(arguments).page
+    page.write_text(coverage_page(), encoding="utf-8", newline="\n")
+
+
+def coverage_page() -> str:
+    """Return the page, as Markdown."""
+    services = {
+        client_name(service_id): list(shipped_definitions(service_id))
+        for service_id in shipped_services()
+        if shipped_definitions(service_id)
+    }
+    lines = [*_confidences(services), "", *_sources(services), *_services(services)]
+    return INTRODUCTION + "\n".join(lines) + "\n"
+
+
+def is_generated(definition: WaiterDefinition) -> bool:
+    """Whether the definition is converted from botocore's."""
+    return "generated" in definition.tags
+
+
+def _confidences(services: Services) -> Iterator[str]:
+    counted = [confidence(definition) for found in services.values() for definition in found]
+    for text, meaning in CONFIDENCE_MEANINGS.items():
+        yield f"| {text} | {counted.count(text)} | {meaning} |"
+
+
+def _sources(services: Services) -> Iterator[str]:
+    yield "| source | services | waiters | without a failure state |"
+    yield "|---|---|---|---|"
+    choices: dict[str, Callable[[WaiterDefinition], bool]] = {
+        "generated": is_generated,
+        "curated": lambda definition: not is_generated(definition),
+        "all": lambda _: True,
+    }
+    for name, chosen in choices.items():
+        groups = [[d for d in found if chosen(d)] for found in services.values()]
+        found = [definition for group in groups for definition in group]
+        without = sum(AcceptorState.FAILURE not in definition.states for definition in found)
+        yield f"| boto_waiters_plus, {name} | {sum(map(bool, groups))} | {len(found)} | {without} |"
+    for row in TOTALS:
+        yield f"| {' | '.join(map(str, row))} |"
+    yield ""
+    yield f"The last {len(TOTALS)} rows were counted on {COUNTED_ON}."
+    yield NO_FAILURE_STATE
+    yield ""
+    yield from _without_equivalent()
+
+
+def _without_equivalent() -> Iterator[str]:
+    rows = json.loads(WAITERS_OF_OTHERS.read_text(encoding="utf-8"))["waiters"]
+    missing = [row for row in rows if "none" in row]
+    yield f"Airflow and Ansible have {len(rows)} different waiters, of which"
+    yield f"{len(rows) - len(missing)} have an equivalent here. The others:"
+    yield ""
+    yield "| service | waiter | reason |"
+    yield "|---|---|---|"
+    for row in missing:
+        yield f"| {row['service']} | {row['name']} | {row['none']} |"
+    yield ""
+
+
+def _services(services: Services) -> Iterator[str]:
+    yield "## By service"
+    yield ""
+    yield "| service | waiters | generated | curated | Airflow | Ansible |"
+    yield "|---|---|---|---|---|---|"
+    for name, found in sorted(services.items()):
+        generated = sum(map(is_generated, found))
+        counts = (len(found), generated, len(found) - generated, *HANDWRITTEN.get(name, (0, 0)))
+        yield f"| {name} | {' | '.join(map(str, counts))} |"
+
+
+if __name__ == "__main__":
+    main()
