@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..definitions.smithy import UNIT
-from .shapes import Kind, Member, ModelledError, Operation, Shape
+from botocore.model import Shape, ShapeResolver
 
-_KINDS = {
-    "blob": Kind.BLOB,
-    "boolean": Kind.BOOLEAN,
-    "document": Kind.DOCUMENT,
-    "timestamp": Kind.TIMESTAMP,
-    **dict.fromkeys(("string", "enum"), Kind.STRING),
-    **dict.fromkeys(
-        ("byte", "short", "integer", "long", "float", "double", "intEnum"), Kind.NUMBER
-    ),
-    **dict.fromkeys(("bigInteger", "bigDecimal"), Kind.NUMBER),
-    **dict.fromkeys(("list", "set"), Kind.LIST),
-    "map": Kind.MAP,
-    **dict.fromkeys(("structure", "union"), Kind.STRUCTURE),
+from ..definitions.smithy import UNIT
+from .shapes import ModelledError, Operation, members_of
+
+# Smithy's types as botocore names them; types of one name are left out.
+_TYPES = {
+    **dict.fromkeys(("union",), "structure"),
+    **dict.fromkeys(("set",), "list"),
+    **dict.fromkeys(("enum",), "string"),
+    **dict.fromkeys(("byte", "short", "intEnum", "bigInteger", "bigDecimal"), "integer"),
 }
 _PRELUDE = "smithy.api#"
 _STREAMING = "smithy.api#streaming"
@@ -37,16 +32,15 @@ class SmithyModel:
 
     def __init__(self, shapes: Mapping[str, Mapping[str, Any]]) -> None:
         self.shapes = shapes
-        self._views: dict[str, Shape] = {}
+        # The stub expects shapes where the resolver takes their descriptions.
+        self._resolver = ShapeResolver(_ConvertedShapes(self))  # type: ignore[arg-type]
 
     def shape(self, shape_id: str) -> Shape:
-        """A shape by its id; one that is not in the model is of kind `UNKNOWN`."""
-        if shape_id not in self._views:
-            self._views[shape_id] = self._view(shape_id)
-        return self._views[shape_id]
+        """Return a shape by its id; a shape that the model lacks has the type `unknown`."""
+        return self._resolver.get_shape_by_name(shape_id)
 
     def operation(self, shape_id: str) -> Operation:
-        """An operation by its id."""
+        """Return an operation by its id."""
         definition = self._with_mixins(shape_id)
         traits = self.traits(shape_id)
         method = as_mapping(traits.get("smithy.api#http")).get("method")
@@ -63,12 +57,12 @@ class SmithyModel:
             pages=(items,) if isinstance(items, str) else (),
         )
 
-    def services(self) -> Iterator[str]:
-        """The ids of the services, sorted."""
-        return iter(sorted(i for i, shape in self.shapes.items() if shape.get("type") == "service"))
+    def services(self) -> list[str]:
+        """Return the ids of the services, sorted."""
+        return sorted(i for i, shape in self.shapes.items() if shape.get("type") == "service")
 
     def operations_of(self, service: str) -> set[str]:
-        """The operations in a service's closure, those of its resources included."""
+        """Return the operations in a service's closure, those of its resources included."""
         found: set[str] = set()
         visited: set[str] = set()
         waiting = [service]
@@ -85,35 +79,31 @@ class SmithyModel:
         return found
 
     def traits(self, shape_id: str) -> Mapping[str, Any]:
-        """The traits of a shape: its own, and those its mixins do not keep to themselves."""
+        """Return the traits of a shape and those that it inherits from its mixins."""
         traits: dict[str, Any] = {}
         shape = as_mapping(self.shapes.get(shape_id))
         for mixin in self._mixins(shape_id):
-            inherited = dict(self.traits(mixin))
-            settings = as_mapping(inherited.pop(_MIXIN, None))
-            for local in settings.get("localTraits") or ():
-                inherited.pop(local, None)
-            traits |= inherited
+            inherited = self.traits(mixin)
+            local = as_mapping(inherited.get(_MIXIN)).get("localTraits")
+            not_inherited = [_MIXIN, *(local if isinstance(local, list) else ())]
+            traits |= {name: v for name, v in inherited.items() if name not in not_inherited}
         return {**traits, **as_mapping(shape.get("traits"))}
 
     def members(self, shape_id: str) -> dict[str, Mapping[str, Any]]:
-        """The members of a shape, those of its mixins first."""
+        """Return the members of a shape, those of its mixins first."""
         members: dict[str, Mapping[str, Any]] = {}
-        shape = as_mapping(self.shapes.get(shape_id))
         for mixin in self._mixins(shape_id):
-            members.update(self.members(mixin))
-        members.update(
-            (name, as_mapping(member)) for name, member in as_mapping(shape.get("members")).items()
-        )
-        return members
+            members |= self.members(mixin)
+        own = as_mapping(as_mapping(self.shapes.get(shape_id)).get("members"))
+        return members | {name: as_mapping(member) for name, member in own.items()}
 
     def _mixins(self, shape_id: str) -> list[str]:
-        """The mixins of a shape, without those that mix it in themselves (a broken model's)."""
+        """Return the mixins of a shape, without those that mix it in (in a broken model)."""
         direct = _targets(as_mapping(self.shapes.get(shape_id)).get("mixins"))
         return [mixin for mixin in direct if shape_id not in self._mixed_into(mixin)]
 
     def _mixed_into(self, shape_id: str) -> set[str]:
-        """A shape with all its mixins and theirs."""
+        """Return a shape with all its mixins and theirs."""
         found: set[str] = set()
         waiting = [shape_id]
         while waiting:
@@ -123,35 +113,8 @@ class SmithyModel:
                 waiting += _targets(as_mapping(self.shapes.get(mixin)).get("mixins"))
         return found
 
-    def _view(self, shape_id: str) -> Shape:
-        definition = as_mapping(self.shapes.get(shape_id))
-        name = str(definition.get("type") or _prelude_type(shape_id))
-        kind = _KINDS.get(name, Kind.UNKNOWN)
-        traits = self.traits(shape_id)
-        bound = "smithy.api#range" if kind is Kind.NUMBER else "smithy.api#length"
-        bounds = as_mapping(traits.get(bound))
-        return Shape(
-            shape_id,
-            kind,
-            lambda: self._parts(shape_id, kind),
-            minimum=bounds.get("min"),
-            maximum=bounds.get("max"),
-            enum=_enum_values(name, self.members(shape_id), traits),
-        )
-
-    def _parts(self, shape_id: str, kind: Kind) -> dict[str, Member]:
-        definition = as_mapping(self.shapes.get(shape_id))
-        parts: dict[str, Mapping[str, Any]] = self.members(shape_id)
-        for name in {Kind.LIST: ("member",), Kind.MAP: ("key", "value")}.get(kind, ()):
-            # Smithy 2.0 has them beside `type`, a mixin of a list among the members.
-            parts[name] = as_mapping(definition.get(name)) or parts.get(name, {})
-        return {
-            name: Member(f"{shape_id}${name}", self.shape(str(part.get("target", ""))))
-            for name, part in parts.items()
-        }
-
     def _with_mixins(self, shape_id: str) -> dict[str, Any]:
-        """An operation, service or resource with what its mixins add."""
+        """Return an operation, service or resource with what its mixins add."""
         shape = dict(as_mapping(self.shapes.get(shape_id)))
         for mixin in self._mixins(shape_id):
             for name, value in self._with_mixins(mixin).items():
@@ -178,18 +141,47 @@ class SmithyModel:
             )
 
     def _streams_events(self, structure: Shape | None) -> bool:
-        if structure is None:
-            return False
         return any(
-            as_mapping(self.shapes.get(member.target.name)).get("type") == "union"
-            and _STREAMING in self.traits(member.target.name)
-            for member in structure.members.values()
+            as_mapping(self.shapes.get(member.name)).get("type") == "union"
+            and _STREAMING in self.traits(member.name)
+            for member in members_of(structure).values()
         )
 
 
+class _ConvertedShapes(dict[str, dict[str, Any]]):
+    """The shapes of a model in botocore's form, each converted when it is first looked up."""
+
+    def __init__(self, model: SmithyModel) -> None:
+        super().__init__()
+        self._model = model
+
+    def __missing__(self, shape_id: str) -> dict[str, Any]:
+        definition = as_mapping(self._model.shapes.get(shape_id))
+        name = str(definition.get("type") or _prelude_type(shape_id))
+        kind = _TYPES.get(name, name)
+        members = self._model.members(shape_id)
+        traits = self._model.traits(shape_id)
+        shape: dict[str, Any] = {"type": kind}
+        if kind == "structure":
+            shape["members"] = {name: _reference(member) for name, member in members.items()}
+        for part in {"list": ("member",), "map": ("key", "value")}.get(kind, ()):
+            # Smithy 2.0 has these beside `type`, a mixin of a list among the members.
+            shape[part] = _reference(as_mapping(definition.get(part)) or members.get(part, {}))
+        bounds = traits.get("smithy.api#length", traits.get("smithy.api#range"))
+        shape |= {n: b for n, b in as_mapping(bounds).items() if isinstance(b, (int, float))}
+        if values := list(_enum_values(name, members, traits)):
+            shape["enum"] = values
+        self[shape_id] = shape
+        return shape
+
+
 def as_mapping(value: Any) -> Mapping[str, Any]:
-    """The value itself if it is an object, else an empty one: broken models are checked too."""
+    """Return an object as it is, anything else as an empty one: broken models are checked too."""
     return value if isinstance(value, Mapping) else {}
+
+
+def _reference(member: Mapping[str, Any]) -> dict[str, str]:
+    return {"shape": str(member.get("target", ""))}
 
 
 def _targets(references: Any) -> list[str]:
@@ -200,11 +192,12 @@ def _targets(references: Any) -> list[str]:
 
 
 def _prelude_type(shape_id: str) -> str:
-    """The type of a shape that is not in the model: `smithy.api#PrimitiveLong` is a `long`."""
+    """Return the type of a shape of the prelude: `smithy.api#PrimitiveLong` is a `long`."""
     if shape_id == UNIT:
         return "structure"
-    name = shape_id.removeprefix(_PRELUDE) if shape_id.startswith(_PRELUDE) else ""
-    name = name.removeprefix("Primitive")
+    if not shape_id.startswith(_PRELUDE):
+        return "unknown"
+    name = shape_id.removeprefix(_PRELUDE).removeprefix("Primitive")
     return name[:1].lower() + name[1:]
 
 

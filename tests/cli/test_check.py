@@ -108,7 +108,7 @@ def test_the_shipped_definitions_are_clean(capsys):
         (
             "broken.json",
             '{"smithy": "2.0", "shapes": {,}}',
-            "broken.json:1:30: [ERROR] -: Not JSON",
+            "broken.json:1:30: [ERROR] -: not JSON",
         ),
         ("list.json", "[]", "list.json:1:1: [ERROR] -: "),
         ("x.smithy", "namespace", "x.smithy:1: [ERROR] -: "),
@@ -123,7 +123,7 @@ def test_a_file_that_cannot_be_read_is_an_error_with_its_place(tmp_path, capsys,
 
 def test_a_folder_without_waiters_is_told(tmp_path, capsys):
     assert run(tmp_path) == 0
-    assert "There is no file of waiters in this folder" in capsys.readouterr().out
+    assert "no file in this folder has waiters" in capsys.readouterr().out
 
 
 def test_the_service_can_be_given(write):

@@ -96,9 +96,8 @@ def run(file):
             THING_EXISTS,
             0,
             (
-                "{file}:7:5: [WARNING] smithy.example#GetThing: Error validating trait "
-                "`smithy.waiters#waitable`.ThingExists: Invalid structure member `description` "
-                "found for `smithy.waiters#Waiter` | "
+                "{file}:7:5: [WARNING] smithy.example#GetThing: Waiter `ThingExists`: "
+                "`smithy.waiters#Waiter` has no member `description`; it is ignored | "
                 "TraitValue.UnknownMember.smithy.waiters#Waiter.description"
             ),
         ),
@@ -106,8 +105,10 @@ def run(file):
             GROUP_EXISTS,
             1,
             (
-                "{file}:10:17: [ERROR] smithy.example#ListGroups: Error creating trait "
-                "`smithy.waiters#waitable`: Missing expected member `state` | Model"
+                "{file}:10:17: [ERROR] smithy.example#ListGroups: Waiter `GroupExists`, "
+                "acceptor 0: state must be one of success, failure, retry, not null | Model\n"
+                "{file}:10:17: [ERROR] smithy.example#ListGroups: Waiter `GroupExists`, "
+                "acceptor 0: matcher must be an object, not null | Model"
             ),
         ),
     ],
