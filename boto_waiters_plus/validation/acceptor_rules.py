@@ -25,8 +25,7 @@ from ..engine.model import (
     SuccessMatcher,
     WaiterDefinition,
 )
-from .documents import Target
-from .events import Severity, ValidationEvent
+from .events import Finding, Severity
 from .paths import TracedPath
 from .shapes import enum_of
 from .waiter_rules import nearest
@@ -34,53 +33,45 @@ from .waiter_rules import nearest
 _LISTED = 12  # values of an enumeration in a message
 
 
-def check_acceptors(
-    target: Target, waiter: WaiterDefinition, paths: list[TracedPath | None]
-) -> Iterator[ValidationEvent]:
+def check_acceptors(waiter: WaiterDefinition, paths: list[TracedPath | None]) -> Iterator[Finding]:
     """Check which acceptors of a waiter can match.
 
     Args:
-        target: what events are about.
         waiter: the waiter.
         paths: its acceptors' paths; None for an acceptor without one, or with one that does not
             parse.
     """
-    never: set[int] = set()
+    matching: set[AcceptorState] = set()
     for index, (acceptor, path) in enumerate(zip(waiter.acceptors, paths, strict=True)):
         first = _covering(acceptor.matcher, waiter.acceptors[:index])
-        if first is not None or (path and path.expected and not path.expected.can_match):
-            never.add(index)
-        for severity, rule, message in _findings(acceptor, path, first):
-            event_id = f"{rule}.{waiter.name}.{index}"
-            yield target.event(severity, event_id, message, waiter=waiter.name, acceptor=index)
-    states = enumerate(waiter.states)
-    successes = {index for index, state in states if state is AcceptorState.SUCCESS}
-    if successes and successes <= never:
-        message = f"Waiter `{waiter.name}`: no success acceptor can match"
-        event_id = f"WaiterNeverSucceeds.{waiter.name}"
-        yield target.event(Severity.DANGER, event_id, message, waiter=waiter.name)
+        if first is None and not (path and path.expected and not path.expected.can_match):
+            matching.add(acceptor.state)
+        for finding in _findings(acceptor, path, first):
+            yield finding._replace(acceptor=index)
+    if AcceptorState.SUCCESS in {*waiter.states} - matching:
+        yield Finding(Severity.DANGER, "WaiterNeverSucceeds", "no success acceptor can match")
 
 
 def _findings(
     acceptor: Acceptor, path: TracedPath | None, covering: tuple[int, Acceptor] | None
-) -> Iterator[tuple[Severity, str, str]]:
+) -> Iterator[Finding]:
     if covering is not None:
         index, other = covering
         message = f"never matches: acceptor {index} ({other.describe()}) always matches first"
-        yield Severity.WARNING, "WaiterUnreachableAcceptor", message
+        yield Finding(Severity.WARNING, "WaiterUnreachableAcceptor", message)
     if isinstance(acceptor.matcher, StatusMatcher):
         message = "only botocore matches HTTP statuses; no other Smithy tool has this matcher"
-        yield Severity.NOTE, "WaiterStatusMatcher", message
+        yield Finding(Severity.NOTE, "WaiterStatusMatcher", message)
     if path is None:
         return
     for message in _unknown_values(path):
-        yield Severity.WARNING, "WaiterUnknownEnumValue", message
+        yield Finding(Severity.WARNING, "WaiterUnknownEnumValue", message)
     if path.expression.parsed_differently:
         message = (
             f"jmespath.py applies the end of {path.expression.text} to the list that `.*` returns, "
             "which gives null; write `.* | [*]` for that `.*`"
         )
-        yield Severity.WARNING, "WaiterPathReadDifferently", message
+        yield Finding(Severity.WARNING, "WaiterPathReadDifferently", message)
 
 
 def _unknown_values(path: TracedPath) -> Iterator[str]:

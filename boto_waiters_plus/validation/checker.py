@@ -12,8 +12,8 @@ from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .acceptor_rules import check_acceptors
 from .coalescing_rules import FORM, TARGET, check_coalescing
-from .documents import Document, Target
-from .events import Severity, ValidationEvent
+from .documents import Document
+from .events import Finding, Severity, ValidationEvent
 from .loading import AppliedTrait, Checkable, Unit, load
 from .operation_rules import check_operation
 from .paths import traced_path
@@ -22,7 +22,7 @@ from .suppressions import apply_suppressions
 from .trait_rules import read_trait, wrong_target
 from .unhandled_state_rules import check_unhandled_states
 from .version_skew import as_note, downgraded
-from .waiter_rules import check_names, check_waiters
+from .waiter_rules import AcceptorChecker, check_names, check_waiter
 
 
 def check(
@@ -91,23 +91,25 @@ def _waiter_events(
     assert trait.operation is not None  # else there was an ERROR
 
     def rules(operation: Operation) -> Iterator[ValidationEvent]:
-        yield from check_waiters(trait.target, operation, definitions)
-        for definition in definitions:
-            yield from _further_events(trait.target, operation, definition)
+        checker = AcceptorChecker(operation)
+        for waiter in definitions:
+            for finding in _findings(operation, waiter, checker):
+                yield trait.target.finding(waiter.name, finding)
 
     if trait.newer is None:
         return rules(trait.operation)
     return downgraded(rules, trait.operation, trait.newer)
 
 
-def _further_events(
-    target: Target, operation: Operation, waiter: WaiterDefinition
-) -> Iterator[ValidationEvent]:
-    """Yield the events of the rules that Smithy lacks."""
+def _findings(
+    operation: Operation, waiter: WaiterDefinition, checker: AcceptorChecker
+) -> Iterator[Finding]:
+    yield from check_waiter(waiter, checker)
+    # The rules that Smithy lacks:
     paths = [traced_path(acceptor, operation) for acceptor in waiter.acceptors]
-    yield from check_acceptors(target, waiter, paths)
-    yield from check_unhandled_states(target, waiter, paths)
-    yield from check_operation(target, operation, waiter, paths)
+    yield from check_acceptors(waiter, paths)
+    yield from check_unhandled_states(waiter, paths)
+    yield from check_operation(operation, paths)
 
 
 def _coalescing_events(trait: AppliedTrait) -> Iterator[ValidationEvent]:

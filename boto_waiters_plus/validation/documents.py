@@ -14,7 +14,7 @@ from typing import Any
 from ..definitions.files import SUFFIXES, parse_json, read_text
 from ..definitions.smithy import Place
 from ..exceptions import WaiterDefinitionError
-from .events import Location, Severity, ValidationEvent
+from .events import Finding, Location, Severity, ValidationEvent
 
 Step = str | int
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^\s{}\[\],:"]+')
@@ -82,6 +82,14 @@ class Target:
             message = f"Waiter `{waiter}`, acceptor {acceptor}: {message}"
         location = self.document.locate(path) if self.document else None
         return ValidationEvent(severity, event_id, self.shape, message, location)
+
+    def finding(self, waiter: str, finding: Finding) -> ValidationEvent:
+        """Return the event for what a rule finds in a waiter."""
+        severity, rule, message, acceptor = finding
+        if rule != "WaitableTrait":
+            rule += f".{waiter}" if acceptor is None else f".{waiter}.{acceptor}"
+            message = message if acceptor is not None else f"Waiter `{waiter}`: {message}"
+        return self.event(severity, rule, message, waiter=waiter, acceptor=acceptor)
 
 
 def read_documents(path: str | os.PathLike[str]) -> Iterator[Document]:

@@ -41,6 +41,16 @@ class Severity(str, enum.Enum):
         return self.rank >= Severity(other).rank
 
 
+class Finding(NamedTuple):
+    """What a rule finds in a waiter."""
+
+    severity: Severity
+    rule: str
+    """The id of the event, without the names of waiter and acceptor."""
+    message: str
+    acceptor: int | None = None
+
+
 class Location(NamedTuple):
     """A place in a file; line and column count from 1 and are None where they are not known."""
 

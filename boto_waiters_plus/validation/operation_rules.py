@@ -13,37 +13,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..definitions.operation_names import READS, SAFE_METHODS, is_changing, verb_of
-from ..engine.model import WaiterDefinition
-from .documents import Target
-from .events import Severity, ValidationEvent
+from .events import Finding, Severity
 from .paths import TracedPath, members_read
 from .shapes import Operation
 
 
-def check_operation(
-    target: Target, operation: Operation, waiter: WaiterDefinition, paths: list[TracedPath | None]
-) -> Iterator[ValidationEvent]:
+def check_operation(operation: Operation, paths: list[TracedPath | None]) -> Iterator[Finding]:
     """Check the operation of a waiter, and what its paths read; see `check_acceptors`."""
     name, method = operation.name, operation.http_method
-    severity = None
+    rule, text = "WaiterOperationNotReadOnly", f"every attempt calls {name}, which"
     if operation.read_only:
         pass
     elif is_changing(name, method):
-        severity, doubt = Severity.DANGER, "which may modify resources"
+        yield Finding(Severity.DANGER, rule, f"{text} may modify resources")
     elif verb_of(name) not in READS and method not in (*SAFE_METHODS, None):
-        severity, doubt = Severity.NOTE, f"which is not known to be read-only ({method})"
-    if severity is not None:
-        event_id = f"WaiterOperationNotReadOnly.{waiter.name}"
-        text = f"Waiter `{waiter.name}` polls {name}, {doubt}"
-        yield target.event(severity, event_id, text, waiter=waiter.name)
+        yield Finding(Severity.NOTE, rule, f"{text} is not known to be read-only ({method})")
     for page in operation.pages:
         members = members_read(page, operation.output)
+        text = f"`{page}` is paginated; each attempt sees only the first page"
         for index, path in enumerate(paths):
             if path is not None and members and members <= path.members:
-                yield target.event(
-                    Severity.NOTE,
-                    f"WaiterPaginatedPath.{waiter.name}.{index}",
-                    f"`{page}` is paginated; each attempt sees only the first page",
-                    waiter=waiter.name,
-                    acceptor=index,
-                )
+                yield Finding(Severity.NOTE, "WaiterPaginatedPath", text, index)

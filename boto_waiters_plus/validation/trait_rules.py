@@ -9,8 +9,7 @@
 | matchers are known | ERROR | `TraitValue.UnknownMember.<shape>.<member>` |
 | all else has the right type | ERROR | `Model` |
 
-All but the first and the third-last are rules of the loader as well, which has them in
-`definitions.smithy`.
+The loader's parser, in `definitions.smithy`, finds all ERRORs but the first.
 """
 
 from __future__ import annotations
@@ -86,21 +85,21 @@ def _event(target: Target, error: RuleError) -> ValidationEvent:
 
 
 def _unknown_members(target: Target, waitable: Mapping[str, Any]) -> Iterator[ValidationEvent]:
-    def unknown(body: Mapping[str, Any], known: tuple[str, ...], shape: str, **place: Any) -> Any:
-        start = "" if "acceptor" in place else f"Waiter `{place['waiter']}`: "
-        for member in body:
-            if member not in known:
-                yield target.event(
-                    Severity.WARNING,
-                    f"TraitValue.UnknownMember.{_NAMESPACE}{shape}.{member}",
-                    f"{start}`{_NAMESPACE}{shape}` has no member `{member}`; it is ignored",
-                    **place,
-                )
-
     for name, waiter in waitable.items():
-        yield from unknown(waiter, _WAITER, "Waiter", waiter=name)
+        parts: list[tuple[str, Any, tuple[str, ...], int | None]] = [
+            ("Waiter", waiter, _WAITER, None)
+        ]
         for index, acceptor in enumerate(waiter["acceptors"]):
-            yield from unknown(acceptor, _ACCEPTOR, "Acceptor", waiter=name, acceptor=index)
-            [value] = acceptor["matcher"].values()
-            matcher = value if isinstance(value, Mapping) else {}
-            yield from unknown(matcher, _PATH_MATCHER, "PathMatcher", waiter=name, acceptor=index)
+            [matcher] = acceptor["matcher"].values()
+            parts.append(("Acceptor", acceptor, _ACCEPTOR, index))
+            if isinstance(matcher, Mapping):
+                parts.append(("PathMatcher", matcher, _PATH_MATCHER, index))
+        for kind, part, known, place in parts:
+            for member in part:
+                if member not in known:
+                    shape = f"{_NAMESPACE}{kind}"
+                    event_id = f"TraitValue.UnknownMember.{shape}.{member}"
+                    text = f"`{shape}` has no member `{member}`; it is ignored"
+                    yield target.event(
+                        Severity.WARNING, event_id, text, waiter=name, acceptor=place
+                    )

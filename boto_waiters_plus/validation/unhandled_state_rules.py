@@ -22,8 +22,7 @@ from botocore.model import Shape
 
 from ..definitions.words import listed, words_of
 from ..engine.model import AcceptorState, WaiterDefinition
-from .documents import Target
-from .events import Severity, ValidationEvent
+from .events import Finding, Severity
 from .paths import Comparison, TracedPath
 from .shapes import enum_of
 
@@ -46,8 +45,8 @@ _PROCESSES = listed(
 
 
 def check_unhandled_states(
-    target: Target, waiter: WaiterDefinition, paths: list[TracedPath | None]
-) -> Iterator[ValidationEvent]:
+    waiter: WaiterDefinition, paths: list[TracedPath | None]
+) -> Iterator[Finding]:
     """Check that the final states of a resource are mentioned; see `check_acceptors`."""
     by_state: dict[AcceptorState, list[Comparison]] = {state: [] for state in AcceptorState}
     for acceptor, path in zip(waiter.acceptors, paths, strict=True):
@@ -69,13 +68,11 @@ def check_unhandled_states(
             (ended, Severity.NOTE, "Ended"),
         ):
             if values:
-                yield target.event(
-                    severity,
-                    f"WaiterUnhandledState.{rule}.{waiter.name}",
-                    f"Waiter `{waiter.name}`: no acceptor mentions {', '.join(values)} of "
-                    f"{name.rpartition('#')[2]}; with a resource in that state the wait times out",
-                    waiter=waiter.name,
+                text = (
+                    f"no acceptor mentions {', '.join(values)} of {name.rpartition('#')[2]}; "
+                    "with a resource in that state the wait times out"
                 )
+                yield Finding(severity, f"WaiterUnhandledState.{rule}", text)
 
 
 def _unhandled(

@@ -29,14 +29,11 @@ from ..engine.model import (
     WaiterDefinition,
 )
 from .documents import Target
-from .events import Severity, ValidationEvent
+from .events import Finding, Severity, ValidationEvent
 from .expressions import ExpressionSyntaxError, parse
 from .samples import sample
 from .shapes import Operation
 from .type_checker import lint
-
-Finding = tuple[Severity, str, str]
-"""Severity, id (without waiter and acceptor) and message of an event about an acceptor."""
 
 _RULE = "WaitableTrait"
 _PROBLEM = f"{_RULE}JmespathProblem"
@@ -48,34 +45,19 @@ _LINT_IDS = {
 }
 
 
-def check_waiters(
-    target: Target, operation: Operation, waiters: Iterable[WaiterDefinition]
-) -> Iterator[ValidationEvent]:
-    """Check the waiters of an operation."""
-    checker = _AcceptorChecker(operation)
-    for waiter in waiters:
-        yield from _waiter_events(target, checker, waiter)
-
-
-def _waiter_events(
-    target: Target, checker: _AcceptorChecker, waiter: WaiterDefinition
-) -> Iterator[ValidationEvent]:
-
-    def error(message: str) -> ValidationEvent:
-        return target.event(Severity.ERROR, _RULE, message, waiter=waiter.name)
-
+def check_waiter(waiter: WaiterDefinition, checker: AcceptorChecker) -> Iterator[Finding]:
+    """Check a waiter and its acceptors."""
     named = f"`{WAITABLE}` trait waiter named `{waiter.name}`"
     if waiter.min_delay > waiter.max_delay:
-        yield error(
+        text = (
             f"{named} has a `minDelay` value of {waiter.min_delay} that is greater than its "
             f"`maxDelay` value of {waiter.max_delay}"
         )
+        yield Finding(Severity.ERROR, _RULE, text)
     for index, acceptor in enumerate(waiter.acceptors):
-        for severity, rule, message in checker.check(acceptor):
-            event_id = rule if rule == _RULE else f"{rule}.{waiter.name}.{index}"
-            yield target.event(severity, event_id, message, waiter=waiter.name, acceptor=index)
+        yield from (finding._replace(acceptor=index) for finding in checker.check(acceptor))
     if AcceptorState.SUCCESS not in waiter.states:
-        yield error(f"No success state matcher found for {named}")
+        yield Finding(Severity.ERROR, _RULE, f"No success state matcher found for {named}")
 
 
 def check_names(
@@ -98,7 +80,7 @@ def check_names(
             )
 
 
-class _AcceptorChecker:
+class AcceptorChecker:
     """Checks acceptors of one operation."""
 
     def __init__(self, operation: Operation) -> None:
@@ -119,7 +101,7 @@ class _AcceptorChecker:
             yield from self._message(acceptor.message)
         elif acceptor.message is not None:
             text = "The `message` property is only valid on acceptors with a `failure` state, "
-            yield Severity.ERROR, _RULE, f"{text}but found state `{acceptor.state.value}`."
+            yield Finding(Severity.ERROR, _RULE, f"{text}but found state `{acceptor.state.value}`.")
 
     def _path_matcher(self, matcher: PathMatcher, document: Any) -> Iterator[Finding]:
         comparator = matcher.comparator
@@ -131,14 +113,14 @@ class _AcceptorChecker:
                 f"{acceptors} must set their `expected` value to 'true' or 'false', "
                 f"but found '{matcher.expected}'."
             )
-            yield Severity.ERROR, _RULE, text
+            yield Finding(Severity.ERROR, _RULE, text)
         wanted = _TYPES.get(comparator, "array")
         if self._operation.known and found not in (None, "any", wanted):
             text = (
                 f"{acceptors} must return a `{wanted}` type, but this acceptor was statically "
                 f"determined to return a `{found}` type."
             )
-            yield Severity.DANGER, f"{_PROBLEM}.ReturnTypeMismatch", text
+            yield Finding(Severity.DANGER, f"{_PROBLEM}.ReturnTypeMismatch", text)
 
     def _error_type(self, error_type: str) -> Iterator[Finding]:
         errors = self._operation.errors
@@ -157,7 +139,7 @@ class _AcceptorChecker:
             message += ". Another operation of the service defines it"
         elif near := nearest(error_type.rpartition("#")[2], names):
             message += f". Did you mean '{near}'?"
-        yield Severity.WARNING, f"{_RULE}InvalidErrorType", message
+        yield Finding(Severity.WARNING, f"{_RULE}InvalidErrorType", message)
 
     def _message(self, expression: str) -> Iterator[Finding]:
         kind = yield from _lint(expression, self._output, "expression in `message`")
@@ -168,7 +150,7 @@ class _AcceptorChecker:
             kind = "string" if element == "string" else kind
         if self._operation.known and kind not in (None, "string"):
             text = "The `message` JMESPath expression must resolve to a string or an array of "
-            yield Severity.ERROR, _RULE, f"{text}strings, but this expression {found}."
+            yield Finding(Severity.ERROR, _RULE, f"{text}strings, but this expression {found}.")
 
 
 def _lint(
@@ -178,11 +160,11 @@ def _lint(
     try:
         result = lint(parse(expression), document)
     except ExpressionSyntaxError as error:
-        yield Severity.ERROR, _RULE, f"Invalid JMESPath {what} ({expression}): {error}"
+        yield Finding(Severity.ERROR, _RULE, f"Invalid JMESPath {what} ({expression}): {error}")
         return None
     for problem in result.problems:
         text = f"Problem found in JMESPath expression ({expression}): {problem}"
-        yield problem.severity, _LINT_IDS[problem.severity], text
+        yield Finding(problem.severity, _LINT_IDS[problem.severity], text)
     return result.return_type
 
 

@@ -45,7 +45,9 @@ def test_modifying_operation_is_a_danger(models, name, traits, expected):
 def test_event_names_the_operation(models):
     [event] = [e for e in check(renamed(models, "StartThing")) if e.severity == "DANGER"]
     assert event.id == "WaiterOperationNotReadOnly.ThingActive"
-    assert event.message == ("Waiter `ThingActive` polls StartThing, which may modify resources")
+    assert event.message == (
+        "Waiter `ThingActive`: every attempt calls StartThing, which may modify resources"
+    )
 
 
 @pytest.mark.parametrize(

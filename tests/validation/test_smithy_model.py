@@ -28,7 +28,7 @@ def test_members_of_mixins_come_first():
     ]
 
 
-def test_traits_of_mixins_are_inherited_but_for_local_ones():
+def test_traits_of_mixins_are_inherited_except_local_ones():
     model = SmithyModel(
         {
             "x#Short": {
@@ -54,7 +54,7 @@ def test_traits_of_mixins_are_inherited_but_for_local_ones():
     assert model.shape("x#Code").metadata["max"] == 1
 
 
-def test_a_mixin_that_mixes_in_itself_is_left_out():
+def test_mixin_of_itself_is_ignored():
     member = {"a": {"target": TARGET}}
     model = SmithyModel(
         {
@@ -72,7 +72,7 @@ def test_a_mixin_that_mixes_in_itself_is_left_out():
     ]
 
 
-def test_an_operation_has_what_its_mixins_add():
+def test_operation_has_what_its_mixins_add():
     model = SmithyModel(
         {
             "x#Base": {"type": "operation", "errors": targets("x#Gone")},
@@ -124,7 +124,7 @@ def test_shapes_of_the_prelude_are_known():
     assert model.shape("x#String").type_name == "unknown"
 
 
-def test_a_service_contains_the_operations_of_its_resources():
+def test_service_contains_the_operations_of_its_resources():
     model = SmithyModel(
         {
             "x#Service": {
@@ -147,7 +147,7 @@ def test_a_service_contains_the_operations_of_its_resources():
     assert found == {"x#Ping", "x#GetThing", "x#CountThings", "x#MovePart"}
 
 
-def test_only_a_union_of_events_is_an_event_stream():
+def test_only_a_streaming_union_is_an_event_stream():
     def streaming(kind):
         return SmithyModel(
             {
