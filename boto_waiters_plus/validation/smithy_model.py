@@ -24,16 +24,16 @@ _LIFECYCLE = ("create", "put", "read", "update", "delete", "list")
 
 
 class SmithyModel:
-    """The shapes of one or several documents.
+    """The shapes of one or several documents, with what they inherit from mixins.
 
     Args:
         shapes: shape definitions by absolute shape id, `apply` statements excluded.
     """
 
     def __init__(self, shapes: Mapping[str, Mapping[str, Any]]) -> None:
-        self.shapes = shapes
+        self._shapes = {shape_id: _flattened(shape_id, shapes) for shape_id in shapes}
         # The stub expects shapes where the resolver takes their descriptions.
-        self._resolver = ShapeResolver(_ConvertedShapes(self))  # type: ignore[arg-type]
+        self._resolver = ShapeResolver(_ConvertedShapes(self._shapes))  # type: ignore[arg-type]
 
     def shape(self, shape_id: str) -> Shape:
         """Return a shape by its id; a shape that the model lacks has the type `unknown`."""
@@ -41,7 +41,7 @@ class SmithyModel:
 
     def operation(self, shape_id: str) -> Operation:
         """Return an operation by its id."""
-        definition = self._with_mixins(shape_id)
+        definition = self._shapes[shape_id]
         traits = self.traits(shape_id)
         method = as_mapping(traits.get("smithy.api#http")).get("method")
         items = as_mapping(traits.get("smithy.api#paginated")).get("items")
@@ -59,7 +59,7 @@ class SmithyModel:
 
     def services(self) -> list[str]:
         """Return the ids of the services, sorted."""
-        return sorted(i for i, shape in self.shapes.items() if shape.get("type") == "service")
+        return sorted(i for i, shape in self._shapes.items() if shape.get("type") == "service")
 
     def operations_of(self, service: str) -> set[str]:
         """Return the operations in a service's closure, those of its resources included."""
@@ -71,7 +71,7 @@ class SmithyModel:
             if shape_id in visited:
                 continue
             visited.add(shape_id)
-            shape = self._with_mixins(shape_id)
+            shape = as_mapping(self._shapes.get(shape_id))
             for member in ("operations", "collectionOperations"):
                 found.update(_targets(shape.get(member)))
             found.update(_targets([shape.get(member) for member in _LIFECYCLE]))
@@ -79,51 +79,8 @@ class SmithyModel:
         return found
 
     def traits(self, shape_id: str) -> Mapping[str, Any]:
-        """Return the traits of a shape and those that it inherits from its mixins."""
-        traits: dict[str, Any] = {}
-        shape = as_mapping(self.shapes.get(shape_id))
-        for mixin in self._mixins(shape_id):
-            inherited = self.traits(mixin)
-            local = as_mapping(inherited.get(_MIXIN)).get("localTraits")
-            not_inherited = [_MIXIN, *(local if isinstance(local, list) else ())]
-            traits |= {name: v for name, v in inherited.items() if name not in not_inherited}
-        return {**traits, **as_mapping(shape.get("traits"))}
-
-    def members(self, shape_id: str) -> dict[str, Mapping[str, Any]]:
-        """Return the members of a shape, those of its mixins first."""
-        members: dict[str, Mapping[str, Any]] = {}
-        for mixin in self._mixins(shape_id):
-            members |= self.members(mixin)
-        own = as_mapping(as_mapping(self.shapes.get(shape_id)).get("members"))
-        return members | {name: as_mapping(member) for name, member in own.items()}
-
-    def _mixins(self, shape_id: str) -> list[str]:
-        """Return the mixins of a shape, without those that mix it in (in a broken model)."""
-        direct = _targets(as_mapping(self.shapes.get(shape_id)).get("mixins"))
-        return [mixin for mixin in direct if shape_id not in self._mixed_into(mixin)]
-
-    def _mixed_into(self, shape_id: str) -> set[str]:
-        """Return a shape with all its mixins and theirs."""
-        found: set[str] = set()
-        waiting = [shape_id]
-        while waiting:
-            mixin = waiting.pop()
-            if mixin not in found:
-                found.add(mixin)
-                waiting += _targets(as_mapping(self.shapes.get(mixin)).get("mixins"))
-        return found
-
-    def _with_mixins(self, shape_id: str) -> dict[str, Any]:
-        """Return an operation, service or resource with what its mixins add."""
-        shape = dict(as_mapping(self.shapes.get(shape_id)))
-        for mixin in self._mixins(shape_id):
-            for name, value in self._with_mixins(mixin).items():
-                own = shape.get(name)
-                if isinstance(own, list) and isinstance(value, list):
-                    shape[name] = [*value, *own]
-                elif name not in ("type", "traits"):
-                    shape.setdefault(name, value)
-        return shape
+        """Return the traits of a shape."""
+        return _part(self._shapes, shape_id, "traits")
 
     def _structure(self, operation: Mapping[str, Any], member: str) -> Shape | None:
         target = as_mapping(operation.get(member)).get("target", UNIT)
@@ -142,7 +99,7 @@ class SmithyModel:
 
     def _streams_events(self, structure: Shape | None) -> bool:
         return any(
-            as_mapping(self.shapes.get(member.name)).get("type") == "union"
+            as_mapping(self._shapes.get(member.name)).get("type") == "union"
             and _STREAMING in self.traits(member.name)
             for member in members_of(structure).values()
         )
@@ -151,22 +108,22 @@ class SmithyModel:
 class _ConvertedShapes(dict[str, dict[str, Any]]):
     """The shapes of a model in botocore's form, each converted when it is first looked up."""
 
-    def __init__(self, model: SmithyModel) -> None:
+    def __init__(self, shapes: Mapping[str, Mapping[str, Any]]) -> None:
         super().__init__()
-        self._model = model
+        self._shapes = shapes
 
     def __missing__(self, shape_id: str) -> dict[str, Any]:
-        definition = as_mapping(self._model.shapes.get(shape_id))
+        definition = as_mapping(self._shapes.get(shape_id))
         name = str(definition.get("type") or _prelude_type(shape_id))
         kind = _TYPES.get(name, name)
-        members = self._model.members(shape_id)
-        traits = self._model.traits(shape_id)
+        members = _part(self._shapes, shape_id, "members")
+        traits = _part(self._shapes, shape_id, "traits")
         shape: dict[str, Any] = {"type": kind}
         if kind == "structure":
             shape["members"] = {name: _reference(member) for name, member in members.items()}
         for part in {"list": ("member",), "map": ("key", "value")}.get(kind, ()):
             # Smithy 2.0 has these beside `type`, a mixin of a list among the members.
-            shape[part] = _reference(as_mapping(definition.get(part)) or members.get(part, {}))
+            shape[part] = _reference(definition.get(part) or members.get(part))
         bounds = traits.get("smithy.api#length", traits.get("smithy.api#range"))
         shape |= {n: b for n, b in as_mapping(bounds).items() if isinstance(b, (int, float))}
         if values := list(_enum_values(name, members, traits)):
@@ -180,8 +137,42 @@ def as_mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _reference(member: Mapping[str, Any]) -> dict[str, str]:
-    return {"shape": str(member.get("target", ""))}
+def _part(shapes: Mapping[str, Any], shape_id: str, part: str) -> Mapping[str, Any]:
+    return as_mapping(as_mapping(shapes.get(shape_id)).get(part))
+
+
+def _flattened(
+    shape_id: str, shapes: Mapping[str, Mapping[str, Any]], users: tuple[str, ...] = ()
+) -> Mapping[str, Any]:
+    """Return a shape with what its mixins add; `users` are the shapes that mix it in."""
+    shape = shapes.get(shape_id, {})
+    flat: dict[str, Any] = {}
+    for mixin in _targets(shape.get("mixins")):
+        if mixin not in (*users, shape_id):  # else the model is broken
+            inherited = dict(_flattened(mixin, shapes, (*users, shape_id)))
+            traits = as_mapping(inherited.get("traits"))
+            local = as_mapping(traits.get(_MIXIN)).get("localTraits")
+            not_inherited = [_MIXIN, *(local if isinstance(local, list) else ())]
+            kept = {name: v for name, v in traits.items() if name not in not_inherited}
+            flat = _merged(flat, {**inherited, "traits": kept})
+    return _merged(flat, shape) if flat else shape
+
+
+def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(one)
+    for name, value in other.items():
+        own = merged.get(name)
+        if isinstance(own, list) and isinstance(value, list):
+            merged[name] = [*own, *value]
+        elif isinstance(own, Mapping) and isinstance(value, Mapping):
+            merged[name] = {**own, **value}
+        else:
+            merged[name] = value
+    return merged
+
+
+def _reference(member: Any) -> dict[str, str]:
+    return {"shape": str(as_mapping(member).get("target", ""))}
 
 
 def _targets(references: Any) -> list[str]:
@@ -201,12 +192,12 @@ def _prelude_type(shape_id: str) -> str:
     return name[:1].lower() + name[1:]
 
 
-def _enum_values(
-    kind: str, members: Mapping[str, Mapping[str, Any]], traits: Mapping[str, Any]
-) -> Iterator[str]:
+def _enum_values(kind: str, members: Mapping[str, Any], traits: Mapping[str, Any]) -> Iterator[str]:
     if kind == "enum":
         for name, member in members.items():
-            yield str(as_mapping(member.get("traits")).get("smithy.api#enumValue", name))
+            yield str(
+                as_mapping(as_mapping(member).get("traits")).get("smithy.api#enumValue", name)
+            )
     values = traits.get("smithy.api#enum")
     if kind == "string" and isinstance(values, list):
         for value in values:
