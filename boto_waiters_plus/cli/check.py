@@ -1,6 +1,6 @@
-"""`boto-wait check`: says what is wrong with waiter definitions, one line an event.
+"""`boto-wait check`: print the problems of waiter definitions, one event a line.
 
-Exit codes: 0 nothing at DANGER or ERROR, 1 something, 2 arguments that make no sense.
+Exit codes: 0 if no event is a DANGER or an ERROR, 1 if one is, 2 for wrong arguments.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ..validation import ValidationEvent
 
-CLEAN, FOUND, USAGE = 0, 1, 2
+CLEAN, PROBLEMS, USAGE = 0, 1, 2
 
 
 def add_parser(subparsers: Any) -> None:
-    """Describe the arguments."""
+    """Add the parser of the command."""
     parser = subparsers.add_parser(
         "check",
         help="check waiter definitions against the shapes of their operations",
-        description="Check waiter definitions: Smithy's rules, and some more. Prints an event a "
-        "line; exits with 1 if one is a DANGER or an ERROR.",
+        description="Check waiter definitions by Smithy's rules, and some more. Print one event a "
+        "line; exit with 1 if an event is a DANGER or an ERROR.",
     )
     parser.add_argument(
         "files",
@@ -36,19 +36,19 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--service",
         metavar="NAME",
-        help="the botocore name of the service, where neither namespace nor path tells it",
+        help="the botocore name of the service, where neither a namespace nor a path names it",
     )
     parser.add_argument(
         "--severity",
         choices=("NOTE", "WARNING", "DANGER", "ERROR"),
         default="NOTE",
-        help="print nothing below this (default: NOTE); the last line counts all",
+        help="print no event below this severity (default: NOTE); the last line counts all events",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the files; return the exit code."""
-    # Not at the top: a command's module is imported to read the command line, botocore is slow.
+    # Imported late: this module is imported for every command, and botocore is slow to import.
     from botocore.exceptions import UnknownServiceError  # noqa: PLC0415
 
     from ..validation import Severity, check  # noqa: PLC0415
@@ -59,12 +59,12 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         events = check(arguments.files, arguments.service)
     except UnknownServiceError:
-        return _usage(f"botocore knows no service {arguments.service!r}")
+        return _usage(f"botocore has no service {arguments.service!r}")
     for event in sorted(events, key=_place):
         if event.severity >= arguments.severity:
             print(_line(event))
     print(_summary(events), file=sys.stderr)
-    return FOUND if any(event.severity >= Severity.DANGER for event in events) else CLEAN
+    return PROBLEMS if any(event.severity >= Severity.DANGER for event in events) else CLEAN
 
 
 def _usage(problem: str) -> int:
@@ -73,14 +73,14 @@ def _usage(problem: str) -> int:
 
 
 def _place(event: ValidationEvent) -> tuple[str, int, int]:
-    """The order of lines: as the files have it, and the checker within a place."""
+    """Return the key that sorts events as they stand in the files."""
     return event.source or "", event.line or 0, event.column or 0
 
 
 def _line(event: ValidationEvent) -> str:
-    # The place comes first, as compilers have it: editors and terminals find it there.
+    # The location comes first, as in compilers' output: editors find it there.
     place = f"{event.location}: " if event.location else ""
-    # Texts quote the file: nothing in it may break the line, or reach the terminal as a command.
+    # Messages quote the file, which must not break the line or send the terminal escape codes.
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode()
         for character in f"{place}{event}"
@@ -90,4 +90,4 @@ def _line(event: ValidationEvent) -> str:
 def _summary(events: Iterable[ValidationEvent]) -> str:
     counts = Counter(event.severity for event in events)
     parts = [f"{counts[severity]} {severity}" for severity in sorted(counts, reverse=True)]
-    return "boto-wait check: " + (", ".join(parts) or "nothing to say")
+    return "boto-wait check: " + (", ".join(parts) or "no events")

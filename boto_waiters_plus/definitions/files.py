@@ -97,7 +97,7 @@ def parse_document(document: Any, *, source: str, service: str | None = None) ->
 
 def parse_text(text: str | bytes, *, source: str) -> list[WaiterDefinition]:
     """The waiters of one text of Smithy JSON AST."""
-    return parse_model(_json(text, Place(source)), source=source)
+    return parse_model(parse_json(text, Place(source)), source=source)
 
 
 def _load_path(path: Path) -> Iterable[Layer]:
@@ -117,28 +117,38 @@ def _load_path(path: Path) -> Iterable[Layer]:
 
 
 def _document(file: Path) -> Any:
-    place = Place(str(file))
-    content = _read(file, place)
+    text = read_text(file)
     if file.suffix == ".smithy":
         # 8 ms that a program without such a file never pays.
         from .idl import parse_idl  # noqa: PLC0415
 
-        return parse_idl(_decoded(content, place), source=str(file))
-    return _json(content, place)
+        return parse_idl(text, source=str(file))
+    return parse_json(text, Place(str(file)))
 
 
-def _read(path: Path, place: Place) -> bytes:
+def read_text(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        WaiterDefinitionError: the file cannot be read, is too large, or is not UTF-8 text.
+    """
+    place = Place(str(path))
     try:
         if path.exists() and not path.is_file():
             raise place.error("cannot be read: no regular file")
         if path.stat().st_size > MAX_FILE_SIZE:
             raise place.error(f"larger than {MAX_FILE_SIZE} bytes")
-        return path.read_bytes()
+        return _decoded(path.read_bytes(), place)
     except OSError as error:
         raise place.error(f"cannot be read: {error.strerror or error}") from error
 
 
-def _json(text: str | bytes, place: Place) -> Any:
+def parse_json(text: str | bytes, place: Place) -> Any:
+    """Return the value of a JSON text.
+
+    Raises:
+        WaiterDefinitionError: the text is not JSON, or an object has a member twice.
+    """
     try:
         if isinstance(text, bytes):
             text = _decoded(text, place)

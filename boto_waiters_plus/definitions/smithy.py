@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import jmespath
 
@@ -36,6 +36,8 @@ SERVICE_TRAIT = "aws.api#service"
 AWS_NAMESPACE = "com.amazonaws."
 UNIT = "smithy.api#Unit"
 
+WAITER_NAME_PROBLEM = "a waiter name is UpperCamelCase and alphanumeric"
+
 MAX_INTEGER = 2**31 - 1
 """The largest value of Smithy's type integer."""
 
@@ -46,32 +48,67 @@ MAX_EXPRESSION_LENGTH = 10_000
 """Characters. The longest of AWS's own has 160; beyond this only parser bombs are to be had."""
 
 EnumT = TypeVar("EnumT", bound=enum.Enum)
+PartT = TypeVar("PartT")
 
 _WAITER_NAME = re.compile(r"[A-Z]+[A-Za-z0-9]*\Z")
 _SHAPE_ID = re.compile(r"[A-Za-z_][\w.]*#[A-Za-z_]\w*\Z")
 
 
-class Place:
-    """Where in a document the parser is, for messages."""
+class RuleError(WaiterDefinitionError):
+    """A definition breaks a rule, whose id in Smithy's validator is `rule`."""
 
-    def __init__(self, source: str, waiter: str | None = None, acceptor: int | None = None) -> None:
+    rule: str = "Model"
+
+
+class Place:
+    """Where in a document the parser is, and what becomes of a problem there.
+
+    Args:
+        source: the file, or what stands for it.
+        waiter: the waiter's name, in one.
+        acceptor: the index of the acceptor, in one.
+        problems: where problems are collected; by default the first problem is raised.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        waiter: str | None = None,
+        acceptor: int | None = None,
+        problems: list[RuleError] | None = None,
+    ) -> None:
         self.source = source
         self.waiter = waiter
         self.acceptor = acceptor
+        self.problems = problems
 
     def in_waiter(self, name: str) -> Place:
         """The place of a waiter in this document."""
-        return Place(self.source, name)
+        return Place(self.source, name, None, self.problems)
 
     def in_acceptor(self, index: int) -> Place:
         """The place of an acceptor of this waiter."""
-        return Place(self.source, self.waiter, index)
+        return Place(self.source, self.waiter, index, self.problems)
 
-    def error(self, problem: str) -> WaiterDefinitionError:
+    def error(self, problem: str, rule: str = "Model") -> RuleError:
         """The error that names this place."""
-        return WaiterDefinitionError(
-            problem, source=self.source, waiter=self.waiter, acceptor=self.acceptor
-        )
+        error = RuleError(problem, source=self.source, waiter=self.waiter, acceptor=self.acceptor)
+        error.rule = rule
+        return error
+
+    def attempt(self, parse: Callable[..., PartT], *args: Any, **options: Any) -> PartT:
+        """Return the part that a function parses at this place.
+
+        Where problems are collected, a part with a problem becomes None, and the parts beside it
+        are parsed all the same.
+        """
+        try:
+            return parse(*args, place=self, **options)
+        except RuleError as error:
+            if self.problems is None:
+                raise
+            self.problems.append(error)
+            return cast("PartT", None)
 
 
 def parse_model(
@@ -142,32 +179,55 @@ def parse_waiter(
         WaiterDefinitionError: the waiter breaks a rule of the specification.
     """
     place = Place(source, name)
-    if not isinstance(name, str) or not _WAITER_NAME.match(name):
-        raise place.error("a waiter name is UpperCamelCase and alphanumeric")
+    definition = read_waiter(name, body, place, operation=operation, service=service)
+    require_waiter_rules(definition, place)
+    return definition
+
+
+def read_waiter(
+    name: str, body: Any, place: Place, *, operation: str, service: str | None = None
+) -> WaiterDefinition:
+    """One waiter of the right form; `require_waiter_rules` checks what its values mean."""
+    place.attempt(_require_name, name)
     waiter = require_mapping(body, "a waiter", place)
-    acceptors = waiter.get("acceptors")
-    if not isinstance(acceptors, list) or not acceptors:
-        raise place.error("acceptors must be a list of at least one acceptor")
-    parsed = tuple(
-        parse_acceptor(acceptor, place.in_acceptor(index))
-        for index, acceptor in enumerate(acceptors)
-    )
-    require_success(parsed, place)
-    min_delay = parse_delay(waiter, "minDelay", DEFAULT_MIN_DELAY, place)
-    max_delay = parse_delay(waiter, "maxDelay", DEFAULT_MAX_DELAY, place)
-    if min_delay > max_delay:
-        raise place.error(f"minDelay ({min_delay}) is more than maxDelay ({max_delay})")
     return WaiterDefinition(
         name=name,
         operation=operation,
-        acceptors=parsed,
-        min_delay=min_delay,
-        max_delay=max_delay,
-        documentation=parse_typed(waiter, "documentation", str, default="", place=place),
-        deprecated=parse_typed(waiter, "deprecated", bool, default=False, place=place),
-        tags=parse_tags(waiter.get("tags", []), place),
+        acceptors=place.attempt(_read_acceptors, waiter),
+        min_delay=place.attempt(parse_delay, waiter, "minDelay", DEFAULT_MIN_DELAY),
+        max_delay=place.attempt(parse_delay, waiter, "maxDelay", DEFAULT_MAX_DELAY),
+        documentation=place.attempt(parse_typed, waiter, "documentation", str, default=""),
+        deprecated=place.attempt(parse_typed, waiter, "deprecated", bool, default=False),
+        tags=place.attempt(parse_tags, waiter.get("tags", [])),
         service=service,
-        source=source,
+        source=place.source,
+    )
+
+
+def require_waiter_rules(definition: WaiterDefinition, place: Place) -> None:
+    """Refuse a waiter of the right form whose values break a rule."""
+    for index, acceptor in enumerate(definition.acceptors):
+        require_acceptor_rules(acceptor, place.in_acceptor(index))
+    require_success(definition.acceptors, place)
+    if definition.min_delay > definition.max_delay:
+        raise place.error(
+            f"minDelay ({definition.min_delay}) is more than maxDelay ({definition.max_delay})"
+        )
+
+
+def _require_name(name: Any, place: Place) -> None:
+    if not isinstance(name, str) or not _WAITER_NAME.match(name):
+        raise place.error(WAITER_NAME_PROBLEM, "TraitValue")
+
+
+def _read_acceptors(waiter: Mapping[str, Any], place: Place) -> tuple[Acceptor, ...]:
+    acceptors = waiter.get("acceptors")
+    if not isinstance(acceptors, list) or not acceptors:
+        rule = "TraitValue" if acceptors == [] else "Model"
+        raise place.error("acceptors must be a list of at least one acceptor", rule)
+    return tuple(
+        place.in_acceptor(index).attempt(read_acceptor, acceptor)
+        for index, acceptor in enumerate(acceptors)
     )
 
 
@@ -306,15 +366,36 @@ def _sdk_id_of(shapes: Mapping[str, Any], place: Place) -> str | None:
 
 def parse_acceptor(body: Any, place: Place) -> Acceptor:
     """One acceptor."""
+    acceptor = read_acceptor(body, place)
+    require_acceptor_rules(acceptor, place)
+    return acceptor
+
+
+def read_acceptor(body: Any, place: Place) -> Acceptor:
+    """One acceptor of the right form; `require_acceptor_rules` checks what its values mean."""
     acceptor = require_mapping(body, "an acceptor", place)
-    state = _enum(AcceptorState, acceptor.get("state"), "state", place)
-    matcher = _matcher(acceptor.get("matcher"), place)
-    message = acceptor.get("message")
-    if message is not None:
-        if state is not AcceptorState.FAILURE:
+    has_message = "message" in acceptor
+    return Acceptor(
+        state=place.attempt(_enum, AcceptorState, acceptor.get("state"), "state"),
+        matcher=place.attempt(_matcher, acceptor.get("matcher")),
+        message=place.attempt(_string, acceptor, "message") if has_message else None,
+    )
+
+
+def require_acceptor_rules(acceptor: Acceptor, place: Place) -> None:
+    """Refuse an acceptor of the right form whose values break a rule."""
+    match acceptor.matcher:
+        case OutputMatcher(matcher=matcher) | InputOutputMatcher(matcher=matcher):
+            require_expression(matcher.path, place)
+            is_boolean = matcher.comparator is PathComparator.BOOLEAN_EQUALS
+            if is_boolean and matcher.expected not in ("true", "false"):
+                raise place.error(
+                    f'booleanEquals expects "true" or "false", not {matcher.expected!r}'
+                )
+    if acceptor.message is not None:
+        if acceptor.state is not AcceptorState.FAILURE:
             raise place.error("message is for acceptors with the state failure")
-        require_expression(message, place, "message")
-    return Acceptor(state=state, matcher=matcher, message=message)
+        require_expression(acceptor.message, place, "message")
 
 
 def _matcher(body: Any, place: Place) -> Matcher:
@@ -338,38 +419,47 @@ def _matcher(body: Any, place: Place) -> Matcher:
             return ErrorTypeMatcher(value)
         case _:
             raise place.error(
-                f"unknown matcher {kind!r} (output, inputOutput, success and errorType are known)"
+                f"unknown matcher {kind!r} (output, inputOutput, success and errorType are known)",
+                f"TraitValue.UnknownMember.smithy.waiters#Matcher.{kind}",
             )
 
 
 def _path_matcher(body: Any, place: Place) -> PathMatcher:
     matcher = require_mapping(body, "a path matcher", place)
-    path = require_expression(matcher.get("path"), place)
-    comparator = _enum(PathComparator, matcher.get("comparator"), "comparator", place)
-    expected = matcher.get("expected")
-    if not isinstance(expected, str):
-        raise place.error(f"expected must be a string, not {_kind(expected)}")
-    if comparator is PathComparator.BOOLEAN_EQUALS and expected not in ("true", "false"):
-        raise place.error(f'booleanEquals expects "true" or "false", not {expected!r}')
-    return PathMatcher(path=path, expected=expected, comparator=comparator)
+    return PathMatcher(
+        path=place.attempt(_string, matcher, "path"),
+        expected=place.attempt(_string, matcher, "expected"),
+        comparator=place.attempt(_enum, PathComparator, matcher.get("comparator"), "comparator"),
+    )
+
+
+def _string(body: Mapping[str, Any], member: str, place: Place) -> str:
+    value = body.get(member)
+    if not isinstance(value, str):
+        raise place.error(f"{member} must be a string, not {_kind(value)}")
+    return value
 
 
 def parse_delay(waiter: Mapping[str, Any], member: str, default: int, place: Place) -> int:
     """A delay of a waiter, in seconds."""
     value = waiter.get(member, default)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise place.error(f"{member} must be a whole number of seconds, not {_kind(value)}")
+        rule = "TraitValue" if isinstance(value, float) else "Model"
+        raise place.error(f"{member} must be a whole number of seconds, not {_kind(value)}", rule)
     if value < 1:
-        raise place.error(f"{member} must be at least 1, not {value}")
+        rule = "TraitValue.Target.InvalidRange"
+        raise place.error(f"{member} must be at least 1, not {value}", rule)
     if value > MAX_INTEGER:
-        raise place.error(f"{member} must be at most {MAX_INTEGER}")
+        raise place.error(f"{member} must be at most {MAX_INTEGER}", "TraitValue")
     return value
 
 
 def parse_tags(tags: Any, place: Place) -> tuple[str, ...]:
     """The tags of a waiter."""
     if not isinstance(tags, list) or not all(isinstance(tag, str) and tag for tag in tags):
-        raise place.error("tags must be a list of non-empty strings")
+        has_strings = isinstance(tags, list) and all(isinstance(tag, str) for tag in tags)
+        rule = "TraitValue" if has_strings else "Model"
+        raise place.error("tags must be a list of non-empty strings", rule)
     return tuple(tags)
 
 

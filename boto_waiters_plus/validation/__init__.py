@@ -3,38 +3,38 @@
     for event in check("waiters.json", "ecs"):
         print(event)
 
-Smithy's own rules have Smithy's event ids, severities and texts; `waiter_rules` and `trait_rules`
-list them. They hold for models with shapes of their own and for definitions over the services of
-botocore, with one difference: there an `errorType` may also be an error's code on the wire.
+Smithy's own rules have Smithy's event ids and severities; `waiter_rules` and `trait_rules` list
+them. They hold for models with shapes of their own and for definitions of botocore's services, with
+one difference: over botocore an `errorType` may also be an error code.
 
-Beyond Smithy (W stands for the waiter's name, i for the acceptor's index):
+Rules that Smithy lacks (W stands for the waiter's name, i for the acceptor's index):
 
-| id | severity | says |
+| id | severity | problem |
 |---|---|---|
-| `WaiterNeverSucceeds.W` | DANGER | no success acceptor can ever decide |
-| `WaiterOperationNotReadOnly.W` | DANGER | by name or method, the operation changes something |
-| | NOTE | nothing tells that it does not |
-| `WaiterUnknownEnumValue.W.i` | WARNING | a compared string is no value of the enumeration |
+| `WaiterNeverSucceeds.W` | DANGER | no success acceptor can match |
+| `WaiterOperationNotReadOnly.W` | DANGER | the operation may modify resources |
+| | NOTE | the operation is not known to be read-only |
+| `WaiterUnknownEnumValue.W.i` | WARNING | a compared string is not a value of the enumeration |
 | `WaiterUnreachableAcceptor.W.i` | WARNING | an earlier acceptor always matches first |
-| `WaiterUnhandledState.Failed.W` | WARNING | no acceptor mentions a value that says failure |
-| `WaiterUnhandledState.Ended.W` | NOTE | no acceptor mentions another value that says the end |
-| `WaiterPathReadDifferently.W.i` | WARNING | jmespath.py gives null where the grammar does not |
-| `WaiterPaginatedPath.W.i` | NOTE | what the path reads comes in pages |
-| `WaiterStatusMatcher.W.i` | NOTE | a matcher on an HTTP status, which only botocore has |
-| `WaiterUnknownOperation` | WARNING | botocore has no such operation, but one nearly of that name |
-| | NOTE | it has none: the waiters are passed over, as they are at run time |
-| `WaiterUnknownState.W.i` | DANGER | `waiters-2` only: a state that botocore does not know either |
-| `WaiterWithoutAcceptors.W` | WARNING | `waiters-2` only: nothing to wait for; it is passed over |
-| `WaiterNoDefinitions` | WARNING | a folder has no file of waiters |
+| `WaiterUnhandledState.Failed.W` | WARNING | no acceptor mentions a value that means failure |
+| `WaiterUnhandledState.Ended.W` | NOTE | no acceptor mentions another final value |
+| `WaiterPathReadDifferently.W.i` | WARNING | jmespath.py groups the path differently |
+| `WaiterPaginatedPath.W.i` | NOTE | the path reads a paginated member |
+| `WaiterStatusMatcher.W.i` | NOTE | the matcher is on an HTTP status, which only botocore has |
+| `WaiterUnknownOperation` | WARNING | botocore has no such operation, but one of a similar name |
+| | NOTE | botocore has no such operation; the waiters are ignored, as at run time |
+| `WaiterUnknownState.W.i` | DANGER | `waiters-2` only: a state that botocore does not know |
+| `WaiterWithoutAcceptors.W` | WARNING | `waiters-2` only: a waiter without acceptors is ignored |
+| `WaiterNoDefinitions` | WARNING | no file in a folder has waiters |
 
-The trait `boto.waiters#coalescing` has rules of its own, `Coalescing.*`: see `coalescing_rules`.
+The rules of the trait `boto.waiters#coalescing`, `Coalescing.*`, are listed in `coalescing_rules`.
 
-DANGER is for what makes a waiter useless or worse, WARNING for what costs the caller time or leaves
-an acceptor without effect, NOTE for what may well be meant. All of them believe the model: services
-are known to answer with values that their models lack.
+A DANGER makes a waiter useless or harmful; a WARNING costs the caller time or leaves an acceptor
+without effect; a NOTE may well be intended. All rules trust the model; services are known to return
+values that their models lack.
 
-A model suppresses what is meant as it is: see `suppressions`. It may also say which botocore it was
-written from: see `written_from` for what an older one makes of it.
+A model suppresses events that are intended: see `suppressions`. It may also name the version of
+botocore that it was written for: see `version_skew`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether an operation can do what its `boto.waiters#coalescing` trait says.
+"""The rules of the trait `boto.waiters#coalescing`: whether an operation has what the trait names.
 
 | rule | severity | id |
 |---|---|---|
@@ -6,12 +6,12 @@
 | it is on an operation | ERROR | `Coalescing.Target` |
 | each of `ids` is a member of the input, a list of strings | ERROR | `Coalescing.Ids` |
 | each `path` leads from list to list of the output | ERROR | `Coalescing.Items` |
-| no two of them begin with the same member | ERROR | `Coalescing.Items` |
-| each `id` is a member of the items, a string; without one the items are strings | ERROR | \
+| no two paths begin with the same member | ERROR | `Coalescing.Items` |
+| each `id` is a string member of the items; without one the items are strings | ERROR | \
 `Coalescing.Id` |
-| `token` is a member of the output, a string | ERROR | `Coalescing.Token` |
-| what comes in pages has a token | WARNING | `Coalescing.Token` |
-| `limit` is no more than the list may have | WARNING | `Coalescing.Limit` |
+| `token` is a string member of the output | ERROR | `Coalescing.Token` |
+| a paginated operation has a token | WARNING | `Coalescing.Token` |
+| `limit` is at most the length that the list may have | WARNING | `Coalescing.Limit` |
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from botocore.model import Shape
+
 from ..definitions.coalescing import COALESCING, Coalescing, Items
-from .events import Severity, Target, ValidationEvent
-from .shapes import Kind, Operation, Shape
+from .documents import Target
+from .events import Severity, ValidationEvent
+from .shapes import Operation, element_of, members_of
 
 FORM = "Coalescing.Form"
 TARGET = "Coalescing.Target"
@@ -32,13 +35,7 @@ _MEMBERS = ("ids", "items", "limit", "token")
 def check_coalescing(
     target: Target, operation: Operation | None, trait: Any
 ) -> Iterator[ValidationEvent]:
-    """Check a trait and the operation it is on.
-
-    Args:
-        target: what events are about.
-        operation: the operation; None if the shape is none.
-        trait: the value of the trait.
-    """
+    """Check the value of a trait and the operation it is on; None stands for another shape."""
     problem = _problem(trait)
     if problem is not None:
         yield _event(target, "Form", problem)
@@ -57,11 +54,8 @@ def _event(
     return target.event(severity, f"Coalescing.{rule}", f"Trait `{COALESCING}`: {message}")
 
 
-# --- the form -----------------------------------------------------------------------------------
-
-
 def _problem(trait: Any) -> str | None:
-    """What is wrong with the form of a trait."""
+    """Return what is wrong with the form of a trait."""
     if not isinstance(trait, Mapping):
         return "it must be an object"
     for member in trait:
@@ -71,9 +65,9 @@ def _problem(trait: Any) -> str | None:
         return "`ids` must be a list of member names"
     limit, items = trait.get("limit"), trait.get("items")
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 2:
-        return "`limit` must be a whole number from 2 on"
+        return "`limit` must be a whole number, at least 2"
     if "token" in trait and not isinstance(trait["token"], str):
-        return "`token` must be a member's name"
+        return "`token` must be the name of a member"
     if not isinstance(items, list) or not items or not all(map(_is_place, items)):
         return "`items` must be a list of objects with `path` and `id`, lists of member names"
     return None
@@ -92,18 +86,15 @@ def _are_names(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(x, str) and x for x in value)
 
 
-# --- the operation ------------------------------------------------------------------------------
-
-
 def _check_ids(
     target: Target, operation: Operation, coalescing: Coalescing
 ) -> Iterator[ValidationEvent]:
     for name in coalescing.ids:
-        shape = _member(operation.input, name)
-        if shape is None or shape.kind is not Kind.LIST or not _is_string(shape.element.target):
+        shape = members_of(operation.input).get(name)
+        if shape is None or not _is_string(element_of(shape)):
             yield _event(target, "Ids", f"the input has no list of strings `{name}`")
-        elif shape.maximum is not None and coalescing.limit > shape.maximum:
-            text = f"`{name}` may have {shape.maximum} elements, fewer than {coalescing.limit}"
+        elif coalescing.limit > (maximum := shape.metadata.get("max", coalescing.limit)):
+            text = f"`{name}` may have {maximum} elements, fewer than {coalescing.limit}"
             yield _event(target, "Limit", text, Severity.WARNING)
 
 
@@ -122,7 +113,7 @@ def _check_items(
         elif not items.id and not _is_string(item):
             yield _event(target, "Id", f"the items of `{path}` are no strings and have no `id`")
         for name in items.id if item is not None else ():
-            if not _is_string(_member(item, name)):
+            if not _is_string(members_of(item).get(name)):
                 yield _event(target, "Id", f"the items of `{path}` have no string `{name}`")
 
 
@@ -130,28 +121,20 @@ def _check_token(
     target: Target, operation: Operation, coalescing: Coalescing
 ) -> Iterator[ValidationEvent]:
     token = coalescing.token
-    if token is not None and not _is_string(_member(operation.output, token)):
+    if token is not None and not _is_string(members_of(operation.output).get(token)):
         yield _event(target, "Token", f"the output has no string `{token}`")
     if token is None and operation.pages:
-        text = "the answer comes in pages, and nothing says where the next page is told of"
+        text = "the operation is paginated, and the trait has no `token`"
         yield _event(target, "Token", text, Severity.WARNING)
 
 
 def _item(output: Shape | None, items: Items) -> Shape | None:
-    """The shape of the items; None if the path does not lead from list to list."""
+    """Return the shape of the items; None if the path does not lead from list to list."""
     shape = output
     for name in items.path:
-        inner = _member(shape, name)
-        if inner is None or inner.kind is not Kind.LIST:
-            return None
-        shape = inner.element.target
+        shape = element_of(members_of(shape).get(name))
     return shape
 
 
-def _member(shape: Shape | None, name: str) -> Shape | None:
-    member = None if shape is None else shape.members.get(name)
-    return None if member is None else member.target
-
-
 def _is_string(shape: Shape | None) -> bool:
-    return shape is not None and shape.kind is Kind.STRING
+    return shape is not None and shape.type_name == "string"

@@ -6,26 +6,28 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..definitions.files import SUFFIXES
-from ..definitions.idl import parse_idl_with_offsets
+from ..definitions.files import SUFFIXES, parse_json, read_text
+from ..definitions.smithy import Place
 from ..exceptions import WaiterDefinitionError
-from .events import Locate, Location, Step
+from .events import Finding, Location, Severity, ValidationEvent
 
+Step = str | int
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^\s{}\[\],:"]+')
 
 
 class Document:
-    """One document of JSON, or of Smithy IDL as JSON has it.
+    """A document of JSON, or of Smithy IDL in the form of JSON.
 
     Args:
         data: its content.
         source: the file it was read from, if it was.
-        text: the file's text.
-        offsets: where in the text its parts are, if the text is no JSON.
+        text: the text of a JSON file.
+        offsets: where in the text its parts are; by default they are found in JSON text.
     """
 
     def __init__(
@@ -40,13 +42,8 @@ class Document:
         self._text = text
         self._given_offsets = offsets
 
-    @property
-    def is_smithy(self) -> bool:
-        """Whether it is JSON AST; a waiters-2 document has no such member."""
-        return isinstance(self.data, Mapping) and "smithy" in self.data
-
     def locate(self, path: tuple[Step, ...]) -> Location | None:
-        """Where the part with this path is written, or the nearest around it that is there."""
+        """Return where the part with this path is written, or the nearest part around it."""
         if self.source is None:
             return None
         while path and path not in self._offsets:
@@ -55,30 +52,51 @@ class Document:
         line = self._text.count("\n", 0, offset) + 1
         return Location(self.source, line, offset - self._text.rfind("\n", 0, offset))
 
-    def locate_below(self, *start: Step) -> Locate:
-        """Like `locate`, for paths that begin somewhere inside the document."""
-        return lambda path: self.locate((*start, *path))
-
     @cached_property
     def _offsets(self) -> Mapping[tuple[Step, ...], int]:
-        if self._given_offsets is not None:
-            return self._given_offsets
-        return dict(_offsets(self._text))
+        return dict(_offsets(self._text)) if self._given_offsets is None else self._given_offsets
 
 
-class UnreadableDocumentError(ValueError):
-    """A file that cannot be read, or is neither JSON nor Smithy IDL."""
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A shape with a trait of waiters: what events are about."""
 
-    def __init__(self, problem: str, location: Location) -> None:
-        super().__init__(problem)
-        self.location = location
+    shape: str
+    document: Document | None = None
+    path: tuple[Step, ...] = ()
+    """The path of the trait's value in the document."""
+
+    def event(
+        self,
+        severity: Severity,
+        event_id: str,
+        message: str,
+        *,
+        waiter: str | None = None,
+        acceptor: int | None = None,
+    ) -> ValidationEvent:
+        """Return an event about the shape, a waiter of it, or an acceptor of that waiter."""
+        path = self.path if waiter is None else (*self.path, waiter)
+        if acceptor is not None:
+            path += ("acceptors", acceptor)
+            message = f"Waiter `{waiter}`, acceptor {acceptor}: {message}"
+        location = self.document.locate(path) if self.document else None
+        return ValidationEvent(severity, event_id, self.shape, message, location)
+
+    def finding(self, waiter: str, finding: Finding) -> ValidationEvent:
+        """Return the event for what a rule finds in a waiter."""
+        severity, rule, message, acceptor = finding
+        if rule != "WaitableTrait":
+            rule += f".{waiter}" if acceptor is None else f".{waiter}.{acceptor}"
+            message = message if acceptor is not None else f"Waiter `{waiter}`: {message}"
+        return self.event(severity, rule, message, waiter=waiter, acceptor=acceptor)
 
 
 def read_documents(path: str | os.PathLike[str]) -> Iterator[Document]:
-    """The documents of a file, or of every file of waiters below a folder.
+    """Read a file, or every file of waiters below a folder.
 
     Raises:
-        UnreadableDocumentError: a file cannot be read, or is neither JSON nor Smithy IDL.
+        WaiterDefinitionError: a file cannot be read, or is neither JSON nor Smithy IDL.
     """
     if not Path(path).is_dir():
         yield _read(Path(path))
@@ -89,51 +107,26 @@ def read_documents(path: str | os.PathLike[str]) -> Iterator[Document]:
             yield document
 
 
+def location_of(error: WaiterDefinitionError) -> Location:
+    """Return where in a file that cannot be read the problem is."""
+    line = getattr(error.__cause__, "lineno", getattr(error.__cause__, "line", None))
+    return Location(error.source, line, getattr(error.__cause__, "colno", None))
+
+
 def _read(path: Path) -> Document:
     source = str(path)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        if path.suffix == ".smithy":
-            return Document(*_idl(text, source))
-        return Document(json.loads(text, object_pairs_hook=_no_duplicates), source, text)
-    except json.JSONDecodeError as error:
-        place = Location(source, error.lineno, error.colno)
-        raise UnreadableDocumentError(f"Not JSON: {error.msg}", place) from error
-    except UnicodeDecodeError as error:
-        raise UnreadableDocumentError("Not UTF-8 text", Location(source)) from error
-    except RecursionError as error:
-        raise UnreadableDocumentError("Nested too deeply", Location(source)) from error
-    except _DuplicateError as error:
-        raise UnreadableDocumentError(str(error), Location(source)) from error
-    except OSError as error:
-        problem = f"Cannot be read: {error.strerror or error}"
-        raise UnreadableDocumentError(problem, Location(source)) from error
+    text = read_text(path)
+    if path.suffix != ".smithy":
+        return Document(parse_json(text, Place(source)), source, text)
+    # The grammar takes time to load; most checks need no IDL.
+    from ..definitions.idl import parse_idl_with_offsets  # noqa: PLC0415
 
-
-def _idl(text: str, source: str) -> tuple[Any, str, str, Mapping[tuple[Step, ...], int]]:
-    try:
-        model, offsets = parse_idl_with_offsets(text, source=source)
-    except WaiterDefinitionError as error:
-        place = Location(source, getattr(error.__cause__, "line", None))
-        raise UnreadableDocumentError(error.problem, place) from error
-    return model, source, text, offsets
-
-
-class _DuplicateError(ValueError):
-    """A member that an object has twice: of two waiters of a name one would be lost unseen."""
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in members:
-            raise _DuplicateError(f"Member `{name}` occurs twice in one object")
-        members[name] = value
-    return members
+    model, offsets = parse_idl_with_offsets(text, source=source)
+    return Document(model, source, text, offsets)
 
 
 def _offsets(text: str) -> Iterator[tuple[tuple[Step, ...], int]]:
-    """Paths of a JSON text with offsets: of a member its name's, of an element its own."""
+    """Yield paths of a JSON text with offsets: of a member its name's, of an element its own."""
     path: list[Step] = []
     in_object: list[bool] = []
     at_name = False

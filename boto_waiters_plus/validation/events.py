@@ -1,9 +1,8 @@
-"""What the checker says: events, with Smithy's severities."""
+"""Validation events, with Smithy's severities, and the files they lie in."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ class Severity(str, enum.Enum):
     """How bad an event is, in Smithy's words; ordered, `SUPPRESSED` first."""
 
     SUPPRESSED = "SUPPRESSED"
-    """Was a note, a warning or a danger, and somebody said that it is meant so."""
+    """A note, warning or danger that the model suppresses."""
     NOTE = "NOTE"
     WARNING = "WARNING"
     DANGER = "DANGER"
@@ -42,6 +41,16 @@ class Severity(str, enum.Enum):
         return self.rank >= Severity(other).rank
 
 
+class Finding(NamedTuple):
+    """What a rule finds in a waiter."""
+
+    severity: Severity
+    rule: str
+    """The id of the event, without the names of waiter and acceptor."""
+    message: str
+    acceptor: int | None = None
+
+
 class Location(NamedTuple):
     """A place in a file; line and column count from 1 and are None where they are not known."""
 
@@ -55,21 +64,21 @@ class Location(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ValidationEvent:
-    """One thing the checker has to say.
+    """A problem that the checker found.
 
-    `str(event)` has the form of Smithy's own: `[SEVERITY] shape: message | id`.
+    `str(event)` has Smithy's form: `[SEVERITY] shape: message | id`.
     """
 
     severity: Severity
     id: str
     """Dot-separated, from the rule to the waiter and the acceptor: what a suppression names."""
     shape: str | None
-    """The absolute shape id of the operation; None where the problem lies outside of any."""
+    """The absolute shape id of the operation; None for a problem outside of any shape."""
     message: str
     location: Location | None = None
     """Where the waiter or the acceptor is written, if it was read from a file."""
     suppression_reason: str | None = None
-    """Why it was suppressed, if the suppression says so."""
+    """The reason that the suppression gives, if it gives one."""
 
     @property
     def source(self) -> str | None:
@@ -88,43 +97,3 @@ class ValidationEvent:
 
     def __str__(self) -> str:
         return f"[{self.severity}] {self.shape or '-'}: {self.message} | {self.id}"
-
-
-Step = str | int
-Locate = Callable[[tuple[Step, ...]], Location | None]
-
-
-def nowhere(_: tuple[Step, ...]) -> Location | None:
-    """Locates nothing: for definitions that were not read from a file."""
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A shape with a `waitable` trait: what events are about."""
-
-    shape: str
-    locate: Locate = nowhere
-    """Where a part of the trait's value is written, by its path below the trait."""
-
-    def event(
-        self,
-        severity: Severity,
-        event_id: str,
-        message: str,
-        *,
-        waiter: str | None = None,
-        acceptor: int | None = None,
-    ) -> ValidationEvent:
-        """An event about the shape, a waiter of it, or an acceptor of that."""
-        path: tuple[Step, ...] = () if waiter is None else (waiter,)
-        if acceptor is not None:
-            path += ("acceptors", acceptor)
-        return ValidationEvent(severity, event_id, self.shape, message, self.locate(path))
-
-    def of_acceptor(
-        self, severity: Severity, event_id: str, message: str, *, waiter: str, acceptor: int
-    ) -> ValidationEvent:
-        """An event whose text names waiter and acceptor the way Smithy's own does."""
-        text = f"Waiter `{waiter}`, acceptor {acceptor}: {message}"
-        return self.event(severity, event_id, text, waiter=waiter, acceptor=acceptor)

@@ -1,27 +1,39 @@
-"""JMESPath expressions with the positions that jmespath.py's trees lack.
+"""A JMESPath parser whose nodes have line and column, as Smithy's linter reports them.
 
-jmespath.py parses; this walks its tree and its lexer's tokens side by side, in source order, and
-makes a tree in which each node knows the line and column that Smithy's linter reports for it.
+jmespath.py's lexer makes the tokens. Its own parser keeps no positions; what it refuses is refused
+here as well, since a waiter could not evaluate it.
 """
 
 from __future__ import annotations
 
-import bisect
-import re
+import json
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import jmespath
-from jmespath.exceptions import JMESPathError, LexerError
+from jmespath.exceptions import JMESPathError
 from jmespath.lexer import Lexer
+from jmespath.parser import Parser
 
-from .refusals import Refusal, bad_literal, lexer_refusal, parser_refusal, shown
+from ..definitions.smithy import MAX_EXPRESSION_LENGTH, Place, require_expression
+from ..exceptions import WaiterDefinitionError
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
-_BINARY = {"and_expression": "and", "or_expression": "or", "pipe": "pipe"}
+Token = Mapping[str, Any]
+
+_POWER = Parser.BINDING_POWER
+_PROJECTION_STOP = 10  # tokens that bind more loosely end a projection
 _COMPARATORS = {"eq": "==", "ne": "!=", "lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
+_IDENTIFIERS = ("unquoted_identifier", "quoted_identifier")
+_AFTER_DOT = ("lbracket", "lbrace", "star", *_IDENTIFIERS)
+# Token types as messages call them; Smithy has one name for both kinds of identifier.
+_NAMES = dict(
+    zip(
+        ("lbracket", "rbracket", "lbrace", "rbrace", "rparen", "star", "colon", "comma", "number"),
+        ("[", "]", "{", "}", ")", "*", ":", ",", "-|0-9"),
+        strict=True,
+    )
+) | dict.fromkeys(_IDENTIFIERS, "A-Z|a-z|_")
 
 
 class Position(NamedTuple):
@@ -32,7 +44,7 @@ class Position(NamedTuple):
 
 
 class ExpressionSyntaxError(ValueError):
-    """An expression that cannot be parsed; its text is worded like Smithy's."""
+    """An expression that cannot be parsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +76,11 @@ class Expression:
 
     text: str
     root: Node
-    read_differently: bool
-    """Whether jmespath.py takes apart otherwise what the JMESPath grammar keeps together.
+    parsed_differently: bool
+    """Whether jmespath.py groups the expression differently from the JMESPath grammar.
 
-    It ends the right side of `a.*` at the next dot: of `a.*.b.c` the `.c` is applied to the whole
-    list, which gives null. `root` is what the grammar (and Smithy) says.
+    jmespath.py ends the right side of `a.*` at the next dot: it applies the `.c` of `a.*.b.c` to
+    the whole list, which gives null. `root` follows the grammar, as Smithy does.
     """
 
 
@@ -76,282 +88,228 @@ def parse(text: str) -> Expression:
     """Parse an expression.
 
     Raises:
-        ExpressionSyntaxError: it is no JMESPath expression.
+        ExpressionSyntaxError: the text is no JMESPath expression.
     """
-    places = _Places(text)
+    if len(text) > MAX_EXPRESSION_LENGTH:
+        raise ExpressionSyntaxError(f"longer than {MAX_EXPRESSION_LENGTH} characters")
     try:
-        tokens = _tokens(text)
-        try:
-            tree = jmespath.compile(text).parsed
-        except JMESPathError as error:
-            raise parser_refusal(tokens, error) from error
-        reader = _Reader(tokens, places)
-        root = reader.read(tree)
-    except Refusal as refusal:
-        line, column = places.at(refusal.offset)
-        raise ExpressionSyntaxError(
-            f"Syntax error at line {line} column {column}: {refusal.text}"
-        ) from refusal
+        parser = _Parser(text)
+        root = parser.parse()
+        require_expression(text, Place("expression"))
     except RecursionError as error:
         raise ExpressionSyntaxError("nested too deeply") from error
-    return Expression(text, root, reader.rearranged)
+    except WaiterDefinitionError as error:
+        raise ExpressionSyntaxError(error.problem) from error
+    return Expression(text, root, parser.parsed_differently)
 
 
-class _Places:
-    """Offsets as lines and columns."""
+class _Parser:
+    """A Pratt parser with jmespath.py's tokens and binding powers."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+        self._tokens = list(self._read_tokens())
+        self._index = 0
+        self.parsed_differently = False
 
-    def at(self, offset: int) -> Position:
-        line = bisect.bisect_right(self._starts, offset)
-        before = self._text[self._starts[line - 1] : offset]
-        # Smithy counts in UTF-16: what lies beyond the first 65,536 characters takes two columns.
-        return Position(line, len(before.encode("utf-16-le", "surrogatepass")) // 2 + 1)
+    def parse(self) -> Node:
+        """Parse the whole text."""
+        root = self._expression()
+        if self._kind != "eof":
+            raise self._unexpected("EOF")
+        return root
 
+    def _read_tokens(self) -> Iterator[Token]:
+        with warnings.catch_warnings():
+            # jmespath.py takes a literal that is not JSON for text, and warns.
+            warnings.simplefilter("error", PendingDeprecationWarning)
+            try:
+                for token in Lexer().tokenize(self._text):
+                    if token["type"] == "literal":
+                        json.dumps(token["value"], allow_nan=False)
+                    yield token
+            except JMESPathError as error:
+                offset = int(getattr(error, "lexer_position", 0))
+                raise self._error(offset, getattr(error, "message", str(error))) from error
+            except (PendingDeprecationWarning, ValueError) as error:
+                raise self._error(0, "a literal in backticks is not JSON") from error
 
-def _tokens(text: str) -> list[Mapping[str, Any]]:
-    tokens: list[Mapping[str, Any]] = []
-    failure: LexerError | None = None
-    with warnings.catch_warnings():
-        # Of literals that are no JSON, which are refused below.
-        warnings.simplefilter("ignore", PendingDeprecationWarning)
-        try:
-            if text:
-                tokens.extend(Lexer().tokenize(text))
-            else:
-                tokens.append({"type": "eof", "value": "", "start": 0, "end": 0})
-        except LexerError as error:
-            failure = error
-    for token in tokens:
-        if token["type"] == "literal" and text[token["start"]] == "`":
-            refusal = bad_literal(text, token["start"])
-            if refusal is not None:
-                raise refusal
-    if failure is not None:
-        raise lexer_refusal(text, failure) from failure
-    return tokens
-
-
-class _Reader:
-    """Walks jmespath's tree in source order and takes each node's tokens as it comes to them."""
-
-    def __init__(self, tokens: Sequence[Mapping[str, Any]], places: _Places) -> None:
-        self._tokens = tokens
-        self._places = places
-        self._grouping = _grouping_parentheses(tokens)
-        self._kept = [index for index in range(len(tokens)) if index not in self._grouping]
-        self._cursor = 0
-        self.rearranged = False
-
-    def read(self, tree: Mapping[str, Any]) -> Node:
-        """The node of a tree whose first token is the next one."""
-        return getattr(self, f"_{tree['type']}")(tree)  # type: ignore[no-any-return]  # all of them return nodes
-
-    def _peek(self) -> str:
-        return str(self._tokens[self._kept[self._cursor]]["type"])
-
-    def _take(self, *types: str) -> int:
-        """The index of the next token, which must be of one of these types."""
-        index = self._kept[self._cursor]
-        assert self._tokens[index]["type"] in types, (self._tokens[index], types)
-        self._cursor += 1
-        return index
-
-    def _at(self, index: int) -> Position:
-        return self._places.at(self._tokens[index]["start"])
-
-    def _next(self) -> int:
-        """The index of the token after the one taken last, be it a parenthesis or not."""
-        return self._kept[self._cursor - 1] + 1 if self._cursor else 0
+    @property
+    def _kind(self) -> str:
+        """The type of the next token."""
+        return str(self._tokens[self._index]["type"])
 
     def _here(self) -> Position:
-        return self._at(self._next())
+        """The position of the next token."""
+        return self._position(self._tokens[self._index]["start"])
 
-    def _refuse(self, text: str) -> Refusal:
-        token = self._tokens[self._kept[self._cursor]]
-        return Refusal(token["start"], text.format(shown(token)))
+    def _position(self, offset: int) -> Position:
+        line_start = self._text.rfind("\n", 0, offset) + 1
+        return Position(self._text.count("\n", 0, offset) + 1, offset - line_start + 1)
 
-    def _field(self, tree: Mapping[str, Any]) -> Node:
-        index = self._take("unquoted_identifier", "quoted_identifier")
-        return Node("field", self._at(index), value=tree["value"])
+    def _take(self, *kinds: str) -> Token:
+        """Consume the next token, which must be of one of these types if any are given."""
+        if kinds and self._kind not in kinds:
+            raise self._expected(*kinds)
+        token = self._tokens[self._index]
+        if token["type"] != "eof":
+            self._index += 1
+        return token
 
-    def _literal(self, tree: Mapping[str, Any]) -> Node:
-        return Node("literal", self._at(self._take("literal")), value=tree["value"])
+    def _expected(self, *kinds: str) -> ExpressionSyntaxError:
+        names = [f"'{name}'" for name in dict.fromkeys(_NAMES[kind] for kind in kinds)]
+        return self._unexpected(names[0] if len(names) == 1 else f"[{', '.join(names)}]")
 
-    def _current(self, _: Mapping[str, Any]) -> Node:
-        return Node("current", self._at(self._take("current")))
+    def _unexpected(self, expected: str) -> ExpressionSyntaxError:
+        token = self._tokens[self._index]
+        found = "EOF" if token["type"] == "eof" else f"'{token['value']}'"
+        return self._error(token["start"], f"Expected {expected}, but found {found}")
 
-    def _identity(self, _: Mapping[str, Any]) -> Node:
-        return Node("current", self._here())
+    def _error(self, offset: int, problem: str) -> ExpressionSyntaxError:
+        line, column = self._position(offset)
+        return ExpressionSyntaxError(f"Syntax error at line {line} column {column}: {problem}")
 
-    def _function_expression(self, tree: Mapping[str, Any]) -> Node:
-        name = self._take("unquoted_identifier")
-        self._take("lparen")
-        arguments = []
-        for child in tree["children"]:
-            arguments.append(self.read(child))
-            if self._peek() == "comma":
-                self._take("comma")
-                if self._peek() == "rparen":
-                    # jmespath.py takes a comma before the parenthesis, the grammar does not.
-                    raise self._refuse("Invalid token after ',': {}")
-        self._take("rparen")
-        return Node("function", self._at(name), tuple(arguments), tree["value"])
+    def _expression(self, power: int = 0) -> Node:
+        return self._continued(self._prefix(), power)
 
-    def _comparator(self, tree: Mapping[str, Any]) -> Node:
-        left = self.read(tree["children"][0])
-        self._take(*_COMPARATORS)
+    def _continued(self, left: Node, power: int) -> Node:
+        """Parse the operators behind an operand that bind more tightly than `power`."""
+        while power < _POWER[self._kind]:
+            left = self._infix(left)
+        return left
+
+    def _prefix(self) -> Node:
+        position, kind = self._here(), self._kind
+        current = Node("current", position)
+        if kind in ("flatten", "filter"):
+            return self._infix(current)
+        token = self._take()
+        match kind:
+            case "unquoted_identifier" if self._kind == "lparen":
+                return Node("function", position, self._arguments(), token["value"])
+            case "unquoted_identifier" | "quoted_identifier" | "literal":
+                node = kind if kind == "literal" else "field"
+                return Node(node, position, value=token["value"])
+            case "current":
+                return current
+            case "expref" | "not":
+                return Node(kind, position, (self._expression(_POWER[kind]),))
+            case "lparen":
+                inside = self._expression()
+                self._take("rparen")
+                return inside
+            case "star":
+                return Node("object_projection", position, (current, self._right_side("star")))
+            case "lbracket":
+                return self._bracketed(position)
+            case "lbrace":
+                return self._hash(position)
+        self._index -= kind != "eof"
+        raise self._unexpected("an expression")
+
+    def _infix(self, left: Node) -> Node:
+        position, kind = self._here(), self._kind
+        self._take()
+        match kind:
+            case "dot" if self._kind == "star":
+                self._take()
+                return self._object_projection(left, position)
+            case "dot":
+                return Node("sub", position, (left, self._after_dot(_POWER[kind])))
+            case "and" | "or" | "pipe":
+                operands = (left, self._expression(_POWER[kind]))
+                return Node("sub" if kind == "pipe" else kind, position, operands)
+            case "lbracket" if self._kind == "star":
+                self._take()
+                self._take("rbracket")
+                return Node("projection", position, (left, self._right_side("star")))
+            case "lbracket":
+                return Node("sub", position, (left, self._index_or_slice(position)))
+            case "flatten":
+                flat = Node("flatten", position, (left,))
+                return Node("projection", position, (flat, self._right_side(kind)))
+            case "filter":
+                condition = self._expression()
+                self._take("rbracket")
+                return Node("filter", position, (left, self._right_side(kind), condition))
+        if kind not in _COMPARATORS:
+            self._index -= 1
+            raise self._unexpected("an operator")
+        # Smithy reports a comparator at its right operand.
         position = self._here()
-        right = self.read(tree["children"][1])
-        return Node("comparator", position, (left, right), _COMPARATORS[tree["value"]])
+        right = self._expression(_POWER[kind])
+        return Node("comparator", position, (left, right), _COMPARATORS[kind])
 
-    def _binary(self, tree: Mapping[str, Any]) -> Node:
-        token = _BINARY[tree["type"]]
-        left = self.read(tree["children"][0])
-        operator = self._take(token)
-        right = self.read(tree["children"][1])
-        kind = "sub" if token == "pipe" else token  # noqa: S105 - a token of a grammar
-        return Node(kind, self._at(operator), (left, right))
+    def _object_projection(self, left: Node, position: Position) -> Node:
+        as_jmespath = self._right_side("dot")
+        right = self._continued(as_jmespath, _POWER["star"])
+        self.parsed_differently |= right is not as_jmespath
+        return Node("object_projection", position, (left, right))
 
-    _and_expression = _or_expression = _pipe = _binary
+    def _right_side(self, kind: str) -> Node:
+        """Parse what a projection applies to each element."""
+        if _POWER[self._kind] < _PROJECTION_STOP:
+            return Node("current", self._here())
+        if self._kind == "dot":
+            self._take()
+            return self._after_dot(_POWER[kind])
+        if self._kind in ("lbracket", "filter"):
+            return self._expression(_POWER[kind])
+        raise self._unexpected("the end of a projection")
 
-    def _not_expression(self, tree: Mapping[str, Any]) -> Node:
-        operator = self._take("not")
-        return Node("not", self._at(operator), (self.read(tree["children"][0]),))
-
-    def _expref(self, tree: Mapping[str, Any]) -> Node:
-        operator = self._take("expref")
-        return Node("expref", self._at(operator), (self.read(tree["children"][0]),))
-
-    def _subexpression(self, tree: Mapping[str, Any]) -> Node:
-        node = self.read(tree["children"][0])
-        for child in tree["children"][1:]:
-            grouped = self._next() in self._grouping
-            position = self._at(self._take("dot"))
-            node = self._continued(Node("sub", position, (node, self.read(child))), grouped=grouped)
-        return node
-
-    def _index_expression(self, tree: Mapping[str, Any]) -> Node:
-        first, *indexes = tree["children"]
-        node = None if first["type"] == "identity" else self.read(first)
-        for index in indexes:
-            bracket = self._at(self._take("lbracket"))
-            right = self._bracketed(index)
-            node = right if node is None else Node("sub", bracket, (node, right))
-        assert node is not None
-        return node
-
-    def _bracketed(self, tree: Mapping[str, Any]) -> Node:
+    def _after_dot(self, power: int) -> Node:
+        if self._kind not in _AFTER_DOT:
+            raise self._expected(*_AFTER_DOT)
+        if self._kind != "lbracket":
+            return self._expression(power)
         position = self._here()
-        while self._peek() != "rbracket":
-            self._take("number", "colon")
-        self._take("rbracket")
-        return Node(tree["type"], position, value=tree.get("value"))
+        self._take()
+        return Node("list", position, self._values("rbracket"))
 
-    def _flatten(self, tree: Mapping[str, Any]) -> Node:
-        left = self.read(tree["children"][0])
-        bracket = self._at(self._take("flatten"))
-        implicit = tree["children"][0]["type"] == "identity"
-        return Node("flatten", bracket if implicit else left.position, (left,))
+    def _bracketed(self, position: Position) -> Node:
+        """Parse what follows a bracket with nothing before it."""
+        if self._kind in ("number", "colon"):
+            return self._index_or_slice(position)
+        if self._kind == "star" and self._tokens[self._index + 1]["type"] == "rbracket":
+            self._index += 2
+            current = Node("current", position)
+            return Node("projection", position, (current, self._right_side("star")))
+        return Node("list", position, self._values("rbracket"))
 
-    def _projection(self, tree: Mapping[str, Any]) -> Node:
-        left_tree, right_tree = tree["children"]
-        left = self.read(left_tree)
-        if left_tree["type"] == "flatten":
-            return Node("projection", self._here(), (left, self._right(right_tree)))
-        if left_tree["type"] == "index_expression" and (
-            left_tree["children"][-1]["type"] == "slice"
-        ):
-            return self._sliced(left, right_tree)
-        self._take("lbracket")
-        position = self._here()
-        self._take("star")
-        self._take("rbracket")
-        return Node("projection", position, (left, self._right(right_tree)))
+    def _index_or_slice(self, position: Position) -> Node:
+        tokens = [self._take("number", "colon")]
+        while (token := self._take("number", "colon", "rbracket"))["type"] != "rbracket":
+            if token["type"] == tokens[-1]["type"] == "number":
+                self._index -= 1
+                raise self._expected("colon", "rbracket")
+            tokens.append(token)
+        colons = [token["type"] for token in tokens].count("colon")
+        if not colons:
+            return Node("index", position, value=tokens[0]["value"])
+        if colons > 2:
+            raise self._error(tokens[-1]["start"], "Too many colons in slice expression")
+        a_slice = Node("slice", position)
+        return Node("projection", position, (a_slice, self._right_side("star")))
 
-    def _sliced(self, node: Node, right_tree: Mapping[str, Any]) -> Node:
-        """A projection of a slice: the slice itself, or the right side of what it is taken of."""
-        a_slice = node if node.kind == "slice" else node.children[1]
-        projection = Node("projection", a_slice.position, (a_slice, self._right(right_tree)))
-        if node.kind == "slice":
-            return projection
-        return replace(node, children=(node.children[0], projection))
+    def _arguments(self) -> tuple[Node, ...]:
+        self._take()
+        if self._kind == "rparen":
+            self._take()
+            return ()
+        return self._values("rparen")
 
-    def _value_projection(self, tree: Mapping[str, Any]) -> Node:
-        left_tree, right_tree = tree["children"]
-        left = self.read(left_tree)
-        grouped = self._next() in self._grouping
-        if self._peek() == "dot":
-            self._take("dot")
-        self._take("star")
-        line, column = self._here()
-        right = self._right(right_tree)
-        node = Node("object_projection", Position(line, column - 1), (left, right))
-        return self._continued(node, grouped=grouped)
+    def _values(self, closing: str) -> tuple[Node, ...]:
+        """Parse expressions between commas up to the closing bracket."""
+        values = [self._expression()]
+        while self._take("comma", closing)["type"] != closing:
+            values.append(self._expression())
+        return tuple(values)
 
-    def _filter_projection(self, tree: Mapping[str, Any]) -> Node:
-        left_tree, right_tree, condition_tree = tree["children"]
-        left = self.read(left_tree)
-        grouped = self._next() in self._grouping
-        self._take("filter")
-        condition = self.read(condition_tree)
-        self._take("rbracket")
-        right = self._right(right_tree)
-        node = Node("filter", condition.position, (left, right, condition))
-        return self._continued(node, grouped=grouped)
-
-    def _right(self, tree: Mapping[str, Any]) -> Node:
-        """The right side of a projection; the dot before it belongs to neither."""
-        if tree["type"] != "identity" and self._peek() == "dot":
-            self._take("dot")
-        return self.read(tree)
-
-    def _continued(self, node: Node, *, grouped: bool) -> Node:
-        """The node, or, if it goes on from an object projection, that with the node inside."""
-        left, *others = node.children
-        if grouped or left.kind != "object_projection":
-            return node
-        self.rearranged = True
-        base, right = left.children
-        inner = replace(node, children=(right, *others))
-        return replace(left, children=(base, self._continued(inner, grouped=False)))
-
-    def _multi_select_list(self, tree: Mapping[str, Any]) -> Node:
-        self._take("lbracket")
-        position = self._here()
-        values = []
-        for child in tree["children"]:
-            values.append(self.read(child))
-            self._take("comma", "rbracket")
-        return Node("list", position, tuple(values))
-
-    def _multi_select_dict(self, tree: Mapping[str, Any]) -> Node:
-        self._take("lbrace")
-        position = self._here()
-        values = []
-        for pair in tree["children"]:
-            self._take("unquoted_identifier", "quoted_identifier")
+    def _hash(self, position: Position) -> Node:
+        values: dict[str, Node] = {}
+        while True:
+            name = self._take(*_IDENTIFIERS)["value"]
             self._take("colon")
-            values.append(self.read(pair["children"][0]))
-            if self._peek() not in ("comma", "rbrace"):
-                # jmespath.py does without the comma, the grammar does not.
-                raise self._refuse("Expected [']', ','], but found {}")
-            self._take("comma", "rbrace")
-        names = tuple(pair["value"] for pair in tree["children"])
-        return Node("hash", position, tuple(values), names)
-
-
-def _grouping_parentheses(tokens: Sequence[Mapping[str, Any]]) -> frozenset[int]:
-    """Parentheses that leave no trace in the tree: all but those of calls."""
-    grouping: set[int] = set()
-    opened: list[int] = []
-    for index, token in enumerate(tokens):
-        if token["type"] == "lparen":
-            opened.append(index)
-        elif token["type"] == "rparen":
-            left = opened.pop()
-            if not left or tokens[left - 1]["type"] != "unquoted_identifier":
-                grouping |= {left, index}
-    return frozenset(grouping)
+            values[name] = self._expression()
+            if self._take("comma", "rbrace")["type"] == "rbrace":
+                return Node("hash", position, tuple(values.values()), tuple(values))

@@ -1,10 +1,11 @@
-"""Whether an operation is one to ask again and again.
+"""Whether an operation can be polled, and whether a path reads a page of a longer list.
 
 | rule | severity | id |
 |---|---|---|
-| it changes nothing, as far as name and method tell | DANGER | `WaiterOperationNotReadOnly.W` |
-| that it changes nothing can be told | NOTE | `WaiterOperationNotReadOnly.W` |
-| no path reads what comes in pages: a look sees the first only | NOTE | `WaiterPaginatedPath.W.i` |
+| name and method do not say that the operation changes anything | DANGER | \
+`WaiterOperationNotReadOnly.W` |
+| name and method say that it changes nothing | NOTE | `WaiterOperationNotReadOnly.W` |
+| no path reads a paginated member | NOTE | `WaiterPaginatedPath.W.i` |
 """
 
 from __future__ import annotations
@@ -12,58 +13,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..definitions.operation_names import READS, SAFE_METHODS, is_changing, verb_of
-from ..engine.model import WaiterDefinition
-from .events import Severity, Target, ValidationEvent
-from .expressions import ExpressionSyntaxError, parse
-from .paths import TracedPath
+from .events import Finding, Severity
+from .paths import TracedPath, members_read
 from .shapes import Operation
-from .tracing import trace
 
 
-def check_operation(
-    target: Target, operation: Operation, waiter: WaiterDefinition, paths: list[TracedPath | None]
-) -> Iterator[ValidationEvent]:
-    """Check the operation of a waiter, and what its paths read of it.
-
-    Args:
-        target: what events are about.
-        operation: the operation.
-        waiter: the waiter.
-        paths: its acceptors' paths; None for an acceptor that has none, or none that parses.
-    """
-    found = _doubt(operation)
-    if found is not None:
-        severity, message = found
-        event_id = f"WaiterOperationNotReadOnly.{waiter.name}"
-        text = f"Waiter `{waiter.name}`: {message}"
-        yield target.event(severity, event_id, text, waiter=waiter.name)
-    for index, path in enumerate(paths):
-        for page in () if path is None else _paginated(operation, path):
-            yield target.of_acceptor(
-                Severity.NOTE,
-                f"WaiterPaginatedPath.{waiter.name}.{index}",
-                f"`{page}` comes in pages, of which each look sees the first only",
-                waiter=waiter.name,
-                acceptor=index,
-            )
-
-
-def _doubt(operation: Operation) -> tuple[Severity, str] | None:
+def check_operation(operation: Operation, paths: list[TracedPath | None]) -> Iterator[Finding]:
+    """Check the operation of a waiter, and what its paths read; see `check_acceptors`."""
+    name, method = operation.name, operation.http_method
+    rule, text = "WaiterOperationNotReadOnly", f"every attempt calls {name}, which"
     if operation.read_only:
-        return None
-    method = operation.http_method
-    if is_changing(operation.name, method):
-        return Severity.DANGER, f"every look calls {operation.name}, which does not only read"
-    if verb_of(operation.name) in READS or method in SAFE_METHODS or method is None:
-        return None
-    return Severity.NOTE, f"nothing tells that {operation.name} ({method}) only reads"
-
-
-def _paginated(operation: Operation, path: TracedPath) -> Iterator[str]:
+        pass
+    elif is_changing(name, method):
+        yield Finding(Severity.DANGER, rule, f"{text} may modify resources")
+    elif verb_of(name) not in READS and method not in (*SAFE_METHODS, None):
+        yield Finding(Severity.NOTE, rule, f"{text} is not known to be read-only ({method})")
     for page in operation.pages:
-        try:
-            _, met = trace(parse(page).root, operation.output)
-        except ExpressionSyntaxError:  # a model's own business
-            continue
-        if met.members and met.members <= path.members:
-            yield page
+        members = members_read(page, operation.output)
+        text = f"`{page}` is paginated; each attempt sees only the first page"
+        for index, path in enumerate(paths):
+            if path is not None and members and members <= path.members:
+                yield Finding(Severity.NOTE, "WaiterPaginatedPath", text, index)

@@ -1,7 +1,7 @@
-"""Sample data for a shape, as Smithy makes it up for its linter.
+"""Sample data for a shape, made the way Smithy makes it for its linter.
 
-Everything a model can have is there: all members of a structure (of a union too), two elements in
-each list unless its length forbids. Where a shape contains itself, nobody can know: `ANY`.
+A sample has everything that the model allows: all members of a structure or union, two elements in
+each list unless its length forbids. Where a shape contains itself, the value is `ANY`.
 """
 
 from __future__ import annotations
@@ -9,72 +9,66 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .shapes import Kind, Member, Shape
+from botocore.model import ListShape, MapShape, Shape, StructureShape
+
+from .shapes import members_of
 from .type_checker import ANY
 
-_EXAMPLES: dict[Kind, Any] = {
-    Kind.BLOB: "blob",
-    Kind.BOOLEAN: True,
-    Kind.TIMESTAMP: 0,
-    Kind.DOCUMENT: ANY,
-    Kind.UNKNOWN: ANY,
-}
+_EXAMPLES = {"blob": "blob", "boolean": True, "timestamp": 0}
+_NUMBERS = ("integer", "long", "float", "double")
 
 
 def sample(shape: Shape | None) -> Any:
-    """A sample of an operation's input or output; an absent one is an empty structure."""
+    """Return a sample of an operation's input or output; without one, an empty structure."""
     return {} if shape is None else _sample(shape, frozenset())
 
 
 def _sample(shape: Shape, seen: frozenset[str]) -> Any:
-    match shape.kind:
-        case Kind.STRUCTURE:
-            return _Structure(shape, seen)
-        case Kind.LIST:
-            return [_member(shape.element, seen)] * int(_clamped(2, shape))
-        case Kind.MAP:
-            return _map(shape, seen)
-        case Kind.STRING:
-            return "a" * int(_clamped(2, shape))
-        case Kind.NUMBER:
-            return _clamped(8, shape)
-        case kind:
-            return _EXAMPLES[kind]
+    if isinstance(shape, StructureShape):
+        return ANY if shape.is_document_type else _Structure(shape, seen)
+    if isinstance(shape, ListShape):
+        return [_member(shape, "member", shape.member, seen)] * int(_clamped(2, shape))
+    if isinstance(shape, MapShape):
+        key = _member(shape, "key", shape.key, seen)
+        value = _member(shape, "value", shape.value, seen | {f"{shape.name}$key"})
+        return {f"{key}{number}": value for number in range(int(_clamped(2, shape)))}
+    if shape.type_name in ("string", "char", "character"):
+        return "a" * int(_clamped(2, shape))
+    return (
+        _clamped(8, shape) if shape.type_name in _NUMBERS else _EXAMPLES.get(shape.type_name, ANY)
+    )
 
 
-def _member(member: Member, seen: frozenset[str]) -> Any:
-    if member.identity in seen:
-        return ANY
-    return _sample(member.target, seen | {member.identity})
+def _member(shape: Shape, name: str, target: Shape, seen: frozenset[str]) -> Any:
+    identity = f"{shape.name}${name}"
+    return ANY if identity in seen else _sample(target, seen | {identity})
 
 
-def _map(shape: Shape, seen: frozenset[str]) -> dict[str, Any]:
-    key = _member(shape.key, seen)
-    value = _member(shape.element, seen | {shape.key.identity})
-    names = [f"{key}{number}" for number in range(int(_clamped(2, shape)))]
-    return dict.fromkeys(_as_hash_map_orders(names), value)
-
-
-def _clamped(wanted: float, shape: Shape) -> float:
-    value = wanted if shape.minimum is None else max(wanted, shape.minimum)
-    return value if shape.maximum is None else min(value, shape.maximum)
+def _clamped(value: float, shape: Shape) -> float:
+    value = max(value, shape.metadata.get("min", value))
+    return float(min(value, shape.metadata.get("max", value)))
 
 
 class _Structure(Mapping[str, Any]):
-    """The sample of a structure, made up member by member as it is asked for.
+    """The sample of a structure, whose members are made when they are read.
 
-    A response's shape taken apart to its leaves can be a million times larger than what any
-    expression looks at.
+    All members of a response, down to the leaves, can be a million times more than an expression
+    reads.
     """
 
-    def __init__(self, shape: Shape, seen: frozenset[str]) -> None:
-        self._members = shape.members
+    def __init__(self, shape: StructureShape, seen: frozenset[str]) -> None:
+        self._shape = shape
+        self._members = members_of(shape)
         self._seen = seen
         self._made: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._made:
-            self._made[name] = _member(self._members[name], self._seen | self._before(name))
+            # Smithy visits members in order, and none of them a second time.
+            names = list(self._members)
+            visited = {f"{self._shape.name}${other}" for other in names[: names.index(name)]}
+            target = self._members[name]
+            self._made[name] = _member(self._shape, name, target, self._seen | visited)
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -83,26 +77,5 @@ class _Structure(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._members)
 
-    def _before(self, name: str) -> frozenset[str]:
-        """The members before this one: Smithy has visited them, and does not do so twice."""
-        visited: list[str] = []
-        for other, member in self._members.items():
-            if other == name:
-                break
-            visited.append(member.identity)
-        return frozenset(visited)
-
-
-def _as_hash_map_orders(names: list[str]) -> list[str]:
-    """Keys in the order of a Java hash map, which messages about a missing field list them in."""
-    buckets = 16
-    while len(names) > buckets * 0.75:
-        buckets *= 2
-
-    def bucket(name: str) -> int:
-        code = 0
-        for character in name:
-            code = (31 * code + ord(character)) & 0xFFFFFFFF
-        return (code ^ (code >> 16)) & (buckets - 1)
-
-    return sorted(names, key=bucket)
+    def __contains__(self, name: object) -> bool:
+        return name in self._members

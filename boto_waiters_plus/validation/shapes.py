@@ -1,97 +1,41 @@
-"""Shapes and operations as the rules see them, whatever model they come from."""
+"""Operations as the rules see them; their shapes are `botocore.model.Shape`s."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
-from functools import cached_property
+
+from botocore.model import ListShape, Shape, StructureShape
+
+UNKNOWN = Shape("", {"type": "unknown"})
+"""A shape that no model defines."""
 
 
-class Kind(Enum):
-    """What a shape's values are."""
-
-    BLOB = "blob"
-    BOOLEAN = "boolean"
-    NUMBER = "number"
-    STRING = "string"
-    TIMESTAMP = "timestamp"
-    DOCUMENT = "document"
-    LIST = "list"
-    MAP = "map"
-    STRUCTURE = "structure"
-    """Structures and unions."""
-    UNKNOWN = "unknown"
+def members_of(shape: Shape | None) -> Mapping[str, Shape]:
+    """Return the members of a structure or union; none of any other shape."""
+    return shape.members if isinstance(shape, StructureShape) else {}
 
 
-class Shape:
-    """A shape of a model; what it consists of is looked up when asked for.
-
-    Args:
-        name: what the model calls it.
-        kind: what its values are.
-        parts: gives its members, or what a list (`member`) or a map (`key`, `value`) is made of.
-        minimum: the least length or number that the model allows, if it says.
-        maximum: the greatest.
-        enum: the values, if it is an enumeration of strings.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        kind: Kind,
-        parts: Callable[[], Mapping[str, Member]],
-        *,
-        minimum: float | None = None,
-        maximum: float | None = None,
-        enum: Iterable[str] = (),
-    ) -> None:
-        self.name = name
-        self.kind = kind
-        self.minimum = minimum
-        self.maximum = maximum
-        self.enum = tuple(enum)
-        self._look_up = parts
-
-    @cached_property
-    def _parts(self) -> Mapping[str, Member]:
-        return self._look_up()
-
-    @property
-    def members(self) -> Mapping[str, Member]:
-        """The members of a structure, in order; empty for all else."""
-        return self._parts if self.kind is Kind.STRUCTURE else {}
-
-    @property
-    def element(self) -> Member:
-        """What a list or a map holds."""
-        return self._parts["value" if self.kind is Kind.MAP else "member"]
-
-    @property
-    def key(self) -> Member:
-        """The keys of a map."""
-        return self._parts["key"]
+def element_of(shape: Shape | None) -> Shape | None:
+    """Return the shape of a list's elements; None if the shape is no list."""
+    return shape.member if isinstance(shape, ListShape) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A part of a shape."""
-
-    identity: str
-    """Tells this member of this shape from any other."""
-    target: Shape
+def enum_of(shape: Shape) -> tuple[str, ...]:
+    """Return the values of an enumeration; none of any other shape."""
+    return tuple(shape.metadata.get("enum", ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelledError:
-    """An error that a model knows."""
+    """An error that a model defines."""
 
     shape: str
     """The absolute shape id."""
     code: str | None = None
-    """What is on the wire, where the model says that it is not the shape's name."""
+    """The error code on the wire, where the model states one."""
     status: int | None = None
-    """The HTTP status, if the model tells it."""
+    """The HTTP status, where the model states one."""
 
     @property
     def name(self) -> str:
@@ -101,25 +45,26 @@ class ModelledError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """What the rules ask of an operation."""
+    """An operation of a Smithy model or of botocore."""
 
     shape: str
+    """The absolute shape id."""
     input: Shape | None
     """None for an operation without input."""
     output: Shape | None
     errors: tuple[ModelledError, ...]
-    codes_count: bool = False
-    """Whether an `errorType` may name the code on the wire: where it is matched by it as well."""
+    matches_codes: bool = False
+    """Whether an `errorType` may name the code on the wire."""
     other_errors: tuple[str, ...] = ()
     """Names of errors that only other operations of the service have, for suggestions."""
     http_method: str | None = None
     read_only: bool = False
-    """Whether the model says so (`smithy.api#readonly`)."""
+    """Whether the model has the trait `smithy.api#readonly`."""
     event_stream: bool = False
     known: bool = True
-    """Whether the shapes are those of a model; else nothing is said of what expressions give."""
+    """Whether the shapes are those of a model; if not, return types are not checked."""
     pages: tuple[str, ...] = ()
-    """Expressions on the output that give what is spread over pages."""
+    """Expressions on the output for what is spread over pages."""
 
     @property
     def name(self) -> str:

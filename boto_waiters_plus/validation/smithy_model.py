@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..definitions.smithy import UNIT
-from .shapes import Kind, Member, ModelledError, Operation, Shape
+from botocore.model import Shape, ShapeResolver
 
-_KINDS = {
-    "blob": Kind.BLOB,
-    "boolean": Kind.BOOLEAN,
-    "document": Kind.DOCUMENT,
-    "timestamp": Kind.TIMESTAMP,
-    **dict.fromkeys(("string", "enum"), Kind.STRING),
-    **dict.fromkeys(
-        ("byte", "short", "integer", "long", "float", "double", "intEnum"), Kind.NUMBER
-    ),
-    **dict.fromkeys(("bigInteger", "bigDecimal"), Kind.NUMBER),
-    **dict.fromkeys(("list", "set"), Kind.LIST),
-    "map": Kind.MAP,
-    **dict.fromkeys(("structure", "union"), Kind.STRUCTURE),
+from ..definitions.smithy import UNIT
+from .shapes import ModelledError, Operation, members_of
+
+# Smithy's types as botocore names them; types of one name are left out.
+_TYPES = {
+    **dict.fromkeys(("union",), "structure"),
+    **dict.fromkeys(("set",), "list"),
+    **dict.fromkeys(("enum",), "string"),
+    **dict.fromkeys(("byte", "short", "intEnum", "bigInteger", "bigDecimal"), "integer"),
 }
 _PRELUDE = "smithy.api#"
 _STREAMING = "smithy.api#streaming"
@@ -29,25 +24,24 @@ _LIFECYCLE = ("create", "put", "read", "update", "delete", "list")
 
 
 class SmithyModel:
-    """The shapes of one or several documents.
+    """The shapes of one or several documents, with what they inherit from mixins.
 
     Args:
         shapes: shape definitions by absolute shape id, `apply` statements excluded.
     """
 
     def __init__(self, shapes: Mapping[str, Mapping[str, Any]]) -> None:
-        self.shapes = shapes
-        self._views: dict[str, Shape] = {}
+        self._shapes = {shape_id: _flattened(shape_id, shapes) for shape_id in shapes}
+        # The stub expects shapes where the resolver takes their descriptions.
+        self._resolver = ShapeResolver(_ConvertedShapes(self._shapes))  # type: ignore[arg-type]
 
     def shape(self, shape_id: str) -> Shape:
-        """A shape by its id; one that is not in the model is of kind `UNKNOWN`."""
-        if shape_id not in self._views:
-            self._views[shape_id] = self._view(shape_id)
-        return self._views[shape_id]
+        """Return a shape by its id; a shape that the model lacks has the type `unknown`."""
+        return self._resolver.get_shape_by_name(shape_id)
 
     def operation(self, shape_id: str) -> Operation:
-        """An operation by its id."""
-        definition = self._with_mixins(shape_id)
+        """Return an operation by its id."""
+        definition = self._shapes[shape_id]
         traits = self.traits(shape_id)
         method = as_mapping(traits.get("smithy.api#http")).get("method")
         items = as_mapping(traits.get("smithy.api#paginated")).get("items")
@@ -63,12 +57,12 @@ class SmithyModel:
             pages=(items,) if isinstance(items, str) else (),
         )
 
-    def services(self) -> Iterator[str]:
-        """The ids of the services, sorted."""
-        return iter(sorted(i for i, shape in self.shapes.items() if shape.get("type") == "service"))
+    def services(self) -> list[str]:
+        """Return the ids of the services, sorted."""
+        return sorted(i for i, shape in self._shapes.items() if shape.get("type") == "service")
 
     def operations_of(self, service: str) -> set[str]:
-        """The operations in a service's closure, those of its resources included."""
+        """Return the operations in a service's closure, those of its resources included."""
         found: set[str] = set()
         visited: set[str] = set()
         waiting = [service]
@@ -77,7 +71,7 @@ class SmithyModel:
             if shape_id in visited:
                 continue
             visited.add(shape_id)
-            shape = self._with_mixins(shape_id)
+            shape = as_mapping(self._shapes.get(shape_id))
             for member in ("operations", "collectionOperations"):
                 found.update(_targets(shape.get(member)))
             found.update(_targets([shape.get(member) for member in _LIFECYCLE]))
@@ -85,82 +79,8 @@ class SmithyModel:
         return found
 
     def traits(self, shape_id: str) -> Mapping[str, Any]:
-        """The traits of a shape: its own, and those its mixins do not keep to themselves."""
-        traits: dict[str, Any] = {}
-        shape = as_mapping(self.shapes.get(shape_id))
-        for mixin in self._mixins(shape_id):
-            inherited = dict(self.traits(mixin))
-            settings = as_mapping(inherited.pop(_MIXIN, None))
-            for local in settings.get("localTraits") or ():
-                inherited.pop(local, None)
-            traits |= inherited
-        return {**traits, **as_mapping(shape.get("traits"))}
-
-    def members(self, shape_id: str) -> dict[str, Mapping[str, Any]]:
-        """The members of a shape, those of its mixins first."""
-        members: dict[str, Mapping[str, Any]] = {}
-        shape = as_mapping(self.shapes.get(shape_id))
-        for mixin in self._mixins(shape_id):
-            members.update(self.members(mixin))
-        members.update(
-            (name, as_mapping(member)) for name, member in as_mapping(shape.get("members")).items()
-        )
-        return members
-
-    def _mixins(self, shape_id: str) -> list[str]:
-        """The mixins of a shape, without those that mix it in themselves (a broken model's)."""
-        direct = _targets(as_mapping(self.shapes.get(shape_id)).get("mixins"))
-        return [mixin for mixin in direct if shape_id not in self._mixed_into(mixin)]
-
-    def _mixed_into(self, shape_id: str) -> set[str]:
-        """A shape with all its mixins and theirs."""
-        found: set[str] = set()
-        waiting = [shape_id]
-        while waiting:
-            mixin = waiting.pop()
-            if mixin not in found:
-                found.add(mixin)
-                waiting += _targets(as_mapping(self.shapes.get(mixin)).get("mixins"))
-        return found
-
-    def _view(self, shape_id: str) -> Shape:
-        definition = as_mapping(self.shapes.get(shape_id))
-        name = str(definition.get("type") or _prelude_type(shape_id))
-        kind = _KINDS.get(name, Kind.UNKNOWN)
-        traits = self.traits(shape_id)
-        bound = "smithy.api#range" if kind is Kind.NUMBER else "smithy.api#length"
-        bounds = as_mapping(traits.get(bound))
-        return Shape(
-            shape_id,
-            kind,
-            lambda: self._parts(shape_id, kind),
-            minimum=bounds.get("min"),
-            maximum=bounds.get("max"),
-            enum=_enum_values(name, self.members(shape_id), traits),
-        )
-
-    def _parts(self, shape_id: str, kind: Kind) -> dict[str, Member]:
-        definition = as_mapping(self.shapes.get(shape_id))
-        parts: dict[str, Mapping[str, Any]] = self.members(shape_id)
-        for name in {Kind.LIST: ("member",), Kind.MAP: ("key", "value")}.get(kind, ()):
-            # Smithy 2.0 has them beside `type`, a mixin of a list among the members.
-            parts[name] = as_mapping(definition.get(name)) or parts.get(name, {})
-        return {
-            name: Member(f"{shape_id}${name}", self.shape(str(part.get("target", ""))))
-            for name, part in parts.items()
-        }
-
-    def _with_mixins(self, shape_id: str) -> dict[str, Any]:
-        """An operation, service or resource with what its mixins add."""
-        shape = dict(as_mapping(self.shapes.get(shape_id)))
-        for mixin in self._mixins(shape_id):
-            for name, value in self._with_mixins(mixin).items():
-                own = shape.get(name)
-                if isinstance(own, list) and isinstance(value, list):
-                    shape[name] = [*value, *own]
-                elif name not in ("type", "traits"):
-                    shape.setdefault(name, value)
-        return shape
+        """Return the traits of a shape."""
+        return _part(self._shapes, shape_id, "traits")
 
     def _structure(self, operation: Mapping[str, Any], member: str) -> Shape | None:
         target = as_mapping(operation.get(member)).get("target", UNIT)
@@ -178,18 +98,81 @@ class SmithyModel:
             )
 
     def _streams_events(self, structure: Shape | None) -> bool:
-        if structure is None:
-            return False
         return any(
-            as_mapping(self.shapes.get(member.target.name)).get("type") == "union"
-            and _STREAMING in self.traits(member.target.name)
-            for member in structure.members.values()
+            as_mapping(self._shapes.get(member.name)).get("type") == "union"
+            and _STREAMING in self.traits(member.name)
+            for member in members_of(structure).values()
         )
 
 
+class _ConvertedShapes(dict[str, dict[str, Any]]):
+    """The shapes of a model in botocore's form, each converted when it is first looked up."""
+
+    def __init__(self, shapes: Mapping[str, Mapping[str, Any]]) -> None:
+        super().__init__()
+        self._shapes = shapes
+
+    def __missing__(self, shape_id: str) -> dict[str, Any]:
+        definition = as_mapping(self._shapes.get(shape_id))
+        name = str(definition.get("type") or _prelude_type(shape_id))
+        kind = _TYPES.get(name, name)
+        members = _part(self._shapes, shape_id, "members")
+        traits = _part(self._shapes, shape_id, "traits")
+        shape: dict[str, Any] = {"type": kind}
+        if kind == "structure":
+            shape["members"] = {name: _reference(member) for name, member in members.items()}
+        for part in {"list": ("member",), "map": ("key", "value")}.get(kind, ()):
+            # Smithy 2.0 has these beside `type`, a mixin of a list among the members.
+            shape[part] = _reference(definition.get(part) or members.get(part))
+        bounds = traits.get("smithy.api#length", traits.get("smithy.api#range"))
+        shape |= {n: b for n, b in as_mapping(bounds).items() if isinstance(b, (int, float))}
+        if values := list(_enum_values(name, members, traits)):
+            shape["enum"] = values
+        self[shape_id] = shape
+        return shape
+
+
 def as_mapping(value: Any) -> Mapping[str, Any]:
-    """The value itself if it is an object, else an empty one: broken models are checked too."""
+    """Return an object as it is, anything else as an empty one: broken models are checked too."""
     return value if isinstance(value, Mapping) else {}
+
+
+def _part(shapes: Mapping[str, Any], shape_id: str, part: str) -> Mapping[str, Any]:
+    return as_mapping(as_mapping(shapes.get(shape_id)).get(part))
+
+
+def _flattened(
+    shape_id: str, shapes: Mapping[str, Mapping[str, Any]], users: tuple[str, ...] = ()
+) -> Mapping[str, Any]:
+    """Return a shape with what its mixins add; `users` are the shapes that mix it in."""
+    shape = shapes.get(shape_id, {})
+    flat: dict[str, Any] = {}
+    for mixin in _targets(shape.get("mixins")):
+        if mixin not in (*users, shape_id):  # else the model is broken
+            inherited = dict(_flattened(mixin, shapes, (*users, shape_id)))
+            traits = as_mapping(inherited.get("traits"))
+            local = as_mapping(traits.get(_MIXIN)).get("localTraits")
+            not_inherited = [_MIXIN, *(local if isinstance(local, list) else ())]
+            kept = {name: v for name, v in traits.items() if name not in not_inherited}
+            flat = _merged(flat, {**inherited, "traits": kept})
+    return _merged(flat, shape) if flat else shape
+
+
+def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(one)
+    for name, value in other.items():
+        own = merged.get(name)
+        if isinstance(own, list) and isinstance(value, list):
+            merged[name] = [*own, *value]
+        elif isinstance(own, Mapping) and isinstance(value, Mapping):
+            merged[name] = {**own, **value}
+        else:
+            merged[name] = value
+    return merged
+
+
+def _reference(member: Any) -> dict[str, str]:
+    return {"shape": str(as_mapping(member).get("target", ""))}
 
 
 def _targets(references: Any) -> list[str]:
@@ -200,20 +183,21 @@ def _targets(references: Any) -> list[str]:
 
 
 def _prelude_type(shape_id: str) -> str:
-    """The type of a shape that is not in the model: `smithy.api#PrimitiveLong` is a `long`."""
+    """Return the type of a shape of the prelude: `smithy.api#PrimitiveLong` is a `long`."""
     if shape_id == UNIT:
         return "structure"
-    name = shape_id.removeprefix(_PRELUDE) if shape_id.startswith(_PRELUDE) else ""
-    name = name.removeprefix("Primitive")
+    if not shape_id.startswith(_PRELUDE):
+        return "unknown"
+    name = shape_id.removeprefix(_PRELUDE).removeprefix("Primitive")
     return name[:1].lower() + name[1:]
 
 
-def _enum_values(
-    kind: str, members: Mapping[str, Mapping[str, Any]], traits: Mapping[str, Any]
-) -> Iterator[str]:
+def _enum_values(kind: str, members: Mapping[str, Any], traits: Mapping[str, Any]) -> Iterator[str]:
     if kind == "enum":
         for name, member in members.items():
-            yield str(as_mapping(member.get("traits")).get("smithy.api#enumValue", name))
+            yield str(
+                as_mapping(as_mapping(member).get("traits")).get("smithy.api#enumValue", name)
+            )
     values = traits.get("smithy.api#enum")
     if kind == "string" and isinstance(values, list):
         for value in values:

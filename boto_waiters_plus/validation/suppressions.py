@@ -1,8 +1,8 @@
-"""Events that somebody said are meant so.
+"""Suppressions: events that a model declares intended.
 
-Two forms, both Smithy's: the trait `smithy.api#suppress` on the operation (a list of event ids),
-and `metadata.suppressions` of the model (objects with `id`, `namespace` and, if they like,
-`reason`). An id names an event and all below it: `WaitableTraitInvalidErrorType` stands for
+Both forms are Smithy's: the trait `smithy.api#suppress` on the operation (a list of event ids), and
+`metadata.suppressions` of the model (objects with `id`, `namespace` and optionally `reason`). An id
+covers an event and all below it: `WaitableTraitInvalidErrorType` covers
 `WaitableTraitInvalidErrorType.BucketExists.1`. An ERROR cannot be suppressed.
 """
 
@@ -19,17 +19,17 @@ SUPPRESS = "smithy.api#suppress"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suppression:
-    """What is suppressed, and where."""
+    """Which events are suppressed, and where."""
 
     id: str
     shape: str | None = None
-    """The one shape; None: every shape of the namespace."""
+    """The shape; None for every shape of the namespace."""
     namespace: str = "*"
-    """`*` stands for all."""
+    """`*` for all namespaces."""
     reason: str | None = None
 
     def covers(self, event: ValidationEvent) -> bool:
-        """Whether this event is suppressed."""
+        """Tell whether an event is suppressed."""
         if event.severity is Severity.ERROR:
             return False
         if event.id != self.id and not event.id.startswith(f"{self.id}."):
@@ -40,7 +40,7 @@ class Suppression:
 
 
 def of_trait(shape: str, traits: Mapping[str, Any]) -> Iterator[Suppression]:
-    """The suppressions in the traits of a shape."""
+    """Yield the suppressions in the traits of a shape."""
     ids = traits.get(SUPPRESS)
     for event_id in ids if isinstance(ids, list) else ():
         if isinstance(event_id, str):
@@ -48,7 +48,7 @@ def of_trait(shape: str, traits: Mapping[str, Any]) -> Iterator[Suppression]:
 
 
 def of_metadata(metadata: Any) -> Iterator[Suppression]:
-    """The suppressions in the metadata of a model."""
+    """Yield the suppressions in the metadata of a model."""
     entries = metadata.get("suppressions") if isinstance(metadata, Mapping) else None
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, Mapping) and isinstance(entry.get("id"), str):
@@ -60,10 +60,10 @@ def of_metadata(metadata: Any) -> Iterator[Suppression]:
             )
 
 
-def suppressed(
+def apply_suppressions(
     events: Iterable[ValidationEvent], suppressions: Iterable[Suppression]
 ) -> Iterator[ValidationEvent]:
-    """The events, those that are suppressed with that severity."""
+    """Yield the events; suppressed events have the severity SUPPRESSED."""
     suppressions = tuple(suppressions)
     for event in events:
         covering = next((each for each in suppressions if each.covers(event)), None)

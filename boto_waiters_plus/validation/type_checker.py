@@ -1,21 +1,23 @@
-"""Evaluates an expression on sample data and says what cannot be right.
+"""The static analysis of JMESPath expressions: Smithy's linter.
 
-The rules, the texts and the positions are those of Smithy's linter, its oddities included: a
-definition that is clean here is clean there. Values are JSON values; what nobody can know is `ANY`.
+It evaluates an expression on sample data and reports what cannot be right. Its rules are those of
+Smithy's linter, oddities included: an expression that is clean here is clean there. Values are JSON
+values; a value that is not known is `ANY`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import operator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from .events import Severity
-from .expressions import Expression, ExpressionSyntaxError, Node
+from .expressions import Expression, ExpressionSyntaxError, Node, Position
 
 
 class _Unknown:
-    """A value that JSON has no word for."""
+    """A value that JSON cannot express."""
 
     def __init__(self, type_name: str) -> None:
         self.type_name = type_name
@@ -30,110 +32,75 @@ _REFERENCE: Final = _Unknown("expression")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something in an expression that is wrong, or looks it."""
+    """A problem of an expression."""
 
     severity: Severity
-    line: int
-    column: int
     message: str
+    position: Position
 
     def __str__(self) -> str:
-        return f"[{self.severity}] {self.message} ({self.line}:{self.column})"
+        return f"{self.message} ({self.position.line}:{self.position.column})"
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the checker found out about an expression."""
+class LintResult:
+    """The result of checking an expression."""
 
     return_type: str
     problems: tuple[Problem, ...]
-    """In the alphabetical order of their texts, as Smithy gives them."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Signature:
-    """What a function takes and gives.
-
-    Parameters are type names: one, several that will do (`array|string`), or an array of one
-    (`array<number>`). `more` is the type of any number of further arguments.
-    """
-
-    result: Any
-    parameters: tuple[str, ...] = ()
-    more: str | None = None
-
-    def complaint(self, name: str, count: int) -> str | None:
-        """What is wrong with this many arguments."""
-        wanted = len(self.parameters)
-        if count < wanted or (self.more is None and count > wanted):
-            return f"{name} function expected {wanted} arguments, but was given {count}"
-        return None
-
-    def parameter(self, index: int) -> str:
-        """The type of an argument."""
-        if index < len(self.parameters):
-            return self.parameters[index]
-        return self.more or "any"
-
-
-# The result of a function is a sample of its type. ends_with, max and min give numbers in Smithy.
-_FUNCTIONS: dict[str, _Signature] = {
-    "abs": _Signature(0, ("number",)),
-    "avg": _Signature(0, ("array<number>",)),
-    "ceil": _Signature(0, ("number",)),
-    "contains": _Signature(result=False, parameters=("array|string", "any")),
-    "ends_with": _Signature(0, ("string", "string")),
-    "floor": _Signature(0, ("number",)),
-    "join": _Signature("", ("string", "array<string>")),
-    "keys": _Signature([], ("object",)),
-    "length": _Signature(0, ("string|array|object",)),
-    "map": _Signature([], ("expression", "array")),
-    "max": _Signature(0, ("array",)),
-    "max_by": _Signature(0, ("array", "expression")),
-    "merge": _Signature({}, (), "object"),
-    "min": _Signature(0, ("array",)),
-    "min_by": _Signature(0, ("array", "expression")),
-    "not_null": _Signature(ANY, ("any",), "any"),
-    "reverse": _Signature([], ("array|string",)),
-    "sort": _Signature([], ("array",)),
-    "sort_by": _Signature([], ("array", "expression")),
-    "starts_with": _Signature(result=False, parameters=("string", "string")),
-    "sum": _Signature(0, ("array<number>",)),
-    "to_array": _Signature([], ("any",)),
-    "to_number": _Signature(0, ("any",)),
-    "to_string": _Signature("", ("any",)),
-    "type": _Signature("", ("any",)),
-    "values": _Signature([], ("object",)),
+# Of each function: a sample of its result and the types of its parameters. `array|string` is either
+# type, `array<number>` a list of numbers; `...` repeats the parameter before it. ends_with, max and
+# min return numbers in Smithy.
+_FUNCTIONS: dict[str, tuple[Any, str]] = {
+    "abs": (0, "number"),
+    "avg": (0, "array<number>"),
+    "ceil": (0, "number"),
+    "contains": (False, "array|string any"),
+    "ends_with": (0, "string string"),
+    "floor": (0, "number"),
+    "join": ("", "string array<string>"),
+    "keys": ([], "object"),
+    "length": (0, "string|array|object"),
+    "map": ([], "expression array"),
+    "max": (0, "array"),
+    "max_by": (0, "array expression"),
+    "merge": ({}, "object ..."),
+    "min": (0, "array"),
+    "min_by": (0, "array expression"),
+    "not_null": (ANY, "any any ..."),
+    "reverse": ([], "array|string"),
+    "sort": ([], "array"),
+    "sort_by": ([], "array expression"),
+    "starts_with": (False, "string string"),
+    "sum": (0, "array<number>"),
+    "to_array": ([], "any"),
+    "to_number": (0, "any"),
+    "to_string": ("", "any"),
+    "type": ("", "any"),
+    "values": ([], "object"),
 }
 
-_ORDER: dict[str, Callable[[float, float], bool]] = {
-    "<": lambda left, right: left < right,
-    "<=": lambda left, right: left <= right,
-    ">": lambda left, right: left > right,
-    ">=": lambda left, right: left >= right,
-}
+_ORDER = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
-def lint(expression: Expression, current: Any = ANY) -> Verdict:
-    """Check an expression against the value it will be applied to.
-
-    Args:
-        expression: the expression.
-        current: a sample of that value; `ANY` says nothing about it.
+def lint(expression: Expression, current: Any = ANY) -> LintResult:
+    """Check an expression on a sample of the value it will be applied to.
 
     Raises:
-        ExpressionSyntaxError: it parses, but is nested too deeply to be followed.
+        ExpressionSyntaxError: the expression is nested too deeply.
     """
     problems: set[Problem] = set()
     try:
         result = _Checker(current, problems).visit(expression.root)
     except RecursionError as error:
         raise ExpressionSyntaxError("nested too deeply") from error
-    return Verdict(type_of(result), tuple(sorted(problems, key=str)))
+    return LintResult(type_of(result), tuple(sorted(problems, key=str)))
 
 
 def type_of(value: Any) -> str:
-    """The JMESPath type of a value, `any` where it is not known."""
+    """Return the JMESPath type of a value; `any` if it is not known."""
     if isinstance(value, bool):
         return "boolean"
     if value is None:
@@ -145,7 +112,7 @@ def type_of(value: Any) -> str:
 
 
 class _Checker:
-    """Visits an expression with one value as the current one."""
+    """Evaluates an expression with one value as the current node."""
 
     __slots__ = ("_here", "_of_references", "_problems")
 
@@ -155,17 +122,17 @@ class _Checker:
         self._of_references = of_references
 
     def visit(self, node: Node) -> Any:
-        """A sample of the node's value."""
+        """Return a sample of the node's value."""
         return getattr(self, f"_{node.kind}")(node)
 
     def _on(self, current: Any) -> _Checker:
         return _Checker(current, self._problems)
 
     def _report(self, severity: Severity, node: Node, message: str) -> None:
-        self._problems.add(Problem(severity, *node.position, message))
+        self._problems.add(Problem(severity, message, node.position))
 
-    def _danger(self, node: Node, what: str, value: Any) -> None:
-        """Complain that something is done to a value of the wrong type, if its type is known."""
+    def _wrong_type(self, node: Node, what: str, value: Any) -> None:
+        """Report an operation on a value of the wrong type, unless its type is unknown."""
         if value is not ANY:
             self._report(Severity.DANGER, node, f"{what} performed on {type_of(value)}")
 
@@ -177,7 +144,7 @@ class _Checker:
 
     def _field(self, node: Node) -> Any:
         if not isinstance(self._here, Mapping):
-            self._danger(node, f"Object field '{node.value}' extraction", self._here)
+            self._wrong_type(node, f"Object field '{node.value}' extraction", self._here)
             return ANY
         if node.value in self._here:
             return self._here[node.value]
@@ -188,7 +155,7 @@ class _Checker:
 
     def _index(self, node: Node) -> Any:
         if not isinstance(self._here, list):
-            self._danger(node, f"Array index '{node.value}' extraction", self._here)
+            self._wrong_type(node, f"Array index '{node.value}' extraction", self._here)
             return ANY
         size = len(self._here)
         return self._here[node.value] if -size <= node.value < size else None
@@ -196,7 +163,7 @@ class _Checker:
     def _slice(self, node: Node) -> Any:
         if isinstance(self._here, list):
             return self._here
-        self._danger(node, "Slice", self._here)
+        self._wrong_type(node, "Slice", self._here)
         return []
 
     def _sub(self, node: Node) -> Any:
@@ -206,7 +173,7 @@ class _Checker:
     def _flatten(self, node: Node) -> Any:
         value = self.visit(node.children[0])
         if not isinstance(value, list):
-            self._danger(node, "Array flatten", value)
+            self._wrong_type(node, "Array flatten", value)
             return []
         flat: list[Any] = []
         for element in value:
@@ -253,7 +220,7 @@ class _Checker:
         value = self.visit(left)
         if not isinstance(value, list) or not value:
             if not isinstance(value, list):
-                self._danger(node, "Array projection", value)
+                self._wrong_type(node, "Array projection", value)
             self._on(ANY).visit(right)
             return []
         return [_stored(self._on(element).visit(right)) for element in value]
@@ -262,7 +229,7 @@ class _Checker:
         left, right = node.children
         value = self.visit(left)
         if not isinstance(value, Mapping):
-            self._danger(node, "Object projection", value)
+            self._wrong_type(node, "Object projection", value)
             self._on(ANY).visit(right)
             return {}
         return [_stored(self._on(element).visit(right)) for element in value.values()]
@@ -272,7 +239,7 @@ class _Checker:
         value = self.visit(left)
         if not isinstance(value, list) or not value:
             if not isinstance(value, list):
-                self._danger(node, "Filter projection", value)
+                self._wrong_type(node, "Filter projection", value)
             checker = self._on(ANY)
             checker.visit(condition)
             checker.visit(right)
@@ -287,53 +254,48 @@ class _Checker:
         return result
 
     def _expref(self, node: Node) -> Any:
-        # Smithy checks the reference against what the function stands on, not the elements.
+        # Smithy checks the reference on the function's own current node, not on the elements.
         self._on(self._of_references).visit(node.children[0])
         return _REFERENCE
 
     def _function(self, node: Node) -> Any:
         checker = _Checker(self._here, self._problems, of_references=self._here)
         arguments = [checker.visit(child) for child in node.children]
-        signature = _FUNCTIONS.get(node.value)
-        if signature is None:
+        if node.value not in _FUNCTIONS:
             self._report(Severity.ERROR, node, f"Unknown function: {node.value}")
             return ANY
-        complaint = signature.complaint(node.value, len(arguments))
-        if complaint is not None:
-            self._report(Severity.ERROR, node, complaint)
-            return signature.result
-        for index, (child, value) in enumerate(zip(node.children, arguments, strict=True)):
-            complaint = _mismatch(signature.parameter(index), value)
-            if complaint is not None:
-                message = f"{node.value} function argument {index} error: {complaint}"
-                self._report(Severity.ERROR, child, message)
-        return signature.result
+        result, signature = _FUNCTIONS[node.value]
+        parameters = signature.split()
+        if parameters[-1] == "...":
+            required = len(parameters) - 2
+            parameters = parameters[:required] + parameters[-2:-1] * (len(arguments) - required)
+        else:
+            required = len(parameters)
+        if not required <= len(arguments) == len(parameters):
+            text = f"{node.value} function expected {required} arguments, but was given"
+            self._report(Severity.ERROR, node, f"{text} {len(arguments)}")
+            return result
+        for index, (child, expected) in enumerate(zip(node.children, parameters, strict=True)):
+            if (found := _mismatch(expected, arguments[index])) is not None:
+                text = f"{node.value} function argument {index} error: "
+                text += f"Expected {expected}, but found {found}"
+                self._report(Severity.ERROR, child, text)
+        return result
 
 
-def _mismatch(wanted: str, value: Any) -> str | None:
+def _mismatch(expected: str, value: Any) -> str | None:
+    """Return what a value is if it is not of the expected type."""
     kind = type_of(value)
-    if "any" in (wanted, kind):
+    if "any" in (expected, kind):
         return None
-    if wanted.startswith("array<"):
-        return _element_mismatch(wanted.removeprefix("array<").removesuffix(">"), value)
-    if kind in wanted.split("|"):
-        return None
-    if "|" in wanted:
-        return f"Expected one of [{', '.join(wanted.split('|'))}], but found {kind}"
-    return f"Expected argument to be {wanted}, but found {kind}"
-
-
-def _element_mismatch(wanted: str, value: Any) -> str | None:
-    if not isinstance(value, list):
-        return f"Expected argument to be an array, but found {type_of(value)}"
-    for index, element in enumerate(value):
-        if type_of(element) != wanted:
-            return f"Expected an array of {wanted}, but found {type_of(element)} at index {index}"
-    return None
+    if expected.startswith("array<") and isinstance(value, list):
+        types = map(type_of, value)
+        return next((f"{other} in it" for other in types if f"<{other}>" not in expected), None)
+    return None if kind in expected.split("|") else kind
 
 
 def _stored(value: Any) -> Any:
-    """A value as an element: what a reference refers to is forgotten there."""
+    """Return a value as an element of a list; there, a reference is not known any more."""
     return ANY if value is _REFERENCE else value
 
 
@@ -344,7 +306,7 @@ def _truthy(value: Any) -> bool:
 
 
 def _same(left: Any, right: Any) -> bool:
-    """Equality as JSON has it: true is not 1."""
+    """Compare two values as JSON does: true is not 1."""
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(map(_same, left, right))
     if isinstance(left, Mapping) and isinstance(right, Mapping):

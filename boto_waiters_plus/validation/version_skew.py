@@ -1,12 +1,12 @@
-"""Definitions that were written from a newer botocore than the installed one.
+"""Definitions that were written for a newer botocore than the installed one.
 
-A model says so in its metadata:
+A model states the version in its metadata:
 
     "metadata": {"boto.waiters": {"botocore": "1.44.5"}}
 
-Where the installed botocore is older, an operation, a member, a value of an enumeration or an error
-that it lacks has come since, most likely, and that is a NOTE. What is wrong whatever the shapes
-are (a path that does not parse, a waiter that has no success state) stays what it is.
+Where the installed botocore is older and lacks an operation, a member, a value of an enumeration or
+an error, the event becomes a NOTE, because the newer botocore most likely has it. Problems that do
+not depend on shapes (a path that does not parse, no success state) keep their severity.
 """
 
 from __future__ import annotations
@@ -19,55 +19,52 @@ from typing import Any
 import botocore
 
 from .events import Severity, ValidationEvent
-from .shapes import Kind, ModelledError, Operation, Shape
+from .shapes import UNKNOWN, ModelledError, Operation
 
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 
 
 def newer_than_installed(metadata: Iterable[Any]) -> str | None:
-    """The newest version of botocore in the metadata of models, if it is not installed yet."""
-    found = [version for each in metadata if (version := _version_in(each)) is not None]
-    newest = max(found, key=_numbers, default=None)
-    if newest is None or _numbers(newest) <= _numbers(botocore.__version__):
-        return None
-    return newest
+    """Return the newest version of botocore in the metadata, if it is newer than the installed."""
+    newest = max(filter(None, map(_version_in, metadata)), key=_numbers, default=None)
+    is_newer = newest is not None and _numbers(newest) > _numbers(botocore.__version__)
+    return newest if is_newer else None
 
 
-def lowered(
+def downgraded(
     rules: Callable[[Operation], Iterable[ValidationEvent]], operation: Operation, version: str
 ) -> Iterator[ValidationEvent]:
-    """What rules say of an operation, as notes where an older botocore's shapes are the reason.
+    """Yield what rules find in an operation; events that depend on its shapes become notes.
 
     Args:
-        rules: what they say of an operation.
+        rules: the rules.
         operation: the operation as the installed botocore has it.
-        version: of the botocore that has what this one lacks.
+        version: the newer botocore.
     """
-    anyway = set(rules(_unknown(operation)))
+    unknown = replace(
+        operation,
+        input=UNKNOWN,
+        output=UNKNOWN,
+        errors=(ModelledError(shape="#"),),
+        other_errors=(),
+        known=False,
+    )
+    with_any_shapes = set(rules(unknown))
     for event in rules(operation):
-        yield event if event in anyway else as_note(event, version)
+        yield event if event in with_any_shapes else as_note(event, version)
 
 
 def as_note(event: ValidationEvent, version: str) -> ValidationEvent:
-    """The event as a note that tells of the newer botocore."""
+    """Return the event as a note that names the newer botocore."""
     if event.severity <= Severity.NOTE:
         return event
-    text = f"{event.message} (botocore {botocore.__version__}; written from {version})"
+    text = f"{event.message} (botocore {botocore.__version__}; written for {version})"
     return replace(event, severity=Severity.NOTE, message=text)
 
 
-def _unknown(operation: Operation) -> Operation:
-    """The operation with shapes of which nothing is known, and an error that nobody names."""
-    shape = Shape("", Kind.UNKNOWN, dict)
-    error = ModelledError(shape="#")
-    return replace(
-        operation, input=shape, output=shape, errors=(error,), other_errors=(), known=False
-    )
-
-
 def _version_in(metadata: Any) -> str | None:
-    ours = metadata.get("boto.waiters") if isinstance(metadata, Mapping) else None
-    version = ours.get("botocore") if isinstance(ours, Mapping) else None
+    own = metadata.get("boto.waiters") if isinstance(metadata, Mapping) else None
+    version = own.get("botocore") if isinstance(own, Mapping) else None
     return version if isinstance(version, str) and _NUMBERS.match(version) else None
 
 

@@ -1,4 +1,4 @@
-"""Slips in `waiters-2` documents that are loaded all the same.
+"""Problems of `waiters-2` documents that botocore, and with it the loader, tolerates.
 
 | rule | severity | id |
 |---|---|---|
@@ -15,15 +15,15 @@ from .documents import Document
 from .events import Severity, ValidationEvent
 
 
-def slips(document: Document) -> Iterator[ValidationEvent]:
-    """What is wrong with a document whose waiters could be loaded."""
+def check_waiters2(document: Document) -> Iterator[ValidationEvent]:
+    """Check a document whose waiters could be loaded."""
     for name, body in document.data["waiters"].items():
         if is_template(body):
             yield ValidationEvent(
                 Severity.WARNING,
                 f"WaiterWithoutAcceptors.{name}",
                 None,
-                f"Waiter `{name}`: it has no acceptors, and is passed over",
+                f"Waiter `{name}` has no acceptors and is ignored",
                 document.locate(("waiters", name)),
             )
             continue
@@ -33,7 +33,7 @@ def slips(document: Document) -> Iterator[ValidationEvent]:
                     Severity.DANGER,
                     f"WaiterUnknownState.{name}.{index}",
                     None,
-                    f"Waiter `{name}`, acceptor {index}: there is no state "
-                    f"`{STATE_OF_NO_EFFECT}`; botocore goes on, as with `retry`",
+                    f"Waiter `{name}`, acceptor {index}: `{STATE_OF_NO_EFFECT}` is not a state; "
+                    "botocore treats it as `retry`",
                     document.locate(("waiters", name, "acceptors", index)),
                 )

@@ -47,14 +47,14 @@ def write(tmp_path):
     return write
 
 
-def test_a_clean_file_says_nothing_and_exits_with_0(write, capsys):
+def test_clean_file_exits_with_0(write, capsys):
     assert run(write()) == 0
     out, err = capsys.readouterr()
     assert [line for line in out.splitlines() if "NOTE" not in line] == []
     assert err.startswith("boto-wait check: ")
 
 
-def test_an_event_is_a_line_with_its_place(write, capsys):
+def test_event_is_a_line_with_its_location(write, capsys):
     file = write("cluster.state")
     assert run(file) == 1
     out, err = capsys.readouterr()
@@ -87,7 +87,7 @@ def test_lines_are_in_the_order_of_the_file(write, capsys):
     assert numbers == sorted(numbers)
 
 
-def test_lesser_events_can_be_left_out(write, capsys):
+def test_events_below_a_severity_are_left_out(write, capsys):
     file = write("cluster.state", failed=False)
     assert run(file, "--severity", "ERROR") == 1
     out, err = capsys.readouterr()
@@ -95,7 +95,7 @@ def test_lesser_events_can_be_left_out(write, capsys):
     assert "2 DANGER" in err
 
 
-def test_the_shipped_definitions_are_clean(capsys):
+def test_shipped_definitions_are_clean(capsys):
     """File by file, as a shell expands `data/*.json`."""
     data = Path(__file__).resolve().parents[2] / "data"
     assert run(*sorted(data.glob("*.json")), "--severity", "WARNING") == 0
@@ -108,31 +108,31 @@ def test_the_shipped_definitions_are_clean(capsys):
         (
             "broken.json",
             '{"smithy": "2.0", "shapes": {,}}',
-            "broken.json:1:30: [ERROR] -: Not JSON",
+            "broken.json:1:30: [ERROR] -: not JSON",
         ),
         ("list.json", "[]", "list.json:1:1: [ERROR] -: "),
         ("x.smithy", "namespace", "x.smithy:1: [ERROR] -: "),
         ("x.smithy", "@a(", "x.smithy:1: [ERROR] -: "),
     ],
 )
-def test_a_file_that_cannot_be_read_is_an_error_with_its_place(tmp_path, capsys, name, text, line):
+def test_unreadable_file_is_an_error_with_its_location(tmp_path, capsys, name, text, line):
     (tmp_path / name).write_text(text)
     assert run(tmp_path / name) == 1
     assert f"{tmp_path}/{line}" in capsys.readouterr().out
 
 
-def test_a_folder_without_waiters_is_told(tmp_path, capsys):
+def test_folder_without_waiters_is_reported(tmp_path, capsys):
     assert run(tmp_path) == 0
-    assert "There is no file of waiters in this folder" in capsys.readouterr().out
+    assert "no file in this folder has waiters" in capsys.readouterr().out
 
 
-def test_the_service_can_be_given(write):
+def test_service_can_be_given(write):
     file = write(shape="my.own#DescribeCluster")
     assert run(file) == 1
     assert run(file, "--service", "eks") == 0
 
 
-def test_what_is_suppressed_is_counted_only(write, capsys):
+def test_suppressed_events_are_only_counted(write, capsys):
     entry = {"id": "WaiterUnhandledState", "namespace": "*", "reason": "meant so"}
     assert run(write(failed=False, metadata={"suppressions": [entry]})) == 0
     out, err = capsys.readouterr()
@@ -140,20 +140,20 @@ def test_what_is_suppressed_is_counted_only(write, capsys):
     assert re.search(r"\d SUPPRESSED", err)
 
 
-def test_nothing_in_a_file_breaks_the_line_or_reaches_the_terminal(write, capsys):
+def test_control_characters_of_a_file_are_escaped(write, capsys):
     assert run(write("cluster.\n\x1b[31m")) == 1
     assert "cluster.\\n\\x1b[31m" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("words", [["nothing.json"], ["FILE", "--service", "nosuch"]])
-def test_arguments_that_make_no_sense_exit_with_2(write, capsys, words):
+def test_wrong_arguments_exit_with_2(write, capsys, words):
     assert run(*[write() if word == "FILE" else word for word in words]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("boto-wait check: ")
 
 
-def test_no_file_at_all_is_refused():
+def test_no_file_is_refused():
     with pytest.raises(SystemExit) as caught:
         run()
     assert caught.value.code == 2

@@ -1,7 +1,7 @@
-"""`boto-wait check` on the specification's own examples, as they stand in its text.
+"""`boto-wait check` on the specification's own examples, as its text has them.
 
-Two of them have a slip: a waiter's `description`, where the member is `documentation`, and an
-acceptor without a state, whose matcher stands where `matcher` should.
+Two examples have a mistake: a waiter has `description`, where the member is `documentation`, and an
+acceptor has no state and its matcher in place of `matcher`.
 """
 
 import argparse
@@ -96,9 +96,8 @@ def run(file):
             THING_EXISTS,
             0,
             (
-                "{file}:7:5: [WARNING] smithy.example#GetThing: Error validating trait "
-                "`smithy.waiters#waitable`.ThingExists: Invalid structure member `description` "
-                "found for `smithy.waiters#Waiter` | "
+                "{file}:7:5: [WARNING] smithy.example#GetThing: "
+                "`smithy.waiters#Waiter` has no member `description`; it is ignored | "
                 "TraitValue.UnknownMember.smithy.waiters#Waiter.description"
             ),
         ),
@@ -106,14 +105,16 @@ def run(file):
             GROUP_EXISTS,
             1,
             (
-                "{file}:10:17: [ERROR] smithy.example#ListGroups: Error creating trait "
-                "`smithy.waiters#waitable`: Missing expected member `state` | Model"
+                "{file}:10:17: [ERROR] smithy.example#ListGroups: Waiter `GroupExists`, "
+                "acceptor 0: state must be one of success, failure, retry, not null | Model\n"
+                "{file}:10:17: [ERROR] smithy.example#ListGroups: Waiter `GroupExists`, "
+                "acceptor 0: matcher must be an object, not null | Model"
             ),
         ),
     ],
     ids=["description", "no state"],
 )
-def test_the_slip_of_an_example_is_an_event(tmp_path, capsys, text, code, line):
+def test_mistake_of_an_example_is_an_event(tmp_path, capsys, text, code, line):
     file = tmp_path / "example.smithy"
     file.write_text(HEAD + text)
     assert run(file) == code

@@ -1,4 +1,4 @@
-"""The trait that says how calls of an operation can be shared."""
+"""The rules of the trait `boto.waiters#coalescing`."""
 
 import copy
 
@@ -81,7 +81,7 @@ def with_items(*items):
     return {**GOOD, "items": list(items)}
 
 
-def test_a_trait_that_the_operation_can_keep_is_silent():
+def test_good_trait_has_no_event():
     assert events(GOOD) == []
     assert events({name: value for name, value in GOOD.items() if name != "token"}) == []
 
@@ -106,7 +106,7 @@ def test_a_trait_that_the_operation_can_keep_is_silent():
         with_items({"path": ["unknown"], "key": ["name"]}),
     ],
 )
-def test_what_has_another_form_is_an_error(trait):
+def test_malformed_trait_is_an_error(trait):
     assert found(trait) == [("ERROR", "Coalescing.Form")]
 
 
@@ -127,16 +127,16 @@ def test_what_has_another_form_is_an_error(trait):
         ({**GOOD, "token": "count"}, "Token", "ERROR"),
     ],
 )
-def test_what_the_operation_does_not_have_is_told(trait, rule, severity):
+def test_member_that_the_operation_lacks_is_reported(trait, rule, severity):
     assert found(trait) == [(severity, f"Coalescing.{rule}")]
 
 
-def test_two_paths_with_the_same_beginning_are_an_error():
+def test_paths_with_the_same_beginning_are_an_error():
     trait = with_items({"path": ["unknown"]}, {"path": ["unknown"]})
     assert found(trait) == [("ERROR", "Coalescing.Items")] * 2
 
 
-def test_pages_without_a_token_are_a_warning():
+def test_paginated_operation_without_token_is_a_warning():
     trait = {name: value for name, value in GOOD.items() if name != "token"}
     pages = {"smithy.api#paginated": {"items": "groups"}}
     assert [(e.severity.value, e.id) for e in events(trait, **pages)] == [
@@ -144,18 +144,18 @@ def test_pages_without_a_token_are_a_warning():
     ]
 
 
-def test_it_may_only_be_on_an_operation():
+def test_trait_is_only_allowed_on_operations():
     assert found(GOOD, shape="smithy.example#Thing") == [("ERROR", "Coalescing.Target")]
 
 
-def test_an_operation_without_input_and_output_has_none_of_it():
+def test_operation_without_input_and_output_lacks_all_members():
     model = copy.deepcopy(MODEL)
     model["shapes"][OPERATION] = {"type": "operation", "traits": {TRAIT: GOOD}}
     kinds = [event.id for event in check(model)]
     assert kinds == ["Coalescing.Ids", "Coalescing.Items", "Coalescing.Items", "Coalescing.Token"]
 
 
-def test_a_trait_applied_over_botocore_is_checked_where_it_is_written(tmp_path):
+def test_trait_on_botocore_operation_is_located(tmp_path):
     file = tmp_path / "mine.json"
     file.write_text(
         """{
@@ -183,7 +183,7 @@ def test_a_trait_applied_over_botocore_is_checked_where_it_is_written(tmp_path):
     )
 
 
-def test_an_operation_that_botocore_lacks_is_passed_over():
+def test_operation_that_botocore_lacks_is_ignored():
     document = {
         "smithy": "2.0",
         "shapes": {"com.amazonaws.ec2#DescribeWishes": {"type": "apply", "traits": {TRAIT: GOOD}}},

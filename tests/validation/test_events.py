@@ -5,7 +5,7 @@ import pytest
 from boto_waiters_plus.validation import Location, Severity, ValidationEvent
 
 
-def test_severities_are_ordered_as_smithy_orders_them():
+def test_severities_have_smithy_s_order():
     names = ["SUPPRESSED", "NOTE", "WARNING", "DANGER", "ERROR"]
     assert [severity.value for severity in sorted(Severity)] == names
     assert Severity.DANGER > Severity.WARNING >= "WARNING"
@@ -14,7 +14,7 @@ def test_severities_are_ordered_as_smithy_orders_them():
     assert max(Severity) == "ERROR"
 
 
-def test_an_event_reads_like_smithy_s_own():
+def test_event_reads_like_smithy_s():
     event = ValidationEvent(Severity.DANGER, "Rule.W", "a.b#C", "It is so.")
     assert str(event) == "[DANGER] a.b#C: It is so. | Rule.W"
     assert (event.source, event.line, event.column) == (None, None, None)
@@ -25,7 +25,7 @@ def test_an_event_reads_like_smithy_s_own():
     ("location", "text"),
     [(Location("a.json", 3, 7), "a.json:3:7"), (Location("a.json"), "a.json")],
 )
-def test_a_location_reads_like_a_compiler_s(location, text):
+def test_location_reads_like_a_compiler_s(location, text):
     assert str(location) == text
     event = ValidationEvent(Severity.NOTE, "X", None, "x", location)
     assert (event.source, event.line, event.column) == tuple(location)

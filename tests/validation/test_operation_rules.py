@@ -1,4 +1,4 @@
-"""Operations to ask again and again, and answers that come in pages."""
+"""Operations that may modify resources, and paginated members."""
 
 import pytest
 
@@ -38,15 +38,15 @@ def severity(model):
         ("Startup", {}, None),
     ],
 )
-def test_an_operation_that_changes_something_is_a_danger(models, name, traits, expected):
+def test_modifying_operation_is_a_danger(models, name, traits, expected):
     assert severity(renamed(models, name, **traits)) == expected
 
 
-def test_the_event_names_the_operation(models):
+def test_event_names_the_operation(models):
     [event] = [e for e in check(renamed(models, "StartThing")) if e.severity == "DANGER"]
     assert event.id == "WaiterOperationNotReadOnly.ThingActive"
     assert event.message == (
-        "Waiter `ThingActive`: every look calls StartThing, which does not only read"
+        "Waiter `ThingActive`: every attempt calls StartThing, which may modify resources"
     )
 
 
@@ -59,7 +59,7 @@ def test_the_event_names_the_operation(models):
         ("nothing", "parts[].status", False),
     ],
 )
-def test_a_path_over_pages_is_noted(models, items, path, noted):
+def test_path_of_a_paginated_member_is_noted(models, items, path, noted):
     model = models.thing(models.output(path, "active", comparator="anyStringEquals"))
     model["shapes"][models.OPERATION]["traits"]["smithy.api#paginated"] = {"items": items}
     found = [(e.severity, e.id) for e in check(model) if e.id.startswith("WaiterPaginatedPath")]

@@ -1,4 +1,4 @@
-"""The checker on overlays: the waiter is checked as it is after them."""
+"""Overlays: the waiter is checked with its changes."""
 
 import json
 
@@ -23,7 +23,7 @@ def ids(document):
     return [event.id for event in check(document) if event.severity > "NOTE"]
 
 
-def test_a_good_overlay_has_no_event():
+def test_good_overlay_has_no_event():
     assert ids(overlay({"prepend": [failure()]})) == []
 
 
@@ -40,7 +40,7 @@ def test_a_good_overlay_has_no_event():
         ),
     ],
 )
-def test_its_acceptors_are_checked_against_the_shapes(body, expected):
+def test_acceptors_of_overlay_are_checked(body, expected):
     assert expected in ids(overlay(body))
 
 
@@ -56,26 +56,26 @@ def test_its_acceptors_are_checked_against_the_shapes(body, expected):
         ),
     ],
 )
-def test_an_overlay_that_would_be_refused_is_an_error(document, says):
+def test_malformed_overlay_is_an_error(document, says):
     [event] = check(document)
     assert (event.severity, event.id) == ("ERROR", "Model")
     assert event.message.startswith("Waiter `StreamExist")
     assert says in event.message
 
 
-def test_the_event_says_where_in_the_file(tmp_path):
+def test_event_has_the_location_of_the_overlay(tmp_path):
     file = tmp_path / "mine.json"
     file.write_text(json.dumps(overlay({"prepnd": []}), indent=1))
     [event] = check(file)
     assert file.read_text().splitlines()[event.line - 1].strip().startswith('"StreamExists"')
 
 
-def test_a_waiter_of_the_same_document_may_be_changed():
+def test_overlay_may_change_waiter_of_same_document():
     waiter = {"StreamOfMine": {"acceptors": [{**failure(), "state": "success"}]}}
     both = {"smithy.waiters#waitable": waiter}
     assert "Model" not in ids(overlay({"minDelay": 3}, name="StreamOfMine", **both))
 
 
-def test_an_operation_that_botocore_lacks_is_passed_over():
+def test_operation_that_botocore_lacks_is_ignored():
     [event] = check(overlay({"minDelay": 3}, shape="com.amazonaws.kinesis#DescribeOfTomorrow"))
     assert (event.severity, event.id) == ("NOTE", "WaiterUnknownOperation")

@@ -1,25 +1,16 @@
-"""Sample data: as Smithy makes it up."""
-
-import itertools
+"""Sample data, as Smithy makes it."""
 
 import pytest
 
 from boto_waiters_plus.validation.samples import sample
-from boto_waiters_plus.validation.shapes import Kind, Member, Shape
 from boto_waiters_plus.validation.smithy_model import SmithyModel
 from boto_waiters_plus.validation.type_checker import ANY
 
-numbers = itertools.count()
-
-
-def shape(kind, minimum=None, maximum=None, **parts):
-    name = f"Shape{next(numbers)}"
-    members = {part: Member(f"{name}${part}", target) for part, target in parts.items()}
-    return Shape(name, kind, lambda: members, minimum=minimum, maximum=maximum)
+STRING = "smithy.api#String"
 
 
 def plain(value):
-    """A sample with its structures taken apart."""
+    """A sample with its structures as dicts."""
     if isinstance(value, list):
         return [plain(item) for item in value]
     if hasattr(value, "items"):
@@ -27,74 +18,72 @@ def plain(value):
     return value
 
 
-STRING = shape(Kind.STRING)
-
-
-@pytest.mark.parametrize(
-    ("of", "expected"),
-    [
-        (None, {}),
-        (shape(Kind.BLOB), "blob"),
-        (shape(Kind.BOOLEAN), True),
-        (shape(Kind.TIMESTAMP), 0),
-        (shape(Kind.DOCUMENT), ANY),
-        (shape(Kind.UNKNOWN), ANY),
-        (STRING, "aa"),
-        (shape(Kind.STRING, minimum=4), "aaaa"),
-        (shape(Kind.STRING, maximum=1), "a"),
-        (shape(Kind.NUMBER), 8),
-        (shape(Kind.NUMBER, minimum=10), 10),
-        (shape(Kind.NUMBER, maximum=3.5), 3.5),
-        (shape(Kind.LIST, member=STRING), ["aa", "aa"]),
-        (shape(Kind.LIST, maximum=0, member=STRING), []),
-        (shape(Kind.LIST, minimum=3, member=STRING), ["aa"] * 3),
-        (shape(Kind.MAP, key=STRING, value=shape(Kind.NUMBER)), {"aa0": 8, "aa1": 8}),
-        (shape(Kind.STRUCTURE, a=STRING, b=shape(Kind.BOOLEAN)), {"a": "aa", "b": True}),
-    ],
-)
-def test_a_sample_has_all_that_the_shape_allows(of, expected):
-    assert plain(sample(of)) == expected
-
-
-def test_map_keys_are_in_the_order_of_a_java_hash_map():
-    of = shape(Kind.MAP, minimum=3, key=STRING, value=STRING)
-    assert list(sample(of)) == ["aa1", "aa0", "aa2"]
-    of = shape(Kind.MAP, minimum=13, key=STRING, value=STRING)
-    # By hand: the keys' hash codes modulo 32, the table's size after its one growth.
-    assert list(sample(of))[:4] == ["aa12", "aa11", "aa1", "aa0"]
-
-
-def model(**shapes):
-    return SmithyModel({f"x#{name}": definition for name, definition in shapes.items()})
+def sample_of(definition, **shapes):
+    shapes["Root"] = definition
+    return sample(SmithyModel({f"x#{name}": body for name, body in shapes.items()}).shape("x#Root"))
 
 
 def structure(**members):
-    return {
-        "type": "structure",
-        "members": {name: {"target": target} for name, target in members.items()},
-    }
+    targets = {name: {"target": target} for name, target in members.items()}
+    return {"type": "structure", "members": targets}
 
 
-def test_where_a_shape_contains_itself_anything_goes():
-    of = model(Tree=structure(name="smithy.api#String", child="x#Tree")).shape("x#Tree")
-    # Inside, `name` is visited already: the reference does not make it up a second time.
-    assert plain(sample(of)) == {"name": "aa", "child": {"name": ANY, "child": ANY}}
+def bounded(kind, trait, **bounds):
+    parts = {part: {"target": STRING} for part in ("member", "key", "value")}
+    return {"type": kind, "traits": {f"smithy.api#{trait}": bounds}, **parts}
 
 
-def test_a_shape_used_twice_side_by_side_is_made_up_twice():
-    shapes = model(
-        Pair=structure(left="x#Leaf", right="x#Leaf"), Leaf=structure(size="smithy.api#Integer")
-    )
-    leaf = {"size": 8}
-    assert plain(sample(shapes.shape("x#Pair"))) == {"left": leaf, "right": leaf}
+@pytest.mark.parametrize(
+    ("definition", "expected"),
+    [
+        ({"type": "blob"}, "blob"),
+        ({"type": "boolean"}, True),
+        ({"type": "timestamp"}, 0),
+        ({"type": "document"}, ANY),
+        ({"type": "nonsense"}, ANY),
+        ({"type": "string"}, "aa"),
+        (bounded("string", "length", min=4), "aaaa"),
+        (bounded("string", "length", max=1), "a"),
+        ({"type": "integer"}, 8),
+        (bounded("integer", "range", min=10), 10),
+        (bounded("double", "range", max=3.5), 3.5),
+        (bounded("list", "length"), ["aa", "aa"]),
+        (bounded("list", "length", max=0), []),
+        (bounded("list", "length", min=3), ["aa"] * 3),
+        (bounded("map", "length"), {"aa0": "aa", "aa1": "aa"}),
+        (structure(a=STRING, b="smithy.api#Boolean"), {"a": "aa", "b": True}),
+        ({**structure(a=STRING), "type": "union"}, {"a": "aa"}),
+    ],
+)
+def test_sample_has_all_that_the_shape_allows(definition, expected):
+    assert plain(sample_of(definition)) == expected
 
 
-def test_a_list_may_contain_itself():
-    shapes = model(Nest={"type": "list", "member": {"target": "x#Nest"}})
-    assert plain(sample(shapes.shape("x#Nest"))) == [[ANY, ANY], [ANY, ANY]]
+def test_sample_of_no_shape_is_an_empty_structure():
+    assert sample(None) == {}
 
 
-def test_a_response_too_large_to_take_apart_costs_only_what_is_looked_at():
+@pytest.mark.parametrize(
+    ("definition", "expected"),
+    [
+        # Smithy has visited `name` before `child`, and does not visit it twice.
+        (
+            structure(name=STRING, child="x#Root"),
+            {"name": "aa", "child": {"name": ANY, "child": ANY}},
+        ),
+        ({"type": "list", "member": {"target": "x#Root"}}, [[ANY, ANY], [ANY, ANY]]),
+    ],
+)
+def test_shape_within_itself_may_be_anything(definition, expected):
+    assert plain(sample_of(definition)) == expected
+
+
+def test_shape_used_twice_is_sampled_twice():
+    found = sample_of(structure(left="x#Leaf", right="x#Leaf"), Leaf=structure(size=STRING))
+    assert plain(found) == {"left": {"size": "aa"}, "right": {"size": "aa"}}
+
+
+def test_huge_sample_costs_only_what_is_read():
     levels = {f"L{n}": structure(**{f"m{i}": f"x#L{n + 1}" for i in range(10)}) for n in range(12)}
-    value = sample(model(**levels).shape("x#L0"))
-    assert value["m9"]["m0"]["m5"]["m1"].keys() == {f"m{i}" for i in range(10)}
+    value = sample_of(structure(m="x#L0"), **levels)
+    assert value["m"]["m9"]["m0"]["m5"]["m1"].keys() == {f"m{i}" for i in range(10)}

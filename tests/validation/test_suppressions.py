@@ -1,4 +1,4 @@
-"""What somebody said is meant so."""
+"""Suppressions by trait and by metadata."""
 
 import pytest
 
@@ -24,12 +24,12 @@ def with_trait(models, *ids):
         ("WaiterUnhandledState.Ended", False),
     ],
 )
-def test_an_id_stands_for_all_events_below_it(models, event_id, suppressed):
+def test_id_suppresses_all_events_below_it(models, event_id, suppressed):
     events = {event.id: event for event in check(with_trait(models, event_id))}
     assert (events[EVENT].severity == "SUPPRESSED") is suppressed
 
 
-def test_the_trait_suppresses_on_its_own_shape_only(models):
+def test_trait_suppresses_on_its_own_shape(models):
     model = with_trait(models, "WaiterUnhandledState")
     shapes = model["shapes"]
     twin = {**shapes[models.OPERATION]}
@@ -45,7 +45,7 @@ def test_the_trait_suppresses_on_its_own_shape_only(models):
 @pytest.mark.parametrize(
     ("namespace", "suppressed"), [("*", True), ("smithy.example", True), ("smithy", False)]
 )
-def test_metadata_suppresses_by_namespace_with_a_reason(models, namespace, suppressed):
+def test_metadata_suppress_by_namespace_with_a_reason(models, namespace, suppressed):
     model = models.thing(models.ACTIVE)
     entry = {"id": "WaiterUnhandledState", "namespace": namespace, "reason": "the service heals"}
     model["metadata"] = {"suppressions": [entry, {"no": "id"}]}
@@ -54,7 +54,7 @@ def test_metadata_suppresses_by_namespace_with_a_reason(models, namespace, suppr
     assert event.suppression_reason == ("the service heals" if suppressed else None)
 
 
-def test_an_error_cannot_be_suppressed(models):
+def test_error_cannot_be_suppressed(models):
     model = models.thing(models.FAILED)
     model["metadata"] = {"suppressions": [{"id": "WaitableTrait", "namespace": "*"}]}
     assert [e.id for e in check(model) if e.severity == "ERROR"] == ["WaitableTrait"]

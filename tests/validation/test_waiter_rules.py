@@ -1,14 +1,10 @@
-"""Smithy's rules for waiters, where the published suite does not show them."""
+"""Smithy's rules for waiters, where the published suite does not test them."""
 
 import pytest
 
 from boto_waiters_plus.validation import check
 
 PROBLEM = "WaitableTraitJmespathProblem"
-
-
-def messages(events, event_id):
-    return [event.message for event in events if event.id.startswith(event_id)]
 
 
 @pytest.mark.parametrize(
@@ -34,20 +30,11 @@ def messages(events, event_id):
         ("length(name) == `1`", "booleanEquals", "yes", ["WaitableTrait"]),
     ],
 )  # fmt: skip
-def test_a_path_is_checked_against_the_output(models, path, comparator, expected, event_ids):
+def test_path_is_checked_against_the_output(models, path, comparator, expected, event_ids):
     model = models.thing(models.output(path, expected, comparator=comparator))
     assert [
         event_id for _, event_id in models.found(model) if "Unhandled" not in event_id
     ] == event_ids
-
-
-def test_a_missing_field_of_a_map_is_reported_with_the_reference_s_order_of_keys(models):
-    events = check(models.thing(models.output("labels.colour", "red")))
-    [message] = messages(events, f"{PROBLEM}.JmespathEventDanger")
-    assert message == (
-        "Waiter `ThingActive`, acceptor 0: Problem found in JMESPath expression (labels.colour): "
-        "Object field 'colour' does not exist in object with properties [aa1, aa0] (1:8)"
-    )
 
 
 @pytest.mark.parametrize(
@@ -60,12 +47,12 @@ def test_a_missing_field_of_a_map_is_reported_with_the_reference_s_order_of_keys
         ("count", "this expression was statically determined to return a `number` type."),
         ("labels.aa0 || name", None),
         ("parts", "this expression resolves to an array of `object`."),
-        # `[0]` is put to the text, which of a projection belongs to its right side.
+        # `[0]` is added to the text; behind a projection it belongs to the right side.
         ("parts[].status", "this expression resolves to an array of `array`."),
         ("nope.deeper", "this expression was statically determined to return a `any` type."),
     ],
 )
-def test_a_message_must_give_text(models, message, text):
+def test_message_must_return_text(models, message, text):
     failed = models.output("status", "failed", "failure", message=message)
     events = check(models.thing(models.ACTIVE, failed))
     found = [event.message for event in events if event.id == "WaitableTrait"]
@@ -76,14 +63,14 @@ def test_a_message_must_give_text(models, message, text):
     assert found == ([start + text] if text else [])
 
 
-def test_problems_of_a_message_are_those_of_a_path(models):
+def test_message_is_linted_like_a_path(models):
     failed = models.output("status", "failed", "failure", message="nope")
     assert ("DANGER", f"{PROBLEM}.JmespathEventDanger.ThingActive.1") in models.found(
         models.thing(models.ACTIVE, failed)
     )
 
 
-def test_an_error_may_be_named_by_its_shape_id(models):
+def test_error_may_be_named_by_shape_id(models):
     for name in ("ThingNotFound", "smithy.example#ThingNotFound"):
         assert models.found(models.thing(models.ACTIVE, models.FAILED, models.error(name))) == []
 
@@ -92,7 +79,7 @@ def test_an_error_may_be_named_by_its_shape_id(models):
     ("name", "hint"),
     [("ThingNotFoud", ". Did you mean 'ThingNotFound'?"), ("Else", "")],
 )
-def test_an_unknown_error_is_reported_with_the_nearest(models, name, hint):
+def test_unknown_error_is_reported_with_the_nearest(models, name, hint):
     events = check(models.thing(models.ACTIVE, models.FAILED, models.error(name)))
     [event] = [event for event in events if event.severity == "WARNING"]
     assert event.id == "WaitableTraitInvalidErrorType.ThingActive.2"
@@ -113,24 +100,24 @@ def test_input_and_output_are_checked_together(models):
     assert event.message.endswith("properties [name, status, parts, count, labels] (1:22)")
 
 
-def test_the_two_slips_of_the_specification_s_examples_are_reported(models):
+def test_mistakes_of_the_specification_s_examples_are_reported(models):
     """A waiter's `description`, and `inputOutput` beside `state` rather than in `matcher`."""
     described = {"ThingActive": {"acceptors": [models.ACTIVE, models.FAILED], "description": "x"}}
     assert models.found(models.with_trait(described)) == [
         ("WARNING", "TraitValue.UnknownMember.smithy.waiters#Waiter.description")
     ]
     misplaced = {"GroupExists": {"acceptors": [{"inputOutput": {"path": "x"}}]}}
-    assert models.found(models.with_trait(misplaced)) == [("ERROR", "Model")]
+    assert models.found(models.with_trait(misplaced)) == [("ERROR", "Model")] * 2
 
 
-def test_an_expression_of_any_depth_is_survived(models):
+def test_expression_of_any_depth_is_survived(models):
     depths = range(50, 1000, 50)
     acceptors = [models.output("[" * n + "name" + "]" * n, "x") for n in depths]
     events = check(models.thing(models.ACTIVE, models.FAILED, *acceptors))
     assert any("nested too deeply" in event.message for event in events)
 
 
-def test_waiters_of_a_mixin_are_waiters_of_the_operations_that_have_it(models):
+def test_operation_has_the_waiters_of_its_mixins(models):
     model = models.thing(models.ACTIVE, models.FAILED)
     shapes = model["shapes"]
     shapes["smithy.example#Base"] = {

@@ -1,4 +1,4 @@
-"""Definitions written from a newer botocore than the installed one, and metadata of many files."""
+"""Definitions for a newer botocore than the installed one, and metadata of many files."""
 
 import json
 
@@ -16,9 +16,9 @@ def older_botocore(monkeypatch):
     monkeypatch.setattr(botocore, "__version__", "1.34.0")
 
 
-def document(*acceptors, written_from="1.44.5", operation=OPERATION):
+def document(*acceptors, written_for="1.44.5", operation=OPERATION):
     waiter = {"Done": {"acceptors": list(acceptors)}}
-    metadata = {"metadata": {"boto.waiters": {"botocore": written_from}}} if written_from else {}
+    metadata = {"metadata": {"boto.waiters": {"botocore": written_for}}} if written_for else {}
     shape = {"type": "apply", "traits": {"smithy.waiters#waitable": waiter}}
     return {"smithy": "2.0", **metadata, "shapes": {operation: shape}}
 
@@ -28,7 +28,7 @@ def severities(*documents):
 
 
 def lacking(models):
-    """What only a newer model has, and the rule that says so."""
+    """What only a newer model has, and the rule that reports it."""
     done = models.output(STATE, "SUCCEEDED")
     message = models.output(STATE, "FAILED", "failure", message="NoSuchMember")
     items = models.output("length(Items[]) > `0`", "true", comparator="booleanEquals")
@@ -49,28 +49,28 @@ def lacking(models):
     "what",
     ["member", "list", "member of a list", "argument", "message", "value", "only value", "error"],
 )
-def test_what_an_older_botocore_lacks_is_a_note(what, models):
+def test_what_older_botocore_lacks_is_a_note(what, models):
     acceptors, rule = lacking(models)[what]
     events = check(document(*acceptors))
     assert rule in {event.id.partition(".")[0] for event in events}
     assert {event.severity.value for event in events} == {"NOTE"}
     assert all(
-        event.message.endswith("(botocore 1.34.0; written from 1.44.5)")
+        event.message.endswith("(botocore 1.34.0; written for 1.44.5)")
         for event in events
         if event.id.startswith(rule)
     )
 
 
 @pytest.mark.parametrize("version", [None, "1.34.0", "1.9", "", "new", 2, ["1.44.5"]])
-def test_without_a_newer_version_it_is_what_it_was(version, models):
-    found = severities(document(models.output("NoSuchMember", "true"), written_from=version))
+def test_without_newer_version_severity_stays(version, models):
+    found = severities(document(models.output("NoSuchMember", "true"), written_for=version))
     assert found["WaitableTraitJmespathProblem"] == "DANGER"
 
 
-def test_an_operation_with_nearly_that_name_may_be_a_new_one(models):
+def test_operation_of_similar_name_may_be_new(models):
     name = OPERATION.replace("Query", "Queri")
     assert severities(document(models.ACTIVE, operation=name)) == {"WaiterUnknownOperation": "NOTE"}
-    older = document(models.ACTIVE, operation=name, written_from=None)
+    older = document(models.ACTIVE, operation=name, written_for=None)
     assert severities(older) == {"WaiterUnknownOperation": "WARNING"}
 
 
@@ -90,22 +90,22 @@ def wrong_anyway(models):
     "what",
     ["no path", "no function", "no boolean", "no success", "message of a success", "covered"],
 )
-def test_what_is_wrong_with_any_shapes_stays_wrong(what, models):
+def test_problem_with_any_shapes_keeps_severity(what, models):
     acceptors, rule = wrong_anyway(models)[what]
     found = [event for event in check(document(*acceptors)) if event.id.startswith(rule)]
     assert max(event.severity for event in found) in ("ERROR", "WARNING")
 
 
-def test_a_model_with_shapes_of_its_own_is_as_new_as_it_is(models):
+def test_own_shapes_do_not_depend_on_botocore(models):
     model = models.thing(models.output("noSuchMember", "x"))
     model["metadata"] = {"boto.waiters": {"botocore": "9.0"}}
     assert severities(model)["WaitableTraitJmespathProblem"] == "DANGER"
 
 
-def test_metadata_of_one_file_hold_for_all_that_is_checked_with_it(models, tmp_path):
-    wrong = document(models.output("NoSuchMember", "true"), written_from=None)
+def test_metadata_hold_for_all_files_checked_together(models, tmp_path):
+    wrong = document(models.output("NoSuchMember", "true"), written_for=None)
     error = document(
-        models.output(STATE, "SUCCEEDED"), models.error("NoSuchError"), written_from=None
+        models.output(STATE, "SUCCEEDED"), models.error("NoSuchError"), written_for=None
     )
     suppression = {"id": "WaitableTraitInvalidErrorType", "namespace": "com.amazonaws.athena"}
     metadata = {"boto.waiters": {"botocore": "1.44.5"}, "suppressions": [suppression]}
@@ -137,7 +137,7 @@ def coalesced(trait):
         ({"ids": []}, "Coalescing.Form", "ERROR"),
     ],
 )
-def test_what_a_newer_operation_shares_calls_by_is_a_note(trait, rule, severity):
+def test_coalescing_of_newer_operation_is_a_note(trait, rule, severity):
     trait = {"limit": 100, "token": "NextToken", **trait}
     by_newer, by_this = (
         {event.id: event.severity.value for event in check(each)} for each in coalesced(trait)

@@ -1,4 +1,4 @@
-"""Acceptors that can never decide, and waiters that can never succeed."""
+"""Acceptors that never match, and waiters that never succeed."""
 
 import pytest
 
@@ -44,9 +44,7 @@ def events_of(model, rule):
         ("all", "any", True),
     ],
 )
-def test_an_acceptor_behind_one_that_always_matches_first_is_reported(
-    models, first, second, reached
-):
+def test_unreachable_acceptor_is_a_warning(models, first, second, reached):
     kinds = {
         "success true": success(value=True),
         "success false": success(value=False),
@@ -63,19 +61,19 @@ def test_an_acceptor_behind_one_that_always_matches_first_is_reported(
     assert ("WaiterUnreachableAcceptor.ThingActive.1" in found) is not reached
 
 
-def test_an_absolute_error_type_is_the_same_as_its_name(models):
+def test_absolute_error_type_matches_by_name(models):
     model = models.thing(
         models.ACTIVE, models.error("ThingNotFound"), models.error("other.example#ThingNotFound")
     )
     [event] = events_of(model, "WaiterUnreachableAcceptor")
     assert event.message == (
-        "Waiter `ThingActive`, acceptor 2: never decides: acceptor 1 (retry when the call fails "
+        "Waiter `ThingActive`, acceptor 2: never matches: acceptor 1 (retry when the call fails "
         "with ThingNotFound) always matches first"
     )
     assert event.severity == "WARNING"
 
 
-def test_a_waiter_whose_successes_are_all_out_of_reach_is_a_danger(models):
+def test_waiter_with_unreachable_success_is_a_danger(models):
     model = models.thing(success(value=True, state="retry"), models.ACTIVE)
     assert models.found(model) == [
         ("WARNING", "WaiterUnreachableAcceptor.ThingActive.1"),
@@ -84,24 +82,24 @@ def test_a_waiter_whose_successes_are_all_out_of_reach_is_a_danger(models):
     ]
 
 
-def test_one_success_in_reach_is_enough(models):
+def test_one_reachable_success_is_enough(models):
     model = models.thing(
         success(value=False), success(value=True, state="retry"), models.ACTIVE, models.FAILED
     )
     assert not events_of(model, "WaiterNeverSucceeds")
 
 
-def test_a_value_that_the_enumeration_lacks_is_reported_with_the_nearest(models):
+def test_unknown_enum_value_is_reported_with_the_nearest(models):
     model = models.thing(models.ACTIVE, models.output("status", "FAILD", "failure"))
     [event] = events_of(model, "WaiterUnknownEnumValue")
     assert (event.severity, event.id) == ("WARNING", "WaiterUnknownEnumValue.ThingActive.1")
     assert event.message == (
-        "Waiter `ThingActive`, acceptor 1: 'FAILD' (expected) is none of the values of Status "
-        "[creating, active, failed, deleted]; the nearest is 'failed'"
+        "Waiter `ThingActive`, acceptor 1: 'FAILD' (expected) is not a value of Status "
+        "[creating, active, failed, deleted]. Did you mean 'failed'?"
     )
 
 
-def test_a_success_that_no_value_can_bring_is_a_danger(models):
+def test_success_on_unknown_enum_value_is_a_danger(models):
     model = models.thing(models.output("status", "ACTIVE"), models.FAILED)
     assert models.found(model) == [
         ("WARNING", "WaiterUnknownEnumValue.ThingActive.0"),
@@ -126,11 +124,11 @@ def test_a_success_that_no_value_can_bring_is_a_danger(models):
         "parts[1:].status | contains(@, 'aktive')",
     ],
 )
-def test_a_comparison_inside_a_path_is_followed_to_the_enumeration(models, path):
+def test_comparison_inside_a_path_is_checked(models, path):
     model = models.thing(models.output(path, "true", comparator="booleanEquals"))
     [event] = events_of(model, "WaiterUnknownEnumValue")
     assert "'aktive'" in event.message
-    assert "the nearest is 'active'" in event.message
+    assert "Did you mean 'active'?" in event.message
 
 
 @pytest.mark.parametrize(
@@ -149,25 +147,25 @@ def test_a_comparison_inside_a_path_is_followed_to_the_enumeration(models, path)
         "{a: status}.a == 'x'",
     ],
 )
-def test_where_the_origin_is_not_certain_nothing_is_said(models, path):
+def test_value_of_uncertain_origin_is_not_checked(models, path):
     model = models.thing(models.output(path, "true", comparator="booleanEquals"))
     assert not events_of(model, "WaiterUnknownEnumValue")
 
 
-def test_a_comparison_inside_a_path_names_its_place(models):
+def test_comparison_inside_a_path_names_its_position(models):
     path = "length(parts[?status != 'x']) == `0`"
     model = models.thing(models.output(path, "true", comparator="booleanEquals"))
     [event] = events_of(model, "WaiterUnknownEnumValue")
-    assert f"'x' (in {path} (1:25)) is none of" in event.message
+    assert f"'x' (in {path} (1:25)) is not a value of" in event.message
 
 
-def test_a_path_that_jmespath_reads_differently_is_reported(models):
+def test_path_that_jmespath_groups_differently_is_reported(models):
     model = models.thing(models.output("labels.*.a.b", "x", comparator="anyStringEquals"))
     [event] = events_of(model, "WaiterPathReadDifferently")
     assert (event.severity, event.id) == ("WARNING", "WaiterPathReadDifferently.ThingActive.0")
 
 
-def test_a_status_is_noted_as_botocore_s_own():
+def test_status_matcher_is_noted():
     definition = WaiterDefinition(
         name="BucketExists",
         operation="HeadBucket",

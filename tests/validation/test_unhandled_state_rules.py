@@ -1,4 +1,4 @@
-"""Which states of a resource a waiter should mention."""
+"""Final states that no acceptor mentions."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def with_states(models, *acceptors, states, name="ThingActive"):
 
 
 def unhandled(model):
-    """What the rule says: WARNING or NOTE to the values it names."""
+    """The values that events name, by severity."""
     prefix = "WaiterUnhandledState."
     return {
         event.severity.value: event.message.partition(" mentions ")[2].partition(" of ")[0]
@@ -42,7 +42,7 @@ def unhandled(model):
         "failed-no-capacity",
     ],
 )
-def test_a_failure_that_no_acceptor_mentions_is_a_warning(models, state):
+def test_unmentioned_failure_is_a_warning(models, state):
     active = models.output("status", "ACTIVE")
     creating = models.output("status", "CREATING", "retry")
     model = with_states(models, active, creating, states=["CREATING", "ACTIVE", state])
@@ -50,7 +50,7 @@ def test_a_failure_that_no_acceptor_mentions_is_a_warning(models, state):
 
 
 @pytest.mark.parametrize("state", ["DELETED", "STOPPED", "Cancelled", "expired", "shut-down"])
-def test_another_end_that_no_acceptor_mentions_is_a_note(models, state):
+def test_other_unmentioned_end_is_a_note(models, state):
     active = models.output("status", "ACTIVE")
     model = with_states(models, active, states=["CREATING", "ACTIVE", state])
     assert unhandled(model) == {"NOTE": state}
@@ -71,7 +71,7 @@ def test_another_end_that_no_acceptor_mentions_is_a_note(models, state):
         "failing",
     ],
 )
-def test_a_state_that_something_follows_is_not_asked_for(models, state):
+def test_intermediate_state_need_not_be_mentioned(models, state):
     active = models.output("status", "ACTIVE")
     assert unhandled(with_states(models, active, states=["ACTIVE", state])) == {}
 
@@ -86,25 +86,25 @@ def test_a_state_that_something_follows_is_not_asked_for(models, state):
         ("length(parts[?status == 'FAILED']) > `0`", "true", "failure", "booleanEquals"),
     ],
 )
-def test_a_state_may_be_mentioned_in_any_way(models, mention):
+def test_state_may_be_mentioned_in_any_way(models, mention):
     path, expected, state, comparator = mention
     other = models.output(path, expected, state, comparator)
     active = models.output("status", "ACTIVE")
     assert unhandled(with_states(models, active, other, states=["ACTIVE", "FAILED"])) == {}
 
 
-def test_a_failure_of_a_process_that_the_waiter_does_not_speak_of_is_a_note(models):
+def test_failure_of_another_process_is_a_note(models):
     states = ["CREATING", "ACTIVE", "CREATE_FAILED", "UPDATE_FAILED"]
     creating = models.output("status", "CREATING", "retry")
     active = models.output("status", "ACTIVE")
     model = with_states(models, active, creating, states=states)
     assert unhandled(model) == {"WARNING": "CREATE_FAILED", "NOTE": "UPDATE_FAILED"}
-    # The waiter's name speaks as well.
+    # The name of the waiter counts as well.
     model = with_states(models, active, states=states, name="ThingUpdated")
     assert unhandled(model) == {"WARNING": "UPDATE_FAILED", "NOTE": "CREATE_FAILED"}
 
 
-def test_to_wait_for_a_deletion_only_failures_to_delete_matter(models):
+def test_waiter_for_deletion_needs_only_failures_to_delete(models):
     states = ["CREATE_FAILED", "FAILED", "DELETING", "DELETED", "DELETE_FAILED"]
     deleting = models.output("status", "DELETING", "retry")
     gone = models.error("ThingNotFound", "success")
@@ -115,7 +115,7 @@ def test_to_wait_for_a_deletion_only_failures_to_delete_matter(models):
     assert unhandled(model) == {"WARNING": "DELETE_FAILED", "NOTE": "CREATE_FAILED, FAILED"}
 
 
-def test_a_waiter_that_tells_failure_by_another_member_is_not_warned_of(models):
+def test_failure_by_another_member_makes_it_a_note(models):
     model = with_states(
         models,
         models.output("status", "ACTIVE"),
@@ -129,18 +129,18 @@ def test_a_waiter_that_tells_failure_by_another_member_is_not_warned_of(models):
     assert unhandled(model) == {"NOTE": "FAILED"}
 
 
-def test_the_event_names_waiter_values_and_enumeration(models):
+def test_event_names_waiter_values_and_enumeration(models):
     [event] = [
         event
         for event in check(models.thing(models.ACTIVE))
         if event.id == "WaiterUnhandledState.Failed.ThingActive"
     ]
     assert event.message == (
-        "Waiter `ThingActive`: no acceptor mentions failed of Status; a resource in that state "
-        "would use up the wait's whole budget"
+        "Waiter `ThingActive`: no acceptor mentions failed of Status; with a resource in that "
+        "state the wait times out"
     )
 
 
-def test_a_waiter_for_existence_is_asked_for_no_state(models):
+def test_waiter_for_existence_needs_no_states(models):
     exists = {"state": "success", "matcher": {"success": True}}
     assert unhandled(models.thing(exists, models.error("ThingNotFound"))) == {}

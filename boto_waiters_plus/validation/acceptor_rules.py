@@ -1,0 +1,116 @@
+"""Acceptors that never match, and waiters that never succeed.
+
+| rule | severity | id |
+|---|---|---|
+| no earlier acceptor matches whenever this one does | WARNING | `WaiterUnreachableAcceptor.W.i` |
+| a compared string is a value of the enumeration | WARNING | `WaiterUnknownEnumValue.W.i` |
+| some success acceptor can be reached and can match | DANGER | `WaiterNeverSucceeds.W` |
+| jmespath.py groups a path as the grammar does | WARNING | `WaiterPathReadDifferently.W.i` |
+| a matcher is one of Smithy's (botocore's `status` is not) | NOTE | `WaiterStatusMatcher.W.i` |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..engine.model import (
+    Acceptor,
+    AcceptorState,
+    ErrorTypeMatcher,
+    InputOutputMatcher,
+    Matcher,
+    OutputMatcher,
+    PathComparator,
+    StatusMatcher,
+    SuccessMatcher,
+    WaiterDefinition,
+)
+from .events import Finding, Severity
+from .paths import TracedPath
+from .shapes import enum_of
+from .waiter_rules import nearest
+
+_LISTED = 12  # values of an enumeration in a message
+
+
+def check_acceptors(waiter: WaiterDefinition, paths: list[TracedPath | None]) -> Iterator[Finding]:
+    """Check which acceptors of a waiter can match.
+
+    Args:
+        waiter: the waiter.
+        paths: its acceptors' paths; None for an acceptor without one, or with one that does not
+            parse.
+    """
+    matching: set[AcceptorState] = set()
+    for index, (acceptor, path) in enumerate(zip(waiter.acceptors, paths, strict=True)):
+        first = _covering(acceptor.matcher, waiter.acceptors[:index])
+        if first is None and not (path and path.expected and not path.expected.can_match):
+            matching.add(acceptor.state)
+        for finding in _findings(acceptor, path, first):
+            yield finding._replace(acceptor=index)
+    if AcceptorState.SUCCESS in {*waiter.states} - matching:
+        yield Finding(Severity.DANGER, "WaiterNeverSucceeds", "no success acceptor can match")
+
+
+def _findings(
+    acceptor: Acceptor, path: TracedPath | None, covering: tuple[int, Acceptor] | None
+) -> Iterator[Finding]:
+    if covering is not None:
+        index, other = covering
+        message = f"never matches: acceptor {index} ({other.describe()}) always matches first"
+        yield Finding(Severity.WARNING, "WaiterUnreachableAcceptor", message)
+    if isinstance(acceptor.matcher, StatusMatcher):
+        message = "only botocore matches HTTP statuses; no other Smithy tool has this matcher"
+        yield Finding(Severity.NOTE, "WaiterStatusMatcher", message)
+    if path is None:
+        return
+    for message in _unknown_values(path):
+        yield Finding(Severity.WARNING, "WaiterUnknownEnumValue", message)
+    if path.expression.parsed_differently:
+        message = (
+            f"jmespath.py applies the end of {path.expression.text} to the list that `.*` returns, "
+            "which gives null; write `.* | [*]` for that `.*`"
+        )
+        yield Finding(Severity.WARNING, "WaiterPathReadDifferently", message)
+
+
+def _unknown_values(path: TracedPath) -> Iterator[str]:
+    for comparison in path.comparisons:
+        if comparison.can_match:
+            continue
+        values = enum_of(comparison.shape)
+        line, column = comparison.position
+        is_inside = comparison in path.inside
+        where = f"in {path.expression.text} ({line}:{column})" if is_inside else "expected"
+        listed = ", ".join(values[:_LISTED]) + (", …" if len(values) > _LISTED else "")
+        near = nearest(comparison.value, values, similarity=0.6)
+        hint = f". Did you mean '{near}'?" if near else ""
+        name = comparison.shape.name.rpartition("#")[2]
+        yield f"'{comparison.value}' ({where}) is not a value of {name} [{listed}]{hint}"
+
+
+def _covering(matcher: Matcher, earlier: tuple[Acceptor, ...]) -> tuple[int, Acceptor] | None:
+    """Return the first earlier acceptor that matches whenever this matcher does."""
+    covering = (each for each in enumerate(earlier) if _covers(each[1].matcher, matcher))
+    return next(covering, None)
+
+
+def _covers(general: Matcher, special: Matcher) -> bool:
+    match general, special:
+        case SuccessMatcher(success=True), OutputMatcher() | InputOutputMatcher():
+            return True
+        case SuccessMatcher(success=False), ErrorTypeMatcher():
+            return True
+        case ErrorTypeMatcher(name=one), ErrorTypeMatcher(name=other):
+            return one == other
+        case (OutputMatcher(matcher=one), OutputMatcher(matcher=other)) | (
+            InputOutputMatcher(matcher=one),
+            InputOutputMatcher(matcher=other),
+        ):
+            if (one.path, one.expected) != (other.path, other.expected):
+                return False
+            some, every = PathComparator.ANY_STRING_EQUALS, PathComparator.ALL_STRING_EQUALS
+            pair = (one.comparator, other.comparator)
+            return one.comparator is other.comparator or pair == (some, every)
+        case _:
+            return general == special

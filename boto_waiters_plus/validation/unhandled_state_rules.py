@@ -1,0 +1,122 @@
+"""Final states of a resource that no acceptor of a waiter mentions.
+
+| rule | severity | id |
+|---|---|---|
+| every value that means failure is mentioned | WARNING | `WaiterUnhandledState.Failed.W` |
+| every other value that means an end is mentioned | NOTE | `WaiterUnhandledState.Ended.W` |
+
+A resource in such a state does not reach the desired one by itself, and the wait times out. The
+meaning of a value is guessed from its words. A value is therefore only noted if it
+
+- means an end but not failure;
+- means failure of another process than the waiter's (`UPDATE_FAILED` of a waiter for creation);
+- means failure of something other than the deletion that the waiter waits for;
+- or if the waiter recognises failure by another member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from botocore.model import Shape
+
+from ..definitions.words import listed, words_of
+from ..engine.model import AcceptorState, WaiterDefinition
+from .events import Finding, Severity
+from .paths import Comparison, TracedPath
+from .shapes import enum_of
+
+_FAILED = listed(
+    "FAIL FAILED FAILURE FAILURES FAULT FAULTED ERROR ERRORED ERRORS CRASHED REJECTED TIMED "
+    "TIMEDOUT TIMEOUT UNSUCCESSFUL UNRECOVERABLE"
+)
+_GONE = listed("DELETED TERMINATED REMOVED DEREGISTERED DISASSOCIATED DETACHED")
+_ENDED = _GONE | listed(
+    "ABORTED CANCELED CANCELLED EXPIRED STOPPED REVOKED RETIRED SHUT SHUTDOWN DEACTIVATED"
+)
+_UNDERWAY = listed("PROGRESS PENDING RETRY REQUESTED PARTIALLY TEMPORARY")
+# Beginnings of words, so that CREATE, CREATING, CREATED and CREATION are one.
+_ENDINGS = listed("DELET DEREGIST DETACH DISASSOCIAT PURG REMOV TERMINAT")
+_PROCESSES = listed(
+    "ACTIVAT ASSOCIAT ATTACH BACK CANCEL CLEAN CREAT DEACTIVAT DELET DEPLOY DEREGIST DETACH DISABL "
+    "DISASSOCIAT ENABL EXPORT IMPORT MODIF PAUS PURG REBOOT REGIST REMOV RESET RESIZ RESTOR RESUM "
+    "ROLL SCAL START STOP SUSPEND TERMINAT UPDAT UPGRAD UPLOAD VALIDAT"
+)
+
+
+def check_unhandled_states(
+    waiter: WaiterDefinition, paths: list[TracedPath | None]
+) -> Iterator[Finding]:
+    """Check that the final states of a resource are mentioned; see `check_acceptors`."""
+    by_state: dict[AcceptorState, list[Comparison]] = {state: [] for state in AcceptorState}
+    for acceptor, path in zip(waiter.acceptors, paths, strict=True):
+        by_state[acceptor.state] += path.comparisons if path else ()
+    successes, failures = by_state[AcceptorState.SUCCESS], by_state[AcceptorState.FAILURE]
+    # A waiter for the end of a resource often succeeds by an error: then all acceptors count.
+    deciding = successes or [*failures, *by_state[AcceptorState.RETRY]]
+    for name, shape in {each.shape.name: each.shape for each in deciding}.items():
+        mentioned = {e.value for group in by_state.values() for e in group if e.shape.name == name}
+        failed, ended = _unhandled(
+            shape,
+            mentioned,
+            _processes(waiter.name, *mentioned),
+            to_end=all(_processes(e.value) & _ENDINGS for e in successes if e.shape.name == name),
+            fails_elsewhere=any(each.shape.name != name for each in failures),
+        )
+        for values, severity, rule in (
+            (failed, Severity.WARNING, "Failed"),
+            (ended, Severity.NOTE, "Ended"),
+        ):
+            if values:
+                text = (
+                    f"no acceptor mentions {', '.join(values)} of {name.rpartition('#')[2]}; "
+                    "with a resource in that state the wait times out"
+                )
+                yield Finding(severity, f"WaiterUnhandledState.{rule}", text)
+
+
+def _unhandled(
+    shape: Shape,
+    mentioned: set[str],
+    processes: frozenset[str],
+    *,
+    to_end: bool,
+    fails_elsewhere: bool,
+) -> tuple[list[str], list[str]]:
+    """Return the unmentioned final values of an enumeration: those of failure, and the others.
+
+    Args:
+        shape: the enumeration.
+        mentioned: the values that acceptors mention.
+        processes: the processes that the waiter is about.
+        to_end: whether the waiter waits for the resource to be gone.
+        fails_elsewhere: whether the waiter recognises failure by another enumeration.
+    """
+    failed: list[str] = []
+    ended: list[str] = []
+    for value in enum_of(shape):
+        if value in mentioned or not _is_final(value, to_end=to_end):
+            continue
+        own = _processes(value)
+        is_own = own <= processes and (not to_end or bool(own & _ENDINGS))
+        means_failure = is_own and not fails_elsewhere and bool(_words(value) & _FAILED)
+        (failed if means_failure else ended).append(value)
+    return failed, ended
+
+
+def _is_final(value: str, *, to_end: bool) -> bool:
+    """Whether no state follows; the end that a waiter waits for does not count."""
+    words = _words(value)
+    if words & _UNDERWAY or any(word.endswith("ING") for word in words):
+        return False
+    return bool(words & _FAILED or (words & _ENDED and not (to_end and words & _GONE)))
+
+
+def _processes(*names: str) -> frozenset[str]:
+    """Return the processes that names mention."""
+    words = {word for name in names for word in _words(name)}
+    return frozenset(p for p in _PROCESSES if any(word.startswith(p) for word in words))
+
+
+def _words(value: str) -> frozenset[str]:
+    return frozenset(word.upper() for word in words_of(value))
