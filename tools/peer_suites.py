@@ -1,0 +1,227 @@
+"""Run the test suites of botocore and its relatives with and without `install()`, and compare.
+
+    python tools/peer_suites.py CACHE
+    python tools/peer_suites.py CACHE --full --workers 2
+    python tools/peer_suites.py CACHE --suite botocore --version 1.34.0 --tests tests/unit/docs
+
+The suites come from the source distributions on the package index; boto3's carries none, which is
+why `tests/peers` holds the same behaviours. Every suite runs twice in a virtual environment with
+the version it belongs to: once as it is, once with this file as a pytest plugin that calls
+`install()` before anything is collected. Downloads and environments are kept in CACHE.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tarfile
+from collections import Counter
+from collections.abc import Iterable
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree import ElementTree as ET
+
+ROOT = Path(__file__).absolute().parents[1]
+OLDEST = "1.34.0"
+OUTCOMES = ("passed", "failed", "skipped", "error")
+
+
+class Suite(NamedTuple):
+    """The tests of one project: a few minutes' worth, and all that need no network."""
+
+    quick: tuple[str, ...]
+    full: tuple[str, ...]
+    requires: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+
+SUITES = {
+    "botocore": Suite(
+        quick=(
+            "tests/unit/test_waiters.py",
+            "tests/unit/test_client.py",
+            "tests/unit/test_stub.py",
+            "tests/unit/test_session.py",
+            "tests/unit/test_hooks.py",
+            "tests/unit/docs",
+            "tests/functional/test_client.py",
+            "tests/functional/test_client_class_names.py",
+            "tests/functional/test_event_alias.py",
+            "tests/functional/test_public_apis.py",
+            "tests/functional/test_session.py",
+            "tests/functional/test_stub.py",
+            "tests/functional/test_waiter_config.py",
+            "tests/functional/docs/test_lex.py",
+            "tests/functional/docs/test_secretsmanager.py",
+            "tests/functional/docs/test_alias.py",
+        ),
+        full=("tests/unit", "tests/functional"),
+        requires=("jsonschema",),
+        # Compares the stored endpoint rules alone, in half an hour.
+        ignore=("tests/functional/test_endpoint_rulesets.py",),
+    ),
+    "boto3": Suite(
+        quick=("tests/unit", "tests/functional"), full=("tests/unit", "tests/functional")
+    ),
+    "s3transfer": Suite(
+        quick=("tests/functional/test_manager.py", "tests/functional/test_upload.py"),
+        full=("tests/unit", "tests/functional"),
+    ),
+    "aiobotocore": Suite(
+        quick=("tests/test_waiter.py", "tests/test_patches.py", "tests/test_stubber.py"),
+        full=("tests/test_waiter.py", "tests/test_patches.py", "tests/test_stubber.py"),
+        requires=("moto[server,s3,cloudformation]", "pytest-asyncio", "anyio", "dill"),
+    ),
+}
+
+
+def pytest_configure() -> None:
+    """Install the package: this file is the plugin of the second run."""
+    import boto_waiters_plus as bwp  # noqa: PLC0415 - the tool itself does not need it
+
+    bwp.install()
+
+
+# --- getting a suite --------------------------------------------------------------------------
+
+
+def run(*command: str | Path, **keywords: Any) -> subprocess.CompletedProcess[str]:
+    """A command that has to succeed."""
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, **keywords)  # noqa: S603, PLW1510 - checked below
+    if done.returncode:
+        raise SystemExit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def source(project: str, version: str, cache: Path) -> Path:
+    """The unpacked source distribution."""
+    folder = cache / f"{project}-{version}"
+    if not folder.is_dir():
+        files = cache / "files"
+        run(
+            *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"),
+            *("--no-binary", ":all:", "--dest", files, f"{project}=={version}"),
+        )
+        with tarfile.open(files / f"{project}-{version}.tar.gz") as archive:
+            archive.extractall(cache, filter="data")
+    return folder
+
+
+def environment(project: str, version: str, cache: Path) -> Path:
+    """The interpreter of a virtual environment with that version."""
+    folder = cache / f"environment-{project}-{version}"
+    python = folder / "bin" / "python"
+    if not (folder / "complete").exists():
+        run(sys.executable, "-m", "venv", folder)
+        boto3 = f"boto3=={version}" if project == "botocore" else "boto3"
+        run(
+            *(python, "-m", "pip", "install", "--quiet", f"{project}=={version}", boto3),
+            *("wrapt", "pytest", "pytest-xdist", *SUITES[project].requires),
+        )
+        (folder / "complete").touch()
+    return python
+
+
+# --- running it -------------------------------------------------------------------------------
+
+
+def outcomes(
+    python: Path, folder: Path, tests: Iterable[str], options: Iterable[str], *, install: bool
+) -> dict[str, str]:
+    """The outcome of every test, by its name."""
+    report = folder.parent / f"{folder.name}-{'install' if install else 'stock'}.xml"
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    variables |= {
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "PYTHONHASHSEED": "0",  # ids that come from a set are the same in both runs
+        "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "tools"))),
+    }
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
+    command += ["-p", Path(__file__).stem] if install else []
+    report.unlink(missing_ok=True)
+    done = subprocess.run(  # noqa: S603 - the suite's own tests; those that fail are reported
+        [*map(str, command), *options, *tests],
+        cwd=folder,
+        env=variables,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if not report.exists():
+        raise SystemExit(done.stdout + done.stderr)
+    return {name(case): outcome(case) for case in ET.parse(report).iter("testcase")}  # noqa: S314 - pytest wrote it
+
+
+def name(case: ET.Element) -> str:
+    """The name of a test."""
+    return f"{case.get('classname')}::{case.get('name')}"
+
+
+def outcome(case: ET.Element) -> str:
+    """One of OUTCOMES."""
+    words = {"error": "error", "failure": "failed", "skipped": "skipped"}
+    tags = {child.tag for child in case}
+    return next((word for tag, word in words.items() if tag in tags), "passed")
+
+
+def compare(project: str, version: str, arguments: argparse.Namespace) -> bool:
+    """Run a suite twice and print both counts; whether they are the same."""
+    title = f"{project} {version}"
+    folder = source(project, version, arguments.cache)
+    suite = SUITES[project]
+    chosen = arguments.tests or (suite.full if arguments.full else suite.quick)
+    tests = [test for test in chosen if (folder / test).exists()]
+    if not tests:
+        print(f"{title:22} no tests in the source distribution")
+        return True
+    python = environment(project, version, arguments.cache)
+    options = [f"--ignore={path}" for path in suite.ignore]
+    options += ["-n", str(arguments.workers)] if arguments.workers else []
+    stock, ours = (
+        outcomes(python, folder, tests, options, install=install) for install in (False, True)
+    )
+    for label, found in (("stock", stock), ("install()", ours)):
+        counts = Counter(found.values())
+        print(f"{title:22} {label:10}" + "".join(f"{counts[word]:>9}" for word in OUTCOMES))
+    differing = sorted(n for n in stock.keys() | ours.keys() if stock.get(n) != ours.get(n))
+    for test in differing:
+        print(f"    {test}: {stock.get(test)} -> {ours.get(test)}")
+    return not differing
+
+
+def versions(project: str, arguments: argparse.Namespace) -> list[str]:
+    """The versions to try: those given, else the installed one and the oldest supported."""
+    if arguments.version:
+        return list(arguments.version)
+    try:
+        installed = metadata.version(project)
+    except metadata.PackageNotFoundError:
+        return []
+    return [installed, OLDEST] if project in {"botocore", "boto3"} else [installed]
+
+
+def main() -> None:
+    """Print the table; exit with 1 if any outcome differs."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cache", type=lambda text: Path(text).absolute())
+    parser.add_argument("--suite", action="append", choices=SUITES, help="default: all")
+    parser.add_argument("--version", action="append", help="default: installed, oldest supported")
+    parser.add_argument("--tests", nargs="+", help="folders or files instead of the chosen ones")
+    parser.add_argument("--full", action="store_true", help="all tests that need no network")
+    parser.add_argument("--workers", type=int, default=0, help="processes of pytest-xdist")
+    arguments = parser.parse_args()
+    arguments.cache.mkdir(parents=True, exist_ok=True)
+    print(f"{'':22} {'':10}" + "".join(f"{word:>9}" for word in OUTCOMES))
+    same = [
+        compare(project, version, arguments)
+        for project in arguments.suite or SUITES
+        for version in versions(project, arguments)
+    ]
+    sys.exit(0 if all(same) else 1)
+
+
+if __name__ == "__main__":
+    main()
