@@ -109,9 +109,25 @@ class WaiterMethods:
     def __dir__(self) -> Iterable[str]:
         names = set(super().__dir__())
         attachment = attachment_of(self)
+        if in_documentation_builder():
+            return [name for name in names if not name.startswith(METHOD_PREFIX)]
         if attachment is not None and attachment.active():
             names.update(METHOD_PREFIX + name for name in attachment.waiters(self).readable)
         return names
+
+
+def in_documentation_builder() -> bool:
+    """Return whether botocore is writing documentation pages.
+
+    The builder documents every method of a client, and looks up botocore's own definition of
+    every name in `waiter_names`, so that it must not see ours.
+    """
+    frame = inspect.currentframe()
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("botocore.docs."):
+            return True
+        frame = frame.f_back
+    return False
 
 
 class _RefusedError(WaiterDefinitionError, AttributeError):

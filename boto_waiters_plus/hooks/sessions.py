@@ -48,6 +48,7 @@ from .methods import (
     attachment_of,
     detach,
     find_waiter,
+    in_documentation_builder,
     wait_on,
     wait_on_async,
 )
@@ -389,7 +390,7 @@ class _WaiterNames:
         # botocore keeps its list in the client, where it would hide this one.
         vars(client).pop("waiter_names", None)
         attachment = attachment_of(client)
-        if attachment is not None and attachment.active():
+        if attachment and attachment.active() and not in_documentation_builder():
             names += sorted(attachment.waiters(client).readable.keys() - set(names))
         return names
 
@@ -403,6 +404,8 @@ class _HookedClient(WaiterMethods):
 
     waiter_names = _WaiterNames()
 
+    # Documentation builders and autospec read the signature, which has no annotations there.
+    @functools.wraps(botocore.client.BaseClient.get_waiter)
     def get_waiter(self, waiter_name: str) -> Any:
         attachment = attachment_of(self)
         if attachment is None or not attachment.active():
@@ -413,8 +416,6 @@ class _HookedClient(WaiterMethods):
             waiter = _defined_waiter(self, attachment, waiter_name, error)
         _return_outcomes(waiter, attachment)
         return waiter
-
-    get_waiter.__doc__ = botocore.client.BaseClient.get_waiter.__doc__
 
 
 # --- waiter objects ---------------------------------------------------------------------------
@@ -448,7 +449,7 @@ def _return_outcomes(waiter: Any, attachment: Attachment) -> None:
     Its class was made for this one object, so that changing the class changes nothing else.
     """
     waiter_class = type(waiter)
-    documentation = waiter_class.wait.__doc__
+    stock = waiter_class.wait
 
     async def wait_async(self: Any, **keywords: Any) -> Any:
         # AIOWaiter, or AnyioWaiter, whose loop is not ours to run on.
@@ -474,9 +475,8 @@ def _return_outcomes(waiter: Any, attachment: Attachment) -> None:
             collected.append(outcome)
         return outcome
 
-    method: Any = wait_async if inspect.iscoroutinefunction(waiter_class.wait) else wait
-    method.__doc__ = documentation
-    waiter_class.wait = method
+    method = wait_async if inspect.iscoroutinefunction(stock) else wait
+    waiter_class.wait = functools.wraps(stock)(method)
     waiter_class.outcome = None
     record_assignments(waiter.config)
 
