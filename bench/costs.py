@@ -1,25 +1,23 @@
-"""What the package costs a program beside boto3: import, clients, first waiter, one evaluation.
+"""What the package costs beside boto3: starting, creating clients, and one poll.
 
-    python bench/costs.py [--processes 9]
+    python bench/costs.py [--only start,clients,polls] [--processes 15] [--rounds 60]
 
-Every number is CPU time and the median of several; what happens once in a process is measured in
-processes of their own, with compiled bytecode. Each is held against what is promised, relative to
-what boto3 or botocore take for their part in the same run:
+Every figure is a ratio of CPU times of the calling process, taken in pairs one right after the
+other; the median over all pairs is printed, with the goal beside it and the quartiles behind it.
 
-- import: `import boto_waiters_plus` after `import boto3`; `install()` beside it, which imports
-  wrapt;
-- hook: what `install()` adds to `create_client`, as the handler's own time (the difference of two
-  runs of `create_client` is smaller than their spread);
-- first waiter of a session: the lookup of `client.wait_until_<name>` against the first
-  `client.get_waiter(name)` without this package;
-- evaluation: the acceptors on one answer against botocore's acceptors on the same; "judged" is
-  all that is done with the answer, the facts of an error and what may be shown included.
+- start: in processes of their own, with compiled bytecode and nothing else imported before:
+  `import boto_waiters_plus` and `install()` as shares of `import boto3`, and the first lookup of
+  `client.wait_until_<name>` against the first `client.get_waiter(name)` of botocore;
+- clients: `session.client(service)` with `install()` against without;
+- polls: a wait with many attempts and hardly a delay, and a wait that succeeds at once, against
+  botocore's own waiter. The server runs in another process. `wait_until` has a `max_wait`, and
+  `get_waiter` is called as an existing script calls it; every call of ours has a deadline.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime as dt
+import gc
 import json
 import os
 import statistics
@@ -28,17 +26,80 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).absolute().parents[1]
-SETTINGS = {
-    "region_name": "us-east-1",
-    "aws_access_key_id": "stub",
-    "aws_secret_access_key": "stub",
-}
-WAITERS = {"s3": "bucket_exists", "dynamodb": "table_exists", "ec2": "instance_running"}
-ROUND_SECONDS = 0.05
+SETTINGS = {"region_name": "us-east-1", "aws_access_key_id": "a", "aws_secret_access_key": "b"}
+FIRST_WAITERS = {"s3": ("bucket_exists", 10), "ec2": ("instance_running", 6)}
+ATTEMPTS = 20
+DELAY = 0.0005
+"""Seconds between two polls: sleeping takes no CPU time."""
+
+
+def report(name: str, ratios: list[float], goal: str = "", *, percent: bool = False) -> None:
+    """One line: the median, the goal and the quartiles."""
+    low, median, high = statistics.quantiles(ratios, n=4)
+    form = "{:.1%}" if percent else "{:.3f}"
+    spread = f"{form.format(low)} to {form.format(high)}"
+    print(f"{name:44}{form.format(median):>10}  {goal:18}{spread}", flush=True)
+
+
+# --- start: every process is new --------------------------------------------------------------
+
+IMPORTS = """
+import time
+began = time.process_time()
+import boto3
+boto = time.process_time()
+{statement}
+ours = time.process_time()
+{then}
+print((ours - boto) / (boto - began), (time.process_time() - boto) / (boto - began))
+"""
+
+FIRST = """
+import time, boto3
+{install}
+client = boto3.client({service!r}, **{settings!r})
+began = time.process_time()
+{lookup}
+print(time.process_time() - began)
+"""
+
+INSTALL = "import boto_waiters_plus; boto_waiters_plus.install()"
+
+
+def fresh(script: str) -> list[float]:
+    """The numbers that a script prints in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "AWS_EC2_METADATA_DISABLED": "true"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment["PYTHONPYCACHEPREFIX"] = str(Path(tempfile.gettempdir()) / "costs-bytecode")
+    command = [sys.executable, "-W", "ignore", "-c", script]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)  # noqa: S603 - a script above
+    return [float(number) for number in done.stdout.split()]
+
+
+def start(processes: int) -> None:
+    """Print what importing, installing and the first waiter cost."""
+    ours = IMPORTS.format(statement="import boto_waiters_plus", then="boto_waiters_plus.install()")
+    wrapt = IMPORTS.format(statement="import wrapt", then="")
+    fresh(ours), fresh(wrapt)  # these write the bytecode
+    pairs = [(fresh(ours), fresh(wrapt)) for _ in range(processes)]
+    report("import, of import boto3", [o[0] for o, _ in pairs], "at most 3%", percent=True)
+    report("import and install()", [o[1] for o, _ in pairs], "at most 12%", percent=True)
+    report("  import wrapt alone", [w[0] for _, w in pairs], percent=True)
+    for service, (waiter, goal) in FIRST_WAITERS.items():
+        known = {"service": service, "settings": SETTINGS}
+        stock = FIRST.format(install="", lookup=f"client.get_waiter({waiter!r})", **known)
+        ours = FIRST.format(install=INSTALL, lookup=f"client.wait_until_{waiter}", **known)
+        ratios = [fresh(stock)[0] / fresh(ours)[0] for _ in range(processes)]
+        report(f"first waiter, times cheaper, {service}", ratios, f"at least {goal}")
+
+
+# --- clients and polls: one process, install() in every second measurement --------------------
 
 
 def cpu(action: Callable[[], object]) -> float:
@@ -48,229 +109,156 @@ def cpu(action: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def cpu_of_many(action: Callable[[], object]) -> float:
-    """CPU seconds of a call that takes little: the median of rounds of many."""
+def paired(
+    stock: Callable[[], object], ours: Callable[[], object], rounds: int, *, warm: bool
+) -> list[float]:
+    """The ratios of ours, with the package installed, to botocore's, without it."""
+    import boto_waiters_plus as bwp  # noqa: PLC0415 - the processes of `start` import it themselves
 
-    def round_of(count: int) -> float:
-        return cpu(lambda: [action() for _ in range(count)])
+    def measured(action: Callable[[], object], *, install: bool) -> float:
+        (bwp.install if install else bwp.uninstall)()
+        if warm:
+            action()
+        gc.collect()
+        return cpu(action)
 
-    count = 1
-    while round_of(count) < ROUND_SECONDS:
-        count *= 2
-    return statistics.median(round_of(count) for _ in range(5)) / count
-
-
-# --- what happens once in a process -----------------------------------------------------------
-
-
-def probe_import() -> dict[str, float]:
-    """The imports are what is measured."""
-
-    def boto() -> None:
-        import boto3  # noqa: F401, PLC0415
-
-    def ours() -> None:
-        import boto_waiters_plus  # noqa: F401, PLC0415
-
-    def install() -> None:
-        import boto_waiters_plus as bwp  # noqa: PLC0415
-
-        bwp.install()
-
-    return {"boto3": cpu(boto), "ours": cpu(ours), "install": cpu(install)}
+    gc.disable()
+    ratios = []
+    for index in range(rounds + 2):
+        # Which comes first alternates, and with it what the processor has in its caches.
+        order = (False, True) if index % 2 else (True, False)
+        took = {
+            installed: measured((stock, ours)[installed], install=installed) for installed in order
+        }
+        ratios.append(took[True] / took[False])
+    gc.enable()
+    bwp.uninstall()
+    return ratios[2:]
 
 
-def probe_client() -> dict[str, float]:
-    """`create_client`, and the hook's part of it, for the client with the most waiters."""
-    import boto3  # noqa: PLC0415
+def clients(rounds: int) -> None:
+    """Print what `install()` adds to creating a client."""
+    import boto3  # noqa: PLC0415 - see `paired`
 
-    import boto_waiters_plus as bwp  # noqa: PLC0415
-
-    bwp.install()
     session = boto3.session.Session(**SETTINGS)
-    calls = []
+    for service in FIRST_WAITERS:
 
-    def seen(**event: Any) -> None:
-        calls.append(event)
+        def create(service: str = service) -> None:
+            session.client(service)
 
-    session.events.register("creating-client-class.ec2", seen)
-    session.client("ec2")
-    creating = statistics.median(cpu(lambda: session.client("ec2")) for _ in range(9))
-    (hook,) = (
-        handler
-        for handler in session._session._events._emitter._lookup_cache["creating-client-class.ec2"]  # noqa: SLF001 - nothing public lists handlers
-        if "boto_waiters_plus" in getattr(handler, "__module__", "")
-    )
-    event = {**calls[0], "event_name": "creating-client-class.ec2"}
-
-    def once() -> None:
-        hook(**{**event, "class_attributes": {}, "base_classes": [object]})
-
-    return {"create_client": creating, "hook": cpu_of_many(once)}
+        report(f"client, {service}", paired(create, create, rounds, warm=True), "at most 1.01")
 
 
-def probe_stock(service: str) -> dict[str, float]:
-    """The first waiter of botocore."""
-    import boto3  # noqa: PLC0415
+class Answers(BaseHTTPRequestHandler):
+    """S3 and DynamoDB: what is called `ready` exists, nothing else does."""
 
-    client = boto3.client(service, **SETTINGS)
-    return {service: cpu(lambda: client.get_waiter(WAITERS[service]))}
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def do_HEAD(self) -> None:
+        self.answer(200 if "ready" in self.path else 404, b"")
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        status = "ACTIVE" if asked["TableName"] == "ready" else "CREATING"
+        keys = [{"AttributeName": f"key{n}", "AttributeType": "S"} for n in range(8)]
+        table = {"TableStatus": status, "AttributeDefinitions": keys, "CreationDateTime": 1.7e9}
+        self.answer(200, json.dumps({"Table": table}).encode())
+
+    def answer(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
 
 
-def probe_first(service: str) -> dict[str, float]:
-    """Our first waiter."""
-    import boto3  # noqa: PLC0415
+def serve() -> None:
+    """Answer until the process is ended."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    print(server.server_port, flush=True)
+    server.serve_forever()
 
-    import boto_waiters_plus as bwp  # noqa: PLC0415
 
+def polls(rounds: int) -> None:
+    """Print what a poll costs, with all that a wait does around it."""
+    command = [sys.executable, __file__, "--serve"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:  # noqa: S603 - this file
+        try:
+            assert server.stdout is not None
+            url = f"http://127.0.0.1:{server.stdout.readline().strip()}"
+            for service, waiter, key in (
+                ("s3", "bucket_exists", "Bucket"),
+                ("dynamodb", "table_exists", "TableName"),
+            ):
+                polls_of(service, waiter, key, url, rounds)
+        finally:
+            server.terminate()
+
+
+def polls_of(service: str, waiter: str, key: str, url: str, rounds: int) -> None:
+    """Print the polls of one service."""
+    import boto3  # noqa: PLC0415 - see `paired`
+    from botocore.exceptions import WaiterError  # noqa: PLC0415 - the same
+
+    import boto_waiters_plus as bwp  # noqa: PLC0415 - the same
+
+    # One is never used with the package installed, the other never without.
+    stock_client, client = (boto3.client(service, endpoint_url=url, **SETTINGS) for _ in range(2))
     bwp.install()
-    client = boto3.client(service, **SETTINGS)
-    return {service: cpu(lambda: getattr(client, f"wait_until_{WAITERS[service]}"))}
+    bwp.enable(client)
 
+    def many(client: Any) -> None:
+        with suppress(WaiterError):
+            config = {"Delay": DELAY, "MaxAttempts": ATTEMPTS}
+            client.get_waiter(waiter).wait(**{key: "missing"}, WaiterConfig=config)
 
-def medians(probe: str, processes: int) -> dict[str, float]:
-    """The probe's numbers over so many fresh processes, after one that is not counted."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "AWS_EC2_METADATA_DISABLED": "true"}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    environment["PYTHONPYCACHEPREFIX"] = str(Path(tempfile.gettempdir()) / "costs-bytecode")
-    command = [sys.executable, __file__, "--probe", probe]
-    runs = []
-    for _ in range(processes + 1):
-        done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)  # noqa: S603 - ourselves
-        runs.append(json.loads(done.stdout))
-    return {name: statistics.median(run[name] for run in runs[1:]) for name in runs[0]}
+    def many_of_ours() -> None:
+        with suppress(WaiterError):
+            options = {"min_delay": DELAY, "max_delay": DELAY, "max_attempts": ATTEMPTS}
+            bwp.wait_until(client, waiter, **{key: "missing"}, **options, max_wait=60)
 
+    def one(client: Any) -> None:
+        for _ in range(ATTEMPTS):
+            client.get_waiter(waiter).wait(**{key: "ready"})
 
-PROBES: dict[str, Callable[[], dict[str, float]]] = {
-    "import": probe_import,
-    "client": probe_client,
-    **{f"stock {service}": (lambda service=service: probe_stock(service)) for service in WAITERS},
-    **{f"first {service}": (lambda service=service: probe_first(service)) for service in WAITERS},
-}
+    def one_of_ours() -> None:
+        for _ in range(ATTEMPTS):
+            bwp.wait_until(client, waiter, **{key: "ready"}, max_wait=60)
 
-
-# --- one answer -------------------------------------------------------------------------------
-
-
-def table() -> dict[str, Any]:
-    return {
-        "Table": {
-            "TableName": "table",
-            "TableStatus": "CREATING",
-            "CreationDateTime": dt.datetime(2024, 1, 1, tzinfo=dt.timezone.utc),
-            "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
-            "ItemCount": 0,
-        },
-    }
-
-
-def instances(count: int) -> dict[str, Any]:
-    one = {
-        "InstanceId": "i-0123456789abcdef0",
-        "ImageId": "ami-0123456789abcdef0",
-        "State": {"Code": 0, "Name": "pending"},
-        "LaunchTime": dt.datetime(2024, 1, 1, tzinfo=dt.timezone.utc),
-        "BlockDeviceMappings": [{"DeviceName": "/dev/xvda", "Ebs": {"VolumeId": "vol-1"}}],
-        "Tags": [{"Key": "Name", "Value": "web"}],
-    }
-    return {"Reservations": [{"ReservationId": "r-1", "Instances": [one]} for _ in range(count)]}
-
-
-def stacks(count: int) -> dict[str, Any]:
-    one = {"StackName": "stack", "StackStatus": "CREATE_IN_PROGRESS", "Parameters": []}
-    return {"Stacks": [one for _ in range(count)]}
-
-
-ANSWERS: list[tuple[str, str, str, dict[str, Any], float]] = [
-    ("HeadBucket 404", "s3", "bucket_exists", {}, 1.5),
-    ("DescribeTable", "dynamodb", "table_exists", table(), 5),
-    ("DescribeInstances, 1", "ec2", "instance_running", instances(1), 10),
-    ("DescribeInstances, 100", "ec2", "instance_running", instances(100), 10),
-    ("DescribeStacks, 1", "cloudformation", "stack_create_complete", stacks(1), 10),
-]
-
-
-def evaluation(service: str, waiter: str, answer: dict[str, Any]) -> tuple[float, float, float]:
-    """CPU seconds of botocore's acceptors, of ours, and of ours with all that is judged."""
-    import boto3  # noqa: PLC0415
-    from botocore.exceptions import ClientError  # noqa: PLC0415
-
-    from boto_waiters_plus.aws.port import ClientPort  # noqa: PLC0415
-    from boto_waiters_plus.hooks.methods import find_waiter  # noqa: PLC0415
-    from boto_waiters_plus.settings import EMPTY  # noqa: PLC0415
-
-    client = boto3.client(service, **SETTINGS)
-    bound = find_waiter(client, waiter, lambda: EMPTY)
-    port = ClientPort(client, bound, {})
-    acceptors = client.get_waiter(waiter).config.acceptors
-    response = {**answer, "ResponseMetadata": {"HTTPStatusCode": 200 if answer else 404}}
-    if not answer:
-        response["Error"] = {"Code": "404", "Message": "Not Found"}
-    error = ClientError(response, bound.operation.name)
-
-    def stock() -> object:
-        return next((a.state for a in acceptors if a.matcher_func(response)), None)
-
-    def ours() -> object:
-        if not answer:
-            return bound.matching.match_error(("404", "NotFound"), status=404)
-        return bound.matching.match_response(bound.data_model.output(response), {})
-
-    def judged() -> object:
-        return port.responded(response) if answer else port.raised(error)
-
-    return cpu_of_many(stock), cpu_of_many(ours), cpu_of_many(judged)
-
-
-# --- the report -------------------------------------------------------------------------------
-
-
-def line(name: str, peer: float, ours: float, share: str, *, kept: bool) -> None:
-    """One promise: times in microseconds, and whether it is kept."""
-    print(f"{name:34}{peer * 1e6:>11.1f}{ours * 1e6:>11.1f}  {share:26}{'ok' if kept else 'over'}")
-
-
-def most(name: str, peer: float, ours: float, allowed: float) -> None:
-    share = ours / peer
-    line(name, peer, ours, f"{share:.2%}, at most {allowed:.1%}", kept=share <= allowed)
-
-
-def least(name: str, peer: float, ours: float, promised: float) -> None:
-    ratio = peer / ours
-    line(name, peer, ours, f"{ratio:.1f}x less, at least {promised:g}x", kept=ratio >= promised)
-
-
-def report(processes: int) -> None:
-    print(f"{'CPU us':34}{'boto':>11}{'ours':>11}  promise")
-    imports = medians("import", processes)
-    most("import, after boto3", imports["boto3"], imports["ours"], 0.03)
-    print(f"{'  install()':34}{'':11}{imports['install'] * 1e6:>11.1f}")
-    clients = medians("client", max(1, processes // 3))
-    most("hook of create_client, ec2", clients["create_client"], clients["hook"], 0.002)
-    for service in WAITERS:
-        stock = medians(f"stock {service}", processes)[service]
-        least(
-            f"first waiter of a session, {service}",
-            stock,
-            medians(f"first {service}", processes)[service],
-            15,
-        )
-    for name, service, waiter, answer, promised in ANSWERS:
-        stock, ours, judged = evaluation(service, waiter, answer)
-        least(f"evaluation, {name}", stock, ours, promised)
-        print(f"{'  judged':34}{'':11}{judged * 1e6:>11.1f}")
+    for name, stock, ours, goal in (
+        ("poll, get_waiter", many, lambda: many(client), "at most 1.05"),
+        ("poll, wait_until", many, many_of_ours, "at most 1.03"),
+        ("wait of one attempt, get_waiter", one, lambda: one(client), ""),
+        ("wait of one attempt, wait_until", one, one_of_ours, ""),
+    ):
+        ratios = paired(lambda stock=stock: stock(stock_client), ours, rounds, warm=True)
+        report(f"{name}, {service}", ratios, goal)
 
 
 def main() -> None:
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--processes", type=int, default=9)
-    parser.add_argument("--probe", help=argparse.SUPPRESS)
+    parser.add_argument("--only", default="start,clients,polls")
+    parser.add_argument("--processes", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.probe:
-        print(json.dumps(PROBES[arguments.probe]()))
-    else:
-        sys.path.insert(0, str(ROOT))
-        report(arguments.processes)
+    if arguments.serve:
+        serve()
+        return
+    sys.path.insert(0, str(ROOT))
+    os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
+    print(f"{'CPU, ratio to boto':44}{'median':>10}  {'goal':18}quartiles")
+    chosen = arguments.only.split(",")
+    if "start" in chosen:
+        start(arguments.processes)
+    if "clients" in chosen:
+        clients(arguments.rounds)
+    if "polls" in chosen:
+        polls(arguments.rounds)
 
 
 if __name__ == "__main__":

@@ -121,7 +121,8 @@ def waiters_of(client: Any) -> ClientWaiters:
 class _WaiterNames:
     """`client.waiter_names`: botocore's, then those of definitions that botocore has not.
 
-    Not a property: a test may put a list in its place.
+    Where botocore has no waiters for a service the list stays empty: `waiter_names` tells callers
+    whether the session has a waiter model. Not a property: a test may put a list in its place.
     """
 
     def __get__(self, client: Any, owner: type | None = None) -> Any:
@@ -131,7 +132,7 @@ class _WaiterNames:
         # botocore keeps its list on the client, where it would hide this one.
         vars(client).pop("waiter_names", None)
         hook = hook_of(client)
-        if hook is not None and hook.runs_waiters() and not _in_documentation_builder():
+        if names and hook is not None and hook.runs_waiters() and not _in_documentation_builder():
             readable = hook.waiters(client).service.readable
             names += sorted(readable.keys() - set(names))
         return names

@@ -1,7 +1,6 @@
-"""The short forms of `bench/scale.py` and `bench/costs.py`: what they say, not how fast it was."""
+"""The short form of `bench/scale.py`: what it says, not how fast it was."""
 
 import importlib.util
-import json
 import os
 import subprocess
 import sys
@@ -69,10 +68,3 @@ def test_a_promise_that_is_not_kept_is_called_over(scale, capsys):
     scale.judge(found, 10_000)
     verdicts = [line.split()[-1] for line in capsys.readouterr().out.splitlines() if "most" in line]
     assert verdicts == ["over", "ok", "over", "ok"]
-
-
-@pytest.mark.parametrize("probe", ["import", "client", "stock s3", "first s3"])
-def test_a_cost_is_measured_in_a_process_of_its_own(probe):
-    found = json.loads(run("costs.py", "--probe", probe))
-    assert found
-    assert all(seconds > 0 for seconds in found.values())
