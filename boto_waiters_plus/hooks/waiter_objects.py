@@ -53,9 +53,10 @@ def _defined_waiter(client: Any, hook: ClientHook, name: str, error: ValueError)
     """Return the waiter object for a name that botocore does not have."""
     if not isinstance(name, str):
         raise error
-    bound = hook.waiters(client).service.by_snake_name.get(name)
+    service = hook.waiters(client).service
+    bound = service.by_snake_name.get(name)
     if bound is None:
-        near = nearest(botocore.xform_name(name), client.waiter_names)
+        near = nearest(botocore.xform_name(name), {*client.waiter_names, *service.readable})
         hint = f"; did you mean {near!r}?" if near else ""
         raise ValueError(f"{error}{hint}") from None
     module = sys.modules["aiobotocore.waiter"] if is_async(type(client)) else botocore.waiter

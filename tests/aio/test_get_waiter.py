@@ -326,7 +326,7 @@ def test_a_blocking_waiter_on_an_awaited_client_is_refused():
     async def main(client):
         operation = aiowaiter.NormalizedOperationMethod(client.describe_table)
         waiter = botocore.waiter.Waiter("Mine", config_of(client), operation)
-        with pytest.raises(TypeError, match="Mine blocks, and its client is aiobotocore's"):
+        with pytest.raises(TypeError, match="Mine blocks, but calls of its aiobotocore client are"):
             waiter.wait(**NAME)
 
     assert run([UP], main) == (None, 0)
@@ -337,7 +337,7 @@ def test_an_awaited_waiter_on_a_blocking_client_is_refused():
     with FaultServer([UP]) as server, contextlib.closing(blocking_client(server.url)) as client:
         operation = aiowaiter.NormalizedOperationMethod(client.describe_table)
         waiter = aiowaiter.AIOWaiter("Mine", config_of(client), operation)
-        with pytest.raises(TypeError, match="Mine is awaited, and the calls of its client are not"):
+        with pytest.raises(TypeError, match="Mine is awaited, but calls of its client block"):
             asyncio.run(waiter.wait(**NAME))
         assert server.requests == []
 
