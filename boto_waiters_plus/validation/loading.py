@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, cast
 
 from botocore import xform_name
@@ -29,7 +30,7 @@ from .botocore_services import (
     service_by_name,
     service_by_namespace,
 )
-from .documents import Document, Target, location_of, read_documents
+from .documents import Document, Target, files_below, location_of, read_document
 from .events import Location, Severity, ValidationEvent
 from .shapes import Operation
 from .smithy_model import SmithyModel, as_mapping
@@ -112,18 +113,26 @@ class _Parts:
             self._add_definition(part, None)
         elif isinstance(part, Mapping):
             self._add_document(Document(part))
-        else:
-            try:
-                documents = list(read_documents(part))
-            except WaiterDefinitionError as error:
-                self.unreadable.error(None, error.problem, location_of(error))
-                return
-            for document in documents:
-                self._add_document(document)
-            if not documents:
+        elif Path(part).is_dir():
+            found = [self._add_file(file, is_named=False) for file in files_below(Path(part))]
+            if not any(found):
                 text, place = "no file in this folder has waiters", Location(os.fspath(part))
                 event = ValidationEvent(Severity.WARNING, "WaiterNoDefinitions", None, text, place)
                 self.unreadable.events.append(event)
+        else:
+            self._add_file(Path(part), is_named=True)
+
+    def _add_file(self, file: Path, *, is_named: bool) -> bool:
+        """Add a file; of the files in a folder, only those of waiters."""
+        try:
+            document = read_document(file)
+        except WaiterDefinitionError as error:
+            self.unreadable.error(None, error.problem, location_of(error))
+            return True
+        if not is_named and not {"smithy", "waiters"} & as_mapping(document.data).keys():
+            return False
+        self._add_document(document)
+        return True
 
     def _add_document(self, document: Document) -> None:
         if isinstance(document.data, Mapping) and "smithy" in document.data:
