@@ -14,13 +14,14 @@ from .acceptor_rules import check_acceptors
 from .coalescing_rules import FORM, TARGET, check_coalescing
 from .documents import Document
 from .events import Finding, Severity, ValidationEvent
-from .loading import AppliedTrait, Checkable, Unit, load
+from .loading import Checkable, load
 from .operation_rules import check_operation
 from .paths import traced_path
 from .shapes import Operation
 from .suppressions import apply_suppressions
 from .trait_rules import read_trait, wrong_target
 from .unhandled_state_rules import check_unhandled_states
+from .units import AppliedTrait, Unit
 from .version_skew import as_note, downgraded
 from .waiter_rules import AcceptorChecker, check_names, check_waiter
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -92,19 +91,10 @@ class Target:
         return self.event(severity, rule, message, waiter=waiter, acceptor=acceptor)
 
 
-def read_documents(path: str | os.PathLike[str]) -> Iterator[Document]:
-    """Read a file, or every file of waiters below a folder.
-
-    Raises:
-        WaiterDefinitionError: a file cannot be read, or is neither JSON nor Smithy IDL.
-    """
-    if not Path(path).is_dir():
-        yield _read(Path(path))
-        return
-    for file in sorted(file for file in Path(path).rglob("*") if file.suffix in SUFFIXES):
-        document = _read(file)
-        if isinstance(document.data, Mapping) and {"smithy", "waiters"} & document.data.keys():
-            yield document
+def files_below(folder: Path) -> list[Path]:
+    """Return the files in a folder that may hold waiters."""
+    files = (file for file in folder.rglob("*") if file.suffix in SUFFIXES and not file.is_dir())
+    return sorted(files)
 
 
 def location_of(error: WaiterDefinitionError) -> Location:
@@ -113,7 +103,12 @@ def location_of(error: WaiterDefinitionError) -> Location:
     return Location(error.source, line, getattr(error.__cause__, "colno", None))
 
 
-def _read(path: Path) -> Document:
+def read_document(path: Path) -> Document:
+    """Read a file.
+
+    Raises:
+        WaiterDefinitionError: the file cannot be read, or is neither JSON nor Smithy IDL.
+    """
     source = str(path)
     text = read_text(path)
     if path.suffix != ".smithy":

@@ -170,13 +170,17 @@ class _Checker:
         left, right = node.children
         return self._on(self.visit(left)).visit(right)
 
-    def _flatten(self, node: Node) -> Any:
+    def _elements(self, node: Node, what: str) -> list[Any]:
+        """Return the list on the left of a node; an empty one if there is no list."""
         value = self.visit(node.children[0])
-        if not isinstance(value, list):
-            self._wrong_type(node, "Array flatten", value)
-            return []
+        if isinstance(value, list):
+            return value
+        self._wrong_type(node, what, value)
+        return []
+
+    def _flatten(self, node: Node) -> Any:
         flat: list[Any] = []
-        for element in value:
+        for element in self._elements(node, "Array flatten"):
             if isinstance(element, list):
                 flat += element
             elif element is not None:
@@ -216,14 +220,11 @@ class _Checker:
         return None
 
     def _projection(self, node: Node) -> Any:
-        left, right = node.children
-        value = self.visit(left)
-        if not isinstance(value, list) or not value:
-            if not isinstance(value, list):
-                self._wrong_type(node, "Array projection", value)
-            self._on(ANY).visit(right)
-            return []
-        return [_stored(self._on(element).visit(right)) for element in value]
+        elements = self._elements(node, "Array projection")
+        right = node.children[1]
+        # The right side is checked even if there is no element.
+        values = [_stored(self._on(element).visit(right)) for element in elements or [ANY]]
+        return values if elements else []
 
     def _object_projection(self, node: Node) -> Any:
         left, right = node.children
@@ -235,23 +236,14 @@ class _Checker:
         return [_stored(self._on(element).visit(right)) for element in value.values()]
 
     def _filter(self, node: Node) -> Any:
-        left, right, condition = node.children
-        value = self.visit(left)
-        if not isinstance(value, list) or not value:
-            if not isinstance(value, list):
-                self._wrong_type(node, "Filter projection", value)
-            checker = self._on(ANY)
-            checker.visit(condition)
-            checker.visit(right)
-            return []
-        result = []
-        for element in value:
+        _, right, condition = node.children
+        elements = self._elements(node, "Filter projection")
+        values = []
+        for element in elements or [ANY]:
             checker = self._on(element)
-            if _truthy(checker.visit(condition)):
-                found = checker.visit(right)
-                if found is not None:
-                    result.append(_stored(found))
-        return result
+            if _truthy(checker.visit(condition)) or not elements:
+                values.append(checker.visit(right))
+        return [_stored(value) for value in values if value is not None] if elements else []
 
     def _expref(self, node: Node) -> Any:
         # Smithy checks the reference on the function's own current node, not on the elements.

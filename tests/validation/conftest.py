@@ -6,62 +6,45 @@ import pytest
 
 from boto_waiters_plus.validation import Severity, check
 
+
+def structure(**members):
+    targets = {name: {"target": target} for name, target in members.items()}
+    return {"type": "structure", "members": targets}
+
+
+STATES = ("CREATING", "ACTIVE", "FAILED", "DELETED")
+SHAPES = {
+    "GetThing": {
+        "type": "operation",
+        "input": {"target": "smithy.example#GetThingInput"},
+        "output": {"target": "smithy.example#GetThingOutput"},
+        "errors": [{"target": "smithy.example#ThingNotFound"}],
+        "traits": {"smithy.waiters#waitable": {}},
+    },
+    "GetThingInput": structure(name="smithy.api#String"),
+    "GetThingOutput": structure(
+        name="smithy.api#String",
+        status="smithy.example#Status",
+        parts="smithy.example#Parts",
+        count="smithy.api#Integer",
+        labels="smithy.example#Labels",
+    ),
+    "Status": {
+        "type": "enum",
+        "members": {name: {"traits": {"smithy.api#enumValue": name.lower()}} for name in STATES},
+    },
+    "Parts": {"type": "list", "member": {"target": "smithy.example#Part"}},
+    "Part": structure(status="smithy.example#Status", weight="smithy.api#Double"),
+    "Labels": {
+        "type": "map",
+        "key": {"target": "smithy.api#String"},
+        "value": {"target": "smithy.api#String"},
+    },
+    "ThingNotFound": {**structure(), "traits": {"smithy.api#error": "client"}},
+}
 THING = {
     "smithy": "2.0",
-    "shapes": {
-        "smithy.example#GetThing": {
-            "type": "operation",
-            "input": {"target": "smithy.example#GetThingInput"},
-            "output": {"target": "smithy.example#GetThingOutput"},
-            "errors": [{"target": "smithy.example#ThingNotFound"}],
-            "traits": {"smithy.waiters#waitable": {}},
-        },
-        "smithy.example#GetThingInput": {
-            "type": "structure",
-            "members": {"name": {"target": "smithy.api#String"}},
-        },
-        "smithy.example#GetThingOutput": {
-            "type": "structure",
-            "members": {
-                "name": {"target": "smithy.api#String"},
-                "status": {"target": "smithy.example#Status"},
-                "parts": {"target": "smithy.example#Parts"},
-                "count": {"target": "smithy.api#Integer"},
-                "labels": {"target": "smithy.example#Labels"},
-            },
-        },
-        "smithy.example#Status": {
-            "type": "enum",
-            "members": {
-                name: {
-                    "target": "smithy.api#Unit",
-                    "traits": {"smithy.api#enumValue": name.lower()},
-                }
-                for name in ("CREATING", "ACTIVE", "FAILED", "DELETED")
-            },
-        },
-        "smithy.example#Parts": {
-            "type": "list",
-            "member": {"target": "smithy.example#Part"},
-        },
-        "smithy.example#Part": {
-            "type": "structure",
-            "members": {
-                "status": {"target": "smithy.example#Status"},
-                "weight": {"target": "smithy.api#Double"},
-            },
-        },
-        "smithy.example#Labels": {
-            "type": "map",
-            "key": {"target": "smithy.api#String"},
-            "value": {"target": "smithy.api#String"},
-        },
-        "smithy.example#ThingNotFound": {
-            "type": "structure",
-            "members": {},
-            "traits": {"smithy.api#error": "client"},
-        },
-    },
+    "shapes": {f"smithy.example#{name}": shape for name, shape in SHAPES.items()},
 }
 OPERATION = "smithy.example#GetThing"
 
@@ -80,8 +63,9 @@ FAILED = output("status", "failed", "failure")
 
 
 class Models:
-    """Builders of models; `found` gives what the checker says, without notes."""
+    """Builders of models; `found` returns the checker's events, without notes."""
 
+    structure = staticmethod(structure)
     output = staticmethod(output)
     error = staticmethod(error)
     ACTIVE, FAILED, OPERATION = ACTIVE, FAILED, OPERATION

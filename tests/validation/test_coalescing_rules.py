@@ -1,7 +1,5 @@
 """The rules of the trait `boto.waiters#coalescing`."""
 
-import copy
-
 import pytest
 
 from boto_waiters_plus.validation import check
@@ -13,77 +11,58 @@ GOOD = {
     "limit": 10,
     "token": "next",
 }
-MODEL = {
-    "smithy": "2.0",
-    "shapes": {
-        "smithy.example#GetThings": {
+
+
+def listing(member, **traits):
+    return {"type": "list", "member": {"target": member}, "traits": traits}
+
+
+@pytest.fixture
+def shapes(models):
+    shapes = {
+        "GetThings": {
             "type": "operation",
             "input": {"target": "smithy.example#GetThingsInput"},
             "output": {"target": "smithy.example#GetThingsOutput"},
         },
-        "smithy.example#GetThingsInput": {
-            "type": "structure",
-            "members": {
-                "names": {"target": "smithy.example#Names"},
-                "name": {"target": "smithy.api#String"},
-                "groups": {"target": "smithy.example#Groups"},
-            },
-        },
-        "smithy.example#Names": {
-            "type": "list",
-            "member": {"target": "smithy.api#String"},
-            "traits": {"smithy.api#length": {"max": 20}},
-        },
-        "smithy.example#GetThingsOutput": {
-            "type": "structure",
-            "members": {
-                "groups": {"target": "smithy.example#Groups"},
-                "unknown": {"target": "smithy.example#Names"},
-                "next": {"target": "smithy.api#String"},
-                "count": {"target": "smithy.api#Integer"},
-            },
-        },
-        "smithy.example#Groups": {
-            "type": "list",
-            "member": {"target": "smithy.example#Group"},
-        },
-        "smithy.example#Group": {
-            "type": "structure",
-            "members": {"things": {"target": "smithy.example#Things"}},
-        },
-        "smithy.example#Things": {
-            "type": "list",
-            "member": {"target": "smithy.example#Thing"},
-        },
-        "smithy.example#Thing": {
-            "type": "structure",
-            "members": {
-                "name": {"target": "smithy.api#String"},
-                "weight": {"target": "smithy.api#Double"},
-            },
-        },
-    },
-}
+        "GetThingsInput": models.structure(
+            names="smithy.example#Names", name="smithy.api#String", groups="smithy.example#Groups"
+        ),
+        "Names": listing("smithy.api#String", **{"smithy.api#length": {"max": 20}}),
+        "GetThingsOutput": models.structure(
+            groups="smithy.example#Groups",
+            unknown="smithy.example#Names",
+            next="smithy.api#String",
+            count="smithy.api#Integer",
+        ),
+        "Groups": listing("smithy.example#Group"),
+        "Group": models.structure(things="smithy.example#Things"),
+        "Things": listing("smithy.example#Thing"),
+        "Thing": models.structure(name="smithy.api#String", weight="smithy.api#Double"),
+    }
+    return {f"smithy.example#{name}": shape for name, shape in shapes.items()}
+
+
 OPERATION = "smithy.example#GetThings"
 
 
-def events(trait, shape=OPERATION, **traits):
-    model = copy.deepcopy(MODEL)
-    model["shapes"][shape]["traits"] = {TRAIT: trait, **traits}
-    return check(model)
+@pytest.fixture
+def found(shapes):
+    def found(trait, shape=OPERATION, **traits):
+        shapes[shape]["traits"] = {TRAIT: trait, **traits}
+        events = check({"smithy": "2.0", "shapes": shapes})
+        return [(event.severity.value, event.id) for event in events]
 
-
-def found(trait, **more):
-    return [(event.severity.value, event.id) for event in events(trait, **more)]
+    return found
 
 
 def with_items(*items):
     return {**GOOD, "items": list(items)}
 
 
-def test_good_trait_has_no_event():
-    assert events(GOOD) == []
-    assert events({name: value for name, value in GOOD.items() if name != "token"}) == []
+def test_good_trait_has_no_event(found):
+    assert found(GOOD) == []
+    assert found({name: value for name, value in GOOD.items() if name != "token"}) == []
 
 
 @pytest.mark.parametrize(
@@ -106,7 +85,7 @@ def test_good_trait_has_no_event():
         with_items({"path": ["unknown"], "key": ["name"]}),
     ],
 )
-def test_malformed_trait_is_an_error(trait):
+def test_malformed_trait_is_an_error(found, trait):
     assert found(trait) == [("ERROR", "Coalescing.Form")]
 
 
@@ -127,32 +106,29 @@ def test_malformed_trait_is_an_error(trait):
         ({**GOOD, "token": "count"}, "Token", "ERROR"),
     ],
 )
-def test_member_that_the_operation_lacks_is_reported(trait, rule, severity):
+def test_member_that_the_operation_lacks_is_reported(found, trait, rule, severity):
     assert found(trait) == [(severity, f"Coalescing.{rule}")]
 
 
-def test_paths_with_the_same_beginning_are_an_error():
+def test_paths_with_the_same_beginning_are_an_error(found):
     trait = with_items({"path": ["unknown"]}, {"path": ["unknown"]})
     assert found(trait) == [("ERROR", "Coalescing.Items")] * 2
 
 
-def test_paginated_operation_without_token_is_a_warning():
+def test_paginated_operation_without_token_is_a_warning(found):
     trait = {name: value for name, value in GOOD.items() if name != "token"}
     pages = {"smithy.api#paginated": {"items": "groups"}}
-    assert [(e.severity.value, e.id) for e in events(trait, **pages)] == [
-        ("WARNING", "Coalescing.Token")
-    ]
+    assert found(trait, **pages) == [("WARNING", "Coalescing.Token")]
 
 
-def test_trait_is_only_allowed_on_operations():
+def test_trait_is_only_allowed_on_operations(found):
     assert found(GOOD, shape="smithy.example#Thing") == [("ERROR", "Coalescing.Target")]
 
 
-def test_operation_without_input_and_output_lacks_all_members():
-    model = copy.deepcopy(MODEL)
-    model["shapes"][OPERATION] = {"type": "operation", "traits": {TRAIT: GOOD}}
-    kinds = [event.id for event in check(model)]
-    assert kinds == ["Coalescing.Ids", "Coalescing.Items", "Coalescing.Items", "Coalescing.Token"]
+def test_operation_without_input_and_output_lacks_all_members(shapes, found):
+    shapes[OPERATION] = {"type": "operation"}
+    rules = ["Coalescing.Ids", "Coalescing.Items", "Coalescing.Items", "Coalescing.Token"]
+    assert found(GOOD) == [("ERROR", rule) for rule in rules]
 
 
 def test_trait_on_botocore_operation_is_located(tmp_path):

@@ -63,8 +63,10 @@ def test_folder_is_searched_for_files_with_waiters(tmp_path, models):
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "a.json").write_text(json.dumps(models.thing(models.FAILED)))
     (tmp_path / "other.json").write_text('{"no": "waiters"}')
-    [event] = [event for event in check(tmp_path) if event.severity == "ERROR"]
-    assert event.source == str(tmp_path / "deep" / "a.json")
+    (tmp_path / "broken.json").write_text("{")
+    events = [event for event in check(tmp_path) if event.severity == "ERROR"]
+    files = [tmp_path / "broken.json", tmp_path / "deep" / "a.json"]
+    assert [event.source for event in events] == [str(file) for file in files]
 
 
 def test_folder_without_waiters_is_a_warning(tmp_path):

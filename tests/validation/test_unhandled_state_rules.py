@@ -24,24 +24,10 @@ def unhandled(model):
     }
 
 
-@pytest.mark.parametrize(
-    "state",
-    [
-        "FAILED",
-        "failed",
-        "CREATE_FAILED",
-        "CreateFailed",
-        "create-failed",
-        "ERROR",
-        "in-error",
-        "TIMED_OUT",
-        "TimedOut",
-        "timeout",
-        "CompletedWithErrors",
-        "REJECTED",
-        "failed-no-capacity",
-    ],
-)
+@pytest.mark.parametrize("state", [
+    "FAILED", "failed", "CREATE_FAILED", "CreateFailed", "create-failed", "ERROR", "in-error",
+    "TIMED_OUT", "TimedOut", "timeout", "CompletedWithErrors", "REJECTED", "failed-no-capacity",
+])  # fmt: skip
 def test_unmentioned_failure_is_a_warning(models, state):
     active = models.output("status", "ACTIVE")
     creating = models.output("status", "CREATING", "retry")
@@ -49,28 +35,19 @@ def test_unmentioned_failure_is_a_warning(models, state):
     assert unhandled(model) == {"WARNING": state}
 
 
-@pytest.mark.parametrize("state", ["DELETED", "STOPPED", "Cancelled", "expired", "shut-down"])
+@pytest.mark.parametrize("state", [
+    "DELETED", "STOPPED", "Cancelled", "expired", "shut-down",
+])  # fmt: skip
 def test_other_unmentioned_end_is_a_note(models, state):
     active = models.output("status", "ACTIVE")
     model = with_states(models, active, states=["CREATING", "ACTIVE", state])
     assert unhandled(model) == {"NOTE": state}
 
 
-@pytest.mark.parametrize(
-    "state",
-    [
-        "CREATING",
-        "PENDING",
-        "ROLLBACK_IN_PROGRESS",
-        "FAILED_RETRYING",
-        "STOPPING",
-        "UPDATED",
-        "ERROR_PENDING",
-        "TEMPORARY_FAILURE",
-        "Available",
-        "failing",
-    ],
-)
+@pytest.mark.parametrize("state", [
+    "CREATING", "PENDING", "ROLLBACK_IN_PROGRESS", "FAILED_RETRYING", "STOPPING", "UPDATED",
+    "ERROR_PENDING", "TEMPORARY_FAILURE", "Available", "failing",
+])  # fmt: skip
 def test_intermediate_state_need_not_be_mentioned(models, state):
     active = models.output("status", "ACTIVE")
     assert unhandled(with_states(models, active, states=["ACTIVE", state])) == {}
