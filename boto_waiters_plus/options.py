@@ -13,8 +13,8 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from .engine.machine import LastAttempt, Pace, Policy
-from .engine.model import WaiterDefinition
+from .engine.machine import LastAttempt, Policy
+from .engine.model import DEFAULT_MAX_DELAY, WaiterDefinition
 from .engine.wait_event import WaitEvent
 
 Seconds = float | timedelta
@@ -78,8 +78,9 @@ class WaitOptions:
     """The largest delay between two attempts; the definition's `maxDelay` if not given."""
     max_attempts: int | None = None
     """The number of calls after which the wait ends with `WaiterAttemptsError`."""
-    delay_pace: Literal["spec", "eager"] | Callable[[int], float] | None = None
-    """`"spec"`, `"eager"` (between min_delay / 4 and min_delay), or seconds by attempt number."""
+    delay_pace: Literal["fixed"] | Callable[[int], float] | None = None
+    """`"fixed"` (`min_delay` each time), or a function that returns the delay in seconds by the
+    number of attempts made; the specification's jittered backoff if not given."""
     last_attempt: Literal["late", "spec", "deadline"] | None = None
     """Where the one last look is put: as late as an answer in time allows (the default), a
     `min_delay` before the end as the specification's text says, or at the end."""
@@ -239,20 +240,22 @@ def check_order(min_delay: Any, max_delay: Any) -> None:
 
 
 def policy_for(definition: WaiterDefinition, options: WaitOptions, max_wait: float) -> Policy:
-    """The policy of a wait under a definition, from merged options.
+    """Return the policy of a wait under a definition, from merged options.
 
     Raises:
         ValueError: `min_delay` is over `max_delay`.
     """
     min_delay = number(options.min_delay, definition.min_delay)
-    max_delay = number(options.max_delay, definition.max_delay)
+    # A definition with short delays must not forbid a longer `min_delay`.
+    max_delay = max(definition.max_delay, min(min_delay, DEFAULT_MAX_DELAY))
+    max_delay = number(options.max_delay, max_delay)
     check_order(min_delay, max_delay)
     return Policy(
         min_delay=min_delay,
         max_delay=max_delay,
         max_wait=max_wait,
         max_attempts=options.max_attempts,
-        pace=pace_of(options, Pace.SPEC),
+        pace=options.delay_pace,
         last_attempt=LastAttempt(options.last_attempt or "late"),
         **judging(options),
     )
@@ -273,19 +276,6 @@ def number(value: Seconds | None, default: float) -> float:
     if value is None:
         return default
     return value.total_seconds() if isinstance(value, timedelta) else value
-
-
-def pace_of(
-    options: WaitOptions, default: Pace | Callable[[int], float]
-) -> Pace | Callable[[int], float]:
-    """The pace that the options ask for."""
-    match options.delay_pace:
-        case None:
-            return default
-        case str(name):
-            return Pace(name)
-        case pace:
-            return pace
 
 
 def _seconds_from_zero(name: str, value: Any) -> float:
@@ -310,10 +300,20 @@ def _pace(name: str, value: Any) -> Any:
     if callable(value) and not isinstance(value, type):
         return value
     if not isinstance(value, str):
-        raise TypeError(f'{name} must be "spec", "eager" or a function of the attempt number')
-    if value not in ("spec", "eager"):
-        raise ValueError(f"{name}: {unknown(value, ('spec', 'eager'), 'pace')}")
+        raise TypeError(f'{name} must be "fixed" or a function of the number of attempts')
+    if value in _REMOVED_PACES:
+        raise ValueError(f"{name}: {value!r} was removed; {_REMOVED_PACES[value]}")
+    if value != "fixed":
+        raise ValueError(f"{name}: {unknown(value, ('fixed',), 'pace')}")
     return value
+
+
+_REMOVED_PACES = {
+    "spec": "leave delay_pace out for the specification's algorithm, the default",
+    "eager": "leave delay_pace out, and give max_delay=D and min_delay=D/4 where a definition "
+    "has longer delays",
+}
+"""What to write instead, by the former value of `delay_pace`."""
 
 
 def _last_attempt(name: str, value: Any) -> str:

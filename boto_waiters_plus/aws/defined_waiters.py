@@ -22,6 +22,7 @@ from ..runtime.wait_run import WaitDescription
 from .port import ClientPort, description_of
 from .service_waiters import BoundWaiter
 from .stock_waiter import PORT, DropInPort
+from .waiter_config import mark_as_unchosen
 
 
 def waiter_object(
@@ -37,6 +38,7 @@ def waiter_object(
     name = bound.definition.name
     model = WaiterModel({"version": 2, "waiters": {name: to_waiters2(bound.definition)}})
     waiter = create(name, model, client)
+    mark_as_unchosen(waiter.config, (bound.definition.min_delay, bound.definition.max_delay))
 
     def port(waiter: Any, parameters: Mapping[str, Any], **bounds: Any) -> DefinedPort:
         return DefinedPort(waiter, client, bound, parameters, **bounds)

@@ -111,7 +111,8 @@ def prepared(
     max_wait = parameters.pop("max_wait", None)
     given = WaitOptions(**{n: parameters.pop(n) for n in OPTION_NAMES if n in parameters})
     options = given.over(scope.defaults)
-    policy = policy_of(waiter.config, waiter_config, max_wait, given, options)
+    client = client_of(waiter)
+    policy = policy_of(waiter.config, waiter_config, max_wait, given, options, client)
     port = _port(waiter, parameters, options)
     wait_run = WaitRun(
         port.description,

@@ -31,7 +31,7 @@ from ..aws.connections import unhook_connections
 from ..aws.defined_waiters import waiter_object
 from ..aws.private_names import botocore_session_of
 from ..aws.service_waiters import METHOD_PREFIX, applies_to
-from ..aws.waiter_config import record_assignments
+from ..aws.waiter_config import mark_as_unchosen
 from ..definitions.files import Source, load_layers
 from ..definitions.overlays import Layer
 from ..engine.model import WaiterDefinition
@@ -478,7 +478,7 @@ def _return_outcomes(waiter: Any, attachment: Attachment) -> None:
     method.__doc__ = documentation
     waiter_class.wait = method
     waiter_class.outcome = None
-    record_assignments(waiter.config)
+    mark_as_unchosen(waiter.config)
 
 
 def _runs_here(waiter: Any, attachment: Attachment) -> bool:

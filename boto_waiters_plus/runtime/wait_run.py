@@ -9,14 +9,14 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from ..engine.backoff import Random
 from ..engine.machine import (
-    Abandoned,
     AttemptsUsedUp,
     Begin,
+    CallExpired,
     Cancelled,
     Decision,
     Ending,
@@ -25,12 +25,11 @@ from ..engine.machine import (
     Machine,
     Pause,
     Policy,
-    Poll,
     Raised,
     Responded,
-    Stopped,
     Succeeded,
     TimedOut,
+    WaitCancelled,
 )
 from ..engine.model import AcceptorState, MatchedAcceptor, WaiterDefinition
 from ..engine.redaction import cut, shown
@@ -107,7 +106,6 @@ class WaitRun:
         self._wording = wording or reason_of
         self._random = random
         self._now = current_time().clock()
-        self._poll_began = 0.0
         self._problems_logged = False
 
     def observe_attempts(self, observer: Observer) -> None:
@@ -122,17 +120,17 @@ class WaitRun:
     @property
     def attempts(self) -> int:
         """Calls made."""
-        return self._machine.attempts
+        return self._machine.state.attempts
 
     @property
     def elapsed(self) -> float:
         """Seconds since the start."""
-        return self._machine.elapsed
+        return self._machine.state.elapsed
 
     @property
     def is_last(self) -> bool:
         """Whether the look that comes next is the last one."""
-        return self._machine.last
+        return self._machine.state.last
 
     def begin(self) -> Decision:
         """The first decision."""
@@ -142,9 +140,8 @@ class WaitRun:
     def answered(self, attempt: Attempt) -> Decision:
         """The call that `Poll` asked for is over."""
         if attempt.cut_off is not None:
-            return self._step(Abandoned() if attempt.cut_off == "deadline" else Cancelled())
+            return self._step(CallExpired() if attempt.cut_off == "deadline" else Cancelled())
         now = self._now()
-        attempt.facts = replace(attempt.facts, seconds=max(0.0, now - self._poll_began))
         self.attempt = attempt
         self.last_response = attempt.last_response
         index = attempt.facts.acceptor
@@ -175,7 +172,7 @@ class WaitRun:
             Failed: "failed",
             TimedOut: "timed out",
             AttemptsUsedUp: "attempts used up",
-            Stopped: "cancelled",
+            WaitCancelled: "cancelled",
         }
         self._tell("ended", attempt=self.attempt, ending=words[type(ending)])
         if isinstance(ending, Succeeded):
@@ -187,10 +184,7 @@ class WaitRun:
 
     def _step(self, event: Event, now: float | None = None) -> Decision:
         now = self._now() if now is None else now
-        decision = self._machine.step(event, now, self._random)
-        if isinstance(decision, Poll):
-            self._poll_began = now
-        return decision
+        return self._machine.step(event, now, self._random)
 
     def _outcome(self, ending: Succeeded) -> WaiterOutcome[Any]:
         attempt = self.attempt
@@ -213,7 +207,7 @@ class WaitRun:
             Failed: WaiterFailedError,
             TimedOut: WaiterTimeoutError,
             AttemptsUsedUp: WaiterAttemptsError,
-            Stopped: WaiterCancelledError,
+            WaitCancelled: WaiterCancelledError,
         }
         attempt = self.attempt
         if attempt is not None and attempt.service_message is None and attempt.find_reason:
