@@ -47,7 +47,7 @@ def test_the_waiters_of_a_service_are_listed_by_either_of_its_names(service, cap
     row = next(line for line in lines if line.startswith("export_task_completed "))
     assert re.split(r"  +", row)[1:] == [
         "DescribeExportTasks",
-        "5 to 60 s",
+        "2 to 5 s",
         "run on moto",
         "curated, run-on-moto",
     ]

@@ -67,7 +67,7 @@ def test_the_schedule_is_shown_for_three_waits(capsys):
     assert main(["show", "s3", "bucket-exists"]) == 0
     lines = [re.split(r"  +", line.strip()) for line in capsys.readouterr().out.splitlines()]
     assert lines[-4] == ["MAX_WAIT", "SHORTEST", "MIDDLE", "LONGEST", "LOOKS BY MIDDLE DRAWS"]
-    assert lines[-3][:2] == ["5 min", "60"]  # every 5 s, the last two looks in one
+    assert lines[-3][:2] == ["5 min", "150"]  # every 2 s, the last two looks in one
     assert [line[0] for line in lines[-3:]] == ["5 min", "10 min", "30 min"]
     assert lines[-1][-1].endswith("1800 s")
 
@@ -127,7 +127,7 @@ def test_mermaid_diagram(capsys):
     assert capsys.readouterr().out.splitlines() == [
         "stateDiagram-v2",
         "    look: HeadBucket",
-        "    pause: pause of 5 to 120 s",
+        "    pause: pause of 2 to 5 s",
         "    success: success",
         "    failure: failure",
         "    timeout: out of time",
@@ -157,7 +157,7 @@ def test_dot_diagram(capsys):
     assert text.startswith('digraph "BucketExists" {\n')
     assert text.endswith("}\n")
     assert '    look -> pause [label="2. the call fails with NotFound"];' in text
-    assert '    pause [label="pause of 5 to 120 s"];' in text
+    assert '    pause [label="pause of 2 to 5 s"];' in text
 
 
 def test_quotes_and_backslashes_are_escaped_for_dot():

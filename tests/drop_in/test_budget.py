@@ -1,4 +1,4 @@
-"""How long a botocore waiter waits: chosen schedules to the letter, the rest over the same span."""
+"""The schedule of a stock waiter: to the letter if it was chosen, else over the same time."""
 
 import math
 import random
@@ -9,12 +9,21 @@ from types import SimpleNamespace
 
 import boto3
 import pytest
+from botocore.config import Config
 from botocore.exceptions import ParamValidationError, WaiterError
-from botocore.waiter import SingleWaiterConfig, Waiter
+from botocore.waiter import (
+    NormalizedOperationMethod,
+    SingleWaiterConfig,
+    Waiter,
+    WaiterModel,
+    create_waiter_with_client,
+)
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.aws.waiter_config import mark_as_unchosen, policy_of
+from boto_waiters_plus.options import NO_OPTIONS
 from boto_waiters_plus.runtime.wait_run import RANDOM
 
 DELAY, ATTEMPTS = 5, 20  # botocore's for bucket_exists
@@ -36,13 +45,13 @@ def stock_s3():
 
 
 def run(waiter, **keywords):
-    """The error that a wait ends in."""
+    """Return the error that a wait ends with."""
     with pytest.raises(WaiterError) as caught:
         waiter.wait(Bucket="b", **keywords)
     return caught.value
 
 
-# --- somebody chose -----------------------------------------------------------------------------
+# --- the caller chose ---------------------------------------------------------------------------
 
 SCHEDULES = [
     {"Delay": 5, "MaxAttempts": 20},
@@ -62,13 +71,13 @@ SCHEDULES = [
 def test_chosen_schedule_is_stocks_to_the_letter(stock_s3, answers, missing, sleeps, schedule):
     asked = answers(stock_s3, missing)
     stock = run(stock_s3.get_waiter("bucket_exists"), WaiterConfig=schedule)
-    looks, slept = len(asked.requests), list(sleeps)
+    attempts, slept = len(asked.requests), list(sleeps)
     asked.requests.clear()
     sleeps.clear()
 
     bwp.install()
     ours = run(stock_s3.get_waiter("bucket_exists"), WaiterConfig=schedule)
-    assert len(asked.requests) == looks == ours.attempts
+    assert len(asked.requests) == attempts == ours.attempts
     assert sleeps == slept
     assert str(ours) == str(stock)
 
@@ -80,16 +89,16 @@ def test_chosen_schedule_is_stocks_to_the_letter(stock_s3, answers, missing, sle
     delay=st.one_of(st.integers(0, 3600), st.floats(0, 3600)),
     attempts=st.one_of(st.integers(-2, 60), st.floats(-2, 60)),
 )
-def test_any_chosen_schedule_is_stocks_to_the_letter(sleeps, delay, attempts):
+def test_any_assigned_schedule_is_stocks_to_the_letter(sleeps, delay, attempts):
     sleeps.clear()
-    looks = []
+    calls = []
 
-    def look(**_):
-        looks.append(1)
+    def call(**_):
+        calls.append(1)
         return {}
 
     config = SingleWaiterConfig(
-        {"operation": "Look", "delay": 1, "maxAttempts": 1, "acceptors": []}
+        {"operation": "GetThing", "delay": 1, "maxAttempts": 1, "acceptors": []}
     )
     config.delay, config.max_attempts = delay, attempts
     seen = []
@@ -97,24 +106,24 @@ def test_any_chosen_schedule_is_stocks_to_the_letter(sleeps, delay, attempts):
         prepare()
         try:
             with pytest.raises(WaiterError):
-                Waiter("w", config, look).wait()
+                Waiter("w", config, call).wait()
         finally:
             bwp.uninstall()
-        seen.append((len(looks), list(sleeps)))
-        looks.clear()
+        seen.append((len(calls), list(sleeps)))
+        calls.clear()
         sleeps.clear()
     assert seen[0] == seen[1]
 
 
 @pytest.mark.parametrize("delay", [7200, 86400.5])
-def test_a_long_delay_is_one_sleep_as_in_stock(s3, answers, missing, sleeps, delay):
+def test_long_delay_is_one_sleep_as_in_stock(s3, answers, missing, sleeps, delay):
     answers(s3, missing)
     run(s3.get_waiter("bucket_exists"), WaiterConfig={"Delay": delay, "MaxAttempts": 2})
     assert sleeps == [delay]
 
 
 @pytest.mark.parametrize("attempts", [sys.maxsize, math.inf, 10**12])
-def test_attempts_without_end_are_allowed(s3, answers, missing, sleeps, attempts):
+def test_unbounded_attempts_are_allowed(s3, answers, missing, sleeps, attempts):
     answers(s3, *[missing] * 50, THERE)
     waiter = s3.get_waiter("bucket_exists")
     waiter.config.max_attempts = attempts
@@ -124,7 +133,7 @@ def test_attempts_without_end_are_allowed(s3, answers, missing, sleeps, attempts
 
 
 @pytest.mark.parametrize("name", ["delay", "max_attempts"])
-def test_assigning_the_value_it_has_chooses_the_schedule(s3, answers, missing, sleeps, name):
+def test_assigning_the_same_value_chooses_the_schedule(s3, answers, missing, sleeps, name):
     asked = answers(s3, missing)
     waiter = s3.get_waiter("bucket_exists")
     setattr(waiter.config, name, getattr(waiter.config, name))
@@ -133,7 +142,7 @@ def test_assigning_the_value_it_has_chooses_the_schedule(s3, answers, missing, s
     assert sleeps == [DELAY] * (ATTEMPTS - 1)
 
 
-def test_assigning_anything_else_does_not_choose_a_schedule(s3, answers, missing, sleeps):
+def test_assigning_anything_else_chooses_no_schedule(s3, answers, missing, sleeps):
     answers(s3, missing)
     waiter = s3.get_waiter("bucket_exists")
     waiter.config.comment = "unknown"
@@ -154,7 +163,7 @@ def test_a_config_of_another_class_counts_as_chosen(sleeps):
 
 @pytest.mark.parametrize("seconds", [0.5, 100])
 def test_time_in_answered_requests_is_not_counted(s3, answers, missing, virtual_time, seconds):
-    """As in stock: the schedule is a number of looks, however long each takes to be answered."""
+    """As in stock, the schedule is a number of attempts, however long each answer takes."""
 
     def slow():
         virtual_time.advance(seconds)
@@ -168,8 +177,42 @@ def test_time_in_answered_requests_is_not_counted(s3, answers, missing, virtual_
 
 def test_defaults_do_not_change_a_chosen_schedule(s3, answers, missing, sleeps):
     answers(s3, missing)
-    bwp.install(defaults={"min_delay": 1, "max_delay": 2, "max_attempts": 30, "delay_pace": "spec"})
+    bwp.install(
+        defaults={"min_delay": 1, "max_delay": 2, "max_attempts": 30, "delay_pace": "fixed"}
+    )
     run(s3.get_waiter("bucket_exists"), WaiterConfig={"Delay": 7, "MaxAttempts": 3})
+    assert sleeps == [7, 7]
+
+
+CONFIG = {"operation": "HeadBucket", "delay": 7, "maxAttempts": 3, "acceptors": []}
+
+
+def built_by_hand(s3, config):
+    operation = NormalizedOperationMethod(s3.head_bucket)
+    return Waiter("BucketExists", SingleWaiterConfig(config), operation)
+
+
+def created_with_client(s3, config):
+    model = WaiterModel({"version": 2, "waiters": {"BucketExists": config}})
+    return create_waiter_with_client("BucketExists", model, s3)
+
+
+@pytest.mark.parametrize("make", [built_by_hand, created_with_client])
+def test_waiter_model_of_the_caller_is_kept_to_the_letter(s3, answers, missing, sleeps, make):
+    acceptor = {"state": "retry", "matcher": "error", "expected": "404"}
+    asked = answers(s3, missing)
+    with pytest.raises(WaiterError, match="Max attempts exceeded"):
+        make(s3, {**CONFIG, "acceptors": [acceptor]}).wait(Bucket="b")
+    assert sleeps == [7, 7]
+    assert len(asked.requests) == 3
+
+
+def test_defaults_do_not_change_a_model_of_the_caller(s3, answers, missing, sleeps):
+    bwp.install(defaults={"max_delay": 120, "max_attempts": 30})
+    acceptor = {"state": "retry", "matcher": "error", "expected": "404"}
+    answers(s3, missing)
+    with pytest.raises(WaiterError):
+        created_with_client(s3, {**CONFIG, "acceptors": [acceptor]}).wait(Bucket="b")
     assert sleeps == [7, 7]
 
 
@@ -191,7 +234,7 @@ def drawn(request, monkeypatch):
     return request.param
 
 
-def test_untouched_waiter_stays_within_stocks_span_and_twice_its_looks(
+def test_untouched_waiter_keeps_stocks_time_and_twice_its_attempts(
     s3, answers, missing, sleeps, drawn
 ):
     asked = answers(s3, missing)
@@ -203,7 +246,7 @@ def test_untouched_waiter_stays_within_stocks_span_and_twice_its_looks(
 
 
 def test_untouched_waiter_uses_the_whole_span(s3, answers, missing, sleeps, drawn):
-    """Whatever the draws: what stock's last look would see is seen."""
+    """Whatever the draws are, it sees what stock's last attempt would see."""
     answers(s3, missing)
     run(s3.get_waiter("bucket_exists"))
     assert sum(sleeps) == pytest.approx(SPAN)
@@ -231,27 +274,102 @@ def test_time_in_requests_is_not_counted_for_an_untouched_waiter_either(
     assert error.elapsed == pytest.approx(30 * len(asked.requests) + SPAN)
 
 
-def test_a_throttle_that_is_seen_ends_the_eager_pace(s3, answers, missing, sleeps, error_answer):
+def test_delays_begin_at_a_quarter_and_end_at_the_delay(s3, answers, missing, sleeps, drawn):
+    answers(s3, missing)
+    run(s3.get_waiter("bucket_exists"))
+    assert all(2 <= delay <= DELAY for delay in sleeps[:-1])
+    assert sleeps[0] <= SPAN / (2 * ATTEMPTS - 1)  # stretched from 2 s, never more than that
+
+
+def test_delay_after_a_throttle_is_the_whole_delay(s3, answers, missing, sleeps, error_answer):
     throttle = error_answer("Throttling", "Rate exceeded", 400)
     answers(s3, throttle, missing)
     run(s3.get_waiter("bucket_exists"), retry_transient=True)
-    assert set(sleeps[1:-1]) == {DELAY}
+    assert sleeps[0] == DELAY
 
 
-def test_one_attempt_of_the_model_is_one_look(sleeps):
-    looks = []
+def test_fixed_pace_keeps_the_delay_of_an_untouched_waiter(s3, answers, missing, sleeps):
+    asked = answers(s3, missing)
+    run(s3.get_waiter("bucket_exists"), delay_pace="fixed")
+    assert sleeps == [DELAY] * (ATTEMPTS - 1)
+    assert len(asked.requests) == ATTEMPTS
 
-    def look(**_):
-        looks.append(1)
+
+@pytest.mark.parametrize("place", ["call", "install"])
+def test_max_delay_gives_the_patient_schedule_back(
+    s3, answers, missing, sleeps, monkeypatch, place
+):
+    monkeypatch.setattr(RANDOM, "randint", lambda _, high: high)
+    bwp.install(defaults={"max_delay": 120} if place == "install" else None)
+    answers(s3, missing)
+    run(s3.get_waiter("bucket_exists"), **({"max_delay": 120} if place == "call" else {}))
+    assert sleeps[1:5] == [4, 8, 16, 32]
+    sleeps.clear()
+    with pytest.raises(WaiterError):
+        s3.wait_until_bucket_exists(
+            Bucket="b", max_wait=400, **({"max_delay": 120} if place == "call" else {})
+        )
+    assert sleeps[:7] == [2, 4, 8, 16, 32, 64, 120]
+
+
+def test_fractional_delay_of_the_model_is_a_range_too(sleeps):
+    config = SingleWaiterConfig({**CONFIG, "delay": 2.5, "maxAttempts": 40})
+    mark_as_unchosen(config)
+    bwp.install()
+    with pytest.raises(WaiterError):
+        Waiter("w", config, lambda **_: {}).wait()
+    assert all(1 <= delay <= 2.5 for delay in sleeps[:-1])
+    assert sum(sleeps) == pytest.approx(2.5 * 39)
+
+
+# --- calls that get no answer -------------------------------------------------------------------
+
+
+def policy(waiter, client, *, max_wait=None, **waiter_config):
+    return policy_of(waiter.config, waiter_config, max_wait, NO_OPTIONS, NO_OPTIONS, client)
+
+
+def test_call_of_a_chosen_schedule_is_never_cut_off(s3):
+    chosen = policy(s3.get_waiter("bucket_exists"), s3, MaxAttempts=3)
+    assert (chosen.max_wait, chosen.count_requests, chosen.patience) == (None, False, math.inf)
+
+
+@pytest.mark.parametrize("make", [built_by_hand, created_with_client])
+def test_call_of_a_callers_model_is_never_cut_off(s3, make):
+    assert policy(make(s3, CONFIG), s3).patience == math.inf
+
+
+@pytest.mark.parametrize("bound", [{"max_wait": 20}, {"MaxWait": 20, "Delay": 5}])
+def test_max_wait_counts_calls(s3, bound):
+    bounded = policy(s3.get_waiter("bucket_exists"), s3, **bound)
+    assert (bounded.max_wait, bounded.count_requests) == (20, True)
+
+
+@pytest.mark.parametrize(
+    ("connect", "read", "patience"),
+    [(60, 60, 120), (3, 4.5, 7.5), (None, 60, math.inf), (60, None, math.inf)],
+)
+def test_call_of_an_untouched_waiter_gets_the_clients_timeouts(connect, read, patience):
+    bwp.install()
+    client = boto3.client("s3", config=Config(connect_timeout=connect, read_timeout=read))
+    untouched = policy(client.get_waiter("bucket_exists"), client)
+    assert (untouched.max_wait, untouched.patience) == (SPAN, patience)
+
+
+def test_one_attempt_of_the_model_is_one_call(sleeps):
+    calls = []
+
+    def call(**_):
+        calls.append(1)
         return {}
 
     config = SingleWaiterConfig(
-        {"operation": "Look", "delay": 5, "maxAttempts": 1, "acceptors": []}
+        {"operation": "GetThing", "delay": 5, "maxAttempts": 1, "acceptors": []}
     )
     bwp.install()
     with pytest.raises(WaiterError, match=r"Max attempts exceeded$"):
-        Waiter("once", config, look).wait()
-    assert (looks, sleeps) == ([1], [])
+        Waiter("once", config, call).wait()
+    assert (calls, sleeps) == ([1], [])
 
 
 # --- our options on it --------------------------------------------------------------------------
@@ -309,13 +427,13 @@ def test_options_are_keywords_of_wait(s3, answers, missing, sleeps):
     assert [event.attempts for event in told] == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("pace", ["eager", "spec"])
+@pytest.mark.parametrize("delays", [{"delay_pace": "fixed"}, {"max_delay": 3}, {"min_delay": 1}])
 @pytest.mark.parametrize("config", [{"Delay": 0, "MaxAttempts": 5}, {"Delay": 0, "MaxWait": 5}])
-def test_a_pace_can_be_asked_for_where_the_delay_is_0(
-    s3, answers, missing, virtual_time, config, pace
+def test_delays_can_be_given_where_the_delay_is_0(
+    s3, answers, missing, virtual_time, config, delays
 ):
     answers(s3, missing)
-    error = run(s3.get_waiter("bucket_exists"), WaiterConfig=config, delay_pace=pace)
+    error = run(s3.get_waiter("bucket_exists"), WaiterConfig=config, **delays)
     assert "Max attempts exceeded" in str(error)
 
 

@@ -140,7 +140,7 @@ def test_it_is_a_waiter_as_any_other(athena):
     assert waiter.name == "QueryExecutionSucceeded"
     definition = athena.wait_until_query_execution_succeeded.definition
     assert waiter.config.operation == "GetQueryExecution"
-    assert waiter.config.delay == definition.min_delay
+    assert waiter.config.delay == definition.max_delay
     assert waiter.config.delay * waiter.config.max_attempts >= 600
     assert waiter.config.max_attempts >= 40
     assert [(a.state, a.matcher, a.expected) for a in waiter.config.acceptors][:3] == [
