@@ -20,10 +20,9 @@ NUMBERS = ("attempts", "calls", "seconds", "late")
 
 NOTES = f"""\
 stock       client.get_waiter(...).wait(...), botocore alone; it returns None
-get_waiter  the same line after enable(client): looks more often at first
-wait_until  client.wait_until_<name>(..., max_wait={MAX_WAIT:g}): the delays of AWS's
-            definitions, which grow: fewer calls in a long wait, and later;
-            with delay_pace="eager" it looks as get_waiter does
+get_waiter  the same line after enable(client): polls more often at first
+wait_until  client.wait_until_<name>(..., max_wait={MAX_WAIT:g}): delays from a quarter
+            of botocore's delay to all of it
 outcome     the class of what was returned or raised
 attempts    operation calls; calls: HTTP requests, the SDK's retries included
 late        seconds from when it really happened (at a random time) to the end
