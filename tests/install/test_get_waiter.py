@@ -211,6 +211,21 @@ def test_untouched_it_waits_ten_minutes_at_least(athena, virtual_time):
     assert 590 <= virtual_time.now <= 660
 
 
+@pytest.mark.parametrize("delays", [(7, 7), (6, 10)])
+def test_untouched_it_keeps_the_delays_of_your_definition(definition, virtual_time, delays):
+    least, most = delays
+    bwp.install(definitions=definition("StreamOfMine", minDelay=least, maxDelay=most))
+    kinesis = boto3.client("kinesis")
+    Service(kinesis, {"StreamDescription": {"StreamStatus": "CREATING"}})
+    events = []
+    waiter = kinesis.get_waiter("stream_of_mine")
+    with pytest.raises(WaiterError, match="Max attempts exceeded"):
+        waiter.wait(StreamName="s", on_attempt=events.append)
+    found = [event.next_delay for event in events][:-2]
+    assert all(least <= delay <= most for delay in found)
+    assert max(found) == most
+
+
 def test_max_wait_is_kept(athena, virtual_time):
     Service(athena, query("RUNNING"))
     with pytest.raises(bwp.WaiterTimeoutError):
