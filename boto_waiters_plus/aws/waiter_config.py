@@ -43,10 +43,8 @@ def policy_of(
 
     Args:
         config: the waiter's config object.
-        waiter_config: the `WaiterConfig` of the call.
-        max_wait: the `max_wait` of the call.
-        given: the options of the call alone.
-        options: the same, completed by all defaults.
+        waiter_config, max_wait, given: `WaiterConfig`, `max_wait` and the options of the call.
+        options: the options of the call, completed by all defaults.
         client: the client that the waiter calls, or None if it is not known.
 
     Raises:
@@ -60,35 +58,43 @@ def policy_of(
     applied = given if chosen else options
     min_delay, max_delay, pace = _delays(config, delay, applied, is_chosen=bool(chosen))
     wall = waiter_config.get("MaxWait") if max_wait is None else max_wait
-    bounds: dict[str, Any]
-    if wall is not None:
-        bounds = {
-            "max_wait": seconds("max_wait", wall),
-            "max_attempts": attempts if "MaxAttempts" in chosen else None,
-            "last_attempt": LastAttempt(options.last_attempt or "late"),
-        }
-    elif chosen or not delay or attempts is None or attempts == 1:
-        bounds = {"max_wait": None, "max_attempts": attempts, "count_requests": False}
-    else:
-        bounds = {
-            "max_wait": delay * (attempts - 1),
-            "max_attempts": 2 * attempts,
-            # Calls are not counted, so that an attempt at the very end is in time.
-            "last_attempt": LastAttempt.DEADLINE,
-            "count_requests": False,
-        }
-    if not chosen:
-        bounds["patience"] = _patience(client)
+    bounds = _bounds(delay, attempts, chosen, wall, options)
     if applied.max_attempts is not None:
         bounds["max_attempts"] = applied.max_attempts
     return Policy(
         min_delay=min_delay,
         max_delay=max_delay,
         pace=pace,
+        patience=math.inf if chosen else _patience(client),
         deadline=seconds_left(),
         **bounds,
         **judging(options),
     )
+
+
+def _bounds(
+    delay: float,
+    attempts: int | None,
+    chosen: frozenset[str],
+    max_wait: Any,
+    options: WaitOptions,
+) -> dict[str, Any]:
+    """Return the members of the policy that bound the wait."""
+    if max_wait is not None:
+        return {
+            "max_wait": seconds("max_wait", max_wait),
+            "max_attempts": attempts if "MaxAttempts" in chosen else None,
+            "last_attempt": LastAttempt(options.last_attempt or "late"),
+        }
+    if chosen or not delay or attempts is None or attempts == 1:
+        return {"max_wait": None, "max_attempts": attempts, "count_requests": False}
+    return {
+        "max_wait": delay * (attempts - 1),
+        "max_attempts": 2 * attempts,
+        # Calls are not counted, so that an attempt at the very end is in time.
+        "last_attempt": LastAttempt.DEADLINE,
+        "count_requests": False,
+    }
 
 
 def _delays(
