@@ -25,7 +25,7 @@ from ..deadlines import seconds_left
 from ..engine.backoff import delay_range
 from ..engine.machine import LastAttempt, Pace, Policy
 from ..options import WaitOptions, check_order, judging, number, seconds, unknown
-from .private_names import model_of_config
+from .private_names import is_botocores_model, model_of_config
 
 CONFIG_KEYS: Final = ("Delay", "MaxAttempts", "MaxWait")
 SCHEDULE_KEYS: Final = frozenset({"Delay", "MaxAttempts"})
@@ -53,7 +53,7 @@ def policy_of(
     _check_keys(waiter_config)
     delay = seconds("Delay", waiter_config.get("Delay", config.delay), zero=True)
     attempts = _attempts(waiter_config.get("MaxAttempts", config.max_attempts))
-    chosen = _chosen(config, waiter_config)
+    chosen = _chosen(config, waiter_config, client)
     # Defaults do not change a schedule that was chosen.
     applied = given if chosen else options
     min_delay, max_delay, pace = _delays(config, delay, applied, is_chosen=bool(chosen))
@@ -147,11 +147,15 @@ def _attempts(value: Any) -> int | None:
     return max(1, math.ceil(attempts))
 
 
-def _chosen(config: Any, waiter_config: Mapping[str, Any]) -> frozenset[str]:
-    """Return which of Delay and MaxAttempts were chosen; both for a config of the caller's."""
-    if not isinstance(config, UnchosenConfig):
+def _chosen(config: Any, waiter_config: Mapping[str, Any], client: Any) -> frozenset[str]:
+    """Return which of Delay and MaxAttempts were chosen; both for a model of the caller's."""
+    is_marked = isinstance(config, UnchosenConfig)
+    # A client that is older than `install` does not mark its waiters.
+    if not is_marked and not is_botocores_model(client, config):
         return SCHEDULE_KEYS
-    chosen = SCHEDULE_KEYS.intersection(waiter_config) | config.assigned
+    chosen = SCHEDULE_KEYS.intersection(waiter_config)
+    if is_marked:
+        chosen |= config.assigned
     model = model_of_config(config) or {}
     if config.delay != model.get("delay"):
         chosen |= {"Delay"}

@@ -255,7 +255,13 @@ def of_a_resource():
     return SimpleNamespace(client=bucket.meta.client, wait=lambda **_: bucket.wait_until_exists())
 
 
-@pytest.mark.parametrize("make", [enabled, of_a_resource])
+def older_than_install():
+    client = boto3.client("s3")
+    bwp.install()
+    return client.get_waiter("bucket_exists")
+
+
+@pytest.mark.parametrize("make", [enabled, of_a_resource, older_than_install])
 def test_waiter_of_a_client_is_untouched_however_it_was_reached(answers, missing, sleeps, make):
     waiter = make()
     answers(getattr(waiter, "client", None) or client_of(waiter), missing)
