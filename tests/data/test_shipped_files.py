@@ -92,7 +92,7 @@ def test_every_curated_waiter_is_documented_and_rated(service_id):
 
 
 @pytest.mark.parametrize("service_id", list(shipped_services()))
-def test_every_shipped_waiter_has_the_range_of_a_delay(service_id):
+def test_shipped_delays_are_the_range_of_a_delay(service_id):
     for definition in shipped_definitions(service_id):
         delays = definition.min_delay, definition.max_delay
         assert delays == delay_range(definition.max_delay)
@@ -143,7 +143,7 @@ def test_a_real_client_has_them_among_its_attributes():
     assert client.wait_until_query_execution_succeeded.definition.tags[0] == "curated"
 
 
-def test_waiters_that_aws_has_and_botocore_lacks_are_as_aws_has_them():
+def test_waiters_only_aws_has_are_as_published():
     if not PUBLIC_MODELS.is_file():
         pytest.skip("no conformance data beside the project")
     models = json.loads(PUBLIC_MODELS.read_text(encoding="utf-8"))

@@ -140,7 +140,7 @@ def test_name_that_no_method_can_have_is_refused(name):
         converted(waiter(), name)
 
 
-def test_a_state_error_goes_on_as_botocores_loop_does():
+def test_state_error_is_a_retry_as_in_botocore():
     acceptor = {"state": "error", "matcher": "error", "expected": "Busy"}
     assert converted(waiter(ANY_RESPONSE, acceptor)).states[1] is AcceptorState.RETRY
 
@@ -158,7 +158,7 @@ def test_a_template_without_acceptors_leaves_the_others_usable():
 
 
 @pytest.mark.parametrize("service_id", list(shipped_services()))
-def test_what_is_shipped_comes_back_from_botocores_form_as_it_was(service_id):
+def test_shipped_definitions_survive_botocores_form(service_id):
     for definition in shipped_definitions(service_id):
         if any(isinstance(each.matcher, InputOutputMatcher) for each in definition.acceptors):
             continue  # botocore has no words for it
@@ -186,7 +186,7 @@ def test_delay_is_at_most_four_times_min_delay(delays, delay):
     assert to_waiters2(definition)["delay"] == delay
 
 
-def test_an_acceptor_that_looks_at_the_input_is_left_out():
+def test_acceptor_on_the_input_is_left_out():
     matcher = PathMatcher(path="a", expected="true", comparator=PathComparator.BOOLEAN_EQUALS)
     acceptor = Acceptor(state=AcceptorState.SUCCESS, matcher=InputOutputMatcher(matcher))
     assert acceptor_to_waiters2(acceptor) is None

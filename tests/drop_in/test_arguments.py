@@ -80,9 +80,7 @@ def test_options_are_keywords_of_wait(s3, answers, missing, sleeps):
 
 @pytest.mark.parametrize("delays", [{"delay_pace": "fixed"}, {"max_delay": 3}, {"min_delay": 1}])
 @pytest.mark.parametrize("config", [{"Delay": 0, "MaxAttempts": 5}, {"Delay": 0, "MaxWait": 5}])
-def test_delays_can_be_given_where_the_delay_is_0(
-    s3, answers, missing, virtual_time, config, delays
-):
+def test_delays_can_replace_a_delay_of_0(s3, answers, missing, virtual_time, config, delays):
     answers(s3, missing)
     error = run(s3.get_waiter("bucket_exists"), WaiterConfig=config, **delays)
     assert "Max attempts exceeded" in str(error)
@@ -117,7 +115,7 @@ def test_delays_can_be_given_where_the_delay_is_0(
     ],
     ids=str,
 )
-def test_bad_waiter_config_is_refused_before_any_request(
+def test_bad_waiter_config_is_refused_before_any_call(
     s3, answers, missing, waiter_config, kind, text
 ):
     asked = answers(s3, missing)
@@ -139,7 +137,7 @@ def test_bad_waiter_config_is_refused_before_any_request(
     ],
     ids=str,
 )
-def test_bad_options_are_refused_before_any_request(s3, answers, missing, keywords, kind, text):
+def test_bad_options_are_refused_before_any_call(s3, answers, missing, keywords, kind, text):
     asked = answers(s3, missing)
     with pytest.raises(kind, match=text):
         s3.get_waiter("bucket_exists").wait(Bucket="b", **keywords)
@@ -155,7 +153,7 @@ def test_the_callers_dicts_are_not_changed(s3, answers, sleeps):
     assert config == {"Delay": 1, "MaxAttempts": 3, "MaxWait": 60}
 
 
-def test_an_unknown_parameter_is_botocores_to_refuse(s3, answers, missing):
+def test_botocore_refuses_an_unknown_parameter(s3, answers, missing):
     asked = answers(s3, missing)
     with pytest.raises(ParamValidationError, match="max_atempts"):
         s3.get_waiter("bucket_exists").wait(Bucket="b", max_atempts=3)

@@ -198,7 +198,7 @@ def created_with_client(s3, config):
 
 
 @pytest.mark.parametrize("make", [built_by_hand, created_with_client])
-def test_waiter_model_of_the_caller_is_kept_to_the_letter(s3, answers, missing, sleeps, make):
+def test_model_of_the_caller_is_kept_to_the_letter(s3, answers, missing, sleeps, make):
     acceptor = {"state": "retry", "matcher": "error", "expected": "404"}
     asked = answers(s3, missing)
     with pytest.raises(WaiterError, match="Max attempts exceeded"):
@@ -207,7 +207,7 @@ def test_waiter_model_of_the_caller_is_kept_to_the_letter(s3, answers, missing, 
     assert len(asked.requests) == 3
 
 
-def test_defaults_do_not_change_a_model_of_the_caller(s3, answers, missing, sleeps):
+def test_defaults_leave_a_model_of_the_caller_alone(s3, answers, missing, sleeps):
     bwp.install(defaults={"max_delay": 120, "max_attempts": 30})
     acceptor = {"state": "retry", "matcher": "error", "expected": "404"}
     answers(s3, missing)
@@ -234,9 +234,7 @@ def drawn(request, monkeypatch):
     return request.param
 
 
-def test_untouched_waiter_keeps_stocks_time_and_twice_its_attempts(
-    s3, answers, missing, sleeps, drawn
-):
+def test_untouched_waiter_keeps_within_time_and_attempts(s3, answers, missing, sleeps, drawn):
     asked = answers(s3, missing)
     error = run(s3.get_waiter("bucket_exists"))
     assert sum(sleeps) <= SPAN + 1e-6
@@ -262,7 +260,7 @@ def older_than_install():
 
 
 @pytest.mark.parametrize("make", [enabled, of_a_resource, older_than_install])
-def test_waiter_of_a_client_is_untouched_however_it_was_reached(answers, missing, sleeps, make):
+def test_waiter_of_a_client_is_untouched(answers, missing, sleeps, make):
     waiter = make()
     answers(getattr(waiter, "client", None) or client_of(waiter), missing)
     run(waiter)
@@ -287,9 +285,7 @@ def test_untouched_waiter_sees_what_stock_would_see(
     assert ready_at <= outcome.elapsed <= SPAN + 1e-6
 
 
-def test_time_in_requests_is_not_counted_for_an_untouched_waiter_either(
-    s3, answers, missing, virtual_time
-):
+def test_untouched_waiter_does_not_count_answered_requests(s3, answers, missing, virtual_time):
     def slow():
         virtual_time.advance(30)
         return missing
@@ -300,7 +296,7 @@ def test_time_in_requests_is_not_counted_for_an_untouched_waiter_either(
     assert error.elapsed == pytest.approx(30 * len(asked.requests) + SPAN)
 
 
-def test_delays_begin_at_a_quarter_and_end_at_the_delay(s3, answers, missing, sleeps, drawn):
+def test_delays_of_an_untouched_waiter_are_a_range(s3, answers, missing, sleeps, drawn):
     answers(s3, missing)
     run(s3.get_waiter("bucket_exists"))
     assert all(2 <= delay <= DELAY for delay in sleeps[:-1])
@@ -314,7 +310,7 @@ def test_delay_after_a_throttle_is_the_whole_delay(s3, answers, missing, sleeps,
     assert sleeps[0] == DELAY
 
 
-def test_fixed_pace_keeps_the_delay_of_an_untouched_waiter(s3, answers, missing, sleeps):
+def test_fixed_pace_keeps_the_delay(s3, answers, missing, sleeps):
     asked = answers(s3, missing)
     run(s3.get_waiter("bucket_exists"), delay_pace="fixed")
     assert sleeps == [DELAY] * (ATTEMPTS - 1)
@@ -338,7 +334,7 @@ def test_max_delay_gives_the_patient_schedule_back(
     assert sleeps[:7] == [2, 4, 8, 16, 32, 64, 120]
 
 
-def test_fractional_delay_of_the_model_is_a_range_too(sleeps):
+def test_fractional_delay_is_a_range_too(sleeps):
     config = SingleWaiterConfig({**CONFIG, "delay": 2.5, "maxAttempts": 40})
     mark_as_unchosen(config)
     bwp.install()
@@ -355,13 +351,13 @@ def policy(waiter, client, *, max_wait=None, **waiter_config):
     return policy_of(waiter.config, waiter_config, max_wait, NO_OPTIONS, NO_OPTIONS, client)
 
 
-def test_call_of_a_chosen_schedule_is_never_cut_off(s3):
+def test_chosen_schedule_never_cuts_off_a_call(s3):
     chosen = policy(s3.get_waiter("bucket_exists"), s3, MaxAttempts=3)
     assert (chosen.max_wait, chosen.count_requests, chosen.patience) == (None, False, math.inf)
 
 
 @pytest.mark.parametrize("make", [built_by_hand, created_with_client])
-def test_call_of_a_callers_model_is_never_cut_off(s3, make):
+def test_callers_model_never_cuts_off_a_call(s3, make):
     assert policy(make(s3, CONFIG), s3).patience == math.inf
 
 
@@ -375,7 +371,7 @@ def test_max_wait_counts_calls(s3, bound):
     ("connect", "read", "patience"),
     [(60, 60, 120), (3, 4.5, 7.5), (None, 60, math.inf), (60, None, math.inf)],
 )
-def test_call_of_an_untouched_waiter_gets_the_clients_timeouts(connect, read, patience):
+def test_untouched_waiter_gives_calls_the_clients_timeouts(connect, read, patience):
     bwp.install()
     client = boto3.client("s3", config=Config(connect_timeout=connect, read_timeout=read))
     untouched = policy(client.get_waiter("bucket_exists"), client)

@@ -220,7 +220,7 @@ def test_storing_at_every_step_changes_nothing(wait):
 
 
 @given(waits(), st.integers(0, 50), st.floats(-1e9, 1e9))
-def test_resumed_wait_repeats_the_decision_it_was_stored_with(wait, step, now):
+def test_resumed_wait_repeats_its_stored_decision(wait, step, now):
     seen = wait_run(wait)
     assume(len(seen) > 1)
     states, policy = wait["states"], wait["policy"]

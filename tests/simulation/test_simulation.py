@@ -75,9 +75,7 @@ BUGS = {
 
 
 @pytest.mark.parametrize(("target", "bug", "law"), BUGS.values(), ids=BUGS)
-def test_a_bug_is_found_and_its_seed_printed_and_replays(
-    simulation, monkeypatch, capsys, target, bug, law
-):
+def test_bug_is_found_and_its_seed_replays(simulation, monkeypatch, capsys, target, bug, law):
     monkeypatch.setattr(target, bug)
     monkeypatch.setattr(sys, "argv", ["simulation.py", "--waits", "2000"])
     assert simulation.main() == 1
