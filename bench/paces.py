@@ -1,9 +1,9 @@
-"""When each pace sees a change, at what number of calls, and what each last look misses.
+"""Simulate how late each schedule sees a change, with how many calls, and what it misses.
 
     python bench/paces.py                          # the two tables
     python bench/paces.py --plot docs/paces.svg    # the picture (needs matplotlib)
 
-Simulated with the package's own machine: 0.1 s a call, ready times lognormal around the median.
+The package's own machine runs, at 0.1 s a call; ready times are lognormal around the median.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ import argparse
 import math
 import random
 import statistics
-from collections.abc import Iterator
 
+from boto_waiters_plus.engine.backoff import delay_range
 from boto_waiters_plus.engine.machine import (
     Begin,
     Facts,
     LastAttempt,
     Machine,
-    Pace,
     Pause,
     Policy,
     Poll,
@@ -29,94 +28,116 @@ from boto_waiters_plus.engine.machine import (
 )
 from boto_waiters_plus.engine.model import AcceptorState
 
-ROUND_TRIP = 0.1
+CALL_TIME = 0.1
 SPREAD = 0.7
-CELLS = [(5, 10), (5, 60), (15, 60), (15, 300), (30, 300), (30, 1800)]
+CELLS = [
+    *[(1, 10), (1, 60), (2, 10), (2, 60), (5, 10), (5, 60), (15, 10), (15, 60), (15, 300)],
+    *[(30, 20), (30, 300), (30, 1800), (120, 600), (300, 1800)],
+]
+"""The delay of botocore's waiter and the median time until the resource is ready, in seconds."""
+MEDIANS = [5, 10, 20, 40, 80, 160, 320, 640]
+MAX_ATTEMPTS = 40
+"""botocore's most common number."""
+LONGEST = 4
+"""Medians. Later ready times are drawn again, so that every schedule sees all of them."""
+
+STOCK, DEFINITION, GET_WAITER, AWS = "stock", "wait_until", "get_waiter", "AWS's numbers"
 
 
 def wait(policy: Policy, ready_at: float, draw: random.Random) -> tuple[float | None, int]:
-    """When one wait saw the change (None: never) and how many calls it made."""
+    """When one wait saw the change (None: never), and its calls."""
     machine = Machine((AcceptorState.SUCCESS,), policy)
     now = 0.0
     decision = machine.step(Begin(), now, draw)
     while True:
         match decision:
             case Poll():
-                seen = 0 if now >= ready_at else None
-                now += ROUND_TRIP
-                facts = Facts(acceptor=seen, seconds=ROUND_TRIP)
-                decision = machine.step(Responded(facts), now, draw)
+                acceptor = 0 if now >= ready_at else None
+                now += CALL_TIME
+                decision = machine.step(Responded(Facts(acceptor=acceptor)), now, draw)
             case Pause(seconds=seconds):
                 now += seconds
                 decision = machine.step(Woken(), now, draw)
             case Succeeded():
-                return now, machine.attempts
+                return now, machine.state.attempts
             case _:
-                return None, machine.attempts
+                return None, machine.state.attempts
 
 
-def policies(delay: int) -> Iterator[tuple[str, Policy]]:
-    """The paces of a waiter whose botocore delay is `delay`, without a bound that matters."""
-    for name, pace in (("fixed", Pace.FIXED), ("eager", Pace.EAGER), ("spec", Pace.SPEC)):
-        yield (
-            name,
-            Policy(min_delay=delay, max_delay=max(120, delay), max_wait=1e6, pace=pace),
-        )
+def policies(delay: int, median: float) -> dict[str, Policy]:
+    """The schedules of a waiter whose botocore delay is `delay`, by name."""
+    least, most = delay_range(delay)
+    attempts = max(MAX_ATTEMPTS, math.ceil(LONGEST * median / delay) + 1)
+    return {
+        STOCK: Policy(min_delay=delay, max_delay=delay, max_wait=1e9, pace="fixed"),
+        DEFINITION: Policy(min_delay=least, max_delay=most, max_wait=1e9),
+        GET_WAITER: Policy(
+            min_delay=least,
+            max_delay=most,
+            max_wait=delay * (attempts - 1),
+            max_attempts=2 * attempts,
+            last_attempt=LastAttempt.DEADLINE,
+            count_requests=False,
+        ),
+        AWS: Policy(min_delay=delay, max_delay=max(120, delay), max_wait=1e9),
+    }
 
 
 def detection(delay: int, median: float, waits: int) -> dict[str, tuple[float, float]]:
-    """By pace: mean seconds from ready to seen, mean calls."""
+    """By schedule: the mean seconds from ready to seen, and the mean calls."""
     result = {}
-    for name, policy in policies(delay):
-        draw = random.Random(delay * 1000 + median)
+    for name, policy in policies(delay, median).items():
+        ready, draw = random.Random(delay * 1000 + median), random.Random(7)
         late, calls = [], []
-        for _ in range(waits):
-            ready_at = draw.lognormvariate(math.log(median), SPREAD)
-            seen_at, looks = wait(policy, ready_at, draw)
+        while len(late) < waits:
+            ready_at = ready.lognormvariate(math.log(median), SPREAD)
+            if ready_at > LONGEST * median:
+                continue
+            seen_at, attempts = wait(policy, ready_at, draw)
             assert seen_at is not None
             late.append(seen_at - ready_at)
-            calls.append(looks)
+            calls.append(attempts)
         result[name] = statistics.fmean(late), statistics.fmean(calls)
     return result
 
 
-def missed(max_wait: float, delay: int, waits: int) -> dict[str, float]:
-    """By last-attempt rule: the share ready in time (uniformly) but reported as timed out."""
-    result = {}
-    for rule in (LastAttempt.SPEC, LastAttempt.LATE):
-        policy = Policy(min_delay=delay, max_delay=120, max_wait=max_wait, last_attempt=rule)
-        draw = random.Random(7)
-        lost = 0
-        for _ in range(waits):
-            # What becomes ready while the last answer is under way can be seen by nobody.
-            ready_at = draw.uniform(0, max_wait - ROUND_TRIP)
-            lost += wait(policy, ready_at, draw)[0] is None
-        result[rule.value] = lost / waits
-    return result
+def missed(max_wait: float, delays: tuple[float, float], rule: LastAttempt, waits: int) -> float:
+    """The share of resources ready in time (uniformly) whose wait timed out."""
+    least, most = delays
+    policy = Policy(min_delay=least, max_delay=most, max_wait=max_wait, last_attempt=rule)
+    draw = random.Random(7)
+    lost = 0
+    for _ in range(waits):
+        # Nothing can see what becomes ready during the last call.
+        ready_at = draw.uniform(0, max_wait - CALL_TIME)
+        lost += wait(policy, ready_at, draw)[0] is None
+    return lost / waits
 
 
 def print_tables(waits: int) -> None:
-    heads = ["delay, median", "fixed: extra wait / calls", "eager", "spec", "eager to fixed"]
-    print("| " + " | ".join([*heads, "spec to fixed"]) + " |")
-    print("|---" * 6 + "|")
+    names = [STOCK, DEFINITION, GET_WAITER, AWS]
+    print("| delay, median | " + " | ".join(names) + " | " + " | ".join(names[1:]) + " |")
+    print("|---" * 8 + "|")
     for delay, median in CELLS:
         seen = detection(delay, median, waits)
-        texts = [f"{seen[name][0]:.1f} s / {seen[name][1]:.1f}" for name in seen]
-        ratios = [
-            f"{seen[name][0] / seen['fixed'][0]:.2f} / {seen[name][1] / seen['fixed'][1]:.2f}"
-            for name in ("eager", "spec")
-        ]
-        print(f"| {delay} s, {median} s | " + " | ".join([*texts, *ratios]) + " |")
+        texts = [f"{seen[name][0]:.1f} s / {seen[name][1]:.1f}" for name in names]
+        (late, calls) = seen[STOCK]
+        texts += [f"{seen[name][0] / late:.2f} / {seen[name][1] / calls:.2f}" for name in names[1:]]
+        print(f"| {delay} s, {median} s | " + " | ".join(texts) + " |")
     print()
-    print("| max_wait, min_delay | the text's last look misses | the late one |")
-    print("|---|---|---|")
+    print("| max_wait, delay | AWS's numbers: spec | late | shipped: spec | late |")
+    print("|---" * 5 + "|")
     for max_wait, delay in [(300, 15), (300, 30), (300, 60), (60, 15), (60, 30), (20, 15)]:
-        lost = missed(max_wait, delay, waits)
-        print(f"| {max_wait} s, {delay} s | {lost['spec']:.1%} | {lost['late']:.1%} |")
+        texts = [
+            f"{missed(max_wait, delays, rule, waits):.1%}"
+            for delays in ((delay, 120), delay_range(delay))
+            for rule in (LastAttempt.SPEC, LastAttempt.LATE)
+        ]
+        print(f"| {max_wait} s, {delay} s | " + " | ".join(texts) + " |")
 
 
 def plot(path: str, waits: int) -> None:
-    # Wanted for the picture alone.
+    # Only the picture needs it.
     import matplotlib as mpl  # noqa: PLC0415
 
     mpl.use("svg")
@@ -124,11 +145,10 @@ def plot(path: str, waits: int) -> None:
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4))
-    medians = [5, 10, 20, 40, 80, 160, 320, 640]
-    seen = [detection(15, median, waits) for median in medians]
-    for name, style in (("fixed", "k--"), ("eager", "C2-"), ("spec", "C0-")):
+    seen = [detection(15, median, waits) for median in MEDIANS]
+    for name, style in ((STOCK, "k--"), (DEFINITION, "C2-"), (GET_WAITER, "C1-"), (AWS, "C0-")):
         for axis, which in zip(axes, (0, 1), strict=True):
-            axis.plot(medians, [cell[name][which] for cell in seen], style, label=name)
+            axis.plot(MEDIANS, [cell[name][which] for cell in seen], style, label=name)
     axes[0].set_ylabel("seconds from ready to seen")
     axes[1].set_ylabel("calls")
     axes[1].set_yscale("log")

@@ -1,13 +1,13 @@
-"""Whole waits in virtual time over a random world, with the laws that hold in any of them.
+"""Run whole waits in virtual time in random worlds, and check the laws that hold in all of them.
 
     python bench/simulation.py --waits 100000             # seeds 0 to 99999
     python bench/simulation.py --seed 4711 --verbose      # one wait again, step by step
 
 Each seed decides a world: when the resource becomes ready, fails or vanishes; how long an answer
-takes; which calls end in a throttle, a transport error or a permission error; whether the clock
-stands still, jumps or goes back; when somebody cancels. A call is cut off when its time is up or
-somebody cancels, as one of a client is. The wait that runs in it is the real one:
-machine, course and driver, with a port and a clock of the world's. A seed that breaks a law is
+takes; which calls end in a throttle, a refused retry, a transport error or a permission error;
+whether the clock stands still, jumps or goes back; when the wait is cancelled. A call is cut off
+when its time is up or the wait is cancelled, as a call of a client is. The wait itself is real:
+machine, wait run and driver, with a call and a clock from the world. A seed that breaks a law is
 printed, and replays.
 """
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import logging
+import math
 import random
 import sys
 import time
@@ -72,12 +73,12 @@ DEFINITION = WaiterDefinition(
         Acceptor(state=AcceptorState.RETRY, matcher=ErrorTypeMatcher("ThingPending")),
     ),
 )
-SUBJECT = WaitDescription.of(DEFINITION)
+DESCRIPTION = WaitDescription.of(DEFINITION)
 
 
 @dataclass
 class World:
-    """One seed's world: the truth about the resource, and what stands between it and the wait."""
+    """The world of one seed: the true state of the resource, and what the wait can see of it."""
 
     seed: int
     random: random.Random = field(init=False)
@@ -86,7 +87,7 @@ class World:
     polls: list[float] = field(default_factory=list)
     slept: list[float] = field(default_factory=list)
     answers: list[tuple[str, float]] = field(default_factory=list)
-    """What each call ended in, and when."""
+    """How each call ended, and when."""
 
     def __post_init__(self) -> None:
         draw = self.random = random.Random(self.seed)
@@ -95,6 +96,7 @@ class World:
         self.vanishes_at = draw.uniform(0, 300) if draw.random() < 0.1 else NEVER
         self.answer_time = draw.choice([0.0, 0.05, 0.3, 2.0, draw.uniform(0, 20)])
         self.throttles = draw.choice([0.0, 0.0, 0.1, 0.5])
+        self.refused_retries = draw.choice([0.0, 0.0, 0.1])
         self.transport_errors = draw.choice([0.0, 0.0, 0.05, 0.3])
         self.denied = draw.choice([0.0, 0.0, 0.0, 0.02])
         self.clock = draw.choice(["right"] * 6 + ["still", "back", "jumping", "fast"])
@@ -105,25 +107,26 @@ class World:
     def _policy(draw: random.Random) -> Policy:
         least = draw.choice([1, 2, 5, 15, draw.uniform(0.1, 30)])
         largest = least * draw.choice([1, 2, 8, 60])
-        paces: list[Pace | Callable[[int], float]] = [Pace.SPEC] * 4
-        paces += [Pace.EAGER, Pace.FIXED, lambda attempt: least * attempt, lambda _: 0.0]
-        budget = draw.choice(["time"] * 5 + ["sleep", "looks"])
+        paces: list[Pace] = [None] * 5
+        paces += ["fixed", lambda attempt: least * attempt, lambda _: 0.0]
+        bound = draw.choice(["time"] * 5 + ["sleep", "attempts"])
         max_wait = draw.choice([draw.uniform(0.05, 3), draw.uniform(3, 60), draw.uniform(60, 900)])
         return Policy(
             min_delay=least,
             max_delay=largest,
-            max_wait=None if budget == "looks" else max_wait,
-            max_attempts=draw.randint(1, 40) if budget != "time" else draw.choice([None, None, 7]),
+            max_wait=None if bound == "attempts" else max_wait,
+            max_attempts=draw.randint(1, 40) if bound != "time" else draw.choice([None, None, 7]),
             pace=draw.choice(paces if max_wait < 1 else paces[:-1]),
             last_attempt=draw.choice(list(LastAttempt)),
             initial_delay=draw.choice([0, 0, 0, draw.uniform(0, 100)]),
             success_count=draw.choice([1, 1, 1, 3]),
             missing_ok_for=draw.choice([0, 0, 30]),
             retry_transient=draw.random() < 0.4,
-            count_requests=budget == "time",
+            count_requests=bound == "time",
+            patience=draw.choice([math.inf, 0, draw.uniform(0, 30)]),
         )
 
-    # --- time, as the wait sees it: `now` is the truth, `shown` what its clock says ---
+    # --- time: `now` is true, `shown` is what the clock of the wait shows ---
 
     def pass_time(self, seconds: float) -> None:
         self.now += seconds
@@ -165,6 +168,8 @@ class World:
         self.pass_time(takes)
         if seen() < self.throttles:
             return self._error("Throttling", retryable=True, throttled=True)
+        if seen() < self.refused_retries:
+            return self._error("RefusedRetry", retryable=True, inconclusive=True)
         if seen() < self.transport_errors:
             return self._error("EndpointConnectionError", retryable=True)
         if seen() < self.denied:
@@ -190,10 +195,10 @@ class World:
             facts=Facts(acceptor=None, **facts), exception=RuntimeError(name), error=name
         )
 
-    # --- what the laws ask ---
+    # --- facts for the laws ---
 
     def is_failure(self, answer: str | None, at: float) -> bool | None:
-        """Whether an answer at this time ends a wait in failure; None: its own clock decides."""
+        """Return whether an answer at this time is a failure; None: the wait's clock decides."""
         if answer in ("Throttling", "EndpointConnectionError"):
             return not self.policy.retry_transient
         if answer == "NoSuchThing":
@@ -207,13 +212,13 @@ class World:
         return missing_for >= 0
 
     def is_in_time(self, at: float) -> bool:
-        """Whether an answer at this time counts, as far as the wait's clock can be told."""
+        """Return whether an answer at this time counts, if the wait's clock is known."""
         policy = self.policy
         bounded = policy.max_wait is not None and policy.count_requests
         return not bounded or (self.clock == "right" and at <= (policy.max_wait or 0) - ROUNDING)
 
     def is_late(self) -> bool:
-        """Whether by the wait's own clock its time was used up before the last answer."""
+        """Return whether the time was used up before the last answer, by the wait's clock."""
         policy = self.policy
         if policy.max_wait is None or not policy.count_requests:
             return False
@@ -222,7 +227,7 @@ class World:
 
     @property
     def uncounted(self) -> float:
-        """Seconds that a clock that stands still has not seen: those of the calls."""
+        """The seconds that a clock that stands still has not counted: those of the calls."""
         return sum(at for _, at in self.answers) if self.clock == "still" else 0.0
 
 
@@ -242,10 +247,14 @@ class BrokenLawError(AssertionError):
 
 
 def simulate(seed: int) -> str:
-    """One wait; the kind of its end. Raises `BrokenLawError` if a law does not hold."""
+    """Run one wait and return how it ended.
+
+    Raises:
+        BrokenLawError: a law does not hold.
+    """
     world = World(seed)
     set_time(_Source(world))
-    wait_run = WaitRun(SUBJECT, world.policy, random=world.random)
+    wait_run = WaitRun(DESCRIPTION, world.policy, random=world.random)
     error: WaiterError | None = None
     try:
         drive(wait_run, world, cancel=_Cancel(world))
@@ -259,7 +268,7 @@ def simulate(seed: int) -> str:
 
 
 class _Source:
-    """The world as the drivers' time source; `World.clock` is the kind of its clock."""
+    """The world as the drivers' source of time; `World.clock` is the kind of its clock."""
 
     def __init__(self, world: World) -> None:
         self.clock = world.clock_function
@@ -285,9 +294,9 @@ def _check(world: World, wait_run: WaitRun, end: str, error: WaiterError | None)
 
 def _check_bounds(world: World, wait_run: WaitRun) -> None:
     policy, slept = world.policy, sum(world.slept)
-    looks = wait_run.attempts
-    _law(looks == len(world.polls), "every call is counted")
-    _law(policy.max_attempts is None or looks <= policy.max_attempts, "looks are bounded")
+    attempts = wait_run.attempts
+    _law(attempts == len(world.polls), "every call is counted")
+    _law(policy.max_attempts is None or attempts <= policy.max_attempts, "attempts are bounded")
     _law(wait_run.elapsed >= slept - ROUNDING or world.cancel_at < NEVER, "sleep counts as time")
     if policy.max_wait is not None:
         _law(slept <= policy.max_wait + ROUNDING, "no more sleep than was allowed")
@@ -305,20 +314,23 @@ def _check_distances(world: World) -> None:
     if policy.max_wait is not None:
         gaps = [b - a for a, b in itertools.pairwise(world.polls)]
         _law(all(gap >= SHORTEST_PAUSE - ROUNDING for gap in gaps), "calls are apart")
-    if policy.pace in (Pace.SPEC, Pace.FIXED):
+    if not callable(policy.pace):
         between = world.slept[1:-1]
         apart = all(pause >= policy.min_delay - ROUNDING for pause in between)
         _law(apart, "only the first and the last pause may be short")
     if policy.initial_delay and world.polls and world.cancel_at == NEVER:
         wanted = max(policy.initial_delay, SHORTEST_PAUSE)
         first = world.slept[0]
-        _law(first <= wanted + ROUNDING, "the first look waits no longer than asked")
+        _law(first <= wanted + ROUNDING, "the first attempt waits no longer than initial_delay")
         shortened = policy.max_wait is not None and wanted > policy.max_wait / 2
-        _law(first >= wanted - ROUNDING or shortened, "the first look waits as long as asked")
+        _law(
+            first >= wanted - ROUNDING or shortened,
+            "the first attempt waits as long as initial_delay",
+        )
 
 
 def _check_every_answer(world: World, end: str) -> None:
-    """What an answer decides is decided then: the wait goes on after no other."""
+    """An answer that decides the wait ends it."""
     row = 0
     for number, (answer, at) in enumerate(world.answers):
         row = row + 1 if answer == READY else 0
@@ -328,15 +340,18 @@ def _check_every_answer(world: World, end: str) -> None:
         _law(is_last or answer != "cut off", "no call after one that was cut off")
         if is_last and decides and world.is_in_time(at):
             wanted = "succeeded" if answer == READY else WaiterFailedError.__name__
-            _law(end == wanted, f"an answer {answer} in time ends the wait as it should")
+            _law(end == wanted, f"an answer {answer} in time decides the wait")
         if is_last and world.is_late():
             late = (WaiterTimeoutError.__name__, WaiterCancelledError.__name__)
-            _law(end in late, "a late answer is no answer")
+            _law(end in late, "a late answer does not count")
         if not is_last and row:
             pause = world.polls[number + 1] - at
             short = pause < world.policy.min_delay - ROUNDING
-            last_look = number == len(world.answers) - 2 and world.policy.max_wait is not None
-            _law(not short or last_look, "successes are min_delay apart")
+            last_attempt = number == len(world.answers) - 2 and world.policy.max_wait is not None
+            _law(not short or last_attempt, "successes are min_delay apart")
+        if answer == "Throttling" and world.policy.pace is None and number < len(world.answers) - 2:
+            pause = world.polls[number + 1] - at
+            _law(pause >= world.policy.max_delay - ROUNDING, "a throttle is followed by max_delay")
 
 
 def _check_end(world: World, wait_run: WaitRun, end: str) -> None:
@@ -345,25 +360,26 @@ def _check_end(world: World, wait_run: WaitRun, end: str) -> None:
     match end:
         case "succeeded":
             in_a_row = [answer for answer, _ in world.answers[-policy.success_count :]]
-            _law(in_a_row == [READY] * policy.success_count, "success is what was answered")
-            _law(at >= world.ready_at, "nothing is ready before it is")
+            _law(in_a_row == [READY] * policy.success_count, "a success needs the answers")
+            _law(at >= world.ready_at, "nothing is ready before its time")
         case WaiterFailedError.__name__:
-            _law(world.is_failure(last, at) is not False, "failure is what the last answer said")
+            _law(world.is_failure(last, at) is not False, "a failure needs its answer")
         case WaiterTimeoutError.__name__:
             _law(policy.max_wait is not None or last == "cut off", "only a bound on time times out")
             _check_time_is_used(world)
         case WaiterAttemptsError.__name__:
-            _law(wait_run.attempts == policy.max_attempts, "the looks are used up")
+            _law(wait_run.attempts == policy.max_attempts, "the attempts are used up")
+            _check_attempts_are_spread(world)
         case WaiterCancelledError.__name__:
-            _law(world.cancel_at <= world.now + ROUNDING, "only who cancels is told so")
+            _law(world.cancel_at <= world.now + ROUNDING, "only a cancel cancels")
             _law(all(poll < world.cancel_at for poll in world.polls), "no call after the cancel")
             _law(world.now <= max(world.cancel_at, 0) + ROUNDING, "a cancelled wait ends at once")
         case _:
-            raise BrokenLawError(f"an end that is none: {end}")
+            raise BrokenLawError(f"unknown end: {end}")
 
 
 def _check_time_is_used(world: World) -> None:
-    """Who times out has looked as late as the rule for the last look says."""
+    """A wait that times out made its last attempt as late as its rule says."""
     policy = world.policy
     if world.clock != "right" or not policy.count_requests or policy.max_wait is None:
         return
@@ -371,7 +387,18 @@ def _check_time_is_used(world: World) -> None:
         return
     slowest = 1.5 * world.answer_time
     reserve = max(LEAST_LATE_RESERVE, SLOWEST_ANSWER_MARGIN * slowest)
-    _law(world.polls[-1] >= policy.max_wait - reserve - ROUNDING, "the last look is late")
+    _law(world.polls[-1] >= policy.max_wait - reserve - ROUNDING, "the last attempt is late")
+
+
+def _check_attempts_are_spread(world: World) -> None:
+    """The attempts of a stock schedule last as long as its time."""
+    policy = world.policy
+    if policy.count_requests or policy.max_wait is None or policy.pace is not None:
+        return
+    if policy.max_attempts == 1 or policy.success_count > 1:
+        return
+    whole = sum(world.slept) >= policy.max_wait - policy.min_delay - ROUNDING
+    _law(whole, "attempts are not used up before the time")
 
 
 def main() -> int:

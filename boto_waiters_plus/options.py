@@ -17,8 +17,8 @@ from .arguments import (
     unknown,
     with_methods,
 )
-from .engine.machine import LastAttempt, Pace, Policy
-from .engine.model import WaiterDefinition
+from .engine.machine import LastAttempt, Policy
+from .engine.model import DEFAULT_MAX_DELAY, WaiterDefinition
 from .engine.wait_event import WaitEvent
 
 Seconds = float | timedelta
@@ -185,14 +185,17 @@ def policy_for(definition: WaiterDefinition, options: WaitOptions, max_wait: flo
         ValueError: `min_delay` is more than `max_delay`.
     """
     min_delay: Any = definition.min_delay if options.min_delay is None else options.min_delay
-    max_delay: Any = definition.max_delay if options.max_delay is None else options.max_delay
+    max_delay: Any = options.max_delay
+    if max_delay is None:
+        # A definition with short delays must not forbid a longer `min_delay`.
+        max_delay = max(definition.max_delay, min(min_delay, DEFAULT_MAX_DELAY))
     check_order(min_delay, max_delay)
     return Policy(
         min_delay=min_delay,
         max_delay=max_delay,
         max_wait=max_wait,
         max_attempts=options.max_attempts,
-        pace=pace_of(options, Pace.SPEC),
+        pace=options.delay_pace,
         last_attempt=LastAttempt(options.last_attempt or "late"),
         **verdict_options(options),
     )
@@ -208,28 +211,24 @@ def verdict_options(options: WaitOptions) -> dict[str, Any]:
     }
 
 
-def pace_of(
-    options: WaitOptions, default: Pace | Callable[[int], float]
-) -> Pace | Callable[[int], float]:
-    """Return the pace that the options choose."""
-    if options.delay_pace is None:
-        return default
-    return Pace.FIXED if options.delay_pace == "fixed" else options.delay_pace
-
-
 def _delay_pace(name: str, value: Any) -> Any:
     if callable(value) and not isinstance(value, type):
         return value
     if not isinstance(value, str):
         raise TypeError(f'{name} must be "fixed" or a function of the attempt number')
-    if value in ("spec", "eager"):
-        raise ValueError(
-            f"{name}={value!r} is no longer an option: the specification's algorithm is the "
-            "default; set min_delay and max_delay instead"
-        )
+    if value in _REMOVED_PACES:
+        raise ValueError(f"{name}: {value!r} was removed; {_REMOVED_PACES[value]}")
     if value != "fixed":
         raise ValueError(f"{name}: {unknown(value, ('fixed',), 'pace')}")
     return value
+
+
+_REMOVED_PACES: Final = {
+    "spec": "leave delay_pace out for the specification's algorithm, the default",
+    "eager": "leave delay_pace out, and give max_delay=D and min_delay=D/4 where a definition "
+    "has longer delays",
+}
+"""What to write instead, by the former value of `delay_pace`."""
 
 
 def _last_attempt(name: str, value: Any) -> str:

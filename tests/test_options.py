@@ -6,6 +6,7 @@ import math
 import numbers
 import sys
 import threading
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
@@ -15,7 +16,7 @@ from boto_waiters_plus import WaitOptions
 from boto_waiters_plus.arguments import seconds
 from boto_waiters_plus.conditions import poll
 from boto_waiters_plus.definitions.smithy import parse_waiter
-from boto_waiters_plus.engine.machine import LastAttempt, Pace
+from boto_waiters_plus.engine.machine import LastAttempt
 from boto_waiters_plus.options import (
     NO_OPTIONS,
     OPTION_NAMES,
@@ -158,10 +159,10 @@ def test_missing_max_wait_is_asked_for_before_any_call():
         ],
         ("delay_pace", 5, TypeError),
         ("delay_pace", True, TypeError),
-        ("delay_pace", ["spec"], TypeError),
+        ("delay_pace", ["fixed"], TypeError),
         ("delay_pace", int, TypeError),
         ("delay_pace", "fast", ValueError),
-        ("delay_pace", "SPEC", ValueError),
+        ("delay_pace", "FIXED", ValueError),
         ("delay_pace", "", ValueError),
         ("last_attempt", 5, TypeError),
         ("last_attempt", True, TypeError),
@@ -183,6 +184,14 @@ def test_bad_option_is_refused_before_any_call(name, value, kind):
         wait_with(**{name: value})
     with pytest.raises(kind, match=name):
         WaitOptions(**{name: value})
+
+
+@pytest.mark.parametrize("name", ["spec", "eager"])
+def test_removed_pace_says_what_to_write_instead(name):
+    with pytest.raises(
+        ValueError, match=rf"delay_pace: '{name}' was removed; leave delay_pace out"
+    ):
+        WaitOptions(delay_pace=name)
 
 
 def test_coroutine_function_is_no_observer():
@@ -287,13 +296,27 @@ DEFINITION = parse_waiter(
 def test_policy_takes_the_definitions_delays_and_the_built_in_rest():
     policy = policy_for(DEFINITION, NO_OPTIONS, 300)
     assert (policy.min_delay, policy.max_delay, policy.max_wait) == (5, 60, 300)
-    assert (policy.pace, policy.last_attempt) == (Pace.SPEC, LastAttempt.LATE)
+    assert (policy.pace, policy.last_attempt) == (None, LastAttempt.LATE)
     assert (policy.initial_delay, policy.success_count, policy.missing_ok_for) == (0, 1, 0)
     assert (policy.max_attempts, policy.retry_transient, policy.count_requests) == (
         None,
         False,
         True,
     )
+
+
+@pytest.mark.parametrize(("delay", "bounds"), [(3, (3, 15)), (60, (60, 60)), (120, (120, 120))])
+def test_min_delay_alone_may_exceed_the_definitions_max_delay(delay, bounds):
+    definition = replace(DEFINITION, min_delay=4, max_delay=15)
+    policy = policy_for(definition, WaitOptions(min_delay=delay), 300)
+    assert (policy.min_delay, policy.max_delay) == bounds
+
+
+def test_max_delay_gives_the_patient_schedule_back():
+    definition = replace(DEFINITION, min_delay=4, max_delay=15)
+    merged = WaitOptions().over(WaitOptions(max_delay=120))
+    policy = policy_for(definition, merged, 300)
+    assert (policy.min_delay, policy.max_delay, policy.pace) == (4, 120, None)
 
 
 def test_policy_takes_what_is_given():

@@ -20,6 +20,7 @@ from ..runtime.attempt import Attempt, Judge, Reply
 from ..runtime.wait_run import WaitDescription
 from .definition_judge import DefinitionJudge
 from .service_waiters import BoundWaiter
+from .waiter_config import mark_as_unchosen
 
 _DEFINITION = "_boto_waiters_plus_definition"
 """The attribute of a waiter object's class that holds its `Definition`."""
@@ -52,6 +53,7 @@ def waiter_object(
     name = bound.definition.name
     model = WaiterModel({"version": 2, "waiters": {name: to_waiters2(bound.definition)}})
     waiter = create(name, model, client)
+    mark_as_unchosen(waiter.config, (bound.definition.min_delay, bound.definition.max_delay))
     # Its class was made for this one object.
     setattr(type(waiter), _DEFINITION, Definition(bound, _description(bound)))
     return waiter

@@ -71,10 +71,11 @@ class ErrorFacts:
         """
         return Attempt(
             facts=Facts(
-                acceptor=None if inconclusive else acceptor,
+                acceptor=acceptor,
                 retryable=self.retryable,
                 throttled=self.throttled,
                 missing=self.missing,
+                inconclusive=inconclusive,
             ),
             exception=error,
             error=self.text,

@@ -8,6 +8,7 @@ public way:
 | `Waiter._operation_method` | what a waiter object calls, however it was built; users replace it |
 | `NormalizedOperationMethod._client_method` | the exception of a poll, which botocore drops |
 | `SingleWaiterConfig._config` | whether somebody changed delay or max_attempts since |
+| `client._get_waiter_config` | whether a waiter's model is botocore's own data |
 | `boto3.Session._session` | the botocore session, for its loader, of a session to enable |
 | `botocore.context` | the mark of a waiter in the user agent |
 | `botocore.retries.standard` | which errors botocore itself would retry |
@@ -96,6 +97,15 @@ def model_of_config(config: Any) -> Mapping[str, Any] | None:
     """The waiters-2 JSON that a waiter's config was made of; None for configs of others."""
     model = getattr(config, "_config", None)
     return model if isinstance(model, Mapping) else None
+
+
+def is_botocores_model(client: Any, config: Any) -> bool:
+    """Return whether a waiter's config was made from botocore's own data for the client."""
+    load = getattr(client, "_get_waiter_config", None)
+    model = model_of_config(config)
+    if load is None or model is None:
+        return False
+    return any(each is model for each in load().get("waiters", {}).values())
 
 
 def is_retryable(error: Exception, response: Mapping[str, Any] | None) -> tuple[bool, bool]:

@@ -325,7 +325,12 @@ class ServiceWaiters:
         if not wanted:
             return []
         document = {**document, "waiters": wanted}
-        return convert_model(document, source=f"{path}.json", service=self._service.service_name)
+        return convert_model(
+            document,
+            source=f"{path}.json",
+            service=self._service.service_name,
+            is_botocores=True,
+        )
 
     def _data_path(self, name: str) -> str:
         # By the service's own folder: asking the loader for the service's newest version makes
@@ -379,7 +384,7 @@ def generated_definitions(
     """The waiters of botocore as definitions that any Smithy tool can read, for `data/`."""
     return [
         _resolved(definition, service.operation_model(definition.operation), keep_others=False)
-        for definition in convert_model(document, source=service.service_name)
+        for definition in convert_model(document, source=service.service_name, is_botocores=True)
     ]
 
 

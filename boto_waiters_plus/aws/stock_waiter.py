@@ -116,7 +116,8 @@ class _Prepared:
         max_wait = parameters.pop("max_wait", None)
         given = WaitOptions(**{n: parameters.pop(n) for n in OPTION_NAMES if n in parameters})
         self.options = given.merged_over(settings.defaults)
-        policy = policy_of(waiter.config, waiter_config, max_wait, given, self.options)
+        self.client = client_of(waiter)
+        policy = policy_of(waiter.config, waiter_config, max_wait, given, self.options, self.client)
         parameters = copied(parameters)
         operation = operation_of(waiter)
         method = client_method_of(operation)
@@ -124,7 +125,6 @@ class _Prepared:
         self.send = partial(operation if method is None else method, **parameters)
         # A replaced operation that raises a ClientError raised it on purpose.
         self.is_reply = _never if method is None else _is_client_error
-        self.client = client_of(waiter)
         name = getattr(waiter.config, "operation", waiter.name)
         model = _operation_model(self.client, name)
         _warn_of_empty_list(model, parameters)

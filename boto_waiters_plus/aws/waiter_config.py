@@ -1,12 +1,15 @@
-"""How long a botocore waiter waits, and at what pace, by who chose what.
+"""The schedule of a stock waiter, by who chose it.
 
-- Somebody chose the schedule, by `WaiterConfig` or by assigning `config.delay` or
-  `config.max_attempts`: botocore's to the letter, that delay and exactly that many looks.
-- Nobody did: the eager pace over the same span, delay x (maxAttempts - 1) seconds of sleeping,
-  with at most twice as many looks.
-- `max_wait`, or `WaiterConfig={"MaxWait": ...}`: that many seconds of wall time, hard.
+- The caller chose it, by `WaiterConfig`, by assigning `config.delay` or `config.max_attempts`, or
+  by bringing a waiter model that is not botocore's: botocore's schedule to the letter, that delay
+  and exactly that many attempts. A call is never cut off.
+- Nobody did: the specification's algorithm between a quarter of the delay and the delay, over the
+  same time, delay x (maxAttempts - 1) seconds of sleeping, with at most twice as many attempts. A
+  call that gets no answer is cut off in the end (`Policy.patience`).
+- `max_wait`, or `WaiterConfig={"MaxWait": ...}`, in addition to either: that many seconds of wall
+  time, calls included.
 
-A `deadline` around the caller bounds each of the three, in wall time.
+A surrounding `deadline` bounds all three in wall time.
 """
 
 from __future__ import annotations
@@ -14,110 +17,114 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import botocore.waiter
 
 from ..arguments import check_order, seconds, unknown
 from ..deadlines import seconds_left
+from ..engine.backoff import delay_range
 from ..engine.machine import LastAttempt, Pace, Policy
-from ..engine.model import DEFAULT_MAX_DELAY
-from ..options import WaitOptions, pace_of, verdict_options
-from .private_names import model_of_config
+from ..options import WaitOptions, verdict_options
+from .private_names import is_botocores_model, model_of_config
 
-CONFIG_KEYS = ("Delay", "MaxAttempts", "MaxWait")
+CONFIG_KEYS: Final = ("Delay", "MaxAttempts", "MaxWait")
+SCHEDULE_KEYS: Final = frozenset({"Delay", "MaxAttempts"})
 
 
 def policy_of(
-    config: Any, waiter_config: Any, max_wait: Any, given: WaitOptions, options: WaitOptions
+    config: Any,
+    waiter_config: Any,
+    max_wait: Any,
+    given: WaitOptions,
+    options: WaitOptions,
+    client: Any,
 ) -> Policy:
-    """The policy of a wait on a botocore waiter.
+    """Return the policy of a wait on a stock waiter.
 
     Args:
         config: the waiter's config object.
-        waiter_config: the `WaiterConfig` of the call.
-        max_wait: the `max_wait` of the call.
-        given: the options of the call alone.
-        options: the same, completed by all defaults.
+        waiter_config, max_wait, given: `WaiterConfig`, `max_wait` and the options of the call.
+        options: the options of the call, completed by all defaults.
+        client: the client that the waiter calls, or None if it is not known.
 
     Raises:
-        TypeError, ValueError: a value that is none, or an unknown key of `WaiterConfig`.
+        TypeError, ValueError: a bad value, or an unknown key of `WaiterConfig`.
     """
     _check_keys(waiter_config)
     delay = seconds("Delay", waiter_config.get("Delay", config.delay), zero=True)
     attempts = _attempts(waiter_config.get("MaxAttempts", config.max_attempts))
-    chosen = _chosen(config, waiter_config)
+    chosen = _chosen(config, waiter_config, client)
+    # Defaults do not change a schedule that was chosen.
+    applied = given if chosen else options
+    min_delay, max_delay, pace = _delays(config, delay, applied, is_chosen=bool(chosen))
     wall = waiter_config.get("MaxWait") if max_wait is None else max_wait
-    if wall is not None:
-        policy = _bounded_by_time(delay, attempts, chosen, seconds("max_wait", wall))
-    elif chosen or not delay or attempts is None or attempts == 1:
-        policy = _fixed(delay, attempts)
+    bounds = _bounds(delay, attempts, chosen, wall, options)
+    if applied.max_attempts is not None:
+        bounds["max_attempts"] = applied.max_attempts
+    return Policy(
+        min_delay=min_delay,
+        max_delay=max_delay,
+        pace=pace,
+        patience=math.inf if chosen else _patience(client),
+        deadline=seconds_left(),
+        **bounds,
+        **verdict_options(options),
+    )
+
+
+def _bounds(
+    delay: float,
+    attempts: int | None,
+    chosen: frozenset[str],
+    max_wait: Any,
+    options: WaitOptions,
+) -> dict[str, Any]:
+    """Return the members of the policy that bound the wait."""
+    if max_wait is not None:
+        return {
+            "max_wait": seconds("max_wait", max_wait),
+            "max_attempts": attempts if "MaxAttempts" in chosen else None,
+            "last_attempt": LastAttempt(options.last_attempt or "late"),
+        }
+    if chosen or not delay or attempts is None or attempts == 1:
+        return {"max_wait": None, "max_attempts": attempts, "count_requests": False}
+    return {
+        "max_wait": delay * (attempts - 1),
+        "max_attempts": 2 * attempts,
+        # Calls are not counted, so that an attempt at the very end is in time.
+        "last_attempt": LastAttempt.DEADLINE,
+        "count_requests": False,
+    }
+
+
+def _delays(
+    config: Any, delay: float, options: WaitOptions, *, is_chosen: bool
+) -> tuple[float, float, Pace]:
+    """Return min_delay, max_delay and the pace."""
+    pace: Pace = options.delay_pace
+    is_fixed = is_chosen or not delay or pace == "fixed"
+    if is_fixed:
+        least = most = delay
     else:
-        policy = _eager(delay, attempts)
-    # A schedule that was chosen is not for defaults to change.
-    policy = _repaced(policy, given if chosen else options)
-    if options.last_attempt is not None and policy.count_requests:
-        policy = replace(policy, last_attempt=LastAttempt(options.last_attempt))
-    return replace(policy, deadline=seconds_left(), **verdict_options(options))
+        least, most = getattr(config, "delays", None) or delay_range(delay)
+    if options.min_delay is None and options.max_delay is None:
+        return least, most, "fixed" if is_fixed and pace is None else pace
+    longest: Any = math.inf if options.max_delay is None else options.max_delay
+    given: Any = options.min_delay
+    least = min(least or 1, longest) if given is None else given
+    most = max(most, least) if options.max_delay is None else longest
+    check_order(least, most)
+    return least, most, pace
 
 
-def _fixed(delay: float, attempts: int | None) -> Policy:
-    return Policy(
-        min_delay=delay,
-        max_delay=delay,
-        max_wait=None,
-        max_attempts=attempts,
-        pace=Pace.FIXED,
-        count_requests=False,
-    )
-
-
-def _eager(delay: float, attempts: int) -> Policy:
-    return Policy(
-        min_delay=delay,
-        max_delay=delay,
-        max_wait=delay * (attempts - 1),
-        max_attempts=2 * attempts,
-        pace=Pace.EAGER,
-        # Requests are not counted, so that a look at the very end of the span is in time.
-        last_attempt=LastAttempt.DEADLINE,
-        count_requests=False,
-    )
-
-
-def _bounded_by_time(
-    delay: float, attempts: int | None, chosen: frozenset[str], max_wait: float
-) -> Policy:
-    return Policy(
-        min_delay=delay,
-        max_delay=delay,
-        max_wait=max_wait,
-        max_attempts=attempts if "MaxAttempts" in chosen else None,
-        pace=Pace.FIXED if "Delay" in chosen or not delay else Pace.EAGER,
-    )
-
-
-def _repaced(policy: Policy, options: WaitOptions) -> Policy:
-    """The policy under the options that speak of delays and looks."""
-    if options.max_attempts is not None:
-        policy = replace(policy, max_attempts=options.max_attempts)
-    given = options.min_delay is not None or options.max_delay is not None
-    if given:
-        largest = _seconds_or(options.max_delay, math.inf)
-        least = _seconds_or(options.min_delay, min(policy.min_delay or 1, largest))
-        largest = _seconds_or(options.max_delay, max(DEFAULT_MAX_DELAY, least))
-        check_order(least, largest)
-        policy = replace(policy, min_delay=least, max_delay=largest, pace=Pace.SPEC)
-    pace = pace_of(options, policy.pace)
-    # A delay of 0 has no quarter to be eager with.
-    if pace is not Pace.EAGER or policy.min_delay:
-        policy = replace(policy, pace=pace)
-    return policy
-
-
-def _seconds_or(value: Any, default: float) -> float:
-    return default if value is None else value
+def _patience(client: Any) -> float:
+    """Return the time that the client itself gives a connection and an answer."""
+    if client is None:
+        return math.inf
+    config = client.meta.config
+    timeouts = config.connect_timeout, config.read_timeout
+    return math.inf if None in timeouts else float(sum(timeouts))
 
 
 def _check_keys(waiter_config: Any) -> None:
@@ -129,38 +136,46 @@ def _check_keys(waiter_config: Any) -> None:
 
 
 def _attempts(value: Any) -> int | None:
-    """The number of looks: botocore's loop makes one at least, and rounds a fraction up.
+    """Return the number of attempts: at least one, and a fraction rounded up, as in botocore.
 
-    None: `math.inf`, no bound at all.
+    None stands for `math.inf`, no bound.
     """
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"MaxAttempts must be a number, not {type(value).__name__}")
-    looks = float(value)
-    if math.isnan(looks):
+    attempts = float(value)
+    if math.isnan(attempts):
         raise ValueError("MaxAttempts must be a number, not nan")
-    if looks == math.inf:
+    if attempts == math.inf:
         return None
-    return max(1, math.ceil(looks))
+    return max(1, math.ceil(attempts))
 
 
-def _chosen(config: Any, waiter_config: Mapping[str, Any]) -> frozenset[str]:
-    """Which of Delay and MaxAttempts somebody chose; both, where the config is not botocore's."""
-    model = model_of_config(config)
-    if model is None:
-        return frozenset({"Delay", "MaxAttempts"})
-    chosen = {key for key in ("Delay", "MaxAttempts") if key in waiter_config}
-    chosen |= getattr(config, "assigned", frozenset())
+def _chosen(config: Any, waiter_config: Mapping[str, Any], client: Any) -> frozenset[str]:
+    """Return which of Delay and MaxAttempts were chosen; both for a model of the caller's."""
+    is_marked = isinstance(config, UnchosenConfig)
+    # A client that is older than `install` does not mark its waiters.
+    if not is_marked and not is_botocores_model(client, config):
+        return SCHEDULE_KEYS
+    chosen = SCHEDULE_KEYS.intersection(waiter_config)
+    if is_marked:
+        chosen |= config.assigned
+    model = model_of_config(config) or {}
     if config.delay != model.get("delay"):
-        chosen.add("Delay")
+        chosen |= {"Delay"}
     if config.max_attempts != model.get("maxAttempts"):
-        chosen.add("MaxAttempts")
-    return frozenset(chosen)
+        chosen |= {"MaxAttempts"}
+    return chosen
 
 
-class RecordingConfig(botocore.waiter.SingleWaiterConfig):
-    """botocore's waiter config that remembers what was assigned, were it the same value."""
+class UnchosenConfig(botocore.waiter.SingleWaiterConfig):
+    """The config of a waiter of `client.get_waiter`: nobody has chosen its schedule yet.
+
+    It records what is assigned, even if the value stays the same.
+    """
 
     assigned: frozenset[str] = frozenset()
+    delays: tuple[float, float] | None = None
+    """min_delay and max_delay, where a definition has them."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -169,7 +184,16 @@ class RecordingConfig(botocore.waiter.SingleWaiterConfig):
             super().__setattr__("assigned", self.assigned | {key})
 
 
-def record_assignments(config: Any) -> None:
-    """Make a waiter's config remember assignments from now on."""
+def mark_as_unchosen(config: Any, delays: tuple[float, float] | None = None) -> None:
+    """Mark the config of a waiter whose model is not the caller's.
+
+    Any other waiter keeps its delay and its number of attempts to the letter.
+
+    Args:
+        config: the config object of the waiter, as botocore made it.
+        delays: min_delay and max_delay of the definition that the waiter runs, if it runs one.
+    """
+    marked: Any = config
     if type(config) is botocore.waiter.SingleWaiterConfig:
-        config.__class__ = RecordingConfig
+        marked.__class__ = UnchosenConfig
+        marked.delays = delays

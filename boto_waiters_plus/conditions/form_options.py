@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypedDict, get_args
 
-from ..engine.machine import LastAttempt, Pace, Policy
+from ..engine.machine import LastAttempt, Policy
 from ..engine.model import DEFAULT_MAX_DELAY, AcceptorState
 from ..engine.wait_event import WaitEvent
 from ..options import (
@@ -18,7 +18,6 @@ from ..options import (
     WakeSignal,
     judging,
     number,
-    pace_of,
     seconds,
     unknown,
 )
@@ -48,7 +47,7 @@ class ConditionOptions(TypedDict, total=False):
     min_delay: Seconds
     max_delay: Seconds
     max_attempts: int
-    delay_pace: Literal["spec", "eager"] | Callable[[int], float]
+    delay_pace: Literal["fixed"] | Callable[[int], float]
     last_attempt: Literal["late", "spec", "deadline"]
     initial_delay: Seconds
     success_count: int
@@ -118,12 +117,12 @@ class Settings:
         least = number(options.min_delay, min(DEFAULT_INTERVAL, most))
         if self.interval is not None:
             least = self.interval
-        pace: Pace | Callable[[int], float]
-        if self.polling:
-            pace = pace_of(options, Pace.SPEC if self._delays_given else Pace.FIXED)
-        else:
-            # One pause as long as the wait; the machine puts the last look before its end.
+        pace = options.delay_pace
+        if not self.polling:
+            # One pause as long as the wait; the machine puts the last attempt before its end.
             pace = Fixed(max_wait)
+        elif pace is None and not self._delays_given:
+            pace = "fixed"
         return Policy(
             min_delay=least,
             max_delay=max(least, most),

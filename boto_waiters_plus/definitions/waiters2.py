@@ -1,18 +1,19 @@
-"""botocore's `waiters-2` JSON to definitions, and back as far as it goes.
+"""Conversion of botocore's `waiters-2` JSON to definitions, and back as far as possible.
 
 | botocore | Smithy |
 |---|---|
-| `delay` | `minDelay`; `maxDelay` is max(120, delay) |
+| `delay` D of a user's own file | `minDelay` and `maxDelay` are D |
+| `delay` D of botocore's data | `minDelay` is max(1, ceil(D / 4)), `maxDelay` is D |
 | `path`, `pathAll`, `pathAny` and text | `stringEquals`, `allStringEquals`, `anyStringEquals` |
 | `path` and a boolean | `booleanEquals` |
-| any of them and another value | an expression that compares, under `booleanEquals` |
+| any of them and another value | an expression that compares, with `booleanEquals` |
 | `error` with a name, true, false | `errorType`, `success: false`, `success: true` |
-| `status` | kept as it is until the operation is known: see `without_status` |
+| `status` | kept until the operation is known: see `without_status` |
 
-Two slips that files in use have are taken as botocore takes them, so that the rest of the file can
-be used; `boto-wait check` reports both. A state `error` is none: botocore's loop goes on, which is
-`retry`. A waiter without the member `acceptors` is a template, which somebody completes at run
-time: it is left out beside others, and refused where it is the only one.
+Two mistakes of existing files are treated as botocore treats them, so that the rest of the file
+can be used; `boto-wait check` reports both. The state `error` does not exist: botocore polls
+again, which is `retry`. A waiter without the member `acceptors` is a template to be completed at
+run time: it is skipped, or refused if the file holds nothing else.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..engine.backoff import delay_range
 from ..engine.model import (
-    DEFAULT_MAX_DELAY,
     Acceptor,
     AcceptorState,
     ErrorTypeMatcher,
@@ -42,7 +43,7 @@ from .smithy import MAX_INTEGER, Place, require_expression, require_success
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 
 STATE_OF_NO_EFFECT = "error"
-"""A state that botocore's loop does not know, and goes on: see above."""
+"""A state that botocore does not know and treats as `retry`."""
 
 _COMPARATORS = {
     "path": PathComparator.STRING_EQUALS,
@@ -55,30 +56,37 @@ _MATCHERS = {comparator: matcher for matcher, comparator in _COMPARATORS.items()
 
 
 def convert_model(
-    model: Mapping[str, Any], *, source: str, service: str | None = None
+    model: Mapping[str, Any],
+    *,
+    source: str,
+    service: str | None = None,
+    is_botocores: bool = False,
 ) -> list[WaiterDefinition]:
-    """The waiters of a `waiters-2` document.
+    """Return the waiters of a `waiters-2` document.
 
     Args:
         model: the document.
-        source: what messages call it.
-        service: the botocore name of the service, where it is known.
+        source: the name of the document in messages.
+        service: the botocore name of the service, if it is known.
+        is_botocores: whether the document is botocore's own data, whose fixed delays become a
+            range; those of a user's document are kept.
 
     Raises:
-        WaiterDefinitionError: the document is not of that form, or a waiter could never succeed.
+        WaiterDefinitionError: the document does not have that form, or a waiter cannot succeed.
     """
     waiters = model.get("waiters")
     if not isinstance(waiters, Mapping):
         raise Place(source).error("waiters must be an object")
     complete = {name: body for name, body in waiters.items() if not is_template(body)}
-    return [
+    definitions = [
         _convert(name, body, Place(source, name), service=service)
         for name, body in (complete or waiters).items()
     ]
+    return [_with_range(each) for each in definitions] if is_botocores else definitions
 
 
 def is_template(body: Any) -> bool:
-    """Whether a waiter has no acceptors yet: see above."""
+    """Return whether a waiter has no acceptors yet."""
     return isinstance(body, Mapping) and "acceptors" not in body
 
 
@@ -89,11 +97,12 @@ def without_status(
     errors_with_status: Callable[[int], Sequence[str]],
     keep_others: bool,
 ) -> WaiterDefinition:
-    """Replace `status` matchers by what the specification can say.
+    """Replace `status` matchers by matchers of the specification.
 
     200 is any response; 404 of a HEAD request, which has no body to name the error, is
-    `NotFound`; any other is the operation's one error with that status. What remains is kept
-    where we run it ourselves, and left out where the result must be Smithy.
+    `NotFound`; any other is the operation's one error with that status. Other `status` matchers
+    are kept if `keep_others`, for the package's own use, and left out if the result must be
+    Smithy.
     """
 
     def converted(acceptor: Acceptor) -> Acceptor | None:
@@ -114,22 +123,25 @@ def without_status(
 
 
 def to_waiters2(definition: WaiterDefinition) -> dict[str, Any]:
-    """One waiter in botocore's form, without the acceptors that it has no words for.
+    """Return a waiter in botocore's form, without the acceptors that this form cannot express.
 
-    `maxAttempts` is 40, the most common number of botocore's, or what makes ten minutes.
+    `delay` is `maxDelay`, at most four times `minDelay`: the delay that the range was made from,
+    if it was made from one. `maxAttempts` is 40, botocore's most common number, or as many as ten
+    minutes need.
     """
     converted = [acceptor_to_waiters2(acceptor) for acceptor in definition.acceptors]
+    delay = min(definition.max_delay, 4 * definition.min_delay)
     return {
         "operation": definition.operation,
-        "delay": definition.min_delay,
-        "maxAttempts": max(40, math.ceil(600 / definition.min_delay)),
+        "delay": delay,
+        "maxAttempts": max(40, math.ceil(600 / delay)),
         "description": definition.documentation,
         "acceptors": [acceptor for acceptor in converted if acceptor is not None],
     }
 
 
 def acceptor_to_waiters2(acceptor: Acceptor) -> dict[str, Any] | None:
-    """One acceptor in botocore's form; None if it looks at the input, which botocore cannot."""
+    """Return an acceptor in botocore's form; None if it matches the input, as botocore cannot."""
     match acceptor.matcher:
         case OutputMatcher(matcher=path_matcher):
             is_boolean = path_matcher.comparator is PathComparator.BOOLEAN_EQUALS
@@ -173,11 +185,16 @@ def _convert(name: Any, body: Any, place: Place, *, service: str | None) -> Wait
         operation=operation,
         acceptors=converted,
         min_delay=delay,
-        max_delay=max(DEFAULT_MAX_DELAY, delay),
+        max_delay=delay,
         documentation=description if isinstance(description, str) else "",
         service=service,
         source=place.source,
     )
+
+
+def _with_range(definition: WaiterDefinition) -> WaiterDefinition:
+    min_delay, max_delay = delay_range(definition.max_delay)
+    return replace(definition, min_delay=min_delay, max_delay=max_delay)
 
 
 def _whole_seconds(delay: Any, place: Place) -> int:

@@ -7,9 +7,9 @@ one ends the wait:
     Pause       sleep, step with Woken
     otherwise   the wait is over
 
-Two rules hold throughout. The machine never learns a response or an exception, only `Facts`
-about them. And the time of a step is the larger of what the clock says and what the pause was
-asked to last, so that a clock that stands still or goes back cannot keep a wait alive.
+Two rules hold throughout. The machine never sees a response or an exception, only `Facts` about
+them. And a pause counts for at least as long as it was meant to last, whatever the clock says, so
+that a clock that stands still or goes back cannot keep a wait alive.
 """
 
 from __future__ import annotations
@@ -19,46 +19,39 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
-from .backoff import Random, is_last, jittered_delay
+from .backoff import Random, is_last, jittered_delay, last_delay
 from .model import AcceptorState
 
 SHORTEST_PAUSE = 0.001
-"""Seconds. A pace of 0 must not become a loop that neither sleeps nor ends."""
+"""Seconds. A delay of 0 must not become a loop that neither sleeps nor ends."""
 
 LONGEST_PAUSE = 1e9
-"""Seconds. What a pace of the caller's may say beyond that is no number to sleep."""
+"""Seconds. Longer delays from a caller's `delay_pace` are cut to this."""
 
 LEAST_LATE_RESERVE = 0.25
-"""Seconds that the late rule keeps for the last request, however fast the ones before it were."""
+"""Seconds that the `late` rule keeps for the last call, however fast earlier calls were."""
 
 SLOWEST_ANSWER_MARGIN = 1.5
-"""The last request may take this much longer than the slowest one seen."""
-
-UNCOUNTED_REQUEST_PATIENCE = 5.0
-"""Seconds every request gets at least where the budget counts sleeping only."""
+"""The last call may take this many times as long as the slowest call so far."""
 
 ROUNDING = 1e-9
 """The share by which a sum of pauses may miss its bound through floating point alone."""
 
+Pace = Literal["fixed"] | Callable[[int], float] | None
+"""How the delay between two attempts is found.
 
-class Pace(str, enum.Enum):
-    """How the delay between two attempts is found."""
-
-    SPEC = "spec"
-    """The specification's backoff between min_delay and max_delay."""
-    EAGER = "eager"
-    """The same algorithm between min_delay / 4 and min_delay; fixed once a throttle was seen."""
-    FIXED = "fixed"
-    """min_delay each time, as botocore does."""
+None is the specification's algorithm between min_delay and max_delay, `"fixed"` is min_delay each
+time, and a function gives the seconds by the number of attempts made.
+"""
 
 
 class LastAttempt(str, enum.Enum):
-    """How much time the one last attempt leaves behind it."""
+    """How much time is left after the start of the last attempt."""
 
     LATE = "late"
-    """What the last request needs to be answered in time; never more than min_delay."""
+    """What the last call needs to be answered in time; never more than min_delay."""
     SPEC = "spec"
     """min_delay, as the specification's text says."""
     DEADLINE = "deadline"
@@ -67,43 +60,48 @@ class LastAttempt(str, enum.Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Everything about a wait that does not change while it runs; seconds throughout."""
+    """The delays and bounds of a wait, in seconds; they do not change while it runs."""
 
     min_delay: float
     max_delay: float
     max_wait: float | None
-    """None: bounded by max_attempts alone."""
+    """None: max_attempts is the only bound."""
     max_attempts: int | None = None
-    pace: Pace | Callable[[int], float] = Pace.SPEC
+    pace: Pace = None
     last_attempt: LastAttempt = LastAttempt.LATE
     initial_delay: float = 0
     success_count: int = 1
     missing_ok_for: float = 0
     retry_transient: bool = False
     count_requests: bool = True
-    """False: max_wait counts pauses only, as the schedule of a botocore waiter does."""
+    """False: max_wait bounds the sum of the pauses, as the schedule of a stock waiter does, and
+    the attempts are spread so that max_attempts is not reached before that sum is."""
+    patience: float = math.inf
+    """The time that a call gets at least if `count_requests` is False; a call that lasts longer
+    than this, than the pauses still to come and than twice the slowest call is cut off."""
     deadline: float | None = None
-    """Seconds from the start, everything counted, beside whatever max_wait and max_attempts say."""
+    """The time from the start after which nothing may run, whatever the other bounds are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What the machine may know of an attempt."""
+    """What the machine knows of an attempt."""
 
     acceptor: int | None
     """Index of the acceptor that matched."""
-    seconds: float = 0
-    """How long the call took."""
     retryable: bool = False
-    """An error of the SDK's own retryable classes."""
+    """The error is of a class that the SDK itself retries."""
     throttled: bool = False
     missing: bool = False
-    """An error that says the resource was not found."""
+    """The error says that the resource was not found."""
+    inconclusive: bool = False
+    """The call ended because a retry of the SDK would not have fitted into the time left. The
+    attempt is a retry, whatever the acceptors say."""
 
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """The wait starts, or is taken up again from its stored state."""
+    """The wait starts, or resumes from its stored state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +119,7 @@ class Raised:
 
 
 @dataclass(frozen=True, slots=True)
-class Abandoned:
+class CallExpired:
     """The call was cut off at the end of its time."""
 
 
@@ -134,17 +132,17 @@ class Woken:
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """Somebody wants the wait to stop; `uncalled` if the call of the last `Poll` was not made."""
+    """The caller cancelled the wait; `uncalled` if the call of the last `Poll` was not made."""
 
     uncalled: bool = False
 
 
-Event = Begin | Responded | Raised | Abandoned | Woken | Cancelled
+Event = Begin | Responded | Raised | CallExpired | Woken | Cancelled
 
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """Make the call; it has `time_left` seconds (None: as long as it takes)."""
+    """Make the call, in at most `time_left` seconds (None: no bound)."""
 
     time_left: float | None
 
@@ -158,14 +156,14 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Succeeded:
-    """The acceptor of this index took the attempt as success."""
+    """The acceptor of this index matched, and its state is success."""
 
     acceptor: int
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The acceptor of this index took the attempt as failure; None: an error that none matched."""
+    """The acceptor of this index matched, and its state is failure; None: an unmatched error."""
 
     acceptor: int | None
 
@@ -181,11 +179,11 @@ class AttemptsUsedUp:
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
+class WaitCancelled:
     """The wait was cancelled."""
 
 
-Ending = Succeeded | Failed | TimedOut | AttemptsUsedUp | Stopped
+Ending = Succeeded | Failed | TimedOut | AttemptsUsedUp | WaitCancelled
 Decision = Poll | Pause | Ending
 
 
@@ -199,30 +197,32 @@ class Phase(str, enum.Enum):
 
 
 @dataclass(slots=True, kw_only=True)
-class _State:
-    """All that has to be kept to take the wait up again; durations, never points in time."""
+class State:
+    """All that is needed to resume a wait; durations, never points in time."""
 
     phase: Phase = Phase.NEW
     attempts: int = 0
+    """Calls made, the one in flight included."""
     elapsed: float = 0
-    """Seconds since the start, everything included."""
-    spent: float = 0
-    """Seconds of the budget."""
+    """Seconds since the start, as of the last step."""
+    slept: float = 0
+    """Seconds of the pauses so far."""
     pause: float = 0
-    """Length of the pause that runs."""
+    """Seconds left of the current pause."""
     last: bool = False
-    """The attempt that runs or comes next is the last one."""
+    """The current or next attempt is the last one."""
     successes: int = 0
-    """Successes in a row."""
+    """Successes on consecutive attempts."""
     slowest: float = 0
-    """Seconds of the slowest attempt so far."""
+    """Seconds of the slowest call so far."""
     throttles: int = 0
+    """Attempts that were throttled."""
     first_attempt: float = 0
     """`elapsed` when the first attempt began."""
 
     @classmethod
-    def loaded(cls, members: dict[str, Any]) -> _State:
-        """The state that was stored with these members, every one checked."""
+    def loaded(cls, members: dict[str, Any]) -> State:
+        """Return the state that was stored with these members, after checking every one."""
         defaults = asdict(cls())
         if members.keys() != defaults.keys():
             raise ValueError("not the state of a wait: members are missing or unknown")
@@ -245,7 +245,7 @@ class MachineMisuseError(RuntimeError):
 
 
 class Machine:
-    """The course of one wait.
+    """One wait, from its first attempt to its outcome.
 
     Args:
         states: the states of the waiter's acceptors, in order.
@@ -256,41 +256,22 @@ class Machine:
     def __init__(
         self, states: tuple[AcceptorState, ...], policy: Policy, *, digest: str = ""
     ) -> None:
+        self.state = State()
         self._states = states
         self._policy = policy
         self._digest = digest
-        self._state = _State()
         self._clock: float | None = None
-
-    @property
-    def attempts(self) -> int:
-        """Calls made, the one that runs included."""
-        return self._state.attempts
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the start, as of the last step."""
-        return self._state.elapsed
-
-    @property
-    def throttles(self) -> int:
-        """Attempts that were answered by a throttle."""
-        return self._state.throttles
-
-    @property
-    def phase(self) -> Phase:
-        """What the machine waits for."""
-        return self._state.phase
-
-    @property
-    def last(self) -> bool:
-        """Whether the attempt that runs or comes next is the last one."""
-        return self._state.last
+        # When everything has to be over, in seconds from the start.
+        self._end = math.inf if policy.deadline is None else policy.deadline
+        if policy.max_wait is not None and policy.count_requests:
+            self._end = min(self._end, policy.max_wait)
+        self._left = self._end
+        self._overdue = False
 
     def to_json(self) -> str:
-        """The state as JSON; the definition, the policy and the clock are not in it."""
+        """Return the state as JSON, without the definition, the policy and the clock."""
         return json.dumps(
-            {"version": 1, "definition": self._digest, **asdict(self._state)},
+            {"version": 1, "definition": self._digest, **asdict(self.state)},
             separators=(",", ":"),
         )
 
@@ -304,23 +285,23 @@ class Machine:
         digest: str = "",
         now: float | None = None,
     ) -> Machine:
-        """Take a wait up from its stored state.
+        """Resume a wait from its stored state.
 
-        With `now` the clock goes on from there; without it, from the first step. What happened
-        between storing and loading is not counted. A machine that was stored while it polled or
-        paused takes either the event it waited for or `Begin`.
+        With `now`, time passes from then on; without it, from the first step. The time between
+        storing and loading is not counted. A machine that was stored while it polled or paused
+        takes either the event it waited for or `Begin`.
 
         Raises:
-            ValueError: the state is not one of this version, or of another definition.
+            ValueError: the state is not one of this version, or belongs to another definition.
         """
         fields: Any = json.loads(text)
         if not isinstance(fields, dict) or fields.pop("version", None) != 1:
-            raise ValueError("not the state of a wait, or of another version than 1")
+            raise ValueError("not the state of a wait, or not of version 1")
         stored_digest = fields.pop("definition", None)
         if stored_digest != digest:
             raise ValueError(f"state of definition {stored_digest!r}, not of {digest!r}")
         machine = cls(states, policy, digest=digest)
-        machine._state = _State.loaded(fields)
+        machine.state = State.loaded(fields)
         machine._clock = now
         return machine
 
@@ -330,107 +311,69 @@ class Machine:
         Raises:
             MachineMisuseError: the event is not one this machine waits for.
         """
-        self._pass_time(event, now)
-        match self._state.phase, event:
-            case Phase.ENDED, _:
-                raise MachineMisuseError(f"{event} after the end of the wait")
-            case _, Cancelled(uncalled):
-                self._state.attempts -= uncalled
-                return self._end(Stopped())
-            case Phase.NEW, Begin():
-                return self._start()
-            case ((Phase.POLLING | Phase.PAUSING), Begin()):
-                return self._take_up()
-            case Phase.PAUSING, Woken(early):
-                # A look that a signal asked for does not stand in for the last one.
-                self._state.last = self._state.last and not early
-                return self._look()
-            case Phase.POLLING, Responded(facts):
-                return self._judge(facts, is_error=False, random=random)
-            case Phase.POLLING, Raised(facts):
-                return self._judge(facts, is_error=True, random=random)
-            case Phase.POLLING, Abandoned():
-                return self._end(TimedOut())
-            case phase, _:
-                raise MachineMisuseError(f"{event} while {phase.value}")
-
-    # --- time ----------------------------------------------------------------
-
-    def _pass_time(self, event: Event, now: float) -> None:
-        state = self._state
+        state = self.state
         passed = 0.0 if self._clock is None else max(0.0, now - self._clock)
         self._clock = now
-        slept = 0.0
         if state.phase is Phase.PAUSING:
-            if isinstance(event, Woken):
-                least = min(SHORTEST_PAUSE, state.pause) if event.early else state.pause
-                passed = max(passed, least)
-            slept = min(passed, state.pause)
-            state.pause -= slept
+            passed = self._sleep(event, passed)
         state.elapsed += passed
-        state.spent += passed if self._policy.count_requests else slept
+        self._left = self._end - state.elapsed
+        self._overdue = self._left < -ROUNDING * max(1.0, state.elapsed)
+        decision: Decision
+        match state.phase, event:
+            case ((Phase.NEW | Phase.POLLING | Phase.PAUSING), Cancelled(uncalled)):
+                state.attempts -= uncalled
+                decision = WaitCancelled()
+            case Phase.NEW, Begin():
+                decision = self._start()
+            case ((Phase.POLLING | Phase.PAUSING), Begin()):
+                decision = self._resume()
+            case Phase.PAUSING, Woken(early):
+                # An attempt that a signal brought forward does not replace the last one.
+                state.last = state.last and not early
+                decision = self._poll()
+            case Phase.POLLING, (Responded() | Raised()):
+                state.slowest = max(state.slowest, passed)
+                decision = self._judge(event, random)
+            case Phase.POLLING, CallExpired():
+                decision = TimedOut()
+            case phase, _:
+                raise MachineMisuseError(f"{event} while {phase.value}")
+        if not isinstance(decision, (Poll, Pause)):
+            state.phase = Phase.ENDED
+        return decision
 
-    @property
-    def _remaining(self) -> float:
-        """Seconds that may still be slept."""
-        budget = self._policy.max_wait
-        of_budget = math.inf if budget is None else budget - self._state.spent
-        return min(of_budget, self._until_deadline)
+    def _sleep(self, event: Event, passed: float) -> float:
+        """Use up the current pause, and return the seconds that have passed."""
+        state = self.state
+        if isinstance(event, Woken):
+            least = min(SHORTEST_PAUSE, state.pause) if event.early else state.pause
+            passed = max(passed, least)
+        slept = min(passed, state.pause)
+        state.pause -= slept
+        state.slept += slept
+        return passed
 
-    @property
-    def _until_deadline(self) -> float:
-        """Seconds to where everything has to be over."""
-        policy, state = self._policy, self._state
-        left = math.inf if policy.deadline is None else policy.deadline - state.elapsed
-        if policy.max_wait is not None and policy.count_requests:
-            left = min(left, policy.max_wait - state.spent)
-        return left
-
-    @property
-    def _overdue(self) -> bool:
-        left = self._until_deadline
-        return left < 0 and left < -ROUNDING * max(1.0, self._state.elapsed)
-
-    def _time_left(self) -> float | None:
-        """The bound of the call that begins now."""
-        left = min(self._until_deadline, self._patience())
-        return None if left == math.inf else max(0.0, left)
-
-    def _patience(self) -> float:
-        """The seconds a request gets where the budget does not count it."""
-        policy, state = self._policy, self._state
-        if policy.count_requests:
-            return math.inf
-        if policy.max_wait is not None:
-            span = policy.max_wait - state.spent
-        elif policy.max_attempts is not None:
-            span = policy.min_delay * max(0, policy.max_attempts - state.attempts)
-        else:
-            return math.inf
-        return max(span, 2 * state.slowest, UNCOUNTED_REQUEST_PATIENCE)
-
-    # --- what comes next -----------------------------------------------------
+    # --- attempts ------------------------------------------------------------
 
     def _start(self) -> Decision:
-        if self._until_deadline <= 0:
-            return self._end(TimedOut())
-        wanted = self._policy.initial_delay
-        if not wanted:
-            return self._look()
-        return self._pause_with_room(wanted)
+        if self._left <= 0:
+            return TimedOut()
+        if self._policy.initial_delay:
+            return self._pause_with_room(self._policy.initial_delay)
+        return self._poll()
 
-    def _take_up(self) -> Decision:
-        """Go on with what was under way when the state was stored."""
-        if self._overdue:
-            return self._end(TimedOut())
-        if self._state.phase is Phase.PAUSING:
-            return Pause(self._state.pause)
-        return Poll(self._time_left())
+    def _resume(self) -> Decision:
+        """Repeat the decision that the state was stored with."""
+        if self.state.phase is Phase.POLLING:
+            self.state.attempts -= 1
+            return self._poll()
+        return TimedOut() if self._overdue else Pause(self.state.pause)
 
-    def _look(self) -> Decision:
-        state = self._state
+    def _poll(self) -> Decision:
         if self._overdue:
-            return self._end(TimedOut())
+            return TimedOut()
+        state = self.state
         if not state.attempts:
             state.first_attempt = state.elapsed
         state.phase = Phase.POLLING
@@ -438,122 +381,128 @@ class Machine:
         state.pause = 0
         return Poll(self._time_left())
 
-    def _judge(self, facts: Facts, *, is_error: bool, random: Random) -> Decision:
-        # Step 2 of the workflow comes before the acceptors: an answer that is late is no answer.
-        if self._overdue:
-            return self._end(TimedOut())
-        state = self._state
-        state.slowest = max(state.slowest, facts.seconds)
-        state.throttles += facts.throttled
-        verdict = self._verdict(facts, is_error=is_error)
-        if verdict is AcceptorState.FAILURE:
-            return self._end(Failed(facts.acceptor))
-        state.successes = state.successes + 1 if verdict is AcceptorState.SUCCESS else 0
-        if facts.acceptor is not None and state.successes >= self._policy.success_count:
-            return self._end(Succeeded(facts.acceptor))
-        return self._go_on(facts, random)
+    def _time_left(self) -> float | None:
+        """The time that the next call gets."""
+        policy, left = self._policy, self._left
+        if not policy.count_requests:
+            pauses = 0 if policy.max_wait is None else policy.max_wait - self.state.slept
+            left = min(left, max(pauses, 2 * self.state.slowest, policy.patience))
+        return None if left == math.inf else max(0.0, left)
 
-    def _verdict(self, facts: Facts, *, is_error: bool) -> AcceptorState:
-        """Steps 3 and 4 of the workflow, and the errors the caller asked to sit out."""
-        if facts.acceptor is not None:
+    def _judge(self, event: Responded | Raised, random: Random) -> Decision:
+        # Step 2 of the workflow comes before the acceptors: a late answer does not count.
+        if self._overdue:
+            return TimedOut()
+        state, facts = self.state, event.facts
+        state.throttles += facts.throttled
+        # Steps 3 and 4.
+        is_error = isinstance(event, Raised)
+        if facts.inconclusive:
+            verdict = AcceptorState.RETRY
+        elif facts.acceptor is not None:
             verdict = self._states[facts.acceptor]
         else:
             verdict = AcceptorState.FAILURE if is_error else AcceptorState.RETRY
-        if verdict is AcceptorState.FAILURE and is_error:
-            since_first = self._state.elapsed - self._state.first_attempt
-            if facts.missing and since_first < self._policy.missing_ok_for:
-                return AcceptorState.RETRY
-            if facts.acceptor is None and facts.retryable and self._policy.retry_transient:
-                return AcceptorState.RETRY
-        return verdict
+        if verdict is AcceptorState.FAILURE and not (is_error and self._tolerates(facts)):
+            return Failed(facts.acceptor)
+        state.successes = state.successes + 1 if verdict is AcceptorState.SUCCESS else 0
+        if facts.acceptor is not None and state.successes >= self._policy.success_count:
+            return Succeeded(facts.acceptor)
+        return self._retry(facts, random)
 
-    def _go_on(self, facts: Facts, random: Random) -> Decision:
-        """Step 5: another look, unless time or attempts are used up."""
-        policy, state = self._policy, self._state
-        if policy.max_attempts is not None and state.attempts >= policy.max_attempts:
-            return self._end(AttemptsUsedUp())
-        if state.last or self._remaining < SHORTEST_PAUSE:
-            return self._end(TimedOut())
-        if state.successes:
-            return self._pause_with_room(policy.min_delay)
-        return self._back_off(facts, random)
+    def _tolerates(self, facts: Facts) -> bool:
+        """Whether an option turns the failure of this error into a retry."""
+        since_first = self.state.elapsed - self.state.first_attempt
+        if facts.missing and since_first < self._policy.missing_ok_for:
+            return True
+        return facts.acceptor is None and facts.retryable and self._policy.retry_transient
 
     # --- delays --------------------------------------------------------------
 
-    def _back_off(self, facts: Facts, random: Random) -> Decision:
-        policy, state = self._policy, self._state
-        shortest, longest = policy.min_delay, policy.max_delay
-        if callable(policy.pace):
-            delay = shortest = _usable(policy.pace(state.attempts))
-        elif policy.pace is Pace.FIXED or (policy.pace is Pace.EAGER and state.throttles):
-            delay = policy.min_delay
-        else:
-            if policy.pace is Pace.EAGER:
-                shortest, longest = _eager(policy.min_delay)
-            delay = jittered_delay(
-                state.attempts, min_delay=shortest, max_delay=longest, random=random
-            )
-            if facts.throttled:
-                delay = min(2 * delay, longest)
-        if self._remaining == math.inf:
+    def _retry(self, facts: Facts, random: Random) -> Decision:
+        """Step 5: make another attempt, unless time or attempts are used up."""
+        policy, state, remaining = self._policy, self.state, self._remaining()
+        if policy.max_attempts is not None and state.attempts >= policy.max_attempts:
+            return AttemptsUsedUp()
+        if state.last or remaining < SHORTEST_PAUSE:
+            return TimedOut()
+        if state.successes:
+            return self._pause_with_room(policy.min_delay)
+        delay = self._delay(facts, remaining, random)
+        if remaining == math.inf:
             return self._pause(delay, last=False)
-        if policy.pace is Pace.EAGER and policy.max_attempts is not None:
-            # Short draws must not use the looks up before the time.
-            delay = max(delay, self._remaining / (policy.max_attempts - state.attempts))
-        by_algorithm = policy.pace in (Pace.SPEC, Pace.EAGER)
-        behind = shortest if by_algorithm else self._reserve(shortest)
-        if is_last(delay, min_delay=behind, remaining=self._remaining):
-            return self._pause(self._last_pause(shortest), last=True)
+        shortest = delay if callable(policy.pace) else policy.min_delay
+        behind = shortest if policy.pace is None else self._reserve(shortest, remaining)
+        if is_last(delay, min_delay=behind, remaining=remaining):
+            return self._pause(self._last_delay(shortest, remaining), last=True)
         return self._pause(delay, last=False)
 
-    def _pause_with_room(self, wanted: float) -> Decision:
-        """A pause of fixed length, shortened where it would leave its look no room."""
-        if self._remaining - wanted >= self._reserve(wanted):
-            return self._pause(wanted, last=False)
-        return self._pause(self._last_pause(wanted), last=True)
+    def _remaining(self) -> float:
+        """The time that may still be slept."""
+        if self._policy.count_requests or self._policy.max_wait is None:
+            return self._left
+        return min(self._left, self._policy.max_wait - self.state.slept)
 
-    def _reserve(self, shortest: float) -> float:
-        """Seconds to keep free behind the last attempt."""
+    def _delay(self, facts: Facts, remaining: float, random: Random) -> float:
+        """The delay before the next attempt, whether or not another one fits after it."""
+        policy, attempts = self._policy, self.state.attempts
+        if callable(policy.pace):
+            return _usable(policy.pace(attempts))
+        if policy.pace == "fixed":
+            return policy.min_delay
+        if facts.throttled:
+            delay = policy.max_delay
+        else:
+            delay = jittered_delay(
+                attempts, min_delay=policy.min_delay, max_delay=policy.max_delay, random=random
+            )
+        if policy.max_attempts is not None and not policy.count_requests and remaining < math.inf:
+            # Short draws must not use up the attempts of a stock waiter before its time.
+            delay = max(delay, remaining / (policy.max_attempts - attempts))
+        return delay
+
+    def _pause_with_room(self, wanted: float) -> Decision:
+        """Pause for as long as wanted, or less if that leaves no room for the attempt after it."""
+        remaining = self._remaining()
+        if remaining - wanted >= self._reserve(wanted, remaining):
+            return self._pause(wanted, last=False)
+        return self._pause(self._last_delay(wanted, remaining), last=True)
+
+    def _reserve(self, shortest: float, remaining: float) -> float:
+        """The time to keep free for the last attempt."""
         rule = self._policy.last_attempt
-        if not self._policy.count_requests and self._until_deadline <= self._remaining:
-            # A budget of sleep gives the last request any time; the deadline around it does not.
+        if not self._policy.count_requests and self._left <= remaining:
+            # max_wait leaves the last call any time, but the deadline around it does not.
             rule = LastAttempt.LATE
         match rule:
             case LastAttempt.DEADLINE:
                 return 0
-            case LastAttempt.SPEC if shortest < self._remaining:
+            case LastAttempt.SPEC if shortest < remaining:
                 return shortest
             case _:
-                needed = self._state.slowest * SLOWEST_ANSWER_MARGIN
+                needed = self.state.slowest * SLOWEST_ANSWER_MARGIN
                 return min(shortest, max(LEAST_LATE_RESERVE, needed))
 
-    def _last_pause(self, shortest: float) -> float:
-        remaining, reserve = self._remaining, self._reserve(shortest)
+    def _last_delay(self, shortest: float, remaining: float) -> float:
+        reserve = self._reserve(shortest, remaining)
+        delay = last_delay(remaining, reserve)
         if self._policy.last_attempt is LastAttempt.SPEC and reserve < remaining:
-            return remaining - reserve
-        # Where the reserve takes most of what is left, the look is put half way instead of at
-        # once: the state was seen a moment ago.
-        return max(remaining - reserve, remaining / 2)
+            return delay
+        # Where the reserve takes most of what is left, the attempt is made half way: at once, it
+        # would only see the state that was seen a moment ago.
+        return max(delay, remaining / 2)
 
     def _pause(self, seconds: float, *, last: bool) -> Decision:
-        # botocore's `Delay=0` is a schedule that its attempts alone bound: nothing to guard.
+        # botocore's `Delay=0` is a schedule that only its attempts bound: it may spin.
         if self._policy.max_wait is not None or self._policy.max_attempts is None:
             seconds = max(seconds, SHORTEST_PAUSE)
-        state = self._state
+        state = self.state
         state.phase, state.pause, state.last = Phase.PAUSING, seconds, last
         return Pause(seconds)
 
-    def _end(self, ending: Ending) -> Decision:
-        self._state.phase = Phase.ENDED
-        return ending
-
-
-def _eager(delay: float) -> tuple[float, float]:
-    return delay / 4, delay
-
 
 def _usable(delay: Any) -> float:
-    """What the caller's own pace gave, refused where it is no length of time."""
+    """Return what a `delay_pace` function gave, or refuse it if it is not a length of time."""
     is_number = isinstance(delay, (int, float)) and not isinstance(delay, bool)
     if not is_number or (isinstance(delay, float) and not math.isfinite(delay)):
         raise ValueError(f"delay_pace must return a finite number of seconds, not {delay!r}")

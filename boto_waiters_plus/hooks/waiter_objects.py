@@ -18,7 +18,7 @@ from ..aws import stock_waiter
 from ..aws.client_kind import is_async
 from ..aws.defined_waiters import Definition, waiter_object
 from ..aws.stock_judge import keep_acceptors, share_acceptors
-from ..aws.waiter_config import record_assignments
+from ..aws.waiter_config import mark_as_unchosen
 from ..settings import Settings
 from .clients import ClientHook, hook_of
 from .state import INSTALLED
@@ -95,7 +95,7 @@ def _return_outcomes(waiter: Any, hook: ClientHook, kept: dict[str, Any]) -> Non
     method = wait_async if inspect.iscoroutinefunction(stock_wait) else wait
     waiter_class.wait = functools.wraps(stock_wait)(method)
     waiter_class.outcome = None
-    record_assignments(waiter.config)
+    mark_as_unchosen(waiter.config)
 
 
 def _is_stock_wait() -> bool:

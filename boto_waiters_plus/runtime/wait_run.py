@@ -9,14 +9,14 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from ..engine.backoff import Random
 from ..engine.machine import (
-    Abandoned,
     AttemptsUsedUp,
     Begin,
+    CallExpired,
     Cancelled,
     Decision,
     Ending,
@@ -25,12 +25,11 @@ from ..engine.machine import (
     Machine,
     Pause,
     Policy,
-    Poll,
     Raised,
     Responded,
-    Stopped,
     Succeeded,
     TimedOut,
+    WaitCancelled,
 )
 from ..engine.model import AcceptorState, MatchedAcceptor
 from ..engine.redaction import cut, shown
@@ -75,14 +74,14 @@ _ENDINGS: Final[dict[type[Ending], Any]] = {
     Failed: "failed",
     TimedOut: "timed out",
     AttemptsUsedUp: "attempts used up",
-    Stopped: "cancelled",
+    WaitCancelled: "cancelled",
 }
 
 _ERRORS: Final[dict[type[Ending], type[WaiterError]]] = {
     Failed: WaiterFailedError,
     TimedOut: WaiterTimeoutError,
     AttemptsUsedUp: WaiterAttemptsError,
-    Stopped: WaiterCancelledError,
+    WaitCancelled: WaiterCancelledError,
 }
 
 
@@ -122,7 +121,6 @@ class WaitRun:
         self._wording = wording or reason_of
         self._random = random
         self._now = current_time().clock()
-        self._poll_began = 0.0
         self._problems_logged = False
 
     def observe_attempts(self, observer: Observer) -> None:
@@ -132,17 +130,17 @@ class WaitRun:
     @property
     def attempts(self) -> int:
         """Calls made."""
-        return self._machine.attempts
+        return self._machine.state.attempts
 
     @property
     def elapsed(self) -> float:
         """Seconds since the start."""
-        return self._machine.elapsed
+        return self._machine.state.elapsed
 
     @property
     def is_last(self) -> bool:
         """Whether the next attempt is the last one."""
-        return self._machine.last
+        return self._machine.state.last
 
     def begin(self) -> Decision:
         """Return the first decision."""
@@ -153,22 +151,20 @@ class WaitRun:
     def replied(self, reply: Reply) -> Decision:
         """Return the decision after the call that `Poll` asked for."""
         if reply.ended == "deadline":
-            return self._step(Abandoned())
+            return self._step(CallExpired())
         if reply.ended == "cancelled":
             return self._step(Cancelled())
         return self.attempted(self.judge.judge(reply))
 
     def attempted(self, attempt: Attempt) -> Decision:
         """Return the decision after an attempt."""
-        now = self._now()
-        attempt.facts = replace(attempt.facts, seconds=max(0.0, now - self._poll_began))
         self.attempt = attempt
         self.last_response = attempt.last_response
         index = attempt.facts.acceptor
         if index is not None:
             self.last_matched = self.description.acceptors[index]
         event = Responded if attempt.exception is None else Raised
-        decision = self._step(event(attempt.facts), now)
+        decision = self._step(event(attempt.facts))
         if logger.isEnabledFor(logging.DEBUG):
             self._log(attempt, decision)
         if self._observers or self._attempt_observers:
@@ -197,12 +193,8 @@ class WaitRun:
         self.attempt = None
         raise error from error.last_exception
 
-    def _step(self, event: Event, now: float | None = None) -> Decision:
-        now = self._now() if now is None else now
-        decision = self._machine.step(event, now, self._random)
-        if isinstance(decision, Poll):
-            self._poll_began = now
-        return decision
+    def _step(self, event: Event) -> Decision:
+        return self._machine.step(event, self._now(), self._random)
 
     def _outcome(self, ending: Succeeded) -> WaiterOutcome[Any]:
         attempt = self.attempt

@@ -60,6 +60,16 @@ def test_config_of_a_single_waiter_config():
     assert private_names.model_of_config(config)["delay"] == 5
 
 
+def test_waiter_config_of_a_client():
+    client = boto3.client("s3")
+    own = client.get_waiter("bucket_exists").config
+    assert client._get_waiter_config()["waiters"]["BucketExists"] is own._config
+    assert private_names.is_botocores_model(client, own)
+    assert not private_names.is_botocores_model(client, SingleWaiterConfig(dict(own._config)))
+    assert not private_names.is_botocores_model(None, own)
+    assert not private_names.is_botocores_model(client, object())
+
+
 def test_session_of_a_boto3_session():
     session = boto3.Session()
     assert isinstance(session._session, botocore.session.Session)

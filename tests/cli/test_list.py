@@ -47,7 +47,7 @@ def test_waiters_are_listed_by_either_service_name(service, capsys):
     row = next(line for line in lines if line.startswith("export_task_completed "))
     assert re.split(r"  +", row)[1:] == [
         "DescribeExportTasks",
-        "5 to 60 s",
+        "2 to 5 s",
         "run on moto",
         "curated, run-on-moto",
     ]

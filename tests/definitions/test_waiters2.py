@@ -1,4 +1,4 @@
-"""botocore's waiters-2 form, converted."""
+"""Conversion from and to botocore's waiters-2 form."""
 
 import json
 from dataclasses import replace
@@ -41,9 +41,9 @@ def waiter(*acceptors, **members):
     }
 
 
-def converted(body, name="ThingReady"):
+def converted(body, name="ThingReady", **options):
     document = {"version": 2, "waiters": {name: body}}
-    [definition] = convert_model(document, source="waiters-2.json", service="acme")
+    [definition] = convert_model(document, source="waiters-2.json", service="acme", **options)
     return definition
 
 
@@ -55,10 +55,18 @@ def test_waiter_keeps_what_it_says():
     assert converted(waiter(description=5)).documentation == ""
 
 
-@pytest.mark.parametrize(("delay", "largest"), [(1, 120), (119, 120), (120, 120), (300, 300)])
-def test_delay_is_the_least_and_the_largest_follows(delay, largest):
+@pytest.mark.parametrize("delay", [1, 15, 300])
+def test_delay_of_a_users_file_is_kept(delay):
     definition = converted(waiter(delay=delay))
-    assert (definition.min_delay, definition.max_delay) == (delay, largest)
+    assert (definition.min_delay, definition.max_delay) == (delay, delay)
+
+
+@pytest.mark.parametrize("case", CASES["delays"], ids=str)
+def test_delay_of_botocores_data_becomes_a_range(case):
+    definition = converted(waiter(delay=case["delay"]), is_botocores=True)
+    body = definition.to_json()
+    assert (body.get("minDelay", 2), body.get("maxDelay", 120)) == (case["min"], case["max"])
+    assert to_waiters2(definition)["delay"] == case["delay"]
 
 
 @pytest.mark.parametrize("case", CASES["acceptors"], ids=named)
@@ -132,7 +140,7 @@ def test_name_that_no_method_can_have_is_refused(name):
         converted(waiter(), name)
 
 
-def test_a_state_error_goes_on_as_botocores_loop_does():
+def test_state_error_is_a_retry_as_in_botocore():
     acceptor = {"state": "error", "matcher": "error", "expected": "Busy"}
     assert converted(waiter(ANY_RESPONSE, acceptor)).states[1] is AcceptorState.RETRY
 
@@ -150,14 +158,14 @@ def test_a_template_without_acceptors_leaves_the_others_usable():
 
 
 @pytest.mark.parametrize("service_id", list(shipped_services()))
-def test_what_is_shipped_comes_back_from_botocores_form_as_it_was(service_id):
+def test_shipped_definitions_survive_botocores_form(service_id):
     for definition in shipped_definitions(service_id):
         if any(isinstance(each.matcher, InputOutputMatcher) for each in definition.acceptors):
             continue  # botocore has no words for it
         document = {"waiters": {definition.name: to_waiters2(definition)}}
-        [back] = convert_model(document, source="back")
+        [back] = convert_model(document, source="back", is_botocores=True)
         assert back.operation == definition.operation
-        assert back.min_delay == definition.min_delay
+        assert (back.min_delay, back.max_delay) == (definition.min_delay, definition.max_delay)
         # An absolute shape id comes back as the name that counts.
         told = [(a.state, a.matcher.describe()) for a in definition.acceptors]
         assert [(a.state, a.matcher.describe()) for a in back.acceptors] == told
@@ -168,10 +176,17 @@ def test_what_is_shipped_comes_back_from_botocores_form_as_it_was(service_id):
 )
 def test_attempts_are_forty_or_make_ten_minutes(delay, attempts):
     [definition] = shipped_definitions("s3")[:1]
-    assert to_waiters2(replace(definition, min_delay=delay))["maxAttempts"] == attempts
+    fixed = replace(definition, min_delay=delay, max_delay=delay)
+    assert to_waiters2(fixed)["maxAttempts"] == attempts
 
 
-def test_an_acceptor_that_looks_at_the_input_is_left_out():
+@pytest.mark.parametrize(("delays", "delay"), [((2, 120), 8), ((5, 5), 5), ((20, 60), 60)])
+def test_delay_is_at_most_four_times_min_delay(delays, delay):
+    definition = replace(shipped_definitions("s3")[0], min_delay=delays[0], max_delay=delays[1])
+    assert to_waiters2(definition)["delay"] == delay
+
+
+def test_acceptor_on_the_input_is_left_out():
     matcher = PathMatcher(path="a", expected="true", comparator=PathComparator.BOOLEAN_EQUALS)
     acceptor = Acceptor(state=AcceptorState.SUCCESS, matcher=InputOutputMatcher(matcher))
     assert acceptor_to_waiters2(acceptor) is None

@@ -11,10 +11,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boto_waiters_plus.engine.backoff import attempt_ceiling, draw, next_delay
+from boto_waiters_plus.engine.backoff import (
+    attempt_ceiling,
+    delay_range,
+    draw,
+    is_last,
+    jittered_delay,
+    last_delay,
+)
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "backoff.json").read_text())
 DRAWS = {"low": min, "high": max}
+
+
+def next_delay(attempt, *, min_delay, max_delay, remaining, random, reserve=None):
+    """Return a delay of the specification; `reserve` is min_delay if not given."""
+    delay = jittered_delay(attempt, min_delay=min_delay, max_delay=max_delay, random=random)
+    if is_last(delay, min_delay=min_delay, remaining=remaining):
+        return last_delay(remaining, min_delay if reserve is None else reserve)
+    return delay
 
 
 def named(case):
@@ -53,23 +68,16 @@ def test_delay(case):
     assert delay == case["delay"]
 
 
-@pytest.mark.parametrize("case", CASES["refused"], ids=named)
-def test_delay_is_refused(case):
-    with pytest.raises(ValueError, match=case["says"]):
-        next_delay(
-            case["attempt"],
-            min_delay=case["min_delay"],
-            max_delay=case["max_delay"],
-            remaining=300,
-            random=min,
-        )
-
-
-@pytest.mark.parametrize("name", ["min_delay", "max_delay"])
-def test_nan_is_refused(name):
-    delays = {"min_delay": 2, "max_delay": 120, name: math.nan}
-    with pytest.raises(ValueError, match=name):
-        next_delay(1, **delays, remaining=300, random=min)
+@pytest.mark.parametrize(
+    ("delay", "bounds"),
+    [
+        *[(1, (1, 1)), (2, (1, 2)), (3, (1, 3)), (4, (1, 4)), (5, (2, 5)), (6, (2, 6))],
+        *[(10, (3, 10)), (15, (4, 15)), (20, (5, 20)), (30, (8, 30)), (300, (75, 300))],
+        *[(0, (0, 0)), (0.5, (0.5, 0.5)), (1.5, (1, 1.5)), (7.5, (2, 7.5))],
+    ],
+)
+def test_range_of_a_fixed_delay(delay, bounds):
+    assert delay_range(delay) == bounds
 
 
 def test_ceiling_is_the_specifications_formula():
@@ -137,7 +145,7 @@ def test_delay_lies_within_its_bounds(attempt, delays, remaining, reserve, seed)
     assert delay >= 0
     kept_free = low if reserve is None else reserve
     assert low <= delay <= high or delay == max(0, remaining - kept_free)
-    # What is not the last retry leaves room for another one.
+    # Any but the last retry leaves room for another one.
     assert delay == max(0, remaining - kept_free) or remaining - delay > low
 
 

@@ -1,4 +1,4 @@
-"""What holds for any waiter, any answers and any clock."""
+"""Laws that hold for any waiter, any answers and any clock."""
 
 import math
 import random
@@ -7,14 +7,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from boto_waiters_plus.engine.machine import (
-    Abandoned,
     AttemptsUsedUp,
     Begin,
+    CallExpired,
     Facts,
     Failed,
     LastAttempt,
     Machine,
-    Pace,
     Pause,
     Policy,
     Poll,
@@ -28,7 +27,7 @@ from boto_waiters_plus.engine.model import AcceptorState
 
 TOLERANCE = 1e-6
 MOST_DELAYS = 40
-"""max_wait is at most so many min_delays here, so that every wait ends soon."""
+"""max_wait is at most this many min_delays, so that every wait ends soon."""
 
 durations = st.integers(1, 600) | st.floats(0.01, 600)
 states = st.lists(st.sampled_from(AcceptorState), min_size=1, max_size=4).map(tuple)
@@ -37,7 +36,7 @@ states = st.lists(st.sampled_from(AcceptorState), min_size=1, max_size=4).map(tu
 @st.composite
 def policies(draw):
     low, high = sorted((draw(durations), draw(durations)))
-    pace = draw(st.sampled_from([*Pace, "callable"]))
+    pace = draw(st.sampled_from([None, None, "fixed", "callable"]))
     if pace == "callable":
         pace = [lambda attempt: low * attempt, lambda _attempt: high][draw(st.integers(0, 1))]
     max_attempts = draw(st.none() | st.integers(1, 12))
@@ -54,31 +53,31 @@ def policies(draw):
         missing_ok_for=draw(st.just(0) | durations),
         retry_transient=draw(st.booleans()),
         count_requests=draw(st.booleans()),
+        patience=draw(st.just(math.inf) | st.floats(0, 200)),
         deadline=draw(st.none() | st.floats(-1, 2 * MOST_DELAYS * low)),
     )
 
 
 def hard_bound(policy):
-    """The seconds that bound everything, requests included."""
+    """Return the seconds that bound everything, calls included."""
     bounds = [policy.deadline, policy.max_wait if policy.count_requests else None]
     return min((bound for bound in bounds if bound is not None), default=math.inf)
 
 
 @st.composite
 def answers(draw, count):
-    """One attempt: which acceptor takes it, and what else is known of it; or it was cut off."""
-    kind = draw(st.sampled_from([Responded, Responded, Raised, Abandoned]))
-    if kind is Abandoned:
-        return Abandoned()
-    return kind(
-        Facts(
-            acceptor=draw(st.none() | st.integers(0, count - 1)),
-            seconds=draw(st.just(0) | st.floats(0, 100)),
-            retryable=draw(st.booleans()),
-            throttled=draw(st.booleans()),
-            missing=draw(st.booleans()),
-        )
+    """An attempt and its seconds: which acceptor matches and what else is known, or it expires."""
+    kind = draw(st.sampled_from([Responded, Responded, Raised, CallExpired]))
+    if kind is CallExpired:
+        return CallExpired(), 0
+    facts = Facts(
+        acceptor=draw(st.none() | st.integers(0, count - 1)),
+        retryable=draw(st.booleans()),
+        throttled=draw(st.booleans()),
+        missing=draw(st.booleans()),
+        inconclusive=draw(st.booleans()) if kind is Raised else False,
     )
+    return kind(facts), draw(st.just(0) | st.floats(0, 100))
 
 
 steps_of_clocks = st.lists(st.just(0.0) | st.floats(-1e4, 1e4), min_size=1, max_size=12)
@@ -91,7 +90,7 @@ def waits(draw):
     return {
         "states": found,
         "policy": draw(policies()),
-        # Once the list is used up, responses come that no acceptor takes.
+        # After the list, every response matches no acceptor.
         "answers": draw(st.lists(answers(len(found)), max_size=12)),
         "early": draw(st.lists(st.booleans(), max_size=6)),
         "clock": draw(clocks),
@@ -100,7 +99,7 @@ def waits(draw):
 
 
 class World:
-    """Answers a machine's decisions on a clock that may do anything."""
+    """A source of events for a machine's decisions, with a clock that may do anything."""
 
     def __init__(self, wait):
         self.now = 1000.0
@@ -112,8 +111,8 @@ class World:
 
     def event(self, decision):
         if isinstance(decision, Poll):
-            event = next(self._answers, None) or Responded(Facts(acceptor=None))
-            self._pass(0 if isinstance(event, Abandoned) else event.facts.seconds)
+            event, seconds = next(self._answers, (Responded(Facts(acceptor=None)), 0))
+            self._pass(seconds)
             return event
         early = next(self._early, False)
         self._pass(0 if early else decision.seconds)
@@ -128,16 +127,17 @@ class World:
 
 
 def wait_run(wait, *, store=False):
-    """Every decision of a wait with the state then; stored and loaded at each if asked."""
+    """Return every decision of a wait with its state; `store` stores and loads it at each."""
     states, policy = wait["states"], wait["policy"]
     world, source = World(wait), random.Random(wait["seed"])
     machine = Machine(states, policy, digest="d")
     decision, seen = machine.step(Begin(), world.now, source), []
     while True:
-        seen.append((decision, machine.last, machine.elapsed, machine.attempts))
+        state = machine.state
+        seen.append((decision, state.last, state.elapsed, state.attempts))
         if not isinstance(decision, (Poll, Pause)):
             return seen
-        assert len(seen) < 2 * most_looks(wait), "the machine does not end"
+        assert len(seen) < 2 * most_attempts(wait), "the machine does not end"
         if store:
             text = machine.to_json()
             machine = Machine.from_json(text, states, policy, digest="d", now=world.now)
@@ -145,13 +145,13 @@ def wait_run(wait, *, store=False):
         decision = machine.step(world.event(decision), world.now, source)
 
 
-def most_looks(wait):
-    # Eager is the fastest pace: a quarter of min_delay. An early end of a pause is one look more.
-    return 4 * MOST_DELAYS + len(wait["early"]) + 10
+def most_attempts(wait):
+    # Each early end of a pause adds one.
+    return MOST_DELAYS + len(wait["early"]) + 10
 
 
 @given(waits())
-def test_every_wait_ends_by_an_ending(wait):
+def test_every_wait_ends(wait):
     ending = wait_run(wait)[-1][0]
     assert isinstance(ending, (Succeeded, Failed, TimedOut, AttemptsUsedUp))
     if isinstance(ending, Succeeded):
@@ -171,7 +171,7 @@ def test_no_attempt_starts_after_the_deadline(wait):
 
 
 @given(waits())
-def test_no_attempt_starts_after_the_deadline_of_an_honest_clock(wait):
+def test_no_attempt_starts_late_by_an_honest_clock(wait):
     world, source = World({**wait, "clock": "honest"}), random.Random(wait["seed"])
     begin, bound = world.now, hard_bound(wait["policy"])
     machine = Machine(wait["states"], wait["policy"])
@@ -183,12 +183,12 @@ def test_no_attempt_starts_after_the_deadline_of_an_honest_clock(wait):
 
 
 @given(waits())
-def test_no_pause_is_negative_or_goes_past_the_deadline(wait):
+def test_no_pause_is_negative_or_outlasts_the_deadline(wait):
     bound = hard_bound(wait["policy"])
     for decision, _, elapsed, _ in wait_run(wait):
         if isinstance(decision, Pause):
             assert 0 <= decision.seconds < math.inf
-            # A pause is a millisecond at least, so that no wait can spin.
+            # A pause lasts at least a millisecond, so that no wait can spin.
             assert decision.seconds <= max(bound - elapsed, 0.001) + TOLERANCE
 
 
@@ -215,12 +215,12 @@ def test_time_never_goes_back(wait):
 
 
 @given(waits())
-def test_stored_and_loaded_at_every_step_the_future_is_the_same(wait):
+def test_storing_at_every_step_changes_nothing(wait):
     assert wait_run(wait, store=True) == wait_run(wait)
 
 
 @given(waits(), st.integers(0, 50), st.floats(-1e9, 1e9))
-def test_a_wait_taken_up_elsewhere_goes_on_with_the_decision_it_was_stored_with(wait, step, now):
+def test_resumed_wait_repeats_its_stored_decision(wait, step, now):
     seen = wait_run(wait)
     assume(len(seen) > 1)
     states, policy = wait["states"], wait["policy"]
@@ -229,7 +229,8 @@ def test_a_wait_taken_up_elsewhere_goes_on_with_the_decision_it_was_stored_with(
     decision = machine.step(Begin(), world.now, source)
     for _ in range(min(step, len(seen) - 2)):
         decision = machine.step(world.event(decision), world.now, source)
-    taken_up = Machine.from_json(machine.to_json(), states, policy, digest="d")
-    assert taken_up.step(Begin(), now, source) == decision
-    # However far apart the clocks of the two processes are, no time has passed between them.
-    assert (taken_up.elapsed, taken_up.attempts) == (machine.elapsed, machine.attempts)
+    resumed = Machine.from_json(machine.to_json(), states, policy, digest="d")
+    assert resumed.step(Begin(), now, source) == decision
+    # However far apart the clocks of the two processes are, no time passes between them.
+    found, stored = resumed.state, machine.state
+    assert (found.elapsed, found.attempts) == (stored.elapsed, stored.attempts)

@@ -1,4 +1,4 @@
-"""The course of a wait, stepped by hand through `cases/machine.json`."""
+"""A wait, stepped by hand through `cases/machine.json`."""
 
 import json
 import re
@@ -7,25 +7,24 @@ from pathlib import Path
 import pytest
 
 from boto_waiters_plus.engine.machine import (
-    Abandoned,
     AttemptsUsedUp,
     Begin,
+    CallExpired,
     Cancelled,
     Facts,
     Failed,
     LastAttempt,
     Machine,
     MachineMisuseError,
-    Pace,
     Pause,
     Phase,
     Policy,
     Poll,
     Raised,
     Responded,
-    Stopped,
     Succeeded,
     TimedOut,
+    WaitCancelled,
     Woken,
 )
 from boto_waiters_plus.engine.model import AcceptorState
@@ -36,20 +35,14 @@ SIMPLE_EVENTS = {
     "begin": Begin(),
     "woken": Woken(),
     "early": Woken(early=True),
-    "abandoned": Abandoned(),
+    "expired": CallExpired(),
     "cancelled": Cancelled(),
 }
 
 
 def policy_of(members):
-    members = {"pace": "spec", "last_attempt": "late", **members}
-    return Policy(
-        **{
-            **members,
-            "pace": Pace(members["pace"]),
-            "last_attempt": LastAttempt(members["last_attempt"]),
-        }
-    )
+    rule = LastAttempt(members.get("last_attempt", "late"))
+    return Policy(**{**members, "last_attempt": rule})
 
 
 def draws_of(draw):
@@ -59,16 +52,14 @@ def draws_of(draw):
     return {"low": min, "high": max}[draw]
 
 
-def event_of(text, seconds):
-    """The event that a word of the table stands for; `seconds` is how long the call took."""
+def event_of(text):
+    """Return the event that the words of the table stand for."""
     kind, *words = text.split()
     if kind in SIMPLE_EVENTS:
         return SIMPLE_EVENTS[kind]
     index = next((int(word) for word in words if word.isdigit()), None)
     flags = dict.fromkeys((word for word in words if not word.isdigit()), True)
-    return {"response": Responded, "error": Raised}[kind](
-        Facts(acceptor=index, seconds=seconds, **flags)
-    )
+    return {"response": Responded, "error": Raised}[kind](Facts(acceptor=index, **flags))
 
 
 def text_of(decision):
@@ -89,22 +80,20 @@ def text_of(decision):
             return "timed out"
         case AttemptsUsedUp():
             return "attempts used up"
-        case Stopped():
-            return "stopped"
+        case WaitCancelled():
+            return "wait cancelled"
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_course(case):
+def test_decisions(case):
     states = tuple(AcceptorState(state) for state in case["states"])
     machine, draws = Machine(states, policy_of(case["policy"])), draws_of(case["draw"])
-    polled_at = 0
     for event, now, decision in case["steps"]:
-        answer = text_of(machine.step(event_of(event, max(0, now - polled_at)), now, draws))
+        answer = text_of(machine.step(event_of(event), now, draws))
         assert answer == decision, f"after {event} at {now}"
-        polled_at = now
 
 
-def test_a_callable_pace_is_asked_with_the_number_of_attempts():
+def test_pace_function_gets_the_number_of_attempts():
     asked = []
 
     def pace(attempt):
@@ -122,11 +111,11 @@ def test_a_callable_pace_is_asked_with_the_number_of_attempts():
         else:
             decision = machine.step(Responded(Facts(acceptor=None)), now, min)
     assert asked == [1, 2, 3, 4, 5, 6, 7, 8]
-    assert pauses == [10, 20, 30, 40, 50, 60, 70, 19.75]  # the last is clipped to what is left
+    assert pauses == [10, 20, 30, 40, 50, 60, 70, 19.75]  # the last one is cut to what is left
 
 
 @pytest.mark.parametrize("delay", [0, -5, 1e-9])
-def test_a_pace_of_nothing_never_becomes_a_busy_loop(delay):
+def test_pace_of_zero_never_becomes_a_busy_loop(delay):
     policy = Policy(min_delay=2, max_delay=120, max_wait=300, pace=lambda _: delay)
     machine = Machine(SUCCESS, policy)
     machine.step(Begin(), 0, min)
@@ -134,7 +123,7 @@ def test_a_pace_of_nothing_never_becomes_a_busy_loop(delay):
 
 
 @pytest.mark.parametrize("delay", [float("nan"), float("inf"), None, "5", True, [5]])
-def test_what_no_clock_can_sleep_is_refused_from_a_pace(delay):
+def test_pace_must_return_a_length_of_time(delay):
     policy = Policy(min_delay=2, max_delay=120, max_wait=300, pace=lambda _: delay)
     machine = Machine(SUCCESS, policy)
     machine.step(Begin(), 0, min)
@@ -142,14 +131,14 @@ def test_what_no_clock_can_sleep_is_refused_from_a_pace(delay):
         machine.step(Responded(Facts(acceptor=None)), 0, min)
 
 
-def test_a_pace_of_more_than_any_float_is_clipped_to_what_is_left():
+def test_pace_beyond_any_float_is_cut():
     policy = Policy(min_delay=2, max_delay=120, max_wait=300, pace=lambda _: 10**400)
     machine = Machine(SUCCESS, policy)
     machine.step(Begin(), 0, min)
     assert machine.step(Responded(Facts(acceptor=None)), 0, min) == Pause(299.75)
 
 
-def test_spec_rule_gives_the_published_table():
+def test_machine_reproduces_the_published_table():
     table = json.loads((Path(__file__).parents[1] / "cases" / "backoff.json").read_text())
     table = table["published_table"]
     for rule, column in ((LastAttempt.SPEC, "spec"), (LastAttempt.DEADLINE, "deadline")):
@@ -170,7 +159,7 @@ def test_spec_rule_gives_the_published_table():
             assert pause == Pause(row[column])
             now += pause.seconds
             machine.step(Woken(), now, draws)
-        assert machine.last
+        assert machine.state.last
         assert machine.step(Responded(Facts(acceptor=None)), now, draws) == TimedOut()
 
 
@@ -178,7 +167,7 @@ def test_spec_rule_gives_the_published_table():
     ("events", "wrong"),
     [
         ([], Woken()),
-        ([], Abandoned()),
+        ([], CallExpired()),
         ([], Responded(Facts(acceptor=0))),
         ([Begin()], Woken()),
         ([Begin(), Responded(Facts(acceptor=None))], Responded(Facts(acceptor=0))),
@@ -186,7 +175,7 @@ def test_spec_rule_gives_the_published_table():
         ([Begin(), Responded(Facts(acceptor=0))], Cancelled()),
     ],
 )
-def test_an_event_that_is_not_waited_for_is_refused(events, wrong):
+def test_unexpected_event_is_refused(events, wrong):
     machine = Machine(SUCCESS, Policy(min_delay=2, max_delay=120, max_wait=300))
     for event in events:
         machine.step(event, 0, min)
@@ -194,20 +183,20 @@ def test_an_event_that_is_not_waited_for_is_refused(events, wrong):
         machine.step(wrong, 0, min)
 
 
-def test_machine_tells_where_the_wait_stands():
-    policy = Policy(min_delay=2, max_delay=120, max_wait=10, pace=Pace.EAGER)
-    machine = Machine(SUCCESS, policy)
-    assert (machine.phase, machine.attempts, machine.elapsed) == (Phase.NEW, 0, 0)
+def test_state_follows_the_wait():
+    machine = Machine(SUCCESS, Policy(min_delay=2, max_delay=120, max_wait=10))
+    state = machine.state
+    assert (state.phase, state.attempts, state.elapsed) == (Phase.NEW, 0, 0)
     machine.step(Begin(), 50, min)
-    assert (machine.phase, machine.attempts, machine.last) == (Phase.POLLING, 1, False)
+    assert (state.phase, state.attempts, state.last) == (Phase.POLLING, 1, False)
     machine.step(Responded(Facts(acceptor=None, throttled=True)), 59, min)
-    assert (machine.phase, machine.elapsed, machine.throttles) == (Phase.PAUSING, 9, 1)
-    assert machine.last
+    assert (state.phase, state.elapsed, state.throttles) == (Phase.PAUSING, 9, 1)
+    assert state.last
     machine.step(Cancelled(), 59, min)
-    assert machine.phase is Phase.ENDED
+    assert state.phase is Phase.ENDED
 
 
-def test_rounding_does_not_cost_the_last_look_of_a_long_wait():
+def test_rounding_does_not_cost_the_last_attempt():
     policy = Policy(
         min_delay=10_000_000,
         max_delay=10_000_000,
@@ -219,5 +208,5 @@ def test_rounding_does_not_cost_the_last_look_of_a_long_wait():
     now += machine.step(Begin(), now, min).seconds
     machine.step(Woken(), now, min)
     last = machine.step(Responded(Facts(acceptor=None)), now, min)
-    assert machine.last
+    assert machine.state.last
     assert isinstance(machine.step(Woken(), now + last.seconds, min), Poll)

@@ -67,7 +67,7 @@ def test_max_wait_is_not_forgotten_silently(wait):
     [
         ({"min_delay": 9, "max_delay": 3}, ValueError, "min_delay .9. is more than max_delay .3."),
         ({"min_delay": 121}, ValueError, "min_delay .121. is more than max_delay .120."),
-        ({"max_delay": 1}, ValueError, "min_delay .5. is more than max_delay .1."),
+        ({"max_delay": 1}, ValueError, "min_delay .2. is more than max_delay .1."),
         ({"min_delay": 0}, ValueError, "min_delay"),
         ({"min_delay": True}, TypeError, "min_delay"),
         ({"max_delay": math.inf}, ValueError, "max_delay"),

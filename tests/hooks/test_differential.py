@@ -1,4 +1,4 @@
-"""Any waiter, any sequence of answers: the same looks, end, words and response as in stock."""
+"""Any waiter and any answers: the same attempts, end, message and response as in stock."""
 
 import contextlib
 import time
@@ -58,14 +58,14 @@ ANSWERS = st.one_of(
 
 
 def run(config, answers, *, replaced):
-    """One wait: what it ended in, how often it looked, and how it slept."""
-    looks, sleeps = [], []
+    """Run one wait and return how it ended, the number of calls and the sleeps."""
+    calls, sleeps = [], []
 
     def method(**_):
-        raised, answer = answers[min(len(looks), len(answers) - 1)]
-        looks.append(answer)
+        raised, answer = answers[min(len(calls), len(answers) - 1)]
+        calls.append(answer)
         if raised:
-            raise ClientError(answer, "Look")
+            raise ClientError(answer, "GetThing")
         return answer
 
     operation = NormalizedOperationMethod(method)
@@ -82,13 +82,13 @@ def run(config, answers, *, replaced):
                 WaiterConfig={"Delay": 3, "MaxAttempts": 4}
             )
         except WaiterError as error:
-            words = {name: stocks_part(text) for name, text in error.kwargs.items()}
-            end = stocks_part(str(error)), words, error.last_response
-    return end, len(looks), sleeps
+            kwargs = {name: stocks_part(text) for name, text in error.kwargs.items()}
+            end = stocks_part(str(error)), kwargs, error.last_response
+    return end, len(calls), sleeps
 
 
 def stocks_part(text):
-    """Without the service's own words, which only ours puts behind a terminal failure."""
+    """Remove the service's reason, which only ours appends to a terminal failure."""
     return text.removesuffix(": why") if "terminal failure" in text else text
 
 
@@ -108,7 +108,7 @@ def installed():
     answers=st.lists(ANSWERS, min_size=1, max_size=5),
 )
 def test_wait_is_stocks(replaced, acceptors, answers):
-    config = {"operation": "Look", "delay": 5, "maxAttempts": 9, "acceptors": acceptors}
+    config = {"operation": "GetThing", "delay": 5, "maxAttempts": 9, "acceptors": acceptors}
     stock = run(config, answers, replaced=replaced)
     with installed():
         ours = run(config, answers, replaced=replaced)

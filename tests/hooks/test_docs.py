@@ -43,7 +43,7 @@ def test_help_says_what_is_needed(s3):
         "outcome = client.wait_until_bucket_exists(",
         "success when the call succeeds",
         "retry when the call fails with NotFound",
-        "Delays are 5 to 120 seconds, with jitter.",
+        "Delays are 2 to 5 seconds, with jitter.",
         "ResponseOutcome or ExceptionOutcome",
         "WaiterFailedError",
         "``head_bucket``",

@@ -172,7 +172,7 @@ def test_client_may_be_used_before_it_is_enabled_with_a_definition_of_the_same_n
     bwp.install()
     client = boto3.client("kinesis")
     answers(client, creating)
-    assert client.wait_until_stream_exists.definition.min_delay == 10
+    assert client.wait_until_stream_exists.definition.max_delay == 10
     bwp.enable(client, definitions=definition("StreamExists", expected="CREATING"))
     outcome = client.wait_until_stream_exists(StreamName="s", max_wait=5)
     assert outcome.observed == "CREATING"

@@ -143,7 +143,7 @@ def test_it_is_a_waiter_as_any_other(athena):
     assert waiter.name == "QueryExecutionSucceeded"
     definition = athena.wait_until_query_execution_succeeded.definition
     assert waiter.config.operation == "GetQueryExecution"
-    assert waiter.config.delay == definition.min_delay
+    assert waiter.config.delay == definition.max_delay
     assert waiter.config.delay * waiter.config.max_attempts >= 600
     assert waiter.config.max_attempts >= 40
     assert [(a.state, a.matcher, a.expected) for a in waiter.config.acceptors][:3] == [
@@ -212,6 +212,21 @@ def test_untouched_it_waits_ten_minutes_at_least(athena, virtual_time):
     with pytest.raises(WaiterError, match="Max attempts exceeded"):
         wait(athena)
     assert 590 <= virtual_time.now <= 660
+
+
+@pytest.mark.parametrize("delays", [(7, 7), (6, 10)])
+def test_untouched_it_keeps_the_delays_of_your_definition(definition, virtual_time, delays):
+    least, most = delays
+    bwp.install(definitions=definition("StreamOfMine", minDelay=least, maxDelay=most))
+    kinesis = boto3.client("kinesis")
+    Service(kinesis, {"StreamDescription": {"StreamStatus": "CREATING"}})
+    events = []
+    waiter = kinesis.get_waiter("stream_of_mine")
+    with pytest.raises(WaiterError, match="Max attempts exceeded"):
+        waiter.wait(StreamName="s", on_attempt=events.append)
+    found = [event.next_delay for event in events][:-2]
+    assert all(least <= delay <= most for delay in found)
+    assert max(found) == most
 
 
 def test_max_wait_is_kept(athena, virtual_time):

@@ -217,7 +217,7 @@ def test_built_method_follows_definitions_given_later(answers, definition, creat
     bwp.install()
     client = boto3.client("kinesis")
     answers(client, creating)
-    assert client.wait_until_stream_exists.definition.min_delay == 10
+    assert client.wait_until_stream_exists.definition.max_delay == 10
     bwp.install(definitions=definition("StreamExists", expected="CREATING", minDelay=4))
     assert client.wait_until_stream_exists.definition.min_delay == 4
     assert seen(client).observed == "CREATING"

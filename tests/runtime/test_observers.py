@@ -14,7 +14,7 @@ from boto_waiters_plus import (
 )
 from boto_waiters_plus.conditions import poll, poll_async
 from boto_waiters_plus.definitions.smithy import parse_waiter
-from boto_waiters_plus.engine.machine import Facts, Pace, Policy
+from boto_waiters_plus.engine.machine import Facts, Policy
 from boto_waiters_plus.runtime.attempt import Attempt
 from boto_waiters_plus.runtime.sync import drive
 from boto_waiters_plus.runtime.wait_run import WaitDescription, WaitRun
@@ -56,7 +56,7 @@ def run(*attempts, cancel=None, **policy):
     events = []
     wait_run = WaitRun(
         WaitDescription.of(DEFINITION, "acme"),
-        Policy(**{"min_delay": 5, "max_delay": 5, "max_wait": 12, "pace": Pace.FIXED, **policy}),
+        Policy(**{"min_delay": 5, "max_delay": 5, "max_wait": 12, "pace": "fixed", **policy}),
         observers=[events.append],
     )
     try:

@@ -4,7 +4,7 @@ import pytest
 
 from boto_waiters_plus import WaiterError
 from boto_waiters_plus.definitions.smithy import parse_waiter
-from boto_waiters_plus.engine.machine import Facts, Pace, Policy
+from boto_waiters_plus.engine.machine import Facts, Policy
 from boto_waiters_plus.runtime.attempt import Attempt
 from boto_waiters_plus.runtime.sync import drive
 from boto_waiters_plus.runtime.wait_run import WaitDescription, WaitRun
@@ -34,7 +34,7 @@ def answered(acceptor=None, **members):
 
 def reason(attempt, definition=DEFINITION, **policy):
     """The error of a wait whose every attempt is this one."""
-    members = {"min_delay": 5, "max_delay": 5, "max_wait": 12, "pace": Pace.FIXED, **policy}
+    members = {"min_delay": 5, "max_delay": 5, "max_wait": 12, "pace": "fixed", **policy}
     wait_run = WaitRun(WaitDescription.of(definition), Policy(**members))
     with pytest.raises(WaiterError) as caught:
         drive(wait_run, Port(attempt))

@@ -1,18 +1,20 @@
-"""The short form of `bench/simulation.py`: whole waits in random worlds."""
+"""Whole waits in random worlds: `bench/simulation.py` over its first seeds."""
 
 import importlib.util
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from boto_waiters_plus.engine.machine import Machine
 from boto_waiters_plus.runtime.clock import pause
 
 SCRIPT = Path(__file__).parents[2] / "bench" / "simulation.py"
 
 WAITS, CHUNK = 100_000, 20_000
-"""A quarter of a minute in all; in chunks, each well below the time a test may take."""
+"""Half a minute in all; in chunks that each stay well below the time limit of a test."""
 
 MACHINE = "boto_waiters_plus.engine.machine."
 DRIVER = "boto_waiters_plus.runtime.sync."
@@ -41,28 +43,39 @@ def test_laws_hold_in_every_world(simulation, first):
 
 
 def test_a_seed_replays(simulation):
-    courses = []
+    runs = []
     for _ in range(2):
         world = simulation.World(42)
-        courses.append((world.policy.min_delay, world.ready_at, simulation.simulate(42)))
-    assert courses[0] == courses[1]
+        runs.append((world.policy.min_delay, world.ready_at, simulation.simulate(42)))
+    assert runs[0] == runs[1]
+
+
+DELAY = Machine._delay
+
+
+def min_delay(machine, *_):
+    return machine._policy.min_delay
+
+
+def unthrottled(machine, facts, *rest):
+    return DELAY(machine, replace(facts, throttled=False), *rest)
 
 
 BUGS = {
     "sleeps past the end": (MACHINE + "is_last", lambda *_, **__: False, "more sleep than"),
-    "late answers count": (MACHINE + "Machine._overdue", False, "late answer|after the end"),
-    "last look at once": (MACHINE + "Machine._last_pause", lambda *_: 0.01, "last look is late"),
-    "last look too early": (MACHINE + "Machine._reserve", lambda *_: 9, "last look is late"),
+    "late answers count": (MACHINE + "ROUNDING", 1e9, "late answer|after the end"),
+    "last attempt at once": (MACHINE + "Machine._last_delay", lambda *_: 0.01, "attempt is late"),
+    "last attempt too early": (MACHINE + "Machine._reserve", lambda *_: 9, "attempt is late"),
+    "throttles are ignored": (MACHINE + "Machine._delay", unthrottled, "followed by max_delay"),
+    "attempts are not spread": (MACHINE + "Machine._delay", min_delay, "not used up before"),
     "calls run on": (MACHINE + "Machine._time_left", lambda _: None, "returns at its end"),
-    "cancel is not heeded": (DRIVER + "pause", lambda s, **_: pause(s), "cancelled|passed"),
+    "cancel is ignored": (DRIVER + "pause", lambda s, **_: pause(s), "cancelled|passed"),
     "sleeps half as long": (DRIVER + "pause", lambda s, **_: pause(s / 2), "elapsed|short|sleep"),
 }
 
 
 @pytest.mark.parametrize(("target", "bug", "law"), BUGS.values(), ids=BUGS)
-def test_a_bug_is_found_and_its_seed_printed_and_replays(
-    simulation, monkeypatch, capsys, target, bug, law
-):
+def test_bug_is_found_and_its_seed_replays(simulation, monkeypatch, capsys, target, bug, law):
     monkeypatch.setattr(target, bug)
     monkeypatch.setattr(sys, "argv", ["simulation.py", "--waits", "2000"])
     assert simulation.main() == 1

@@ -1,8 +1,8 @@
-"""Writes the generated part of `data/` from the installed botocore.
+"""Write the generated part of `data/` from the installed botocore.
 
-    python -m boto_waiters_plus.aws.generate_data data
+    python tools/generate_data.py data
 
-Waiters of a file that lack the tag `generated` are somebody's work and stay as they are.
+Waiters without the tag `generated` are written by hand and stay as they are.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import botocore.session
 from botocore.exceptions import DataNotFoundError
 from botocore.model import ServiceModel
 
-from ..definitions.smithy import AWS_NAMESPACE, WAITABLE
-from ..engine.model import Acceptor, ErrorTypeMatcher, WaiterDefinition
-from .service_waiters import generated_definitions
+from boto_waiters_plus.aws.service_waiters import generated_definitions
+from boto_waiters_plus.definitions.smithy import AWS_NAMESPACE, WAITABLE
+from boto_waiters_plus.engine.model import Acceptor, ErrorTypeMatcher, WaiterDefinition
 
 GENERATED = "generated"
 
@@ -28,11 +28,11 @@ ALSO_ACCEPTED = {
     ("SageMaker", "ImageDeleted"): ("ResourceNotFound", "ResourceNotFoundException"),
     ("SageMaker", "ImageVersionDeleted"): ("ResourceNotFound", "ResourceNotFoundException"),
 }
-"""Errors by the name botocore's model has and the one AWS's Smithy model has: both end the wait."""
+"""Errors whose name in botocore's model is not that of AWS's Smithy model: either ends the wait."""
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Rewrite every file; a file is written only if its content changes."""
+    """Rewrite every file whose content changes."""
     parser = argparse.ArgumentParser(description=__doc__, prog="generate_data")
     parser.add_argument("folder", type=Path, help="the data folder")
     folder: Path = parser.parse_args(arguments).folder
@@ -44,11 +44,11 @@ def main(arguments: list[str] | None = None) -> None:
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
             written += 1
-    print(f"{waiters} waiters, {written} files changed")  # noqa: T201 - a command
+    print(f"{waiters} waiters, {written} files changed")
 
 
 def documents(folder: Path) -> Iterable[tuple[str, dict[str, Any]]]:
-    """Every service that botocore has waiters for, with its whole file."""
+    """Yield the id of each service that botocore has waiters for, and the content of its file."""
     loader = botocore.session.Session().get_component("data_loader")
     for name in loader.list_available_services("waiters-2"):
         service = ServiceModel(loader.load_service_model(name, "service-2"), service_name=name)
@@ -90,7 +90,7 @@ def _with_both_names(service: ServiceModel, definition: WaiterDefinition) -> Wai
 
 
 def _kept(path: Path) -> dict[str, dict[str, Any]]:
-    """The waiters of a file that were not generated."""
+    """Return the waiters of a file that were not generated."""
     if not path.is_file():
         return {}
     shapes = json.loads(path.read_text(encoding="utf-8"))["shapes"]

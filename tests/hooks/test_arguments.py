@@ -1,0 +1,160 @@
+"""The arguments of `wait` on a stock waiter: our options, and what is refused."""
+
+import math
+from datetime import timedelta
+
+import boto3
+import pytest
+from botocore.exceptions import ParamValidationError, WaiterError
+
+import boto_waiters_plus as bwp
+
+THERE = {"ResponseMetadata": {"HTTPStatusCode": 200}}
+
+
+@pytest.fixture
+def s3():
+    """A client made after `install`."""
+    bwp.install()
+    return boto3.client("s3")
+
+
+def run(waiter, **keywords):
+    """Return the error that a wait ends with."""
+    with pytest.raises(WaiterError) as caught:
+        waiter.wait(Bucket="b", **keywords)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"max_wait": 12},
+        {"max_wait": timedelta(seconds=12)},
+        {"WaiterConfig": {"MaxWait": 12}},
+        {"WaiterConfig": {"MaxWait": timedelta(seconds=12)}},
+        {"WaiterConfig": {"MaxWait": 500}, "max_wait": 12},
+        {"WaiterConfig": {"MaxWait": 12, "Delay": 4}},
+        {"WaiterConfig": {"MaxWait": 12, "Delay": 0}},
+    ],
+    ids=str,
+)
+def test_max_wait_is_wall_clock_and_counts_requests(s3, answers, missing, virtual_time, keywords):
+    def slow():
+        virtual_time.advance(1.5)
+        return missing
+
+    answers(s3, slow)
+    error = run(s3.get_waiter("bucket_exists"), **keywords)
+    assert isinstance(error, bwp.WaiterTimeoutError)
+    assert error.max_wait == 12
+    assert 9 <= error.elapsed <= 12 + 1.5
+    assert virtual_time.now <= 12 + 1.5
+    assert str(error).startswith("Waiter BucketExists failed: Max attempts exceeded")
+
+
+def test_max_wait_and_max_attempts_both_bound(s3, answers, missing, virtual_time):
+    asked = answers(s3, missing)
+    waiter = s3.get_waiter("bucket_exists")
+    error = run(waiter, WaiterConfig={"MaxWait": 1000, "MaxAttempts": 3, "Delay": 1})
+    assert isinstance(error, bwp.WaiterAttemptsError)
+    assert len(asked.requests) == 3
+    error = run(waiter, WaiterConfig={"MaxWait": 2.5, "MaxAttempts": 50, "Delay": 1})
+    assert isinstance(error, bwp.WaiterTimeoutError)
+
+
+def test_options_are_keywords_of_wait(s3, answers, missing, sleeps):
+    asked = answers(s3, missing)
+    told = []
+    run(
+        s3.get_waiter("bucket_exists"),
+        max_attempts=4,
+        initial_delay=2,
+        delay_pace=lambda attempt: 10 * attempt,
+        on_attempt=told.append,
+    )
+    assert len(asked.requests) == 4
+    assert sleeps == [2, 10, 20, 30]
+    assert [event.attempts for event in told] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("delays", [{"delay_pace": "fixed"}, {"max_delay": 3}, {"min_delay": 1}])
+@pytest.mark.parametrize("config", [{"Delay": 0, "MaxAttempts": 5}, {"Delay": 0, "MaxWait": 5}])
+def test_delays_can_replace_a_delay_of_0(s3, answers, missing, virtual_time, config, delays):
+    answers(s3, missing)
+    error = run(s3.get_waiter("bucket_exists"), WaiterConfig=config, **delays)
+    assert "Max attempts exceeded" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("waiter_config", "kind", "text"),
+    [
+        ({"delay": 5}, ValueError, "'delay'; did you mean 'Delay'"),
+        ({"MaxAttempt": 5}, ValueError, "did you mean 'MaxAttempts'"),
+        ({"max_wait": 5}, ValueError, "WaiterConfig"),
+        ({"MaxWiat": 5}, ValueError, "did you mean 'MaxWait'"),
+        ({"Delay": 5, "Jitter": True}, ValueError, "Jitter"),
+        ({"Delay": -1}, ValueError, "Delay"),
+        ({"Delay": math.nan}, ValueError, "Delay"),
+        ({"Delay": math.inf}, ValueError, "Delay"),
+        ({"Delay": "5"}, TypeError, "Delay"),
+        ({"Delay": None}, TypeError, "Delay"),
+        ({"Delay": True}, TypeError, "Delay"),
+        ({"MaxAttempts": math.nan}, ValueError, "MaxAttempts"),
+        ({"MaxAttempts": "3"}, TypeError, "MaxAttempts"),
+        ({"MaxAttempts": None}, TypeError, "MaxAttempts"),
+        ({"MaxWait": 0}, ValueError, "max_wait"),
+        ({"MaxWait": -1}, ValueError, "max_wait"),
+        ({"MaxWait": math.inf}, ValueError, "max_wait"),
+        ({"MaxWait": math.nan}, ValueError, "max_wait"),
+        ({"MaxWait": "60"}, TypeError, "max_wait"),
+        ({"MaxWait": True}, TypeError, "max_wait"),
+        (None, TypeError, "WaiterConfig"),
+        ("Delay=5", TypeError, "WaiterConfig"),
+        ([("Delay", 5)], TypeError, "WaiterConfig"),
+    ],
+    ids=str,
+)
+def test_bad_waiter_config_is_refused_before_any_call(
+    s3, answers, missing, waiter_config, kind, text
+):
+    asked = answers(s3, missing)
+    with pytest.raises(kind, match=text):
+        s3.get_waiter("bucket_exists").wait(Bucket="b", WaiterConfig=waiter_config)
+    assert asked.requests == []
+
+
+@pytest.mark.parametrize(
+    ("keywords", "kind", "text"),
+    [
+        ({"max_wait": 0}, ValueError, "max_wait"),
+        ({"max_wait": "60"}, TypeError, "max_wait"),
+        ({"max_wait": math.nan}, ValueError, "max_wait"),
+        ({"max_attempts": 0}, ValueError, "max_attempts"),
+        ({"min_delay": 9, "max_delay": 3}, ValueError, "min_delay"),
+        ({"delay_pace": "fast"}, ValueError, "delay_pace"),
+        ({"on_attempt": 3}, TypeError, "on_attempt"),
+    ],
+    ids=str,
+)
+def test_bad_options_are_refused_before_any_call(s3, answers, missing, keywords, kind, text):
+    asked = answers(s3, missing)
+    with pytest.raises(kind, match=text):
+        s3.get_waiter("bucket_exists").wait(Bucket="b", **keywords)
+    assert asked.requests == []
+
+
+def test_the_callers_dicts_are_not_changed(s3, answers, sleeps):
+    answers(s3, THERE)
+    config = {"Delay": 1, "MaxAttempts": 3, "MaxWait": 60}
+    keywords = {"Bucket": "b", "WaiterConfig": config}
+    s3.get_waiter("bucket_exists").wait(**keywords)
+    assert keywords == {"Bucket": "b", "WaiterConfig": config}
+    assert config == {"Delay": 1, "MaxAttempts": 3, "MaxWait": 60}
+
+
+def test_botocore_refuses_an_unknown_parameter(s3, answers, missing):
+    asked = answers(s3, missing)
+    with pytest.raises(ParamValidationError, match="max_atempts"):
+        s3.get_waiter("bucket_exists").wait(Bucket="b", max_atempts=3)
+    assert asked.requests == []
