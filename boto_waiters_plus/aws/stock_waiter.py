@@ -202,10 +202,12 @@ def _stock_wording(run: WaitRun, ending: Ending) -> str:
             return f"Waiter encountered a terminal failure state: {explanation}{suffix}"
         case AttemptsUsedUp():
             return f"Max attempts exceeded{_accepted_state(run)}{_state_with_reason(run)}"
-        case TimedOut() if run.policy.count_requests or run.policy.deadline is not None:
-            return f"{timed_out_after(run.policy)}{_accepted_state(run)}{_state_with_reason(run)}"
         case TimedOut():
-            return f"Max attempts exceeded{_accepted_state(run)}{_state_with_reason(run)}"
+            # Without a bound in time only a call that is not answered ends so.
+            is_bounded = run.policy.count_requests or run.policy.deadline is not None
+            no_answer = f"{run.description.operation} was not answered in time"
+            reason = timed_out_after(run.policy) if is_bounded else no_answer
+            return f"{reason}{_accepted_state(run)}{_state_with_reason(run)}"
         case _:
             return reason_of(run, ending)
 

@@ -425,7 +425,8 @@ class Machine:
         if policy.max_attempts is not None and state.attempts >= policy.max_attempts:
             return AttemptsUsedUp()
         if state.last or remaining < SHORTEST_PAUSE:
-            return TimedOut()
+            # A budget of sleep is the schedule of a stock waiter, which ends by its attempts.
+            return AttemptsUsedUp() if remaining < self._left else TimedOut()
         if state.successes:
             return self._pause_with_room(policy.min_delay)
         delay = self._delay(facts, remaining, random)
