@@ -32,7 +32,7 @@ class Scope:
         """
         new = () if observer is None else (observer,)
         return Scope(
-            definitions=_once(definitions, self.definitions),
+            definitions=tuple(dict.fromkeys((*definitions, *self.definitions))),
             defaults=self.defaults if defaults is None else defaults,
             observers=_once(self.observers, new),
         )
@@ -40,7 +40,7 @@ class Scope:
     def over(self, lower: Scope) -> Scope:
         """This scope, completed by one of lower precedence."""
         return Scope(
-            definitions=_once(self.definitions, lower.definitions),
+            definitions=tuple(dict.fromkeys((*self.definitions, *lower.definitions))),
             defaults=self.defaults.over(lower.defaults),
             observers=_once(self.observers, lower.observers),
         )

@@ -14,7 +14,8 @@ from importlib import resources
 from typing import Any
 
 from .idl_statements import Apply, IdlError, Item, Name, Shape, Statements, Trait
-from .smithy import UNIT, WAITABLE, Place
+from .parsing import Place
+from .smithy import UNIT, WAITABLE
 
 Path = tuple[str | int, ...]
 

@@ -1,18 +1,18 @@
-"""botocore's `waiters-2` JSON to definitions, and back as far as it goes.
+"""botocore's `waiters-2` JSON to definitions, and back as far as possible.
 
 | botocore | Smithy |
 |---|---|
 | `delay` | `minDelay`; `maxDelay` is max(120, delay) |
 | `path`, `pathAll`, `pathAny` and text | `stringEquals`, `allStringEquals`, `anyStringEquals` |
 | `path` and a boolean | `booleanEquals` |
-| any of them and another value | an expression that compares, under `booleanEquals` |
+| any of them and another value | a comparing expression and `booleanEquals` |
 | `error` with a name, true, false | `errorType`, `success: false`, `success: true` |
-| `status` | kept as it is until the operation is known: see `without_status` |
+| `status` | kept until the operation is known: see `without_status` |
 
-Two slips that files in use have are taken as botocore takes them, so that the rest of the file can
-be used; `boto-wait check` reports both. A state `error` is none: botocore's loop goes on, which is
-`retry`. A waiter without the member `acceptors` is a template, which somebody completes at run
-time: it is left out beside others, and refused where it is the only one.
+Two mistakes that occur in published files are treated as botocore treats them, so that the rest of
+the file can be used; `boto-wait check` reports both. The state `error` does not exist: botocore's
+loop continues, as for `retry`. A waiter without the member `acceptors` is a template that is
+completed at run time: it is skipped, or refused if the file has nothing else.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ from ..engine.model import (
     SuccessMatcher,
     WaiterDefinition,
 )
-from .smithy import MAX_INTEGER, Place, require_expression, require_success
+from .parsing import MAX_INTEGER, Place, require_expression, require_success
+from .smithy import UnreadWaiter
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 
 STATE_OF_NO_EFFECT = "error"
-"""A state that botocore's loop does not know, and goes on: see above."""
+"""A state that botocore's loop ignores: see above."""
 
 _COMPARATORS = {
     "path": PathComparator.STRING_EQUALS,
@@ -57,28 +58,46 @@ _MATCHERS = {comparator: matcher for matcher, comparator in _COMPARATORS.items()
 def convert_model(
     model: Mapping[str, Any], *, source: str, service: str | None = None
 ) -> list[WaiterDefinition]:
-    """The waiters of a `waiters-2` document.
+    """Convert the waiters of a `waiters-2` document.
 
     Args:
         model: the document.
-        source: what messages call it.
-        service: the botocore name of the service, where it is known.
+        source: the file that error messages name.
+        service: the botocore name of the service, if it is known.
 
     Raises:
-        WaiterDefinitionError: the document is not of that form, or a waiter could never succeed.
+        WaiterDefinitionError: the document is not of this form, or a waiter can never succeed.
+    """
+    return [waiter.read() for waiter in unread_waiters2(model, source=source, service=service)]
+
+
+def unread_waiters2(
+    model: Mapping[str, Any], *, source: str, service: str | None = None
+) -> list[UnreadWaiter]:
+    """Return the waiters of a `waiters-2` document, each converted when it is asked for.
+
+    Raises:
+        WaiterDefinitionError: the document is not of this form.
     """
     waiters = model.get("waiters")
     if not isinstance(waiters, Mapping):
         raise Place(source).error("waiters must be an object")
     complete = {name: body for name, body in waiters.items() if not is_template(body)}
     return [
-        _convert(name, body, Place(source, name), service=service)
+        UnreadWaiter(
+            name,
+            str(body.get("operation")) if isinstance(body, Mapping) else "",
+            service,
+            source,
+            body,
+            _convert,
+        )
         for name, body in (complete or waiters).items()
     ]
 
 
 def is_template(body: Any) -> bool:
-    """Whether a waiter has no acceptors yet: see above."""
+    """Return whether a waiter is a template: it has no acceptors yet."""
     return isinstance(body, Mapping) and "acceptors" not in body
 
 
@@ -89,12 +108,19 @@ def without_status(
     errors_with_status: Callable[[int], Sequence[str]],
     keep_others: bool,
 ) -> WaiterDefinition:
-    """Replace `status` matchers by what the specification can say.
+    """Replace `status` matchers by matchers of the specification.
 
-    200 is any response; 404 of a HEAD request, which has no body to name the error, is
-    `NotFound`; any other is the operation's one error with that status. What remains is kept
-    where we run it ourselves, and left out where the result must be Smithy.
+    200 is any response. 404 of a HEAD request, whose response has no body to name the error, is
+    `NotFound`. Any other status is the operation's error with that status, if it has exactly one.
+
+    Args:
+        definition: the waiter.
+        is_head: whether the operation is a HEAD request.
+        errors_with_status: returns the names of the operation's errors with a status.
+        keep_others: keep the `status` matchers that cannot be replaced. They are not valid Smithy.
     """
+    if not any(isinstance(acceptor.matcher, StatusMatcher) for acceptor in definition.acceptors):
+        return definition
 
     def converted(acceptor: Acceptor) -> Acceptor | None:
         if not isinstance(acceptor.matcher, StatusMatcher):
@@ -114,9 +140,9 @@ def without_status(
 
 
 def to_waiters2(definition: WaiterDefinition) -> dict[str, Any]:
-    """One waiter in botocore's form, without the acceptors that it has no words for.
+    """Return one waiter in botocore's form, without the acceptors that it cannot express.
 
-    `maxAttempts` is 40, the most common number of botocore's, or what makes ten minutes.
+    `maxAttempts` is 40, botocore's most common number, or as many as make ten minutes.
     """
     converted = [acceptor_to_waiters2(acceptor) for acceptor in definition.acceptors]
     return {
@@ -129,7 +155,7 @@ def to_waiters2(definition: WaiterDefinition) -> dict[str, Any]:
 
 
 def acceptor_to_waiters2(acceptor: Acceptor) -> dict[str, Any] | None:
-    """One acceptor in botocore's form; None if it looks at the input, which botocore cannot."""
+    """Return one acceptor in botocore's form; None if it matches on the input."""
     match acceptor.matcher:
         case OutputMatcher(matcher=path_matcher):
             is_boolean = path_matcher.comparator is PathComparator.BOOLEAN_EQUALS
@@ -151,13 +177,15 @@ def acceptor_to_waiters2(acceptor: Acceptor) -> dict[str, Any] | None:
     return {"state": acceptor.state.value, **matcher}
 
 
-def _convert(name: Any, body: Any, place: Place, *, service: str | None) -> WaiterDefinition:
+def _convert(
+    name: Any, body: Any, *, operation: str, source: str, service: str | None
+) -> WaiterDefinition:
+    place = Place(source, name)
     if not isinstance(name, str) or not _NAME.match(name):
         raise place.error("a waiter name is alphanumeric")
     if not isinstance(body, Mapping):
         raise place.error("a waiter must be an object")
-    operation = body.get("operation")
-    if not isinstance(operation, str) or not operation:
+    if not operation or not isinstance(body.get("operation"), str):
         raise place.error("operation must be the name of an operation")
     delay = _whole_seconds(body.get("delay"), place)
     acceptors = body.get("acceptors")

@@ -231,7 +231,7 @@ def _prepared(
     waiter.refuse_empty_lists(parameters)
     options = given.over(scope.defaults)
     policy = policy_for(waiter.definition, options, budget_of(waiter.method_name, max_wait))
-    waiter.warn()
+    waiter.warn(stacklevel=4)
     wait_run = WaitRun(description_of(waiter), policy, observers=scope.observers)
     if options.on_attempt is not None:
         wait_run.observe_attempts(options.on_attempt)

@@ -64,7 +64,7 @@ class Wait:
         self.options = _only_options(options)
         # For what it raises.
         self._policy(client_scope(client), self.max_wait or 1)
-        self._bound.warn()
+        self._bound.warn(stacklevel=2)
 
     @property
     def definition(self) -> WaiterDefinition:

@@ -308,12 +308,12 @@ def _add_overlays(
         parsed = parse_overlays(alone, source=source, service=service)
         below = parse_model(document.data, source=source, service=service)
         found = ServiceWaiters(model.service, None, [*parsed, *below]).by_snake_name
+        changed = tuple(found[xform_name(overlay.name)].definition for overlay in parsed)
     except WaiterDefinitionError as error:
         acceptor = "" if error.acceptor is None else f", acceptor {error.acceptor}"
         text = f"Waiter `{error.waiter}`{acceptor}: {error.problem}"
         unit.events.append(target.event(Severity.ERROR, "Model", text, waiter=error.waiter))
         return
-    changed = tuple(found[xform_name(overlay.name)].definition for overlay in parsed)
     operation = model.operation(shape_id.partition("#")[2])
     unit.subjects.append(Subject(target=target, operation=operation, definitions=changed))
 

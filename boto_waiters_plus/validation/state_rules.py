@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..definitions.words import listed, words_of
+from ..definitions.operation_names import listed, words_of
 from ..engine.model import AcceptorState, WaiterDefinition
 from .events import Severity, Target, ValidationEvent
 from .paths import TracedPath

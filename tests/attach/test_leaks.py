@@ -198,7 +198,7 @@ def test_a_definition_that_polls_by_changing_something_is_warned_of_once():
         "dynamodb", "DeleteTable", {"state": "success", "matcher": {"success": True}}
     )
     bwp.enable(client, definitions=deleting)
-    with pytest.warns(UserWarning, match="waiter ThingDone calls DeleteTable, which may not only"):
+    with pytest.warns(UserWarning, match="waiter ThingDone polls DeleteTable, which may modify"):
         client.wait_until_thing_done(TableName="table", max_wait=60)
     # Warnings are errors here.
     client.wait_until_thing_done(TableName="table", max_wait=60)

@@ -99,9 +99,9 @@ def test_a_malformed_overlay_is_refused_by_file_waiter_and_acceptor(body, accept
 @pytest.mark.parametrize(
     ("members", "says"),
     [
-        ({"kind": "structure", "ThingActive": {"minDelay": 3}}, "which is no operation"),
+        ({"kind": "structure", "ThingActive": {"minDelay": 3}}, "which is not an operation"),
         ({}, "has no waiter"),
-        ({"shape_id": "GetThing", "ThingActive": {"minDelay": 3}}, "no absolute shape id"),
+        ({"shape_id": "GetThing", "ThingActive": {"minDelay": 3}}, "not an absolute shape id"),
         ({"Thing-Active": {"minDelay": 3}}, "a waiter name is alphanumeric"),
     ],
 )
@@ -130,7 +130,7 @@ def test_overlays_come_before_what_is_given_with_them(tmp_path):
 
 
 def test_an_overlay_is_no_definition_by_itself():
-    with pytest.raises(bwp.WaiterDefinitionError, match="give the file to definitions="):
+    with pytest.raises(bwp.WaiterDefinitionError, match="pass the file as definitions="):
         bwp.load_definitions(document(A={"minDelay": 3}))
 
 

@@ -10,7 +10,7 @@ from botocore.model import ServiceModel
 
 from boto_waiters_plus import enable
 from boto_waiters_plus.aws.service_waiters import ServiceWaiters
-from boto_waiters_plus.definitions.files import parse_text
+from boto_waiters_plus.definitions.files import parse_document
 from boto_waiters_plus.definitions.shipped import data_root, shipped_definitions, shipped_services
 from boto_waiters_plus.engine.model import AcceptorState, SuccessMatcher
 
@@ -36,8 +36,18 @@ def test_shipped_file_holds_apply_statements_and_nothing_that_is_lost(service_id
         for shape in document["shapes"].values()
         for name, waiter in shape["traits"]["smithy.waiters#waitable"].items()
     }
-    read = {d.name: d.to_json() for d in parse_text(text, source=service_id)}
+    read = {d.name: d.to_json() for d in parse_document(document, source=service_id)}
     assert read == written
+
+
+@pytest.mark.parametrize("service_id", SERVICES)
+def test_shipped_waiters_are_those_of_the_json(service_id):
+    """They are split from the text without parsing all of it."""
+    document = json.loads((data_root() / f"{service_id}.json").read_bytes())
+    parsed = parse_document(document, source=service_id)
+    split = shipped_definitions(service_id)
+    assert split == tuple(parsed)
+    assert [d.service for d in split] == [d.service for d in parsed]
 
 
 def test_services_without_definitions_have_none():
