@@ -47,7 +47,7 @@ def converted(body, name="ThingReady"):
     return definition
 
 
-def test_waiter_keeps_what_it_says():
+def test_waiters_keep_their_members():
     definition = converted(waiter(description="Until it is ready."))
     assert (definition.name, definition.operation) == ("ThingReady", "GetThing")
     assert (definition.service, definition.source) == ("acme", "waiters-2.json")
@@ -56,7 +56,7 @@ def test_waiter_keeps_what_it_says():
 
 
 @pytest.mark.parametrize(("delay", "largest"), [(1, 120), (119, 120), (120, 120), (300, 300)])
-def test_delay_is_the_least_and_the_largest_follows(delay, largest):
+def test_delays_follow_from_botocores_delay(delay, largest):
     definition = converted(waiter(delay=delay))
     assert (definition.min_delay, definition.max_delay) == (delay, largest)
 
@@ -72,7 +72,7 @@ def test_acceptor(case, state):
 
 
 @pytest.mark.parametrize("case", CASES["values"], ids=named)
-def test_expected_value_that_smithy_has_no_comparator_for(case):
+def test_other_expected_values_become_expressions(case):
     matching = Matching(converted(waiter({"state": "success", **case["botocore"]})).acceptors)
     assert [d for d in case["matches"] if matching.match_response(d).index != 0] == []
     assert [d for d in case["others"] if matching.match_response(d).index == 0] == []
@@ -91,7 +91,7 @@ def test_acceptors_keep_their_order():
 
 @pytest.mark.parametrize("case", CASES["statuses"], ids=named)
 @pytest.mark.parametrize("keep_others", [True, False])
-def test_status_becomes_what_smithy_can_say(case, keep_others):
+def test_status_becomes_a_smithy_matcher(case, keep_others):
     acceptor = {"state": "success", "matcher": "status", "expected": case["status"]}
     retry = {"state": "retry", "matcher": "error", "expected": "Busy"}
     definition = without_status(
@@ -110,7 +110,7 @@ def test_status_becomes_what_smithy_can_say(case, keep_others):
 
 
 @pytest.mark.parametrize("case", CASES["malformed"], ids=named)
-def test_malformed_waiter_is_refused_by_file_waiter_and_acceptor(case):
+def test_malformed_waiters_are_refused_by_place(case):
     index = None
     if "document" in case:
         document, name = case["document"], None
@@ -127,17 +127,17 @@ def test_malformed_waiter_is_refused_by_file_waiter_and_acceptor(case):
 
 
 @pytest.mark.parametrize("name", ["", "_ready", "__class__", "9lives", "a-b", "a b", "a.b", "é"])
-def test_name_that_no_method_can_have_is_refused(name):
+def test_invalid_waiter_names_are_refused(name):
     with pytest.raises(WaiterDefinitionError, match="alphanumeric"):
         converted(waiter(), name)
 
 
-def test_a_state_error_goes_on_as_botocores_loop_does():
+def test_the_state_error_is_a_retry():
     acceptor = {"state": "error", "matcher": "error", "expected": "Busy"}
     assert converted(waiter(ANY_RESPONSE, acceptor)).states[1] is AcceptorState.RETRY
 
 
-def test_a_template_without_acceptors_leaves_the_others_usable():
+def test_a_template_does_not_affect_the_others():
     template = waiter()
     del template["acceptors"]
     both = {"waiters": {"Template": template, "ThingReady": waiter()}}
@@ -150,7 +150,7 @@ def test_a_template_without_acceptors_leaves_the_others_usable():
 
 
 @pytest.mark.parametrize("service_id", list(shipped_services()))
-def test_what_is_shipped_comes_back_from_botocores_form_as_it_was(service_id):
+def test_shipped_waiters_survive_conversion_to_waiters_2(service_id):
     for definition in shipped_definitions(service_id):
         if any(isinstance(each.matcher, InputOutputMatcher) for each in definition.acceptors):
             continue  # botocore has no words for it
@@ -171,7 +171,7 @@ def test_attempts_are_forty_or_make_ten_minutes(delay, attempts):
     assert to_waiters2(replace(definition, min_delay=delay))["maxAttempts"] == attempts
 
 
-def test_an_acceptor_that_looks_at_the_input_is_left_out():
+def test_input_output_acceptors_are_omitted():
     matcher = PathMatcher(path="a", expected="true", comparator=PathComparator.BOOLEAN_EQUALS)
     acceptor = Acceptor(state=AcceptorState.SUCCESS, matcher=InputOutputMatcher(matcher))
     assert acceptor_to_waiters2(acceptor) is None
