@@ -64,7 +64,7 @@ def parts_of(
     """
     if not isinstance(response, Mapping) or (coalescing.token and response.get(coalescing.token)):
         return None
-    known = Asked(each for ids in asked for each in ids)
+    known = RequestedIds(each for ids in asked for each in ids)
     found: list[dict[str, list[_Place]]] = []
     for items in coalescing.items:
         places = _places_by_id(response, items, known)
@@ -87,7 +87,7 @@ def _share(
     found: Sequence[Mapping[str, list[_Place]]],
     taken: set[int],
 ) -> dict[str, Any]:
-    mine = {
+    places_of = {
         items.path[0]: (
             items.path,
             sorted({place for each in ids for place in places.get(each, ())}),
@@ -96,8 +96,8 @@ def _share(
     }
     share: dict[str, Any] = {}
     for name, value in response.items():
-        if name in mine and isinstance(value, list):
-            path, places = mine[name]
+        if name in places_of and isinstance(value, list):
+            path, places = places_of[name]
             share[name] = _cut(value, path[1:], places, taken)
         else:
             share[name] = copy.deepcopy(value)
@@ -126,7 +126,7 @@ def _own(item: Any, taken: set[int]) -> Any:
 
 
 def _places_by_id(
-    response: Mapping[str, Any], items: Items, known: Asked
+    response: Mapping[str, Any], items: Items, known: RequestedIds
 ) -> dict[str, list[_Place]] | None:
     """Return the places of each identifier's items; None if no wait requested one of them."""
     places: dict[str, list[_Place]] = {}
@@ -157,7 +157,7 @@ def _ids_of(item: Any, items: Items) -> list[str]:
     return [item[member] for member in items.id if isinstance(item.get(member), str)]
 
 
-class Asked:
+class RequestedIds:
     """Requested identifiers, found by the identifiers of items.
 
     A resource that was requested by name may be returned by ARN, or the other way round. The name
@@ -237,7 +237,7 @@ def _items_by_id(
     asked = None if coalescing is None else asked_ids(coalescing, parameters)
     if coalescing is None or asked is None:
         return {}
-    known, resources = Asked(asked[1]), coalescing.items[0]
+    known, resources = RequestedIds(asked[1]), coalescing.items[0]
     found: dict[str, Any] = {}
     for _, item in _walk(response, resources.path):
         for each in known.owners(_ids_of(item, resources)):

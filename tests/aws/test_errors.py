@@ -46,7 +46,7 @@ def attached(service, document, **keywords):
         ("dynamodb", "ListTables", "InternalServerError", {}, "InternalServerError", True),
         ("dynamodb", "ListTables", "InternalServerError", {}, "internalservererror", False),
         ("dynamodb", "ListTables", "InternalServerError", {}, "ServerError", False),
-        # of an absolute shape id the name
+        # the name of an absolute shape id
         ("dynamodb", "ListTables", "Gone", {}, "com.amazonaws.dynamodb#Gone", True),
         ("dynamodb", "ListTables", "Gone", {}, "com.example#Gone", True),
         # the shape that has this code (rds: DBInstanceNotFound -> DBInstanceNotFoundFault)
@@ -54,7 +54,7 @@ def attached(service, document, **keywords):
         ("rds", "DescribeDBInstances", "DBInstanceNotFound", {}, "DBInstanceNotFoundFault", True),
         ("iam", "ListUsers", "NoSuchEntity", {}, "NoSuchEntity", True),
         ("iam", "ListUsers", "NoSuchEntity", {}, "NoSuchEntityException", True),
-        # the code that a query-compatible service had before it spoke JSON
+        # the former code of a query-compatible service
         (
             "sqs",
             "ListQueues",
@@ -71,13 +71,13 @@ def attached(service, document, **keywords):
             "AWS.SimpleQueueService.NonExistentQueue",
             True,
         ),
-        # dotted codes of ec2's kind, never shortened
+        # the dotted codes of ec2, not shortened
         ("sts", "GetCallerIdentity", "InvalidVolume.NotFound", {}, "InvalidVolume.NotFound", True),
         ("sts", "GetCallerIdentity", "InvalidVolume.NotFound", {}, "NotFound", False),
-        # what is no name of the error
+        # other names
         ("sts", "GetCallerIdentity", "X", {}, "ClientError", False),
         ("sts", "GetCallerIdentity", "X", {"Message": "Y"}, "Y", False),
-        # a bare 404 is NotFound for HEAD only: other answers have a body to say what is missing
+        # a bare 404 is NotFound for HEAD only: other responses name the error in their body
         ("s3", "HeadBucket", "404", {}, "NotFound", True),
         ("s3", "HeadBucket", "404", {}, "404", True),
         ("s3", "ListBuckets", "404", {}, "NotFound", False),
@@ -110,7 +110,7 @@ def test_the_class_of_a_modelled_error_counts():
 
 
 def test_names_do_not_need_the_class():
-    """An error that a replaced operation gave is a plain ClientError."""
+    """A replaced operation raises a plain ClientError."""
     described = boto3.client("rds").meta.service_model.operation_model("DescribeDBInstances")
     details = {"Code": "DBInstanceNotFound", "QueryErrorCode": "OldCode"}
     facts = error_facts(ClientError({"Error": details}, "DescribeDBInstances"), described)
@@ -235,7 +235,7 @@ def test_retry_transient_retries_server_errors(answers, error, virtual_time, sta
 
 
 class Own(Exception):  # noqa: N818 - its author's choice
-    """Of a user's handler."""
+    """An exception of a user's handler."""
 
 
 RAW = [

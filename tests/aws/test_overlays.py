@@ -1,4 +1,4 @@
-"""An overlay changes the waiter that stands below it, wherever that comes from."""
+"""An overlay changes the waiter of any place below it."""
 
 import json
 
@@ -41,7 +41,7 @@ def kinesis():
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder of the search path; `folder(name, document)` puts a file there."""
+    """A folder on the search path; `folder(name, document)` writes a file there."""
     files = tmp_path / "kinesis" / "2013-12-02"
     files.mkdir(parents=True)
 
@@ -146,7 +146,7 @@ def test_an_overlay_is_for_its_own_service(kinesis):
 
 
 def test_overlays_without_a_service_change_what_fits(kinesis):
-    """Several services have operations, and waiters, of one name."""
+    """Several services have operations and waiters of the same name."""
     anywhere = {"namespace": "my.own"}
     assert found(kinesis, overlay(**anywhere)).min_delay == 1
     for elsewhere in (
@@ -159,7 +159,7 @@ def test_overlays_without_a_service_change_what_fits(kinesis):
 def test_an_overlay_retries_not_found_from_any_place(
     answers, error, folder, monkeypatch, virtual_time
 ):
-    """What people ask for most: `ResourceNotFound` while the new resource spreads."""
+    """A new resource may not be found for a while."""
     missing = error("ResourceNotFoundException")
     active = {"StreamDescription": {"StreamStatus": "ACTIVE"}}
     change = overlay(body={"prepend": [MISSING]})

@@ -1,4 +1,4 @@
-"""Whose part of an answer is which."""
+"""Splitting a response into the shares of several waits."""
 
 import copy
 import json
@@ -57,7 +57,7 @@ def ids_in(part):
     return [[each["InstanceId"] for each in one["Instances"]] for one in part["Reservations"]]
 
 
-# --- cutting ----------------------------------------------------------------------------------
+# --- splitting ---------------------------------------------------------------------------------
 
 
 def test_each_wait_gets_its_own_items():
@@ -165,7 +165,7 @@ def test_items_may_be_identifiers():
     ]
 
 
-# --- asking -----------------------------------------------------------------------------------
+# --- requesting ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def waiters2(*names):
 
 @pytest.fixture
 def write(tmp_path):
-    """Writes a file below a new folder; its path."""
+    """Write a file in a new folder and return its path."""
 
     def written(name, content):
         path = tmp_path / name
@@ -42,7 +42,7 @@ def names(source):
     return [definition.name for definition in load_definitions(source)]
 
 
-# --- what can be given ---
+# --- sources ---
 
 
 def test_files_of_either_format_are_loaded(write):
@@ -148,7 +148,7 @@ def test_loop_of_links_is_refused(tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 def test_special_files_are_refused_unread():
-    """A pipe could be read for ever, and /dev/zero without an end."""
+    """Reading a pipe or /dev/zero could take forever."""
     with pytest.raises(WaiterDefinitionError, match=r"null: .*(regular file|cannot be read)"):
         load_definitions("/dev/null")
 
@@ -192,7 +192,7 @@ def test_folders_may_be_named_like_files(write, tmp_path):
     assert names(tmp_path) == ["First"]
 
 
-# --- which service ---
+# --- services ---
 
 
 @pytest.mark.parametrize(

@@ -432,7 +432,7 @@ def seeds():
         yield from re.findall(
             r'^\$version: "2"\n.*?^}\n(?=\n[A-Z])', text, re.DOTALL | re.MULTILINE
         )
-        # One example leaves out its head.
+        # One example has no header.
         for part in re.findall(r"\n\n(@waitable\(\n    Res.*^})", text, re.DOTALL | re.MULTILINE):
             yield HEAD + part
 
@@ -446,10 +446,10 @@ def test_the_specifications_examples_load():
     slip = by_operation.pop("ListGroups")
     found = {found.name: found for text in by_operation.values() for found in waiters(text)}
     assert list(found) == ["BucketExists", "ThingExists", "ResourceRunning"]
-    # Its `description` is no member of a waiter; `documentation` is.
+    # A waiter has the member `documentation`, not `description`.
     assert found["ThingExists"].documentation == ""
     assert found["ThingExists"].states == (AcceptorState.FAILURE, AcceptorState.SUCCESS)
-    # Its acceptor has no state, and its matcher stands where `matcher` should.
+    # Its acceptor has no state, and its matcher is not in the member `matcher`.
     with pytest.raises(WaiterDefinitionError) as caught:
         waiters(slip)
     assert (caught.value.waiter, caught.value.acceptor) == ("GroupExists", 0)

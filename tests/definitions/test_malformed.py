@@ -1,4 +1,4 @@
-"""Malformed definitions are refused, and the message says where and why."""
+"""Malformed definitions are refused with their place and the reason."""
 
 import json
 import time
@@ -32,7 +32,7 @@ def refusal(document):
 
 
 def place(error):
-    """The beginning of a message: file, waiter and acceptor."""
+    """The start of a message: file, waiter and acceptor."""
     words = "waiters.json"
     if error.waiter is not None:
         words += f": waiter {error.waiter}"

@@ -1,4 +1,4 @@
-"""Overlays as documents have them: read, refused, applied."""
+"""Parsing, refusing and applying overlays."""
 
 import json
 from pathlib import Path

@@ -79,7 +79,7 @@ def test_botocores_waiters_are_methods_of_their_service():
 
 
 def test_an_empty_response_is_never_a_success():
-    """botocore parses a JSON body that was cut off to `{}`, without an error."""
+    """botocore parses a truncated JSON body as `{}`, without an error."""
     ready_on_nothing = []
     for service in services_with_waiters():
         for waiter in waiters_of(service).by_snake_name.values():

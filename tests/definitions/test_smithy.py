@@ -1,4 +1,4 @@
-"""Smithy JSON AST: the specification's own examples, and what of them is kept."""
+"""Smithy JSON AST: the specification's own examples and the members of waiters."""
 
 import pytest
 
@@ -36,7 +36,7 @@ BUCKET_EXISTS = {
     ],
 }
 THING_EXISTS = {
-    # No member of the structure, though the specification's example has it.
+    # The specification's example has this member, but its structure does not.
     "description": "Waits until a thing has been created",
     "acceptors": [status("failed", "failure"), status("success", "success")],
 }

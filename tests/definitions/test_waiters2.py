@@ -1,4 +1,4 @@
-"""botocore's waiters-2 form, converted."""
+"""Conversion of botocore's waiters-2 format."""
 
 import json
 from dataclasses import replace
@@ -153,12 +153,12 @@ def test_a_template_does_not_affect_the_others():
 def test_shipped_waiters_survive_conversion_to_waiters_2(service_id):
     for definition in shipped_definitions(service_id):
         if any(isinstance(each.matcher, InputOutputMatcher) for each in definition.acceptors):
-            continue  # botocore has no words for it
+            continue  # botocore cannot express it
         document = {"waiters": {definition.name: to_waiters2(definition)}}
         [back] = convert_model(document, source="back")
         assert back.operation == definition.operation
         assert back.min_delay == definition.min_delay
-        # An absolute shape id comes back as the name that counts.
+        # Only the name of an absolute shape id is kept.
         told = [(a.state, a.matcher.describe()) for a in definition.acceptors]
         assert [(a.state, a.matcher.describe()) for a in back.acceptors] == told
 
