@@ -14,7 +14,6 @@ look up one waiter at once, the first one to finish decides.
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -22,21 +21,18 @@ from itertools import chain
 from typing import Any
 
 from botocore import xform_name
-from botocore.exceptions import DataNotFoundError
-from botocore.loaders import ExtrasProcessor, Loader, create_loader
+from botocore.loaders import Loader
 from botocore.model import OperationModel, OperationNotFoundError, ServiceModel
 
-from ..definitions.files import SEARCH_PATH_FILE, parse_document
 from ..definitions.overlays import Layer, WaiterOverlay
-from ..definitions.services import service_key
-from ..definitions.shipped import unread_shipped
 from ..definitions.smithy import UnreadWaiter
-from ..definitions.waiters2 import convert_model, unread_waiters2, without_status
+from ..definitions.waiters2 import convert_model, without_status
 from ..engine.computed_once import computed_once
 from ..engine.model import Acceptor, OutputMatcher, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from ..options import nearest, unknown
 from .bound_waiter import METHOD_PREFIX, BoundWaiter
+from .definition_places import Place, applies_to, default_loader, places_of
 from .snake_names import BySnakeName, operation_name
 
 # What other modules look for here.
@@ -69,13 +65,7 @@ class ServiceWaiters:
         definitions: Iterable[Layer] = (),
     ) -> None:
         self._service = service
-        self._loader = loader
-        self._users = (
-            _Place(partial(self._given, definitions), from_user=True),
-            _Place(self._on_search_path, from_user=True),
-        )
-        self._botocores = _Place(self._of_botocore)
-        self._places = (*self._users, _Place(self._shipped, valid=True), self._botocores)
+        self._places = places_of(service, loader, definitions)
         self._bound: dict[str, BoundWaiter] = {}
 
     @computed_once
@@ -106,7 +96,7 @@ class ServiceWaiters:
         """Return the acceptors that only botocore's own waiter of this name has."""
         return [
             acceptor
-            for own in self._botocores.by_name.find(definition.name)
+            for own in self._places.botocore.by_name.find(definition.name)
             if isinstance(own, UnreadWaiter)
             if (own.name, own.operation) == (definition.name, definition.operation)
             for acceptor in _resolved(
@@ -150,7 +140,7 @@ class ServiceWaiters:
         layer: WaiterDefinition | UnreadWaiter,
         operation: OperationModel,
         overlays: Sequence[WaiterOverlay],
-        place: _Place,
+        place: Place,
     ) -> BoundWaiter:
         """Return the waiter on its operation, changed by the overlays, of which the first wins."""
         definition = _definition(layer)
@@ -191,7 +181,7 @@ class ServiceWaiters:
         An overlay without a service may be for another one, and an operation that the service lacks
         may belong to another version of botocore.
         """
-        for overlay in chain.from_iterable(place.overlays for place in self._users):
+        for overlay in chain(self._places.given.overlays, self._places.search_path.overlays):
             is_meant = overlay.service is not None and self._operation(overlay.operation)
             if is_meant and not self._is_defined(xform_name(overlay.name)):
                 layers = chain.from_iterable(place.layers for place in self._places)
@@ -204,7 +194,7 @@ class ServiceWaiters:
 
     # --- all waiters ----------------------------------------------------------------------------
 
-    def _names(self, places: Iterable[_Place]) -> dict[str, None]:
+    def _names(self, places: Iterable[Place]) -> dict[str, None]:
         """Return the snake names of the waiters whose operations the service has."""
         layers = chain.from_iterable(place.layers for place in places)
         return dict.fromkeys(
@@ -215,104 +205,16 @@ class ServiceWaiters:
 
     def _readable_names(self) -> dict[str, None]:
         """Return the names of the waiters that can be used; log why others cannot."""
-        places, refused = [], set()
-        for place in self._places:
-            try:
-                layers = place.layers
-            except WaiterDefinitionError as error:
-                _log_once(str(error))
-                continue
-            places.append(place)
-            for layer in layers if place.from_user else ():
-                if layer.service is not None or self._operation(layer.operation):
-                    name = xform_name(layer.name)
-                    try:
-                        self._find(name)
-                    except WaiterDefinitionError as error:
-                        _log_once(str(error))
-                        refused.add(name)
-        return {name: None for name in self._names(places) if name not in refused}
-
-    # --- the places -----------------------------------------------------------------------------
-
-    def _given(self, definitions: Iterable[Layer]) -> Iterable[Layer]:
-        service = self._service
-        names = (service.service_name, service.service_id, service.endpoint_prefix)
-        return (layer for layer in definitions if applies_to(layer, *names))
-
-    def _on_search_path(self) -> Iterable[Layer]:
-        path = self._data_path(SEARCH_PATH_FILE)
-        document = self._load(path)
-        if document is None:
-            return ()
-        source = f"{path}.json on botocore's search path"
-        return parse_document(document, source=source, service=self._service.service_name)
-
-    def _shipped(self) -> Iterable[UnreadWaiter]:
-        return unread_shipped(self._service.service_id.hyphenize())
-
-    def _of_botocore(self) -> Iterable[UnreadWaiter]:
-        path = self._data_path("waiters-2")
-        document = self._load(path)
-        if document is None:
-            return ()
-        if not isinstance(document, Mapping) or not isinstance(document.get("waiters"), Mapping):
-            raise WaiterDefinitionError("waiters must be an object", source=f"{path}.json")
-        extras = self._load(f"{path}.sdk-extras")
-        if extras is not None:
-            # The loader shares its documents.
-            document = {**document, "waiters": dict(document["waiters"])}
-            ExtrasProcessor().process(document, [extras])
-        return unread_waiters2(document, source=f"{path}.json", service=self._service.service_name)
-
-    def _data_path(self, name: str) -> str:
-        # Asking the loader for the newest version of the service would list every folder: 8 ms.
-        return f"{self._service.service_name}/{self._service.api_version}/{name}"
-
-    def _load(self, path: str) -> Any:
-        loader = self._loader or default_loader()
-        try:
-            return loader.load_data(path)
-        except DataNotFoundError:
-            return None
-        except (ValueError, RecursionError) as error:
-            raise WaiterDefinitionError(f"not JSON: {error}", source=f"{path}.json") from error
-
-
-class _Place:
-    """The definitions and overlays of one place, read at first use.
-
-    Args:
-        read: returns them; it raises a `WaiterDefinitionError` if the place is malformed.
-        from_user: whether they come neither with this package nor with botocore.
-        valid: whether they are known to fit their operations.
-    """
-
-    def __init__(
-        self,
-        read: Callable[[], Iterable[Layer | UnreadWaiter]],
-        *,
-        from_user: bool = False,
-        valid: bool = False,
-    ) -> None:
-        self._read = read
-        self.from_user = from_user
-        self.valid = valid
-
-    @computed_once
-    def layers(self) -> Sequence[Layer | UnreadWaiter]:
-        """All of them, in the order of precedence."""
-        return tuple(self._read())
-
-    @computed_once
-    def overlays(self) -> Sequence[WaiterOverlay]:
-        """The overlays among them."""
-        return tuple(layer for layer in self.layers if isinstance(layer, WaiterOverlay))
-
-    @computed_once
-    def by_name(self) -> BySnakeName[Layer | UnreadWaiter]:
-        """The same by the snake names of their waiters."""
-        return BySnakeName((layer.name, layer) for layer in self.layers)
+        places = [place for place in self._places if _can_use(partial(getattr, place, "layers"))]
+        names = self._names(places)
+        for place in places:
+            for layer in place.layers if place.from_user else ():
+                name = xform_name(layer.name)
+                # A definition without a service may be for another one.
+                is_meant = layer.service is not None or name in names
+                if is_meant and not _can_use(partial(self._find, name)):
+                    names.pop(name, None)
+        return names
 
 
 class _Waiters(Mapping[str, BoundWaiter]):
@@ -344,14 +246,19 @@ class _Waiters(Mapping[str, BoundWaiter]):
         return len(self._names)
 
 
+def _can_use(use: Callable[[], object]) -> bool:
+    """Return whether something can be used; log why not."""
+    try:
+        use()
+    except WaiterDefinitionError as error:
+        _log_once(str(error))
+        return False
+    return True
+
+
 @cache
 def _log_once(problem: str) -> None:
     logger.warning("refused: %s", problem)
-
-
-def default_loader() -> Loader:
-    """Return a loader with botocore's default search path."""
-    return create_loader(os.environ.get("AWS_DATA_PATH"))
 
 
 def generated_definitions(
@@ -402,10 +309,3 @@ def _check_operation(definition: WaiterDefinition, operation: OperationModel) ->
         for index, acceptor in enumerate(definition.acceptors):
             if isinstance(acceptor.matcher, OutputMatcher):
                 raise refuse(f"output matcher, but {operation.name} has no output", index)
-
-
-def applies_to(definition: Layer, *service_names: str) -> bool:
-    """Return whether a definition is for the service with these names, or for any service."""
-    if definition.service is None:
-        return True
-    return service_key(definition.service) in {service_key(str(name)) for name in service_names}

@@ -12,7 +12,7 @@ from botocore.exceptions import DataNotFoundError
 from botocore.loaders import Loader, create_loader
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.aws import service_waiters
+from boto_waiters_plus.aws import definition_places
 from boto_waiters_plus.aws.service_waiters import ServiceWaiters
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.definitions.smithy import UnreadWaiter, parse_waiter
@@ -172,7 +172,7 @@ def shipped(monkeypatch, *names, operation):
     """Make the package ship these waiters of one operation for every service."""
     body = {"acceptors": [status("A")]}
     found = [UnreadWaiter(n, operation, "kinesis", "data", body, parse_waiter) for n in names]
-    monkeypatch.setattr(service_waiters, "unread_shipped", lambda _: found)
+    monkeypatch.setattr(definition_places, "unread_shipped", lambda _: found)
 
 
 def test_shipped_operations_that_botocore_lacks_are_ignored(kinesis, monkeypatch):
