@@ -6,13 +6,11 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from botocore import xform_name
-
 from ..options import CancelEvent
 from ..runtime.attempt import Reply
+from .bound_waiter import BoundWaiter
 from .bounded import CallEnded, awaited_call, bounded_call
 from .errors import is_of_the_call
-from .service_waiters import BoundWaiter
 
 IsReply = Callable[[Exception], bool]
 """Whether an exception is a reply of the operation; any other is raised."""
@@ -125,9 +123,9 @@ class ClientRequest:
     def __init__(self, client: Any, waiter: BoundWaiter, parameters: Mapping[str, Any]) -> None:
         self.client = client
         self.parameters = parameters
-        self._method: Callable[..., Any] = getattr(client, xform_name(waiter.operation.name))
+        self._method: Callable[..., Any] = getattr(client, waiter.client_method)
         self._fixed = parameters
-        tokens = waiter.operation.idempotent_members
+        tokens = waiter.idempotency_members
         if tokens:
             # botocore would put a new token into every poll and make each another request.
             self._fixed = {**dict.fromkeys(tokens), **parameters}

@@ -13,12 +13,12 @@ from ..runtime.attempt import AsyncCall
 from ..runtime.sync import drive
 from ..runtime.wait_run import WaitRun
 from ..settings import Settings
+from .bound_waiter import BoundWaiter
 from .client_call import AwaitedCall, BlockingCall, ClientRequest
 from .client_kind import is_async
 from .definition_judge import DefinitionJudge
 from .parameters import copied, empty_id_list
 from .private_names import marked_as_waiter
-from .service_waiters import BoundWaiter
 
 
 def wait_on(

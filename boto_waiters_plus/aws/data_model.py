@@ -1,8 +1,8 @@
-"""A response as the specification's JMESPath data model (section "JMESPath data model").
+"""Responses in the specification's JMESPath data model (section "JMESPath data model").
 
-botocore gives timestamps as `datetime` and blobs as `bytes`; the model wants epoch seconds and
-base64 text. Converting costs more than evaluating, and hardly any waiter looks at either, so it
-is decided once per waiter whether one of its paths can touch one.
+botocore returns timestamps as `datetime` and blobs as `bytes`; the data model has epoch seconds and
+base64 text. Conversion takes longer than evaluation, and few waiters need it. It is therefore
+decided once per waiter whether one of its paths can reach a timestamp or a blob.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 import jmespath
 from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
 
-# Functions whose result holds members that the expression does not name.
+# Functions whose results have members that the expression does not name.
 _OPAQUE_FUNCTIONS = frozenset({"to_string", "values", "merge"})
 
 
 class DataModel:
-    """What the paths of one waiter can see of one operation's input and output.
+    """The parts of an operation's input and output that the paths of a waiter can see.
 
     Args:
         operation: the operation's model.
@@ -31,30 +31,21 @@ class DataModel:
         self._operation = operation
         paths = tuple(paths)
         self._convert = any(self._touches(kind, path, _needs_converting) for kind, path in paths)
-        self._sensitive = any(self._touches(kind, path, _is_sensitive) for kind, path in paths)
-
-    @property
-    def sensitive(self) -> bool:
-        """Whether a path passes a member that the model calls sensitive."""
-        return self._sensitive
-
-    @property
-    def converts(self) -> bool:
-        """Whether documents are converted: a path can touch a timestamp or a blob."""
-        return self._convert
+        self.sensitive = any(self._touches(kind, path, _is_sensitive) for kind, path in paths)
+        """Whether a path passes a member that is sensitive in the model."""
 
     def output(self, response: Any) -> Any:
-        """The output that paths are applied to; `ResponseMetadata` is no part of it."""
+        """Return the output as paths see it: without `ResponseMetadata`."""
         if not isinstance(response, Mapping):
             return response
         output = {name: value for name, value in response.items() if name != "ResponseMetadata"}
         return converted(self._operation.output_shape, output) if self._convert else output
 
     def input(self, parameters: Mapping[str, Any]) -> Any:
-        """The caller's parameters as paths see them."""
+        """Return the caller's parameters as paths see them."""
         return converted(self._operation.input_shape, parameters) if self._convert else parameters
 
-    def _touches(self, kind: str, path: str, wanted: Callable[[Shape], bool]) -> bool:
+    def _touches(self, kind: str, path: str, test: Callable[[Shape], bool]) -> bool:
         tree = jmespath.compile(path).parsed
         names = frozenset(_fields(tree))
         everything = any(_opaque(node) for node in _nodes(tree))
@@ -62,7 +53,7 @@ class DataModel:
         if kind == "inputOutput":
             roots.append(self._operation.input_shape)
         return any(
-            wanted(shape)
+            test(shape)
             for root in roots
             if root is not None
             for shape in _reached(root, None if everything else names, set())
@@ -70,7 +61,7 @@ class DataModel:
 
 
 def converted(shape: Shape | None, value: Any) -> Any:
-    """A value of this shape in the JMESPath data model."""
+    """Convert a value of this shape to the JMESPath data model."""
     if isinstance(value, dt.datetime):
         return _epoch_seconds(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -83,7 +74,7 @@ def converted(shape: Shape | None, value: Any) -> Any:
     if isinstance(shape, MapShape) and isinstance(value, Mapping):
         return {name: converted(shape.value, item) for name, item in value.items()}
     if shape is not None and shape.type_name == "blob":
-        # A caller may give a blob as text or as a file; a body still to be read stays unread.
+        # A caller may pass a blob as text or as a file. A streaming body is not read here.
         return base64.b64encode(value.encode()).decode("ascii") if isinstance(value, str) else None
     return value
 
@@ -96,7 +87,7 @@ def _epoch_seconds(moment: dt.datetime) -> float:
 
 
 def _reached(shape: Shape, names: frozenset[str] | None, seen: set[str]) -> Iterator[Shape]:
-    """The shape and all below it whose member names are all in `names` (None: every one)."""
+    """Yield the shape and the shapes reached by members in `names`; by any member if it is None."""
     yield shape
     if shape.name in seen:
         return
@@ -120,7 +111,7 @@ def _is_sensitive(shape: Shape) -> bool:
 
 
 def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
-    # The bounds of a slice are numbers, or nothing, among its children.
+    # The children of a slice are its bounds: numbers or None.
     if isinstance(tree, Mapping):
         yield tree
         for child in tree.get("children", ()):

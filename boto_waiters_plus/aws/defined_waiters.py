@@ -18,8 +18,8 @@ from ..definitions.waiters2 import acceptor_to_waiters2, to_waiters2
 from ..engine.model import MatchedAcceptor
 from ..runtime.attempt import Attempt, Judge, Reply
 from ..runtime.wait_run import WaitDescription
+from .bound_waiter import BoundWaiter
 from .definition_judge import DefinitionJudge
-from .service_waiters import BoundWaiter
 from .waiter_config import mark_as_unchosen
 
 _DEFINITION = "_boto_waiters_plus_definition"

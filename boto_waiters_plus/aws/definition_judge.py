@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from botocore.model import OperationModel
-
 from ..engine.machine import Facts
 from ..engine.model import AcceptorState
 from ..runtime.attempt import Attempt, Reply
+from .bound_waiter import BoundWaiter
 from .errors import error_facts
 from .response_split import ById
-from .service_waiters import BoundWaiter
 
 
 class DefinitionJudge:
@@ -50,7 +48,7 @@ class DefinitionJudge:
         )
         index = match.index
         if index is None or waiter.definition.states[index] is not AcceptorState.SUCCESS:
-            _close_body(waiter.operation, response)
+            _close_body(waiter.streaming_member, response)
         safe_to_show = not waiter.data_model.sensitive
         return Attempt(
             facts=Facts(acceptor=index),
@@ -76,12 +74,10 @@ def message_of(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _close_body(operation: OperationModel, response: Any) -> None:
+def _close_body(member: str | None, response: Any) -> None:
     """Close a streaming body that will not be read, so that its connection is free again."""
-    if not operation.has_streaming_output or not isinstance(response, Mapping):
+    if member is None or not isinstance(response, Mapping):
         return
-    shape = operation.output_shape
-    payload = None if shape is None else shape.serialization.get("payload")
-    close = getattr(response.get(payload), "close", None)
+    close = getattr(response.get(member), "close", None)
     if close is not None:
         close()

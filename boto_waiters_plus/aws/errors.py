@@ -1,4 +1,4 @@
-"""What an error of a call is: its names, and whether it is one of the call at all."""
+"""Errors of a call: their names, the facts that a wait needs, and which are not its outcome."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ RAW = (
     NoRegionError,
     UnStubbedResponseError,
 )
-"""Errors that say that the caller, not the service, has to do something: never part of a wait."""
+"""Errors that the caller has to fix. They are raised as they are, never as a wait's outcome."""
 
 OF_THE_CALL = (BotoCoreError, ClientError, HTTPError, ResponseParserError)
-"""Everything else comes from a user's hook or a mock, and passes as it is."""
+"""Other exceptions come from a user's hook or a mock, and are raised as they are."""
 
 INNERMOST_FRAMES = 60
-"""Frames in which an endless recursion through botocore shows up, and one of a user's does not."""
+"""The frames in which infinite recursion is botocore's if one of them is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorFacts:
-    """What acceptors, messages and the engine need to know of an error."""
+    """The facts of an error that acceptors, messages and the engine need."""
 
     names: frozenset[str]
     text: str
-    """Code, HTTP status and request id, or the class: what may be shown."""
+    """What may be shown: code, HTTP status and request id, or the name of the class."""
     code: str
     message: str | None
     status: int | None
@@ -86,17 +86,17 @@ class ErrorFacts:
 
 
 def is_of_the_call(error: Exception) -> bool:
-    """Whether an exception is the answer of the operation, or of the way to it."""
+    """Return whether an exception is a result of the call or of its transport."""
     if isinstance(error, RAW):
         return False
     return isinstance(error, OF_THE_CALL) or _is_of_the_answer(error)
 
 
 def _is_of_the_answer(error: Exception) -> bool:
-    """Whether botocore stumbled over an answer that it did not expect.
+    """Return whether botocore failed on a response that it did not expect.
 
-    A body of the wrong types ends in an AttributeError or TypeError of its parser, one nested too
-    deeply or a redirect without end in a RecursionError.
+    A body of the wrong types ends in an AttributeError or TypeError of its parser. A body that is
+    nested too deeply, or an endless redirect, ends in a RecursionError.
     """
     modules = [
         frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)
@@ -110,12 +110,12 @@ def _is_of_the_answer(error: Exception) -> bool:
 def error_facts(
     error: Exception, operation: OperationModel | None = None, *, endpoint: str | None = None
 ) -> ErrorFacts:
-    """The facts of an error that a call raised.
+    """Return the facts of an error that a call raised.
 
     Args:
         error: the exception.
         operation: the model of the operation, for the names of its error shapes.
-        endpoint: the endpoint of the client, named where the error is not of the service.
+        endpoint: the endpoint of the client, named if the error did not come from the service.
     """
     response: Mapping[str, Any] | None = error.response if isinstance(error, ClientError) else None
     retryable, throttled = is_retryable(error, response)
@@ -149,7 +149,7 @@ def error_facts(
 
 
 def says_not_found(code: str) -> bool:
-    """Whether an error code says that the resource does not exist."""
+    """Return whether an error code means that the resource does not exist."""
     endings = ("NotFound", "NotFoundException", "NotFoundFault", "DoesNotExist")
     return code.endswith(endings) or code.startswith("NoSuch")
 
@@ -157,7 +157,7 @@ def says_not_found(code: str) -> bool:
 def _names(
     error: Exception, code: str, details: Mapping[str, Any], operation: OperationModel | None
 ) -> Iterator[str]:
-    """The wire code, its modelled shape, the class, the query-compatible code."""
+    """Yield the wire code, the class, the query-compatible code and the modelled shape."""
     yield code
     if type(error) is not ClientError:
         yield type(error).__name__
@@ -168,13 +168,13 @@ def _names(
     shape = operation.service_model.shape_for_error_code(code)  # type: ignore[arg-type]  # the stubs say int, the codes are text
     if shape is not None:
         yield shape.name
-    # A HEAD answer has no body, so that its status is all there is of a code.
+    # The response to a HEAD request has no body: its status is its only code.
     if code == "404" and operation.http.get("method") == "HEAD":
         yield "NotFound"
 
 
 def _host(endpoint: str) -> str:
-    """Scheme, host and port: the rest of a URL may hold credentials."""
+    """Return scheme, host and port; the rest of a URL may hold credentials."""
     url = urlsplit(endpoint)
     return f"{url.scheme}://{url.netloc.rpartition('@')[2]}"
 

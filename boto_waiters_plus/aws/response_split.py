@@ -1,7 +1,7 @@
-"""Whose part of an answer is which, where a call asked for several identifiers.
+"""Split a response to a call for several identifiers into each wait's share.
 
-`definitions.coalescing` knows the operations whose answers can be told apart, item by item. An
-answer with an item that belongs to nobody who asked, or with more on a next page, is nobody's.
+`definitions.coalescing` lists the operations whose responses can be split item by item. A response
+cannot be split if it has an item that no wait requested, or more pages.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from typing import Any
 from botocore.model import OperationModel
 
 from ..definitions.coalescing import Coalescing, Items, shipped_coalescing
-from ..definitions.smithy import AWS_NAMESPACE
+from ..definitions.services import aws_namespace
 
 _Place = tuple[int, ...]
-"""Where an item is: its index in each list of the path."""
+"""The place of an item: its index in each list of the path."""
 
 
 def coalescing_of(operation: OperationModel) -> Coalescing | None:
-    """How calls of an operation can be shared; None if they cannot."""
-    service = re.sub(r"[^a-z0-9]", "", str(operation.service_model.service_id).lower())
-    return shipped_coalescing().get(f"{AWS_NAMESPACE}{service}#{operation.name}")
+    """Return how calls of an operation can be shared; None if they cannot."""
+    namespace = aws_namespace(str(operation.service_model.service_id))
+    return shipped_coalescing().get(f"{namespace}#{operation.name}")
 
 
 def asked_ids(
     coalescing: Coalescing, parameters: Mapping[str, Any]
 ) -> tuple[str, list[str]] | None:
-    """The member of the parameters that takes identifiers, and those it has.
+    """Return the parameter that has the identifiers, and the identifiers.
 
-    None where that is not one member, with each identifier once.
+    None unless exactly one such parameter is given, with each identifier once.
     """
     given = [member for member in coalescing.ids if parameters.get(member) is not None]
     if len(given) != 1:
@@ -48,22 +48,23 @@ def asked_ids(
 def parts_of(
     response: Any, asked: Sequence[Sequence[str]], coalescing: Coalescing
 ) -> list[dict[str, Any]] | None:
-    """An answer cut to what each asked for; what is not an item is in each part.
+    """Split a response into the shares of several waits.
 
-    Nothing is in two parts, so that who changes his part changes no other's.
+    Everything that is not an item is in each share. The shares have no objects in common, so that
+    a caller can modify one without changing another.
 
     Args:
-        response: the answer to all.
-        asked: the identifiers that each asked for.
+        response: the response to the common call.
+        asked: the identifiers of each wait.
         coalescing: where the items are.
 
     Returns:
-        The parts; None if they cannot be told apart: there is more on a next page, or an item
-        that belongs to nobody.
+        The shares. None if the response cannot be split: it has more pages, or an item that no
+        wait requested.
     """
     if not isinstance(response, Mapping) or (coalescing.token and response.get(coalescing.token)):
         return None
-    known = Asked(each for ids in asked for each in ids)
+    known = RequestedIds(each for ids in asked for each in ids)
     found: list[dict[str, list[_Place]]] = []
     for items in coalescing.items:
         places = _places_by_id(response, items, known)
@@ -71,40 +72,40 @@ def parts_of(
             return None
         found.append(places)
     taken: set[int] = set()
-    return [_part(response, ids, coalescing, found, taken) for ids in asked]
+    return [_share(response, ids, coalescing, found, taken) for ids in asked]
 
 
-def is_silent(part: Mapping[str, Any], coalescing: Coalescing) -> bool:
-    """Whether a part of an answer has no item at all."""
-    return not any(part.get(items.path[0]) for items in coalescing.items)
+def is_silent(share: Mapping[str, Any], coalescing: Coalescing) -> bool:
+    """Return whether a share has no item at all."""
+    return not any(share.get(items.path[0]) for items in coalescing.items)
 
 
-def _part(
+def _share(
     response: Mapping[str, Any],
     ids: Sequence[str],
     coalescing: Coalescing,
     found: Sequence[Mapping[str, list[_Place]]],
     taken: set[int],
 ) -> dict[str, Any]:
-    mine = {
+    places_of = {
         items.path[0]: (
             items.path,
             sorted({place for each in ids for place in places.get(each, ())}),
         )
         for items, places in zip(coalescing.items, found, strict=True)
     }
-    part: dict[str, Any] = {}
+    share: dict[str, Any] = {}
     for name, value in response.items():
-        if name in mine and isinstance(value, list):
-            path, places = mine[name]
-            part[name] = _cut(value, path[1:], places, taken)
+        if name in places_of and isinstance(value, list):
+            path, places = places_of[name]
+            share[name] = _cut(value, path[1:], places, taken)
         else:
-            part[name] = copy.deepcopy(value)
-    return part
+            share[name] = copy.deepcopy(value)
+    return share
 
 
 def _cut(value: list[Any], path: Sequence[str], places: list[_Place], taken: set[int]) -> list[Any]:
-    """The items at these places, each in what it was in; the rest is left out."""
+    """Return the items at these places, in copies of what they were in."""
     if not path:
         return [_own(value[index], taken) for (index,) in places]
     kept = []
@@ -117,7 +118,7 @@ def _cut(value: list[Any], path: Sequence[str], places: list[_Place], taken: set
 
 
 def _own(item: Any, taken: set[int]) -> Any:
-    """The item itself for the first who asks for it, a copy for others."""
+    """Return the item itself for the first share that has it, a copy for others."""
     if id(item) in taken:
         return copy.deepcopy(item)
     taken.add(id(item))
@@ -125,9 +126,9 @@ def _own(item: Any, taken: set[int]) -> Any:
 
 
 def _places_by_id(
-    response: Mapping[str, Any], items: Items, known: Asked
+    response: Mapping[str, Any], items: Items, known: RequestedIds
 ) -> dict[str, list[_Place]] | None:
-    """Where the items of each identifier are; None if one of them is nobody's."""
+    """Return the places of each identifier's items; None if no wait requested one of them."""
     places: dict[str, list[_Place]] = {}
     for place, item in _walk(response, items.path):
         owners = known.owners(_ids_of(item, items))
@@ -148,7 +149,7 @@ def _walk(value: Any, path: Sequence[str]) -> Iterator[tuple[_Place, Any]]:
 
 
 def _ids_of(item: Any, items: Items) -> list[str]:
-    """What an item may have been asked for as."""
+    """Return the identifiers by which an item may have been requested."""
     if not items.id:
         return [item] if isinstance(item, str) else []
     if not isinstance(item, Mapping):
@@ -156,10 +157,11 @@ def _ids_of(item: Any, items: Items) -> list[str]:
     return [item[member] for member in items.id if isinstance(item.get(member), str)]
 
 
-class Asked:
-    """Identifiers that were asked for, found by those of items.
+class RequestedIds:
+    """Requested identifiers, found by the identifiers of items.
 
-    Who asks by name may be answered by ARN, and the other way round: the name is the ARN's end.
+    A resource that was requested by name may be returned by ARN, or the other way round. The name
+    is then the end of the ARN.
     """
 
     def __init__(self, ids: Iterable[str]) -> None:
@@ -170,7 +172,7 @@ class Asked:
                 self._by_end.setdefault(end, set()).add(each)
 
     def owners(self, found: Iterable[str]) -> set[str]:
-        """The identifiers that an item was asked for by."""
+        """Return the identifiers by which an item was requested."""
         owners: set[str] = set()
         for each in found:
             owners |= {each} & self._ids
@@ -180,20 +182,18 @@ class Asked:
 
 
 def _ends(text: str) -> Iterator[str]:
-    """What is behind the separators of an ARN; of anything else nothing."""
+    """Yield the ends of an ARN, after each separator; nothing for other text."""
     if text.startswith("arn:"):
         yield from (text[match.end() :] for match in re.finditer(r"[/:]", text))
 
 
 class ById(Mapping[str, Any]):
-    """The items of a response by the identifiers that were asked for.
-
-    Found when somebody looks: hardly any wait is asked for them.
+    """The items of a response by the requested identifiers, found at first use.
 
     Args:
         operation: the operation that was called.
-        parameters: what it was called with.
-        response: what it returned.
+        parameters: its parameters.
+        response: its response.
     """
 
     def __init__(
@@ -223,7 +223,7 @@ class ById(Mapping[str, Any]):
         return len(self._found())
 
     def __repr__(self) -> str:
-        # Parameters and responses stay out: reprs end up in logs.
+        # Reprs end up in logs, where parameters and responses must not.
         return f"<items of {len(self)} identifiers>"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -237,7 +237,7 @@ def _items_by_id(
     asked = None if coalescing is None else asked_ids(coalescing, parameters)
     if coalescing is None or asked is None:
         return {}
-    known, resources = Asked(asked[1]), coalescing.items[0]
+    known, resources = RequestedIds(asked[1]), coalescing.items[0]
     found: dict[str, Any] = {}
     for _, item in _walk(response, resources.path):
         for each in known.owners(_ids_of(item, resources)):

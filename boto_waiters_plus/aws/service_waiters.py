@@ -1,160 +1,61 @@
-"""Which definitions a client has: four places, the first that knows a waiter wins.
+"""The waiters of a service, from four places; the first place that has a waiter wins.
 
-An overlay changes the waiter that stands below it.
+1. `definitions=` of the client, the session and `install`;
+2. `<service>/<api-version>/smithy-waiters-1.json` on the botocore loader's search path;
+3. the definitions that come with this package;
+4. the installed botocore's own `waiters-2`, converted at run time, so that a waiter of a newer
+   botocore works the day it is released.
 
-1. `definitions=` of the call, the client, the session, `install`;
-2. the botocore loader's search path, as `<service>/<api-version>/smithy-waiters-1.json`;
-3. the definitions shipped with the package;
-4. the installed botocore's own `waiters-2`, converted here, so that a waiter of a newer botocore
-   works the day it ships.
+An overlay changes the waiter of the places below it. A place is read at the first lookup that
+reaches it, and a waiter is parsed when it is asked for. Nothing is locked: of several threads that
+look up one waiter at once, the first one to finish decides.
 """
 
 from __future__ import annotations
 
 import logging
-import os
-import re
-import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from itertools import chain
 from typing import Any
 
 from botocore import xform_name
-from botocore.exceptions import DataNotFoundError
-from botocore.loaders import ExtrasProcessor, Loader, create_loader
-from botocore.model import OperationModel, ServiceModel
+from botocore.loaders import Loader
+from botocore.model import OperationModel, OperationNotFoundError, ServiceModel
 
-from ..arguments import caller_stacklevel, unknown
-from ..definitions.files import SEARCH_PATH_FILE, parse_document
-from ..definitions.operation_names import is_changing
+from ..arguments import nearest, unknown
 from ..definitions.overlays import Layer, WaiterOverlay
-from ..definitions.shipped import unread_shipped
 from ..definitions.smithy import UnreadWaiter
 from ..definitions.waiters2 import convert_model, without_status
-from ..engine.matching import Matching
+from ..engine.computed_once import computed_once
 from ..engine.model import Acceptor, OutputMatcher, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
-from ..runtime.wait_run import WaitDescription
-from .data_model import DataModel
-from .reasons import Compared, find_reason
+from .bound_waiter import METHOD_PREFIX, BoundWaiter
+from .definition_places import DefinitionPlace, applies_to, default_loader, places_of
+from .snake_names import BySnakeName, operation_name
+
+# What other modules look for here.
+__all__ = [
+    "METHOD_PREFIX",
+    "BoundWaiter",
+    "ServiceWaiters",
+    "applies_to",
+    "default_loader",
+    "generated_definitions",
+    "operation_name",
+]
 
 logger = logging.getLogger("boto_waiters_plus")
 
-METHOD_PREFIX = "wait_until_"
-
-
-class BoundWaiter:
-    """A definition together with the operation it polls, compiled."""
-
-    def __init__(
-        self, definition: WaiterDefinition, operation: OperationModel, *, is_foreign: bool = False
-    ) -> None:
-        self.definition = definition
-        self.operation = operation
-        self.is_foreign = is_foreign
-        """Whether it comes neither with this package nor with botocore."""
-        self._warned = False
-
-    @cached_property
-    def description(self) -> WaitDescription:
-        """What the waiter waits for, for messages and observers."""
-        definition = self.definition
-        return WaitDescription(
-            waiter=definition.name,
-            operation=definition.operation,
-            service=self.operation.service_model.service_name,
-            goal=definition.goal,
-            acceptors=tuple(definition.matched(i) for i in range(len(definition.acceptors))),
-            states=definition.states,
-        )
-
-    @cached_property
-    def matching(self) -> Matching:
-        """The compiled acceptors."""
-        return Matching(self.definition.acceptors)
-
-    @cached_property
-    def data_model(self) -> DataModel:
-        """What the acceptors can see of a response."""
-        return DataModel(self.operation, self.matching.paths)
-
-    @cached_property
-    def compared(self) -> tuple[Compared | None, ...]:
-        """The state that each acceptor compares, for the service's reason of a failure."""
-        return tuple(
-            Compared(
-                acceptor.matcher.matcher.path, acceptor.matcher.matcher.expected, acceptor.state
-            )
-            if isinstance(acceptor.matcher, OutputMatcher)
-            else None
-            for acceptor in self.definition.acceptors
-        )
-
-    def reason(self, matched: int | None, response: Any) -> str | None:
-        """What the service says of the state that a response shows; see `find_reason`."""
-        return find_reason(self.operation, response, self.compared, matched)
-
-    def warn(self) -> None:
-        """Warn, once for each waiter found, of one that is deprecated or does not only look.
-
-        Definitions come from wherever `AWS_DATA_PATH` points, and may name any operation.
-        """
-        if self._warned:
-            return
-        self._warned = True
-        name, operation = self.definition.name, self.operation
-        if self.definition.deprecated:
-            message = f"the waiter {name} is deprecated"
-            warnings.warn(message, DeprecationWarning, stacklevel=caller_stacklevel())
-        if self.is_foreign and is_changing(operation.name, operation.http.get("method")):
-            message = f"waiter {name} polls {operation.name}, which may modify resources"
-            warnings.warn(message, UserWarning, stacklevel=caller_stacklevel())
-
-    @property
-    def method_name(self) -> str:
-        """The name of the attached method."""
-        return METHOD_PREFIX + xform_name(self.definition.name)
-
-
-class _Waiters(Mapping[str, BoundWaiter]):
-    """Waiters by their names in snake case, each bound when it is asked for."""
-
-    def __init__(self) -> None:
-        self._binders: dict[str, Callable[[], BoundWaiter]] = {}
-        self._bound: dict[str, BoundWaiter] = {}
-
-    def add(self, name: str, bind: Callable[[], BoundWaiter], *, now: bool) -> None:
-        """Add a waiter by what binds it; `now` also binds it."""
-        if now:
-            self._bound[name] = bind()
-        self._binders[name] = bind
-
-    def __getitem__(self, name: str) -> BoundWaiter:
-        bound = self._bound.get(name)
-        if bound is None:
-            # Of threads that bind at once the first wins; a lock would be held in a forked child.
-            bound = self._bound.setdefault(name, self._binders[name]())
-        return bound
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._binders
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._binders)
-
-    def __len__(self) -> int:
-        return len(self._binders)
-
 
 class ServiceWaiters:
-    """The waiters of one service for one search path; found at first use.
+    """The waiters of one service, as a client of one session has them.
 
     Args:
         service: the model of the service.
-        loader: botocore's loader of the session; one with the default search path if not given.
-        definitions: definitions and overlays that win over everything found.
+        loader: botocore's loader of the session; by default one with the default search path.
+        definitions: definitions and overlays that take precedence over all other places.
     """
 
     def __init__(
@@ -164,208 +65,219 @@ class ServiceWaiters:
         definitions: Iterable[Layer] = (),
     ) -> None:
         self._service = service
-        self._loader = loader
-        self._given = tuple(definitions)
-        self._given_bound: dict[WaiterDefinition, BoundWaiter] = {}
+        self._places = places_of(service, loader, definitions)
+        self._bound: dict[str, BoundWaiter] = {}
+        self._given: dict[WaiterDefinition, BoundWaiter] = {}
 
-    @property
+    @computed_once
     def by_snake_name(self) -> Mapping[str, BoundWaiter]:
         """Every waiter by its name in snake case, in the order of precedence.
 
-        Raises:
-            WaiterDefinitionError: something that is meant for this service cannot be used. Which
-                waiters it would have had is not known, so that none is given.
+        Each lookup raises a `WaiterDefinitionError` if the file on the search path is malformed or
+        an overlay names a waiter that does not exist: the waiters that were meant are unknown. A
+        waiter that breaks a rule of its operation is refused when it is looked up itself.
         """
-        _, refused = self._found
-        if refused:
-            first = refused[0]
-            raise WaiterDefinitionError(
-                first.problem, source=first.source, waiter=first.waiter, acceptor=first.acceptor
-            ) from first.__cause__
-        return self.readable
+        return _Waiters(lambda: self._names(self._places), self._found)
 
-    @property
+    @computed_once
     def readable(self) -> Mapping[str, BoundWaiter]:
-        """The same as far as it can be read, for listings; what cannot was logged."""
-        return self._found[0]
-
-    @cached_property
-    def _found(self) -> tuple[Mapping[str, BoundWaiter], Sequence[WaiterDefinitionError]]:
-        """The waiters, and what was refused."""
-        found = _Waiters()
-        refused: list[WaiterDefinitionError] = []
-        waiting: dict[str, list[WaiterOverlay]] = {}
-        for layer, is_foreign in self._all(found, refused):
-            name = xform_name(layer.name)
-            operation = operation_name(layer.operation, self._service.operation_names)
-            # A waiter that was found stands above what comes now.
-            if name in found or operation is None:
-                continue
-            if isinstance(layer, WaiterOverlay):
-                waiting.setdefault(name, []).append(layer)
-                continue
-            overlays = waiting.pop(name, ())
-            bind = partial(self._bind, layer, operation, overlays, is_foreign=is_foreign)
-            # What is shipped is known to be right; what others wrote, or change, is checked now.
-            is_known = isinstance(layer, UnreadWaiter) and not overlays
-            try:
-                found.add(name, bind, now=not is_known)
-            except WaiterDefinitionError as error:
-                refused.append(error)
-        refused += _misspelt(waiting, found)
-        for problem in refused:
-            _log_once(str(problem))
-        return found, refused
+        """The waiters that can be used, for listings. Those that cannot are logged once."""
+        names = self._readable_names()
+        return _Waiters(lambda: names, lambda name: self._find(name) if name in names else None)
 
     def get(self, name: str) -> BoundWaiter | None:
-        """A waiter by either form of its name: `BucketExists` or `bucket_exists`."""
-        bound = self.by_snake_name.get(xform_name(name))
-        if bound is not None and name not in (xform_name(name), bound.definition.name):
+        """Return a waiter by either form of its name: `BucketExists` or `bucket_exists`."""
+        snake_name = xform_name(name)
+        bound = self.by_snake_name.get(snake_name)
+        if bound is not None and name not in (snake_name, bound.definition.name):
             return None
         return bound
 
     def bind(self, definition: WaiterDefinition) -> BoundWaiter:
-        """Return a waiter for a definition that the caller gives.
+        """Return the waiter of a definition that the caller gives.
 
         Raises:
             WaiterDefinitionError: it is of another service, or names an operation that the
                 service lacks.
         """
-        bound = self._given_bound.get(definition)
+        bound = self._given.get(definition)
         if bound is None:
             service = self._service
-            if not self._is_ours(definition):
+            names = (service.service_name, service.service_id, service.endpoint_prefix)
+            if not applies_to(definition, *names):
                 problem = f"a waiter of {definition.service}, not of {service.service_name}"
                 raise WaiterDefinitionError(
                     problem, source=definition.source, waiter=definition.name
                 )
-            operation = operation_name(definition.operation, service.operation_names)
+            operation = self._operation(definition.operation)
             if operation is None:
-                problem = unknown(definition.operation, service.operation_names, "operation")
-                raise WaiterDefinitionError(
-                    problem, source=definition.source, waiter=definition.name
-                )
-            bound = self._bind(definition, operation, (), is_foreign=True)
-            self._given_bound[definition] = bound
+                raise self._lacks_operation(definition)
+            place = DefinitionPlace(tuple, from_user=True)
+            bound = self._given.setdefault(definition, self._bind(definition, operation, (), place))
         return bound
 
     def only_in_botocore(self, definition: WaiterDefinition) -> list[Acceptor]:
-        """Acceptors that botocore's own waiter of this name has and the definition lacks."""
-        operation = self._service.operation_model(definition.operation)
+        """Return the acceptors that only botocore's own waiter of this name has."""
         return [
             acceptor
-            for own in self._of_botocore()
+            for own in self._places.botocore.by_name.find(definition.name)
+            if isinstance(own, UnreadWaiter)
             if (own.name, own.operation) == (definition.name, definition.operation)
-            for acceptor in _resolved(own, operation, keep_others=True).acceptors
+            for acceptor in _resolved(
+                own.read(), self._service.operation_model(definition.operation)
+            ).acceptors
             if acceptor not in definition.acceptors
         ]
 
-    def _all(
-        self, found: Collection[str], refused: list[WaiterDefinitionError]
-    ) -> Iterator[tuple[Layer | UnreadWaiter, bool]]:
-        """The layers in the order of precedence, and whether they are foreign.
+    # --- the lookup -----------------------------------------------------------------------------
 
-        A place that cannot be read is put aside; of botocore's only what is not `found` is read.
-        """
-        yield from ((layer, True) for layer in self._given if self._is_ours(layer))
-        places = (self._on_search_path, self._shipped, partial(self._of_botocore, found))
-        for place in places:
-            is_foreign = place is places[0]
-            yield from ((layer, is_foreign) for layer in _unless_refused(place, refused))
+    def _found(self, name: str) -> BoundWaiter | None:
+        """Return a waiter by its snake name, if all that the user gave can be used."""
+        bound = self._bound.get(name)
+        if bound is None:
+            self._refuse_stray_overlays()
+            bound = self._find(name)
+        return bound
+
+    def _find(self, name: str) -> BoundWaiter | None:
+        overlays: list[WaiterOverlay] = []
+        lacking: WaiterDefinitionError | None = None
+        for place in self._places:
+            for layer in place.by_name.find(name):
+                operation = self._operation(layer.operation)
+                if isinstance(layer, WaiterOverlay):
+                    overlays += [layer] if operation is not None else []
+                elif operation is not None:
+                    bound = self._bind(layer, operation, overlays, place)
+                    return self._bound.setdefault(name, bound)
+                elif place.from_user and lacking is None:
+                    lacking = self._lacks_operation(_definition(layer))
+                    # A definition without a service is for those that have its operation.
+                    if layer.service is not None:
+                        raise lacking
+        if lacking is not None:
+            raise lacking
+        return None
 
     def _bind(
         self,
         layer: WaiterDefinition | UnreadWaiter,
-        operation_name: str,
+        operation: OperationModel,
         overlays: Sequence[WaiterOverlay],
-        *,
-        is_foreign: bool,
+        place: DefinitionPlace,
     ) -> BoundWaiter:
-        """The waiter on its operation, changed by the overlays, of which the first is on top."""
-        definition = layer.read() if isinstance(layer, UnreadWaiter) else layer
-        definition = replace(definition, operation=operation_name)
+        """Return the waiter on its operation, changed by the overlays, of which the first wins."""
+        definition = _definition(layer)
+        if definition.operation != operation.name:
+            definition = replace(definition, operation=operation.name)
         for overlay in reversed(overlays):
-            # One that tells no service is for whichever it fits.
+            # An overlay without a service is for those whose waiter polls its operation.
             if overlay.service is not None or overlay.operation == definition.operation:
                 definition = overlay.applied_to(definition)
-        operation = self._service.operation_model(definition.operation)
-        definition = _resolved(definition, operation, keep_others=True)
-        _check_operation(definition, operation)
-        return BoundWaiter(definition, operation, is_foreign=is_foreign)
+        definition = _resolved(definition, operation)
+        if overlays or not place.valid:
+            _check_operation(definition, operation)
+        return BoundWaiter(definition, operation, from_user=place.from_user)
 
-    def _is_ours(self, definition: Layer) -> bool:
-        service = self._service
-        return applies_to(
-            definition, service.service_name, service.service_id, service.endpoint_prefix
-        )
-
-    def _on_search_path(self) -> Sequence[Layer]:
-        path = self._data_path(SEARCH_PATH_FILE)
-        document = self._load(path)
-        if document is None:
-            return []
-        source = f"{path}.json on botocore's search path"
-        return parse_document(document, source=source, service=self._service.service_name)
-
-    def _shipped(self) -> Sequence[UnreadWaiter]:
-        return unread_shipped(self._service.service_id.hyphenize())
-
-    def _of_botocore(self, besides: Collection[str] = ()) -> list[WaiterDefinition]:
-        path = self._data_path("waiters-2")
-        document = self._load(path)
-        if document is None:
-            return []
-        if not isinstance(document, Mapping) or not isinstance(document.get("waiters"), Mapping):
-            raise WaiterDefinitionError("waiters must be an object", source=f"{path}.json")
-        extras = self._load(f"{path}.sdk-extras")
-        if extras is not None:
-            document = {**document, "waiters": dict(document["waiters"])}
-            ExtrasProcessor().process(document, [extras])
-        wanted = {n: w for n, w in document["waiters"].items() if xform_name(n) not in besides}
-        if not wanted:
-            return []
-        document = {**document, "waiters": wanted}
-        return convert_model(
-            document,
-            source=f"{path}.json",
-            service=self._service.service_name,
-            is_botocores=True,
-        )
-
-    def _data_path(self, name: str) -> str:
-        # By the service's own folder: asking the loader for the service's newest version makes
-        # it list the folders of all services, 8 ms.
-        return f"{self._service.service_name}/{self._service.api_version}/{name}"
-
-    def _load(self, path: str) -> Any:
-        loader = self._loader or default_loader()
+    def _operation(self, name: str) -> OperationModel | None:
+        """Return the operation that a definition means; None if the service lacks it."""
         try:
-            return loader.load_data(path)
-        except DataNotFoundError:
-            return None
-        except (ValueError, RecursionError) as error:
-            raise WaiterDefinitionError(f"not JSON: {error}", source=f"{path}.json") from error
+            return self._service.operation_model(name)
+        except OperationNotFoundError:
+            return next(iter(map(self._service.operation_model, self._operations.find(name))), None)
+
+    @computed_once
+    def _operations(self) -> BySnakeName[str]:
+        return BySnakeName((name, name) for name in self._service.operation_names)
+
+    def _lacks_operation(self, definition: WaiterDefinition) -> WaiterDefinitionError:
+        near = nearest(definition.operation, self._service.operation_names)
+        hint = f"; did you mean {near}?" if near else ""
+        return WaiterDefinitionError(
+            f"{self._service.service_name} has no operation {definition.operation}{hint}",
+            source=definition.source,
+            waiter=definition.name,
+        )
+
+    def _refuse_stray_overlays(self) -> None:
+        """Refuse overlays of waiters that do not exist.
+
+        An overlay without a service may be for another one, and an operation that the service lacks
+        may belong to another version of botocore.
+        """
+        for overlay in chain(self._places.given.overlays, self._places.search_path.overlays):
+            is_meant = overlay.service is not None and self._operation(overlay.operation)
+            if is_meant and not self._is_defined(xform_name(overlay.name)):
+                layers = chain.from_iterable(place.layers for place in self._places)
+                names = [each.name for each in layers if not isinstance(each, WaiterOverlay)]
+                raise overlay.refuse(unknown(overlay.name, names, "waiter"))
+
+    def _is_defined(self, name: str) -> bool:
+        layers = chain.from_iterable(place.by_name.find(name) for place in self._places)
+        return any(not isinstance(each, WaiterOverlay) for each in layers)
+
+    # --- all waiters ----------------------------------------------------------------------------
+
+    def _names(self, places: Iterable[DefinitionPlace]) -> dict[str, None]:
+        """Return the snake names of the waiters whose operations the service has."""
+        layers = chain.from_iterable(place.layers for place in places)
+        return dict.fromkeys(
+            xform_name(layer.name)
+            for layer in layers
+            if not isinstance(layer, WaiterOverlay) and self._operation(layer.operation)
+        )
+
+    def _readable_names(self) -> dict[str, None]:
+        """Return the names of the waiters that can be used; log why others cannot."""
+        places = [place for place in self._places if _can_use(partial(getattr, place, "layers"))]
+        names = self._names(places)
+        for place in places:
+            for layer in place.layers if place.from_user else ():
+                name = xform_name(layer.name)
+                # A definition without a service may be for another one.
+                is_meant = layer.service is not None or name in names
+                if is_meant and not _can_use(partial(self._find, name)):
+                    names.pop(name, None)
+        return names
 
 
-def _misspelt(
-    waiting: Mapping[str, Sequence[WaiterOverlay]], found: Mapping[str, BoundWaiter]
-) -> Iterator[WaiterDefinitionError]:
-    """The refusals of overlays whose waiter does not exist."""
-    for overlay in chain.from_iterable(waiting.values()):
-        # One that tells no service may be meant for another.
-        if overlay.service is not None:
-            names = [bound.definition.name for bound in found.values()]
-            yield overlay.refuse(unknown(overlay.name, names, "waiter"))
+class _Waiters(Mapping[str, BoundWaiter]):
+    """Waiters by their snake names, each looked up when it is asked for."""
+
+    def __init__(
+        self, list_names: Callable[[], dict[str, None]], find: Callable[[str], BoundWaiter | None]
+    ) -> None:
+        self._list_names = list_names
+        self._find = find
+
+    @computed_once
+    def _names(self) -> dict[str, None]:
+        return self._list_names()
+
+    def __getitem__(self, name: str) -> BoundWaiter:
+        bound = self._find(name) if name == xform_name(name) else None
+        if bound is None:
+            raise KeyError(name)
+        return bound
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
-def _unless_refused(
-    place: Callable[[], Sequence[Layer | UnreadWaiter]], refused: list[WaiterDefinitionError]
-) -> Sequence[Layer | UnreadWaiter]:
+def _can_use(use: Callable[[], object]) -> bool:
+    """Return whether something can be used; log why not."""
     try:
-        return place()
+        use()
     except WaiterDefinitionError as error:
-        refused.append(error)
-        return ()
+        _log_once(str(error))
+        return False
+    return True
 
 
 @cache
@@ -373,24 +285,25 @@ def _log_once(problem: str) -> None:
     logger.warning("refused: %s", problem)
 
 
-def default_loader() -> Loader:
-    """A loader with the search path that botocore has by default."""
-    return create_loader(os.environ.get("AWS_DATA_PATH"))
-
-
 def generated_definitions(
     service: ServiceModel, document: Mapping[str, Any]
 ) -> list[WaiterDefinition]:
-    """The waiters of botocore as definitions that any Smithy tool can read, for `data/`."""
+    """Return botocore's own waiters as definitions that any Smithy tool can read, for `data/`."""
     return [
         _resolved(definition, service.operation_model(definition.operation), keep_others=False)
         for definition in convert_model(document, source=service.service_name, is_botocores=True)
     ]
 
 
+def _definition(layer: WaiterDefinition | UnreadWaiter) -> WaiterDefinition:
+    return layer.read() if isinstance(layer, UnreadWaiter) else layer
+
+
 def _resolved(
-    definition: WaiterDefinition, operation: OperationModel, *, keep_others: bool
+    definition: WaiterDefinition, operation: OperationModel, *, keep_others: bool = True
 ) -> WaiterDefinition:
+    """Return the definition with its `status` matchers replaced; see `without_status`."""
+
     def errors_with_status(status: int) -> list[str]:
         return [
             shape.name
@@ -407,7 +320,7 @@ def _resolved(
 
 
 def _check_operation(definition: WaiterDefinition, operation: OperationModel) -> None:
-    """What only the operation can tell of a definition."""
+    """Check the rules that need the operation: an output to match on, and no event stream."""
 
     def refuse(problem: str, acceptor: int | None = None) -> WaiterDefinitionError:
         return WaiterDefinitionError(
@@ -420,27 +333,3 @@ def _check_operation(definition: WaiterDefinition, operation: OperationModel) ->
         for index, acceptor in enumerate(definition.acceptors):
             if isinstance(acceptor.matcher, OutputMatcher):
                 raise refuse(f"output matcher, but {operation.name} has no output", index)
-
-
-def operation_name(name: str, known: Sequence[str]) -> str | None:
-    """The operation that a definition means; None if there is none.
-
-    botocore's waiters call the client's method of the name in snake case, so that `getThing` and
-    `get_thing` do for `GetThing`.
-    """
-    if name in known:
-        return name
-    snake = xform_name(name)
-    return next((other for other in known if xform_name(other) == snake), None)
-
-
-def applies_to(definition: Layer, *service_names: str) -> bool:
-    """Whether a definition is of a service of these names; one without a service is of all."""
-    if definition.service is None:
-        return True
-    return _squashed(definition.service) in {_squashed(str(name)) for name in service_names}
-
-
-def _squashed(name: str) -> str:
-    """A service name without what its many spellings differ in."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -1,1 +1,1 @@
-"""Finds, parses, converts and caches waiter definitions."""
+"""Waiter definitions: finding, parsing, converting and caching them."""

@@ -1,7 +1,7 @@
-"""Which operations take a list of identifiers, and how their answers are told apart.
+"""Operations that accept a list of identifiers, and how to split their responses by identifier.
 
-`data/coalescing.json` says it, by the trait `boto.waiters#coalescing` that `data/traits.json`
-defines; the checker checks it against the models.
+They are listed in `data/coalescing.json`, by the trait `boto.waiters#coalescing`, which
+`data/traits.json` defines. `boto-wait check` checks the list against the service models.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ COALESCING = "boto.waiters#coalescing"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Items:
-    """Where an answer has items that belong to what was asked for."""
+    """A list of items in a response, and how an item names its identifier."""
 
     path: tuple[str, ...]
-    """Members, each a list in the items of the one before."""
+    """The members that lead to the items, each a list in the items of the one before."""
     id: tuple[str, ...]
-    """The members of an item that may be what was asked for; none: the item is it."""
+    """The members of an item that may hold its identifier. Empty if the item is the identifier."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coalescing:
-    """How one call of an operation can answer several waits."""
+    """How one call of an operation can serve several waits."""
 
     ids: tuple[str, ...]
-    """The members of the input that take a list of identifiers."""
+    """The input members that accept a list of identifiers."""
     items: tuple[Items, ...]
-    """The first are the resources; others say what is wrong with some."""
+    """The resources first; then lists of the failures that the response reports for some."""
     limit: int
-    """Identifiers in one call."""
+    """The most identifiers that one call accepts."""
     token: str | None
-    """The member of the output that says that there is more."""
+    """The output member that is set if there are more pages."""
 
     @classmethod
     def of(cls, trait: Mapping[str, Any]) -> Coalescing:
-        """What a trait of the right form says."""
+        """Read a valid trait."""
         return cls(
             ids=tuple(trait["ids"]),
             items=tuple(
@@ -56,7 +56,7 @@ class Coalescing:
 
 @functools.cache
 def shipped_coalescing() -> Mapping[str, Coalescing]:
-    """What is shipped, by the shape id of the operation."""
+    """Return what `data/coalescing.json` lists, by the shape id of the operation."""
     document = json.loads((data_root() / COALESCING_FILE).read_text(encoding="utf-8"))
     return {
         shape_id: Coalescing.of(shape["traits"][COALESCING])

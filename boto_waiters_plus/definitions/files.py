@@ -1,4 +1,4 @@
-"""Definitions from files, folders and dicts, whatever of the two forms they are in."""
+"""Load definitions from files, folders and dicts, in any of the formats."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ import botocore
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .overlays import Layer, WaiterOverlay, parse_overlays
-from .smithy import Place, parse_model
+from .parsing import Place
+from .smithy import parse_model
 from .waiters2 import convert_model
 
 MAX_FILE_SIZE = 10_000_000
-"""Bytes. The largest of AWS's own Smithy models stays below it."""
+"""Bytes. The largest of AWS's own Smithy models is smaller."""
 
 SUFFIXES = (".json", ".smithy")
-"""What a folder is searched for. A file named by itself may have any; `.smithy` is Smithy IDL."""
+"""The suffixes that a folder is searched for. A `.smithy` file is Smithy IDL."""
 
 SEARCH_PATH_FILE = "smithy-waiters-1"
-"""The name, without `.json`, by which botocore's search path is asked for definitions."""
+"""The name, without `.json`, of a file of definitions on botocore's search path."""
 
 Source = str | os.PathLike[str] | Mapping[str, Any] | WaiterDefinition
 
@@ -32,38 +33,37 @@ def load_definitions(source: Source | Iterable[Source]) -> tuple[WaiterDefinitio
     """Load waiter definitions in Smithy JSON AST, Smithy IDL or botocore's `waiters-2` form.
 
     Args:
-        source: a file, a folder (every `.json` and `.smithy` below it that holds waiters), a dict
-            of one of the two JSON forms, a definition, or several of these.
+        source: a file, a folder (every `.json` and `.smithy` file below it that holds waiters), a
+            dict in one of the two JSON forms, a definition, or several of these.
 
     Returns:
-        The definitions, in the order they were found.
+        The definitions, in the order in which they were found.
 
     Raises:
-        WaiterDefinitionError: a file cannot be read, or breaks a rule of the specification
-            (sections "Waiter names" to "PathComparator enum"); it names file, waiter, acceptor.
-            Or it has overlays, which are no definitions by themselves.
+        WaiterDefinitionError: a file cannot be read, breaks a rule of the specification (sections
+            "Waiter names" to "PathComparator enum"), or has overlays, which are not definitions.
+            The message names file, waiter and acceptor.
     """
     definitions: list[WaiterDefinition] = []
     for layer in load_layers(source):
         if isinstance(layer, WaiterOverlay):
-            raise layer.refuse("changes a waiter of a client; give the file to definitions=")
+            raise layer.refuse("changes a waiter of a client; pass the file as definitions=")
         definitions.append(layer)
     return tuple(definitions)
 
 
 def load_layers(source: Source | Iterable[Source]) -> tuple[Layer, ...]:
-    """What `definitions=` is given: definitions and overlays.
+    """Load definitions and overlays, as `definitions=` accepts them.
 
     Returns:
-        The overlays, then the definitions, each in the order they were found: an overlay changes
-        what is given with it, too.
+        The overlays, then the definitions, each in the order in which they were found. The overlays
+        come first because they change the definitions that are given with them, too.
 
     Raises:
         WaiterDefinitionError: see `load_definitions`.
     """
-    layers = list(_layers(source))
-    # A stable sort.
-    return tuple(sorted(layers, key=lambda layer: isinstance(layer, WaiterDefinition)))
+    # The sort is stable.
+    return tuple(sorted(_layers(source), key=lambda layer: isinstance(layer, WaiterDefinition)))
 
 
 def _layers(source: Source | Iterable[Source]) -> Iterable[Layer]:
@@ -81,7 +81,7 @@ def _layers(source: Source | Iterable[Source]) -> Iterable[Layer]:
 
 
 def parse_document(document: Any, *, source: str, service: str | None = None) -> list[Layer]:
-    """The overlays and waiters of one document, whichever form it has."""
+    """Parse the overlays and waiters of one document in either JSON form."""
     place = Place(source)
     if not isinstance(document, Mapping):
         raise place.error("a document of waiters must be a JSON object")
@@ -93,11 +93,6 @@ def parse_document(document: Any, *, source: str, service: str | None = None) ->
     if "waiters" in document:
         return [*convert_model(document, source=source, service=service)]
     raise place.error('neither Smithy JSON AST ("smithy": "2.0") nor waiters-2 ("waiters": {...})')
-
-
-def parse_text(text: str | bytes, *, source: str) -> list[WaiterDefinition]:
-    """The waiters of one text of Smithy JSON AST."""
-    return parse_model(parse_json(text, Place(source)), source=source)
 
 
 def _load_path(path: Path) -> Iterable[Layer]:
@@ -119,7 +114,7 @@ def _load_path(path: Path) -> Iterable[Layer]:
 def _document(file: Path) -> Any:
     text = read_text(file)
     if file.suffix == ".smithy":
-        # 8 ms that a program without such a file never pays.
+        # This import takes 8 ms.
         from .idl import parse_idl  # noqa: PLC0415
 
         return parse_idl(text, source=str(file))
@@ -135,7 +130,7 @@ def read_text(path: Path) -> str:
     place = Place(str(path))
     try:
         if path.exists() and not path.is_file():
-            raise place.error("cannot be read: no regular file")
+            raise place.error("cannot be read: not a regular file")
         if path.stat().st_size > MAX_FILE_SIZE:
             raise place.error(f"larger than {MAX_FILE_SIZE} bytes")
         return _decoded(path.read_bytes(), place)
@@ -150,8 +145,6 @@ def parse_json(text: str | bytes, place: Place) -> Any:
         WaiterDefinitionError: the text is not JSON, or an object has a member twice.
     """
     try:
-        if isinstance(text, bytes):
-            text = _decoded(text, place)
         return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_duplicates)
     except RecursionError as error:
         raise place.error("nested too deeply") from error
@@ -159,15 +152,15 @@ def parse_json(text: str | bytes, place: Place) -> Any:
         raise place.error(f"not JSON: {error}") from error
 
 
-def _decoded(text: bytes, place: Place) -> str:
+def _decoded(content: bytes, place: Place) -> str:
     try:
-        return text.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise place.error("not UTF-8 text") from error
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -180,12 +173,12 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _service_by_path(path: Path) -> str | None:
-    """What a path says of the service: `<service>/<version>/waiters-2.json`, `<service>.json`."""
+    """Return the service in a path: `<service>/<version>/waiters-2.json` or `<service>.json`."""
     by_folder = path.stem.startswith(("waiters-2", SEARCH_PATH_FILE))
     name = path.parent.parent.name if by_folder else path.stem
     return name if name and (by_folder or _is_service(name)) else None
 
 
 def _is_service(name: str) -> bool:
-    """Whether botocore knows a service of this name; any other file name says nothing."""
+    """Return whether botocore has a service with this name."""
     return (Path(botocore.__file__).parent / "data" / name).is_dir()

@@ -1,8 +1,8 @@
 """Smithy IDL (`.smithy` files) to JSON AST.
 
-Read are all statements of version 2.0 but the target elision of members (`$name`), which is
-refused. Nothing is looked up in other files: a name that is neither used, nor defined in the file,
-nor of the prelude is taken to be of the file's own namespace.
+All statements of version 2.0 are supported except members without a target (`$name`), which are
+refused. Each file is read on its own: a name that is neither imported by `use`, nor defined in the
+file, nor part of the prelude belongs to the namespace of the file.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from importlib import resources
 from typing import Any
 
 from .idl_statements import Apply, IdlError, Item, Name, Shape, Statements, Trait
-from .smithy import UNIT, WAITABLE, Place
+from .parsing import Place
+from .smithy import UNIT, WAITABLE
 
 Path = tuple[str | int, ...]
 
 PRELUDE = "smithy.api"
-NEEDS_LARK = "Smithy IDL is read by lark; install it with: pip install 'boto-waiters-plus[idl]'"
+NEEDS_LARK = "Smithy IDL requires lark; install it with: pip install 'boto-waiters-plus[idl]'"
 
 PRELUDE_SHAPES = frozenset(
-    (  # noqa: SIM905 - as words they can be read
+    (  # noqa: SIM905 - more readable as words
         "BigDecimal BigInteger Blob Boolean Byte Document Double Float Integer Long "
         "PrimitiveBoolean PrimitiveByte PrimitiveDouble PrimitiveFloat PrimitiveInteger "
         "PrimitiveLong PrimitiveShort Short String Timestamp Unit"
@@ -30,7 +31,7 @@ PRELUDE_SHAPES = frozenset(
 )
 
 PRELUDE_TRAITS = frozenset(
-    (  # noqa: SIM905 - as words they can be read
+    (  # noqa: SIM905 - more readable as words
         "addedDefault auth authDefinition box clientOptional cors default deprecated "
         "documentation endpoint enum enumValue error eventHeader eventPayload examples "
         "externalDocumentation hostLabel http httpApiKeyAuth httpBasicAuth httpBearerAuth "
@@ -47,7 +48,7 @@ PRELUDE_TRAITS = frozenset(
 )
 
 SIMPLE = frozenset(
-    (  # noqa: SIM905 - as words they can be read
+    (  # noqa: SIM905 - more readable as words
         "bigDecimal bigInteger blob boolean byte document double float integer long short "
         "string timestamp"
     ).split()
@@ -59,23 +60,23 @@ _LISTS = ("operations", "collectionOperations", "resources", "errors")
 
 
 def parse_idl(text: str, *, source: str) -> dict[str, Any]:
-    """The model of a `.smithy` file as JSON AST, as `parse_document` takes it.
+    """Return the model of a `.smithy` file as JSON AST, as `parse_document` accepts it.
 
     Args:
         text: the content of the file.
-        source: what messages call it.
+        source: the file that error messages name.
 
     Raises:
-        WaiterDefinitionError: the text is no Smithy IDL; or lark is not installed.
+        WaiterDefinitionError: the text is not Smithy IDL, or lark is not installed.
     """
     return parse_idl_with_offsets(text, source=source)[0]
 
 
 def parse_idl_with_offsets(text: str, *, source: str) -> tuple[dict[str, Any], Mapping[Path, int]]:
-    """Like `parse_idl`; also where in the text the parts of the model stand, by their paths.
+    """Like `parse_idl`; also return the offset in the text of each part of the model, by path.
 
     Raises:
-        WaiterDefinitionError: the text is no Smithy IDL; or lark is not installed.
+        WaiterDefinitionError: the text is not Smithy IDL, or lark is not installed.
     """
     place = Place(source)
     try:
@@ -118,7 +119,7 @@ def _parser() -> Any:
 
 
 class _Model:
-    """Statements as JSON AST, with every shape id absolute."""
+    """Statements as JSON AST, with absolute shape ids."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
@@ -133,10 +134,10 @@ class _Model:
         self.offsets: dict[Path, int] = {}
 
     def to_json(self) -> dict[str, Any]:
-        """The whole model."""
+        """Return the model."""
         version = self._control("version", "2.0")
         if version not in _VERSIONS:
-            raise IdlError(f"version {version} of Smithy is not known")
+            raise IdlError(f"unknown version of Smithy: {version}")
         for name in self._statements.uses:
             if "#" not in name:
                 raise IdlError(f"use {name}: not an absolute shape id", name.line)
@@ -157,7 +158,7 @@ class _Model:
 
     def _define(self, shape: Shape) -> None:
         if not re.fullmatch(r"\w+", shape.name):
-            raise IdlError(f"{shape.name} is no name for a shape", shape.name.line)
+            raise IdlError(f"{shape.name} is not a valid name of a shape", shape.name.line)
         shape_id = f"{self._namespace}#{shape.name}"
         if shape_id in self._shapes:
             raise IdlError(f"{shape.name} is defined twice", shape.name.line)
@@ -187,7 +188,7 @@ class _Model:
                 return self._operation(shape, items)
             case "service" | "resource":
                 return dict(self._property(item, path) for item in items)
-        raise IdlError(f"no shape is of the type {shape.kind}", shape.kind.line)
+        raise IdlError(f"unknown type of shape: {shape.kind}", shape.kind.line)
 
     def _members(self, items: Sequence[Item], path: Path) -> dict[str, Any]:
         members: dict[str, Any] = {}
@@ -209,7 +210,7 @@ class _Model:
         for item in items:
             key = item.key
             if "value" in item.has:
-                raise IdlError(f"{key}: the value of an enum stands behind =", key.line)
+                raise IdlError(f"{key}: the value of an enum member follows =", key.line)
             value = item.assigned if "assigned" in item.has else str(key)
             traits = [*item.traits]
             if not any(trait.name.rpartition("#")[2] == "enumValue" for trait in traits):
@@ -229,7 +230,7 @@ class _Model:
             elif item.key == "errors":
                 content["errors"] = self._targets(item)
             else:
-                raise IdlError(f"not understood in an operation: {item.key}", item.key.line)
+                raise IdlError(f"unknown property of an operation: {item.key}", item.key.line)
         return content
 
     def _inline(self, operation: Shape, member: Name, shape: Shape) -> dict[str, Any]:
@@ -282,12 +283,17 @@ class _Model:
                 raise IdlError(f"{name} of {apply.target} has two values", apply.target.line)
 
     def _traits(self, traits: Sequence[Trait], path: Path) -> dict[str, dict[str, Any]]:
-        """The member `traits`, if there are any; `path` is that of the shape or member."""
+        """Return the member `traits` if there are any.
+
+        Args:
+            traits: the traits.
+            path: the path of the shape or member that has them.
+        """
         values: dict[str, Any] = {}
         for trait in traits:
             name = self._resolve(trait.name, PRELUDE_TRAITS)
             if trait.name == "waitable" and name not in (WAITABLE, *self._own("waitable")):
-                raise IdlError(f"@waitable is not known: use {WAITABLE}", trait.name.line)
+                raise IdlError(f"unknown trait @waitable; add: use {WAITABLE}", trait.name.line)
             place = (*path, "traits", name)
             self.offsets.setdefault(place, trait.name.offset)
             value = self._value(trait.value, place)
@@ -296,13 +302,13 @@ class _Model:
         return {"traits": values} if values else {}
 
     def _value(self, node: Any, path: Path) -> Any:
-        """A node as JSON has it: names in it are shape ids."""
+        """Return a node as JSON; the names in it are shape ids."""
         if isinstance(node, Name):
             self.offsets.setdefault(path, node.offset)
             return self._resolve(node)
         if isinstance(node, Mapping):
             for name in node:
-                # An element of a list stands where its first member does.
+                # The offset of a list's element is that of its first member.
                 self.offsets.setdefault(path, name.offset)
                 self.offsets.setdefault((*path, str(name)), name.offset)
             return {str(name): self._value(part, (*path, str(name))) for name, part in node.items()}

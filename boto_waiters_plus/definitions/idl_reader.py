@@ -1,4 +1,4 @@
-"""What lark recognises in a `.smithy` file, as statements; imported only if lark is there."""
+"""Lark's parse tree of a `.smithy` file as statements. Importing this module requires lark."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ Traits = Sequence[Trait] | None
 
 @v_args(inline=True)
 class Reader(Transformer[Token, Any]):
-    """One method for each rule of `smithy.lark`, of the same name.
+    """Transforms each rule of `smithy.lark` by the method of the same name.
 
     Raises:
-        IdlError: what the grammar allows and Smithy does not.
+        IdlError: the text is allowed by the grammar but not by Smithy.
     """
 
     def start(self, *parts: Any) -> Statements:
@@ -89,7 +89,7 @@ class Reader(Transformer[Token, Any]):
         return Apply(_name(target), traits)
 
     def resource(self, _: Token) -> None:
-        """Matters to elided targets only."""
+        """Ignore the resource, which matters only for elided targets."""
 
     def mixins(self, *names: Token) -> list[Name]:
         return [_name(name) for name in names]
@@ -120,7 +120,7 @@ class Reader(Transformer[Token, Any]):
         return Item(traits=traits or (), key=key, value=shape, has=frozenset({"value"}))
 
     def elided(self, _: Traits, name: Token) -> Item:
-        raise IdlError(f"${name}: write its target; elided ones are not read", name.line)
+        raise IdlError(f"${name}: elided targets are not supported; write the target", name.line)
 
     def value(self, node: Any) -> tuple[Any]:
         return (node,)
@@ -128,7 +128,10 @@ class Reader(Transformer[Token, Any]):
     assigned = arguments = value
 
     def traits(self, *found: Trait) -> list[Trait]:
-        """Comments before the first trait are documentation, unless a trait is; others are lost."""
+        """Return the traits; the comments before the first one are the documentation.
+
+        The trait `documentation` takes precedence. Other comments are ignored.
+        """
         comments = list(itertools.takewhile(_is_comment, found))
         traits = [trait for trait in found if not _is_comment(trait)]
         if comments and all(trait.name.rpartition("#")[2] != "documentation" for trait in traits):
@@ -171,7 +174,7 @@ class Reader(Transformer[Token, Any]):
         try:
             return json.loads(token)
         except ValueError as error:
-            # Python reads no more than some thousand digits.
+            # Python limits the number of digits.
             raise IdlError(str(error), token.line) from error
 
     def word(self, token: Token) -> Any:
@@ -200,7 +203,7 @@ def _add(found: dict[Any, Any], name: Name, value: Any) -> None:
 
 
 def _comments_only(traits: Traits) -> None:
-    """Documentation comments may stand where no shape follows; traits may not."""
+    """Refuse traits that no shape follows; documentation comments are allowed there."""
     for trait in traits or ():
         if trait.name != "smithy.api#documentation":
             raise IdlError(f"@{trait.name} applies to nothing", trait.name.line)

@@ -1,4 +1,4 @@
-"""What a `.smithy` file is made of, before names are resolved."""
+"""The statements of a `.smithy` file, before names are resolved."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _ESCAPED = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r"
 
 
 class IdlError(ValueError):
-    """What is no Smithy IDL, or none that is read here.
+    """The text is not Smithy IDL, or uses a feature that is not supported.
 
     Args:
         problem: what is wrong.
-        line: where, from 1 on, if it is known.
+        line: the line, starting at 1, if it is known.
     """
 
     def __init__(self, problem: str, line: int | None = None) -> None:
@@ -28,7 +28,7 @@ class IdlError(ValueError):
 
 
 class Name(str):
-    """A key, or an unquoted name: a shape id, absolute or to be resolved; and where it stands."""
+    """A key, or an unquoted shape id, absolute or relative, with its position."""
 
     __slots__ = ("line", "offset")
     line: int
@@ -51,21 +51,21 @@ class Trait:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """What a body holds: a member, a property, or a structure written in place."""
+    """An item of a body: a member, a property or an inline structure."""
 
     traits: Sequence[Trait]
     key: Name
     value: Any = None
     """The target of a member, the value of a property, an inline structure."""
     assigned: Any = None
-    """What stands behind `=`."""
+    """The value after `=`."""
     has: frozenset[str] = frozenset()
-    """Which of `value` and `assigned` are written: null is a value too."""
+    """Which of `value` and `assigned` are given; null is a value too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """A shape; one written in place has no name of its own."""
+    """A shape. An inline shape has the name of its member."""
 
     kind: Name
     name: Name
@@ -84,7 +84,7 @@ class Apply:
 
 @dataclass(slots=True)
 class Statements:
-    """All of a file."""
+    """The statements of a file."""
 
     controls: dict[str, Any] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
@@ -95,10 +95,10 @@ class Statements:
 
 
 def unquoted(text: str, line: int) -> str:
-    """The content of a quoted string, escapes resolved.
+    """Return the content of a quoted string with its escapes replaced.
 
     Raises:
-        IdlError: an escape that does not exist.
+        IdlError: the text has an unknown escape.
     """
 
     def character(match: re.Match[str]) -> str:
@@ -113,17 +113,17 @@ def unquoted(text: str, line: int) -> str:
 
     plain = _ESCAPE.sub(character, text)
     try:
-        # Characters beyond the first 65536 are two escapes.
+        # A character beyond U+FFFF is written as two escapes.
         return plain.encode("utf-16", "surrogatepass").decode("utf-16")
     except UnicodeDecodeError:
-        raise IdlError("half a character escaped", line) from None
+        raise IdlError("incomplete surrogate pair", line) from None
 
 
 def unindented(text: str) -> str:
-    """The content of a text block without the indentation that all of its lines have.
+    """Return the content of a text block without the indentation common to its lines.
 
     Args:
-        text: what stands between the line of the opening quotes and the closing ones.
+        text: the text between the line of the opening quotes and the closing quotes.
     """
     lines = text.replace("\r\n", "\n").split("\n")
     counted = [line for line in lines[:-1] if line.strip()] + lines[-1:]

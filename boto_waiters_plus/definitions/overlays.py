@@ -1,8 +1,9 @@
-"""Overlays: what somebody changes of a waiter that another place defines.
+"""Overlays: changes to a waiter that is defined elsewhere.
 
-The trait `boto.waiters#overlay` stands where `smithy.waiters#waitable` could stand. By the name of
-a waiter it has what is put before and behind its acceptors, and the members that take the place of
-its own. An acceptor is never taken away: one before it with the same matcher decides first.
+The trait `boto.waiters#overlay` is allowed wherever `smithy.waiters#waitable` is. For the name of a
+waiter it holds acceptors to add before and after the waiter's own, and members to replace. An
+overlay cannot remove an acceptor, but one that it puts before it with the same matcher decides
+first.
 """
 
 from __future__ import annotations
@@ -15,27 +16,27 @@ from typing import Any
 from ..arguments import unknown
 from ..engine.model import Acceptor, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
-from .smithy import (
+from .parsing import (
     Place,
     parse_acceptor,
     parse_delay,
     parse_tags,
     parse_typed,
     require_mapping,
-    shapes_with,
 )
+from .smithy import shapes_with
 
 OVERLAY = "boto.waiters#overlay"
 
 MEMBERS = ("prepend", "append", "minDelay", "maxDelay", "documentation", "deprecated", "tags")
 
-# As waiters-2 has names, too.
+# Names of waiters-2 are allowed too.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaiterOverlay:
-    """Changes to one waiter of one operation; None where nothing changes."""
+    """Changes to one waiter of one operation. A member that is None changes nothing."""
 
     name: str
     operation: str
@@ -47,15 +48,20 @@ class WaiterOverlay:
     deprecated: bool | None = None
     tags: tuple[str, ...] | None = None
     service: str | None = None
-    """What tells the service, as of a definition."""
+    """The service, as in `WaiterDefinition.service`."""
     source: str = field(default="", compare=False)
     """The file (or kind of place) it was read from, for messages."""
 
+    def __hash__(self) -> int:
+        """Hash what identifies the overlay; hashing its acceptors would take longer."""
+        return hash((self.service, self.operation, self.name))
+
     def applied_to(self, definition: WaiterDefinition) -> WaiterDefinition:
-        """The changed waiter.
+        """Return the changed waiter.
 
         Raises:
-            WaiterDefinitionError: the waiter polls another operation, or its delays would cross.
+            WaiterDefinitionError: the waiter polls another operation, or its minDelay would be
+                more than its maxDelay.
         """
         if definition.operation != self.operation:
             raise self.refuse(f"the waiter polls {definition.operation}, not {self.operation}")
@@ -74,22 +80,22 @@ class WaiterOverlay:
         return changed
 
     def refuse(self, problem: str) -> WaiterDefinitionError:
-        """The error that names file and waiter."""
+        """Return an error that names the file and the waiter."""
         return WaiterDefinitionError(f"{OVERLAY}: {problem}", source=self.source, waiter=self.name)
 
 
 Layer = WaiterDefinition | WaiterOverlay
-"""What a place can have for a waiter: all of it, or changes."""
+"""A definition of a waiter, or changes to one."""
 
 
 def parse_overlays(
     model: Mapping[str, Any], *, source: str, service: str | None = None
 ) -> list[WaiterOverlay]:
-    """The overlays of a Smithy model in JSON AST form; see `smithy.parse_model`.
+    """Parse the overlays of a Smithy model in JSON AST form; see `smithy.parse_model`.
 
     Raises:
-        WaiterDefinitionError: an overlay has an unknown member, changes nothing, or has one that
-            breaks a rule of the specification.
+        WaiterDefinitionError: an overlay changes nothing, has an unknown member, or has a member
+            that breaks a rule of the specification.
     """
     place = Place(source)
     shapes = require_mapping(model.get("shapes", {}), "shapes", place)
@@ -106,7 +112,9 @@ def _overlay(body: Any, operation: str, service: str | None, place: Place) -> Wa
         raise place.error("a waiter name is alphanumeric")
     overlay = require_mapping(body, "an overlay", place)
     for member in overlay:
-        _require_known(member, place)
+        # Unknown members of the specification's own traits may be new; those of ours are mistakes.
+        if member not in MEMBERS:
+            raise place.error(f"an overlay: {unknown(str(member)[:40], MEMBERS, 'member')}")
     if not overlay:
         raise place.error(f"an overlay has one of {', '.join(MEMBERS)}")
     given: dict[str, Any] = {}
@@ -127,12 +135,6 @@ def _overlay(body: Any, operation: str, service: str | None, place: Place) -> Wa
         source=place.source,
         **given,
     )
-
-
-def _require_known(member: Any, place: Place) -> None:
-    # In the specification's own traits an unknown member may be a newer one; not in ours.
-    if member not in MEMBERS:
-        raise place.error(f"an overlay: {unknown(str(member)[:40], MEMBERS, 'member')}")
 
 
 def _acceptors(overlay: Mapping[str, Any], member: str, place: Place) -> tuple[Acceptor, ...]:

@@ -1,35 +1,33 @@
 """Smithy JSON AST to definitions; refuses what the specification forbids.
 
-Read are `smithy.waiters#waitable` traits on `operation` shapes and in `apply` statements. Members
-that the specification does not know are passed over, as the reference loader only warns of them.
+The trait `smithy.waiters#waitable` is read on `operation` shapes and in `apply` statements.
+Members that the specification does not know are ignored, as by Smithy's own loader, which only
+warns about them.
 """
 
 from __future__ import annotations
 
-import enum
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeVar, cast
-
-import jmespath
+from typing import Any, NamedTuple
 
 from ..engine.model import (
     DEFAULT_MAX_DELAY,
     DEFAULT_MIN_DELAY,
     Acceptor,
-    AcceptorState,
-    ErrorTypeMatcher,
-    InputOutputMatcher,
-    Matcher,
     OutputMatcher,
-    PathComparator,
-    PathMatcher,
-    SuccessMatcher,
     WaiterDefinition,
 )
-from ..exceptions import WaiterDefinitionError
+from .parsing import (
+    Place,
+    parse_delay,
+    parse_tags,
+    parse_typed,
+    read_acceptor,
+    require_acceptor_rules,
+    require_mapping,
+    require_success,
+)
 
 WAITABLE = "smithy.waiters#waitable"
 SERVICE_TRAIT = "aws.api#service"
@@ -38,88 +36,19 @@ UNIT = "smithy.api#Unit"
 
 WAITER_NAME_PROBLEM = "a waiter name is UpperCamelCase and alphanumeric"
 
-MAX_INTEGER = 2**31 - 1
-"""The largest value of Smithy's type integer."""
-
-MAX_EXPRESSION_DEPTH = 200
-"""Nested parts of an expression; beyond it, evaluating could use up Python's stack."""
-
-MAX_EXPRESSION_LENGTH = 10_000
-"""Characters. The longest of AWS's own has 160; beyond this only parser bombs are to be had."""
-
-EnumT = TypeVar("EnumT", bound=enum.Enum)
-PartT = TypeVar("PartT")
-
 _WAITER_NAME = re.compile(r"[A-Z]+[A-Za-z0-9]*\Z")
 _SHAPE_ID = re.compile(r"[A-Za-z_][\w.]*#[A-Za-z_]\w*\Z")
-
-
-class RuleError(WaiterDefinitionError):
-    """A definition breaks a rule, whose id in Smithy's validator is `rule`."""
-
-    rule: str = "Model"
-
-
-class Place:
-    """Where in a document the parser is, and what becomes of a problem there.
-
-    Args:
-        source: the file, or what stands for it.
-        waiter: the waiter's name, in one.
-        acceptor: the index of the acceptor, in one.
-        problems: where problems are collected; by default the first problem is raised.
-    """
-
-    def __init__(
-        self,
-        source: str,
-        waiter: str | None = None,
-        acceptor: int | None = None,
-        problems: list[RuleError] | None = None,
-    ) -> None:
-        self.source = source
-        self.waiter = waiter
-        self.acceptor = acceptor
-        self.problems = problems
-
-    def in_waiter(self, name: str) -> Place:
-        """The place of a waiter in this document."""
-        return Place(self.source, name, None, self.problems)
-
-    def in_acceptor(self, index: int) -> Place:
-        """The place of an acceptor of this waiter."""
-        return Place(self.source, self.waiter, index, self.problems)
-
-    def error(self, problem: str, rule: str = "Model") -> RuleError:
-        """The error that names this place."""
-        error = RuleError(problem, source=self.source, waiter=self.waiter, acceptor=self.acceptor)
-        error.rule = rule
-        return error
-
-    def attempt(self, parse: Callable[..., PartT], *args: Any, **options: Any) -> PartT:
-        """Return the part that a function parses at this place.
-
-        Where problems are collected, a part with a problem becomes None, and the parts beside it
-        are parsed all the same.
-        """
-        try:
-            return parse(*args, place=self, **options)
-        except RuleError as error:
-            if self.problems is None:
-                raise
-            self.problems.append(error)
-            return cast("PartT", None)
 
 
 def parse_model(
     model: Mapping[str, Any], *, source: str, service: str | None = None
 ) -> list[WaiterDefinition]:
-    """The waiters of a Smithy model in JSON AST form.
+    """Parse the waiters of a Smithy model in JSON AST form.
 
     Args:
-        model: the model; its waiters' names must be unique without regard to case.
-        source: what messages call it.
-        service: the service, where neither the model nor an AWS namespace tells it.
+        model: the model; the names of its waiters must differ by more than case.
+        source: the file that error messages name.
+        service: the service, if neither the model nor an AWS namespace names it.
 
     Raises:
         WaiterDefinitionError: the model breaks a rule of the specification.
@@ -140,29 +69,20 @@ def parse_model(
     return definitions
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadWaiter:
-    """A waiter of a document that is known to be right; its acceptors are parsed when asked for."""
+class UnreadWaiter(NamedTuple):
+    """A waiter that is parsed when it is asked for."""
 
     name: str
     operation: str
     service: str | None
-    read: Callable[[], WaiterDefinition]
+    source: str
+    body: Any
+    parse: Callable[..., WaiterDefinition]
 
-
-def unread_waiters(model: Mapping[str, Any], *, source: str) -> Iterator[UnreadWaiter]:
-    """The waiters of `apply` statements, nothing of which is checked."""
-    for found in shapes_with(WAITABLE, model["shapes"], Place(source), None):
-        for name, body in found.waiters.items():
-            read = partial(
-                parse_waiter,
-                name,
-                body,
-                operation=found.operation,
-                source=source,
-                service=found.service,
-            )
-            yield UnreadWaiter(name, found.operation, found.service, read)
+    def read(self) -> WaiterDefinition:
+        """Parse the waiter."""
+        name, operation, service, source, body, parse = self
+        return parse(name, body, operation=operation, source=source, service=service)
 
 
 def parse_waiter(
@@ -173,7 +93,7 @@ def parse_waiter(
     source: str,
     service: str | None = None,
 ) -> WaiterDefinition:
-    """One waiter of a `waitable` trait.
+    """Parse one waiter of a `waitable` trait.
 
     Raises:
         WaiterDefinitionError: the waiter breaks a rule of the specification.
@@ -187,7 +107,7 @@ def parse_waiter(
 def read_waiter(
     name: str, body: Any, place: Place, *, operation: str, service: str | None = None
 ) -> WaiterDefinition:
-    """One waiter of the right form; `require_waiter_rules` checks what its values mean."""
+    """Parse the form of one waiter; `require_waiter_rules` checks its values."""
     place.attempt(_require_name, name)
     waiter = require_mapping(body, "a waiter", place)
     return WaiterDefinition(
@@ -205,7 +125,7 @@ def read_waiter(
 
 
 def require_waiter_rules(definition: WaiterDefinition, place: Place) -> None:
-    """Refuse a waiter of the right form whose values break a rule."""
+    """Refuse a waiter whose values break a rule."""
     for index, acceptor in enumerate(definition.acceptors):
         require_acceptor_rules(acceptor, place.in_acceptor(index))
     require_success(definition.acceptors, place)
@@ -231,60 +151,23 @@ def _read_acceptors(waiter: Mapping[str, Any], place: Place) -> tuple[Acceptor, 
     )
 
 
-def require_success(acceptors: tuple[Acceptor, ...], place: Place) -> None:
-    """Refuse a waiter that could never succeed."""
-    if not any(acceptor.state is AcceptorState.SUCCESS for acceptor in acceptors):
-        raise place.error("at least one acceptor must have the state success")
-
-
-def require_expression(path: Any, place: Place, member: str = "path") -> str:
-    """Refuse what is no JMESPath expression, or too long to be an honest one."""
-    if not isinstance(path, str):
-        raise place.error(f"{member} must be a string, not {_kind(path)}")
-    if len(path) > MAX_EXPRESSION_LENGTH:
-        raise place.error(f"{member} is longer than {MAX_EXPRESSION_LENGTH} characters")
-    try:
-        tree = jmespath.compile(path).parsed
-    # jmespath raises RecursionError and builtin errors beside its own.
-    except Exception as error:
-        raise place.error(
-            f"{member} {path[:80]!r} is not a JMESPath expression: {error}"
-        ) from error
-    if _depth(tree) > MAX_EXPRESSION_DEPTH:
-        raise place.error(f"{member} is nested more than {MAX_EXPRESSION_DEPTH} deep")
-    return path
-
-
-def _depth(tree: Any) -> int:
-    """The depth of an expression's tree, found without recursion."""
-    deepest, rest = 0, [(tree, 1)]
-    while rest:
-        node, depth = rest.pop()
-        deepest = max(deepest, depth)
-        # The bounds of a slice are numbers, or nothing, among its children.
-        children = node.get("children", ()) if isinstance(node, Mapping) else ()
-        rest += [(child, depth + 1) for child in children]
-    return deepest
-
-
-@dataclass(frozen=True, slots=True)
-class Traited:
-    """A shape with a trait of waiters, and what its id tells."""
+class OperationWaiters(NamedTuple):
+    """An operation or `apply` statement with a trait of waiters."""
 
     shape: Mapping[str, Any]
     operation: str
     service: str | None
     waiters: Mapping[str, Any]
-    """The value of the trait, by the names of waiters."""
+    """The value of the trait, by waiter name."""
 
 
 def shapes_with(
     trait: str, shapes: Mapping[str, Any], place: Place, service: str | None
-) -> Iterator[Traited]:
-    """The operations of a model, and `apply` statements, that have a trait of waiters.
+) -> Iterator[OperationWaiters]:
+    """Yield the operations and `apply` statements that have a trait of waiters.
 
     Raises:
-        WaiterDefinitionError: something else has it, or it has no waiter.
+        WaiterDefinitionError: another shape has the trait, or the trait has no waiter.
     """
     sdk_id = _sdk_id_of(shapes, place)
     for shape_id, body in shapes.items():
@@ -295,21 +178,32 @@ def shapes_with(
         if trait not in traits:
             continue
         if shape.get("type") not in ("operation", "apply"):
-            raise place.error(f"{trait} on {shape_id}, which is no operation")
+            raise place.error(f"{trait} on {shape_id}, which is not an operation")
         if not _SHAPE_ID.match(shape_id):
-            raise place.error(f"{shape_id!r} is no absolute shape id")
+            raise place.error(f"{shape_id!r} is not an absolute shape id")
         waiters = require_mapping(traits[trait], f"{trait} of {shape_id}", place)
         if not waiters:
             raise place.error(f"{trait} of {shape_id} has no waiter")
         namespace, _, operation = shape_id.partition("#")
-        told = (
-            namespace.removeprefix(AWS_NAMESPACE) if namespace.startswith(AWS_NAMESPACE) else None
-        )
-        yield Traited(shape, operation, sdk_id or told or service, waiters)
+        is_aws = namespace.startswith(AWS_NAMESPACE)
+        by_namespace = namespace.removeprefix(AWS_NAMESPACE) if is_aws else None
+        yield OperationWaiters(shape, operation, sdk_id or by_namespace or service, waiters)
+
+
+def _sdk_id_of(shapes: Mapping[str, Any], place: Place) -> str | None:
+    """Return the SDK id of the model's service; None unless the model has exactly one."""
+    ids = []
+    for shape_id, shape in shapes.items():
+        if isinstance(shape, Mapping) and shape.get("type") == "service":
+            traits = require_mapping(shape.get("traits", {}), f"the traits of {shape_id}", place)
+            trait = traits.get(SERVICE_TRAIT)
+            if isinstance(trait, Mapping):
+                ids.append(trait.get("sdkId"))
+    return ids[0] if len(ids) == 1 and isinstance(ids[0], str) else None
 
 
 def _waiters_of(
-    found: Traited, shapes: Mapping[str, Any], place: Place
+    found: OperationWaiters, shapes: Mapping[str, Any], place: Place
 ) -> Iterator[WaiterDefinition]:
     for name, body in found.waiters.items():
         definition = parse_waiter(
@@ -323,7 +217,7 @@ def _waiters_of(
 def _check_operation(
     definition: WaiterDefinition, shape: Mapping[str, Any], shapes: Mapping[str, Any], place: Place
 ) -> None:
-    """What only a whole operation can show: an output to match on, and no event stream."""
+    """Check the rules that need the operation: an output to match on, and no event stream."""
     targets = {
         member: _target(shape.get(member)) for member in ("input", "output") if member in shape
     }
@@ -343,160 +237,10 @@ def _check_operation(
 
 
 def _shape(shapes: Mapping[str, Any], shape_id: str, place: Place) -> Mapping[str, Any]:
-    """The shape of this id; empty where the model does not have it."""
+    """Return the shape with this id; an empty one if the model does not have it."""
     return require_mapping(shapes.get(shape_id, {}), f"shape {shape_id}", place)
 
 
 def _target(member: Any) -> str:
     target = member.get("target") if isinstance(member, Mapping) else None
     return target if isinstance(target, str) else UNIT
-
-
-def _sdk_id_of(shapes: Mapping[str, Any], place: Place) -> str | None:
-    """The SDK id of the one service of the model, if it has one."""
-    ids = []
-    for shape_id, shape in shapes.items():
-        if isinstance(shape, Mapping) and shape.get("type") == "service":
-            traits = require_mapping(shape.get("traits", {}), f"the traits of {shape_id}", place)
-            trait = traits.get(SERVICE_TRAIT)
-            if isinstance(trait, Mapping):
-                ids.append(trait.get("sdkId"))
-    return ids[0] if len(ids) == 1 and isinstance(ids[0], str) else None
-
-
-def parse_acceptor(body: Any, place: Place) -> Acceptor:
-    """One acceptor."""
-    acceptor = read_acceptor(body, place)
-    require_acceptor_rules(acceptor, place)
-    return acceptor
-
-
-def read_acceptor(body: Any, place: Place) -> Acceptor:
-    """One acceptor of the right form; `require_acceptor_rules` checks what its values mean."""
-    acceptor = require_mapping(body, "an acceptor", place)
-    has_message = "message" in acceptor
-    return Acceptor(
-        state=place.attempt(_enum, AcceptorState, acceptor.get("state"), "state"),
-        matcher=place.attempt(_matcher, acceptor.get("matcher")),
-        message=place.attempt(_string, acceptor, "message") if has_message else None,
-    )
-
-
-def require_acceptor_rules(acceptor: Acceptor, place: Place) -> None:
-    """Refuse an acceptor of the right form whose values break a rule."""
-    match acceptor.matcher:
-        case OutputMatcher(matcher=matcher) | InputOutputMatcher(matcher=matcher):
-            require_expression(matcher.path, place)
-            is_boolean = matcher.comparator is PathComparator.BOOLEAN_EQUALS
-            if is_boolean and matcher.expected not in ("true", "false"):
-                raise place.error(
-                    f'booleanEquals expects "true" or "false", not {matcher.expected!r}'
-                )
-    if acceptor.message is not None:
-        if acceptor.state is not AcceptorState.FAILURE:
-            raise place.error("message is for acceptors with the state failure")
-        require_expression(acceptor.message, place, "message")
-
-
-def _matcher(body: Any, place: Place) -> Matcher:
-    union = require_mapping(body, "matcher", place)
-    if len(union) != 1:
-        names = ", ".join(sorted(str(name) for name in union))
-        raise place.error(f"matcher must have exactly one member, not {len(union)} ({names})")
-    [(kind, value)] = union.items()
-    match kind:
-        case "output":
-            return OutputMatcher(_path_matcher(value, place))
-        case "inputOutput":
-            return InputOutputMatcher(_path_matcher(value, place))
-        case "success":
-            if not isinstance(value, bool):
-                raise place.error(f"success must be true or false, not {_kind(value)}")
-            return SuccessMatcher(value)
-        case "errorType":
-            if not isinstance(value, str) or not value.rpartition("#")[2]:
-                raise place.error("errorType must be the name of an error")
-            return ErrorTypeMatcher(value)
-        case _:
-            raise place.error(
-                f"unknown matcher {kind!r} (output, inputOutput, success and errorType are known)",
-                f"TraitValue.UnknownMember.smithy.waiters#Matcher.{kind}",
-            )
-
-
-def _path_matcher(body: Any, place: Place) -> PathMatcher:
-    matcher = require_mapping(body, "a path matcher", place)
-    return PathMatcher(
-        path=place.attempt(_string, matcher, "path"),
-        expected=place.attempt(_string, matcher, "expected"),
-        comparator=place.attempt(_enum, PathComparator, matcher.get("comparator"), "comparator"),
-    )
-
-
-def _string(body: Mapping[str, Any], member: str, place: Place) -> str:
-    value = body.get(member)
-    if not isinstance(value, str):
-        raise place.error(f"{member} must be a string, not {_kind(value)}")
-    return value
-
-
-def parse_delay(waiter: Mapping[str, Any], member: str, default: int, place: Place) -> int:
-    """A delay of a waiter, in seconds."""
-    value = waiter.get(member, default)
-    if isinstance(value, bool) or not isinstance(value, int):
-        rule = "TraitValue" if isinstance(value, float) else "Model"
-        raise place.error(f"{member} must be a whole number of seconds, not {_kind(value)}", rule)
-    if value < 1:
-        rule = "TraitValue.Target.InvalidRange"
-        raise place.error(f"{member} must be at least 1, not {value}", rule)
-    if value > MAX_INTEGER:
-        raise place.error(f"{member} must be at most {MAX_INTEGER}", "TraitValue")
-    return value
-
-
-def parse_tags(tags: Any, place: Place) -> tuple[str, ...]:
-    """The tags of a waiter."""
-    if not isinstance(tags, list) or not all(isinstance(tag, str) and tag for tag in tags):
-        has_strings = isinstance(tags, list) and all(isinstance(tag, str) for tag in tags)
-        rule = "TraitValue" if has_strings else "Model"
-        raise place.error("tags must be a list of non-empty strings", rule)
-    return tuple(tags)
-
-
-def parse_typed(
-    waiter: Mapping[str, Any], member: str, kind: type, *, default: Any, place: Place
-) -> Any:
-    """A member of a waiter that has one type."""
-    value = waiter.get(member, default)
-    if not isinstance(value, kind):
-        raise place.error(f"{member} must be a {kind.__name__}, not {_kind(value)}")
-    return value
-
-
-def _enum(kind: type[EnumT], value: Any, member: str, place: Place) -> EnumT:
-    known = [item.value for item in kind]
-    if not isinstance(value, str) or value not in known:
-        raise place.error(f"{member} must be one of {', '.join(known)}, not {_shown(value)}")
-    return kind(value)
-
-
-def require_mapping(value: Any, what: str, place: Place) -> Mapping[str, Any]:
-    """Refuse what is no object."""
-    if not isinstance(value, Mapping):
-        raise place.error(f"{what} must be an object, not {_kind(value)}")
-    return value
-
-
-def _shown(value: Any) -> str:
-    return repr(value[:40]) if isinstance(value, str) else _kind(value)
-
-
-def _kind(value: Any) -> str:
-    """The JSON name of a value's type: values themselves are not quoted."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "a boolean"
-    return {int: "a number", float: "a number", str: "a string", list: "a list"}.get(
-        type(value), "an object"
-    )

@@ -38,12 +38,13 @@ from ..engine.model import (
     SuccessMatcher,
     WaiterDefinition,
 )
-from .smithy import MAX_INTEGER, Place, require_expression, require_success
+from .parsing import MAX_INTEGER, Place, require_expression, require_success
+from .smithy import UnreadWaiter
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 
 STATE_OF_NO_EFFECT = "error"
-"""A state that botocore does not know and treats as `retry`."""
+"""A state that botocore's loop ignores: see above."""
 
 _COMPARATORS = {
     "path": PathComparator.STRING_EQUALS,
@@ -62,31 +63,53 @@ def convert_model(
     service: str | None = None,
     is_botocores: bool = False,
 ) -> list[WaiterDefinition]:
-    """Return the waiters of a `waiters-2` document.
+    """Convert the waiters of a `waiters-2` document.
 
     Args:
         model: the document.
-        source: the name of the document in messages.
+        source: the file that error messages name.
         service: the botocore name of the service, if it is known.
         is_botocores: whether the document is botocore's own data, whose fixed delays become a
             range; those of a user's document are kept.
 
     Raises:
-        WaiterDefinitionError: the document does not have that form, or a waiter cannot succeed.
+        WaiterDefinitionError: the document is not of this form, or a waiter can never succeed.
+    """
+    unread = unread_waiters2(model, source=source, service=service, is_botocores=is_botocores)
+    return [waiter.read() for waiter in unread]
+
+
+def unread_waiters2(
+    model: Mapping[str, Any],
+    *,
+    source: str,
+    service: str | None = None,
+    is_botocores: bool = False,
+) -> list[UnreadWaiter]:
+    """Return the waiters of a `waiters-2` document, each converted when it is asked for.
+
+    Raises:
+        WaiterDefinitionError: the document is not of this form.
     """
     waiters = model.get("waiters")
     if not isinstance(waiters, Mapping):
         raise Place(source).error("waiters must be an object")
     complete = {name: body for name, body in waiters.items() if not is_template(body)}
-    definitions = [
-        _convert(name, body, Place(source, name), service=service)
+    return [
+        UnreadWaiter(
+            name,
+            str(body.get("operation")) if isinstance(body, Mapping) else "",
+            service,
+            source,
+            body,
+            _convert_botocores if is_botocores else _convert,
+        )
         for name, body in (complete or waiters).items()
     ]
-    return [_with_range(each) for each in definitions] if is_botocores else definitions
 
 
 def is_template(body: Any) -> bool:
-    """Return whether a waiter has no acceptors yet."""
+    """Return whether a waiter is a template: it has no acceptors yet."""
     return isinstance(body, Mapping) and "acceptors" not in body
 
 
@@ -99,11 +122,17 @@ def without_status(
 ) -> WaiterDefinition:
     """Replace `status` matchers by matchers of the specification.
 
-    200 is any response; 404 of a HEAD request, which has no body to name the error, is
-    `NotFound`; any other is the operation's one error with that status. Other `status` matchers
-    are kept if `keep_others`, for the package's own use, and left out if the result must be
-    Smithy.
+    200 is any response. 404 of a HEAD request, whose response has no body to name the error, is
+    `NotFound`. Any other status is the operation's error with that status, if it has exactly one.
+
+    Args:
+        definition: the waiter.
+        is_head: whether the operation is a HEAD request.
+        errors_with_status: returns the names of the operation's errors with a status.
+        keep_others: keep the `status` matchers that cannot be replaced. They are not valid Smithy.
     """
+    if not any(isinstance(acceptor.matcher, StatusMatcher) for acceptor in definition.acceptors):
+        return definition
 
     def converted(acceptor: Acceptor) -> Acceptor | None:
         if not isinstance(acceptor.matcher, StatusMatcher):
@@ -141,7 +170,7 @@ def to_waiters2(definition: WaiterDefinition) -> dict[str, Any]:
 
 
 def acceptor_to_waiters2(acceptor: Acceptor) -> dict[str, Any] | None:
-    """Return an acceptor in botocore's form; None if it matches the input, as botocore cannot."""
+    """Return one acceptor in botocore's form; None if it matches on the input."""
     match acceptor.matcher:
         case OutputMatcher(matcher=path_matcher):
             is_boolean = path_matcher.comparator is PathComparator.BOOLEAN_EQUALS
@@ -163,13 +192,19 @@ def acceptor_to_waiters2(acceptor: Acceptor) -> dict[str, Any] | None:
     return {"state": acceptor.state.value, **matcher}
 
 
-def _convert(name: Any, body: Any, place: Place, *, service: str | None) -> WaiterDefinition:
+def _convert_botocores(name: Any, body: Any, **about: Any) -> WaiterDefinition:
+    return _with_range(_convert(name, body, **about))
+
+
+def _convert(
+    name: Any, body: Any, *, operation: str, source: str, service: str | None
+) -> WaiterDefinition:
+    place = Place(source, name)
     if not isinstance(name, str) or not _NAME.match(name):
         raise place.error("a waiter name is alphanumeric")
     if not isinstance(body, Mapping):
         raise place.error("a waiter must be an object")
-    operation = body.get("operation")
-    if not isinstance(operation, str) or not operation:
+    if not operation or not isinstance(body.get("operation"), str):
         raise place.error("operation must be the name of an operation")
     delay = _whole_seconds(body.get("delay"), place)
     acceptors = body.get("acceptors")

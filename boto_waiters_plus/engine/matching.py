@@ -1,8 +1,7 @@
-"""Acceptors against one attempt (steps 3 and 4 of section "Waiter workflow").
+"""Matching of acceptors against one attempt (steps 3 and 4 of section "Waiter workflow").
 
-A waiter is compiled once: each distinct expression once, whatever the number of acceptors that
-use it. A look then evaluates each distinct expression at most once, and only as far as the first
-acceptor that matches needs it.
+A waiter's distinct expressions are compiled once. Each is evaluated at most once per attempt, and
+only if an acceptor needs it before another one has matched.
 """
 
 from __future__ import annotations
@@ -11,7 +10,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from .expressions import compiled
+import jmespath
+
 from .model import (
     Acceptor,
     ErrorTypeMatcher,
@@ -24,7 +24,7 @@ from .model import (
 
 
 class _Unusable:
-    """The value of an expression that cannot be evaluated on this document."""
+    """The value of an expression that cannot be evaluated on the response."""
 
     def __repr__(self) -> str:
         return "<not evaluable>"
@@ -64,21 +64,22 @@ _COMPARE: dict[PathComparator, Callable[[Any, str], bool]] = {
 
 @dataclass(slots=True)
 class Match:
-    """What one attempt gave: the acceptor that matched, if any, and what its path gave."""
+    """The acceptor that matched, if any, and the values of its expressions."""
 
     index: int | None
     observed: Any = None
+    """The value of its path; without a match the state seen."""
     message: Any = None
-    """The value of the matched acceptor's `message` expression."""
+    """The value of its `message` expression."""
     problems: tuple[str, ...] = ()
-    """Expressions that could not be evaluated on this response, each with the reason."""
+    """The expressions that could not be evaluated, each with the reason."""
 
 
 NO_MATCH: Final = Match(None)
 
 
-class _Look:
-    """The documents of one response and the values already computed on them."""
+class _Response:
+    """One response and the values already computed on it."""
 
     __slots__ = ("input", "output", "problems", "status", "values")
 
@@ -91,37 +92,41 @@ class _Look:
 
 
 class _Expression:
-    """One compiled JMESPath expression on the output, or on input and output."""
+    """A compiled JMESPath expression on the output, or on input and output."""
 
-    __slots__ = ("_function", "key", "of_both")
+    __slots__ = ("_search", "key", "of_both")
 
     def __init__(self, kind: str, path: str) -> None:
         self.key = (kind, path)
         self.of_both = kind == "inputOutput"
-        self._function = compiled(path)
+        self._search = jmespath.compile(path).search
 
-    def value(self, look: _Look) -> Any:
-        values = look.values
+    def value(self, response: _Response) -> Any:
+        values = response.values
         if self not in values:
-            values[self] = self._evaluate(look)
+            values[self] = self._evaluate(response)
         return values[self]
 
-    def _evaluate(self, look: _Look) -> Any:
-        document = {"input": look.input, "output": look.output} if self.of_both else look.output
+    def _evaluate(self, response: _Response) -> Any:
+        document = (
+            {"input": response.input, "output": response.output}
+            if self.of_both
+            else response.output
+        )
         try:
-            return self._function(document)
-        # jmespath raises builtin TypeError and RecursionError beside errors of its own.
+            return self._search(document)
+        # jmespath lets TypeError, RecursionError and other builtin errors through.
         except Exception as error:
-            # The type only: the text of a jmespath error quotes the value it stumbled on.
-            look.problems.append(f"{self.key[1]} ({type(error).__name__})")
+            # The text of a jmespath error quotes the value, which may be secret.
+            response.problems.append(f"{self.key[1]} ({type(error).__name__})")
             return UNUSABLE
 
 
-_Test = Callable[[_Look], bool]
+_Test = Callable[[_Response], bool]
 
 
 class _ErrorSeen(NamedTuple):
-    """What tells one error from another."""
+    """The names and the status of an error."""
 
     names: Collection[str]
     status: int | None
@@ -131,7 +136,7 @@ _ErrorTest = Callable[[_ErrorSeen], bool]
 
 
 class Matching:
-    """The compiled acceptors of one waiter; safe to share between threads."""
+    """The compiled acceptors of a waiter. Threads may share it."""
 
     def __init__(self, acceptors: Sequence[Acceptor]) -> None:
         self._expressions: dict[tuple[str, str], _Expression] = {}
@@ -142,7 +147,7 @@ class Matching:
         for acceptor in acceptors:
             self._add(acceptor)
         self._states = tuple(dict.fromkeys(path for path in self._paths if path is not None))
-        # An error has nothing to tell but which acceptor took it.
+        # A match of an error has no values.
         self._of_errors = tuple(Match(index) for index in range(len(self._tests)))
 
     @property
@@ -153,15 +158,15 @@ class Matching:
     def match_response(
         self, output: Any, input: Mapping[str, Any] | None = None, *, status: int | None = None
     ) -> Match:
-        """Check a response; `output` and `input` are in the JMESPath data model already."""
-        look = _Look(output, input, status)
+        """Match a response; `output` and `input` must be in the JMESPath data model."""
+        response = _Response(output, input, status)
         for index, test in enumerate(self._tests):
-            if test is not None and test(look):
-                return self._matched(index, look)
-        return Match(None, self._seen(look), problems=tuple(look.problems))
+            if test is not None and test(response):
+                return self._matched(index, response)
+        return Match(None, self._seen(response), problems=tuple(response.problems))
 
     def match_error(self, names: Collection[str], *, status: int | None = None) -> Match:
-        """Check an error that is known by any of `names`."""
+        """Match an error with any of these names."""
         seen = _ErrorSeen(names, status)
         for index, test in enumerate(self._error_tests):
             if test is not None and test(seen):
@@ -197,19 +202,19 @@ class Matching:
             self._expressions[key] = _Expression(kind, path)
         return self._expressions[key]
 
-    def _matched(self, index: int, look: _Look) -> Match:
+    def _matched(self, index: int, response: _Response) -> Match:
         path, message = self._paths[index], self._messages[index]
         return Match(
             index,
-            None if path is None else path.value(look),
-            None if message is None else _known(message.value(look)),
-            tuple(look.problems),
+            None if path is None else path.value(response),
+            None if message is None else _known(message.value(response)),
+            tuple(response.problems),
         )
 
-    def _seen(self, look: _Look) -> Any:
-        """What a person would call the state: the first path that gave anything."""
+    def _seen(self, response: _Response) -> Any:
+        """Return the state seen: the value of the first path that has one."""
         for path in self._states:
-            value = _known(path.value(look))
+            value = _known(path.value(response))
             if value is not None and value != []:
                 return value
         return None
@@ -217,10 +222,10 @@ class Matching:
 
 def _path_test(expression: _Expression, matcher: PathMatcher) -> _Test:
     compare, expected = _COMPARE[matcher.comparator], matcher.expected
-    return lambda look: compare(expression.value(look), expected)
+    return lambda response: compare(expression.value(response), expected)
 
 
-def _status_test(status: int) -> Callable[[_Look | _ErrorSeen], bool]:
+def _status_test(status: int) -> Callable[[_Response | _ErrorSeen], bool]:
     return lambda seen: seen.status == status
 
 
@@ -228,7 +233,7 @@ def _named(name: str) -> _ErrorTest:
     return lambda seen: name in seen.names
 
 
-def _any(_: _Look | _ErrorSeen) -> bool:
+def _any(_: _Response | _ErrorSeen) -> bool:
     return True
 
 

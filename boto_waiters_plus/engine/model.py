@@ -1,7 +1,6 @@
-"""Definitions as the specification words them: waiters, acceptors, matchers.
+"""Waiters, acceptors and matchers, in the terms of the specification.
 
-Parsing and its error messages live in `definitions`; objects of this module are
-already valid.
+The package `definitions` parses and validates them; the objects of this module are valid.
 """
 
 from __future__ import annotations
@@ -35,14 +34,14 @@ class PathComparator(str, enum.Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathMatcher:
-    """A JMESPath expression, what it shall give, and how the two are compared."""
+    """A JMESPath expression, the expected value, and how the two are compared."""
 
     path: str
     expected: str
     comparator: PathComparator
 
     def describe(self) -> str:
-        """The matcher in words."""
+        """Describe the matcher in words."""
         match self.comparator:
             case PathComparator.ALL_STRING_EQUALS:
                 return f"every {self.path} is {self.expected!r}"
@@ -54,7 +53,7 @@ class PathMatcher:
                 return f"{self.path} is {self.expected!r}"
 
     def to_json(self) -> dict[str, Any]:
-        """The Smithy form of this structure."""
+        """Return the Smithy form of this structure."""
         return {
             "path": self.path,
             "expected": self.expected,
@@ -69,11 +68,11 @@ class OutputMatcher:
     matcher: PathMatcher
 
     def describe(self) -> str:
-        """The matcher in words."""
+        """Describe the matcher in words."""
         return self.matcher.describe()
 
     def to_json(self) -> dict[str, Any]:
-        """The Smithy form of this matcher."""
+        """Return the Smithy form of this matcher."""
         return {"output": self.matcher.to_json()}
 
 
@@ -84,11 +83,11 @@ class InputOutputMatcher:
     matcher: PathMatcher
 
     def describe(self) -> str:
-        """The matcher in words."""
+        """Describe the matcher in words."""
         return self.matcher.describe()
 
     def to_json(self) -> dict[str, Any]:
-        """The Smithy form of this matcher."""
+        """Return the Smithy form of this matcher."""
         return {"inputOutput": self.matcher.to_json()}
 
 
@@ -99,46 +98,46 @@ class SuccessMatcher:
     success: bool
 
     def describe(self) -> str:
-        """The matcher in words."""
+        """Describe the matcher in words."""
         return "the call succeeds" if self.success else "the call fails"
 
     def to_json(self) -> dict[str, Any]:
-        """The Smithy form of this matcher."""
+        """Return the Smithy form of this matcher."""
         return {"success": self.success}
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorTypeMatcher:
-    """Matches an error by name; of an absolute shape id only the name counts."""
+    """Matches an error by its name, ignoring the namespace of an absolute shape id."""
 
     error_type: str
 
     @property
     def name(self) -> str:
-        """The part that is compared: `com.amazonaws.s3#NotFound` is `NotFound`."""
+        """The name without its namespace: `NotFound` for `com.amazonaws.s3#NotFound`."""
         return self.error_type.rpartition("#")[2]
 
     def describe(self) -> str:
-        """The matcher in words."""
+        """Describe the matcher in words."""
         return f"the call fails with {self.name}"
 
     def to_json(self) -> dict[str, Any]:
-        """The Smithy form of this matcher."""
+        """Return the Smithy form of this matcher."""
         return {"errorType": self.error_type}
 
 
 @dataclass(frozen=True, slots=True)
 class StatusMatcher:
-    """Matches an HTTP status. Not of the specification: botocore's own waiters have it."""
+    """Matches an HTTP status. Only botocore's own waiters have it, not the specification."""
 
     status: int
 
     def describe(self) -> str:
-        """The matcher in words."""
+        """Describe the matcher in words."""
         return f"the HTTP status is {self.status}"
 
     def to_json(self) -> dict[str, Any]:
-        """A form of its own, so that a digest can be made; no Smithy tool reads it."""
+        """Return a form that only the digest uses: Smithy has none."""
         return {"status": self.status}
 
 
@@ -147,19 +146,19 @@ Matcher = OutputMatcher | InputOutputMatcher | SuccessMatcher | ErrorTypeMatcher
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acceptor:
-    """A matcher and the state it leads to."""
+    """A matcher and the state that it leads to."""
 
     state: AcceptorState
     matcher: Matcher
     message: str | None = None
-    """JMESPath on the output that gives the service's own reason (failure acceptors only)."""
+    """A JMESPath expression for the service's own reason (failure acceptors only)."""
 
     def describe(self) -> str:
-        """The acceptor in words, as messages and help quote it."""
+        """Describe the acceptor in words, for messages and help."""
         return f"{self.state.value} when {self.matcher.describe()}"
 
     def to_json(self) -> dict[str, Any]:
-        """The Smithy form of this structure."""
+        """Return the Smithy form of this structure."""
         body: dict[str, Any] = {"state": self.state.value, "matcher": self.matcher.to_json()}
         if self.message is not None:
             body["message"] = self.message
@@ -168,7 +167,7 @@ class Acceptor:
 
 @dataclass(frozen=True, slots=True)
 class MatchedAcceptor:
-    """Which acceptor decided a wait."""
+    """An acceptor that matched, as outcomes and errors carry it."""
 
     index: int
     text: str
@@ -179,8 +178,7 @@ class MatchedAcceptor:
 class WaiterDefinition:
     """One named waiter of one operation (section "Waiter structure").
 
-    Made by `load_definitions` or found in the catalog; `min_delay` and
-    `max_delay` are seconds.
+    `load_definitions` makes them from files. `min_delay` and `max_delay` are in seconds.
     """
 
     name: str
@@ -192,9 +190,13 @@ class WaiterDefinition:
     deprecated: bool = False
     tags: tuple[str, ...] = ()
     service: str | None = None
-    """What tells the service: a Smithy namespace, a service id or a botocore service name."""
+    """The service, by its Smithy namespace, service id or botocore name. None for any service."""
     source: str = field(default="", compare=False)
     """The file (or kind of place) the definition was read from, for messages."""
+
+    def __hash__(self) -> int:
+        """Hash what identifies the waiter; hashing its acceptors would take longer."""
+        return hash((self.service, self.operation, self.name))
 
     @property
     def states(self) -> tuple[AcceptorState, ...]:
@@ -203,17 +205,17 @@ class WaiterDefinition:
 
     @property
     def goal(self) -> str:
-        """What the waiter waits for, in words."""
-        wanted = [a.matcher.describe() for a in self.acceptors if a.state is AcceptorState.SUCCESS]
-        return " or ".join(dict.fromkeys(wanted))
+        """The matchers of the success acceptors, in words."""
+        texts = [a.matcher.describe() for a in self.acceptors if a.state is AcceptorState.SUCCESS]
+        return " or ".join(dict.fromkeys(texts))
 
     def matched(self, index: int) -> MatchedAcceptor:
-        """The acceptor of this index, as outcomes and errors carry it."""
+        """Return the acceptor with this index, as outcomes and errors carry it."""
         return MatchedAcceptor(index, self.acceptors[index].describe())
 
     @property
     def digest(self) -> str:
-        """Identifies what decides the course of a wait; stored with its state."""
+        """A hash of the operation and the acceptors, kept with the stored state of a wait."""
         text = json.dumps(
             [self.operation, [acceptor.to_json() for acceptor in self.acceptors]],
             sort_keys=True,
@@ -222,7 +224,7 @@ class WaiterDefinition:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:
-        """The value of the `smithy.waiters#waitable` trait for this waiter's name."""
+        """Return the value of the `smithy.waiters#waitable` trait for this waiter."""
         body: dict[str, Any] = {}
         if self.documentation:
             body["documentation"] = self.documentation

@@ -12,9 +12,9 @@ from botocore.docs.docstring import LazyLoadedDocstring
 from botocore.docs.method import document_model_driven_method
 from botocore.docs.utils import DocumentedShape
 
+from ..aws.bound_waiter import BoundWaiter
 from ..aws.client_kind import is_async
 from ..aws.client_waits import wait_on, wait_on_async
-from ..aws.service_waiters import BoundWaiter
 from ..engine.model import Acceptor, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from ..options import OPTION_NAMES

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..arguments import unknown
+from ..aws.bound_waiter import BoundWaiter
 from ..aws.client_kind import is_async
 from ..aws.client_waits import wait_on, wait_on_async
-from ..aws.service_waiters import BoundWaiter
 from ..engine.model import WaiterDefinition
 from ..outcome import WaiterOutcome
 from ..settings import Settings

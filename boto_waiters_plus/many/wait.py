@@ -8,9 +8,9 @@ from typing import Any
 from botocore.model import OperationModel
 
 from ..arguments import seconds
+from ..aws.bound_waiter import BoundWaiter
 from ..aws.client_waits import refuse_empty_id_list
 from ..aws.parameters import copied
-from ..aws.service_waiters import BoundWaiter
 from ..engine.model import WaiterDefinition
 from ..hooks.waits import find_waiter
 from ..options import NO_OPTIONS, WaitOptions, policy_for, split_options

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from botocore.model import ServiceModel
 
 from ..definitions.files import parse_document
-from ..definitions.smithy import RuleError
+from ..definitions.parsing import RuleError
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .acceptor_rules import check_acceptors

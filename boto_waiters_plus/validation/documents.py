@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..definitions.files import SUFFIXES, parse_json, read_text
-from ..definitions.smithy import Place
+from ..definitions.parsing import Place
 from ..exceptions import WaiterDefinitionError
 from .events import Finding, Location, Severity, ValidationEvent
 

@@ -16,7 +16,7 @@ from jmespath.exceptions import JMESPathError
 from jmespath.lexer import Lexer
 from jmespath.parser import Parser
 
-from ..definitions.smithy import MAX_EXPRESSION_LENGTH, Place, require_expression
+from ..definitions.parsing import MAX_EXPRESSION_LENGTH, Place, require_expression
 from ..exceptions import WaiterDefinitionError
 
 Token = Mapping[str, Any]

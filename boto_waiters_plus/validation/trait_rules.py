@@ -17,14 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..definitions.smithy import (
-    WAITABLE,
-    WAITER_NAME_PROBLEM,
-    Place,
-    RuleError,
-    read_waiter,
-    require_mapping,
-)
+from ..definitions.parsing import Place, RuleError, require_mapping
+from ..definitions.smithy import WAITABLE, WAITER_NAME_PROBLEM, read_waiter
 from ..engine.model import WaiterDefinition
 from .documents import Target
 from .events import Severity, ValidationEvent

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from botocore.model import Shape
 
-from ..definitions.words import listed, words_of
+from ..definitions.operation_names import listed, words_of
 from ..engine.model import AcceptorState, WaiterDefinition
 from .events import Finding, Severity
 from .paths import Comparison, TracedPath

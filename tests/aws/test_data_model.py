@@ -1,4 +1,4 @@
-"""Responses as the specification's JMESPath data model, by shape."""
+"""Responses in the specification's JMESPath data model."""
 
 import base64
 import datetime as dt
@@ -61,8 +61,8 @@ MODEL = ServiceModel(
     {
         "metadata": {"apiVersion": "2024-01-01", "protocol": "json", "serviceId": "Test"},
         "operations": {
-            "Look": {
-                "name": "Look",
+            "Get": {
+                "name": "Get",
                 "http": {"method": "POST", "requestUri": "/"},
                 "input": {"shape": "Input"},
                 "output": {"shape": "Output"},
@@ -71,15 +71,20 @@ MODEL = ServiceModel(
         "shapes": SHAPES,
     }
 )
-LOOK: OperationModel = MODEL.operation_model("Look")
+OPERATION: OperationModel = MODEL.operation_model("Get")
 
 
 def shape(name):
     return ShapeResolver(SHAPES).get_shape_by_name(name)
 
 
+def converts(model):
+    """Whether the model converts documents."""
+    return model.output({"Created": NOON}) == {"Created": EPOCH}
+
+
 def data_model(path, kind="output"):
-    return DataModel(LOOK, [(kind, path)])
+    return DataModel(OPERATION, [(kind, path)])
 
 
 # --- values -------------------------------------------------------------------------------------
@@ -121,7 +126,7 @@ def test_whole_seconds_stay_whole():
     assert isinstance(converted(shape("Timestamp"), NOON), int)
 
 
-def test_the_response_itself_is_not_changed():
+def test_conversion_does_not_change_the_response():
     response = {"Created": NOON, "Items": [{"At": NOON}], "ResponseMetadata": {"a": 1}}
     before = {"Created": NOON, "Items": [{"At": NOON}], "ResponseMetadata": {"a": 1}}
     output = data_model("Created").output(response)
@@ -129,30 +134,30 @@ def test_the_response_itself_is_not_changed():
     assert response == before
 
 
-def test_a_body_still_to_be_read_stays_unread():
+def test_a_streaming_body_is_not_read():
     class Body:
         def read(self):
-            raise AssertionError("the caller's body was read")
+            raise AssertionError("the body was read")
 
     assert data_model("Body").output({"Body": Body()}) == {"Body": None}
 
 
-def test_metadata_is_no_part_of_the_output():
+def test_output_has_no_response_metadata():
     response = {"Name": "n", "ResponseMetadata": {"HTTPStatusCode": 200}}
     for path in ("Name", "Created"):
         assert data_model(path).output(response) == {"Name": "n"}
 
 
 @pytest.mark.parametrize("response", [None, 3, "text", [1]])
-def test_what_is_no_structure_is_left_as_it_is(response):
+def test_a_response_of_another_type_is_unchanged(response):
     assert data_model("Created").output(response) == response
 
 
-# --- which paths make it convert ----------------------------------------------------------------
+# --- which paths convert ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("path", "converts"),
+    ("path", "expected"),
     [
         ("Name", False),
         ("length(Items)", False),
@@ -181,14 +186,14 @@ def test_what_is_no_structure_is_left_as_it_is(response):
         ("contains(keys(@), 'Created')", False),
     ],
 )
-def test_documents_are_converted_where_a_path_can_touch_what_needs_it(path, converts):
-    assert data_model(path).converts is converts
+def test_paths_that_reach_a_timestamp_or_blob_convert(path, expected):
+    assert converts(data_model(path)) is expected
 
 
-def test_input_counts_where_the_matcher_sees_it():
-    assert not data_model("Since == output.Name").converts
+def test_input_counts_only_for_input_output_matchers():
+    assert not converts(data_model("Since == output.Name"))
     model = data_model("input.Since == `5`", "inputOutput")
-    assert model.converts
+    assert converts(model)
     assert model.input({"Since": NOON}) == {"Since": EPOCH}
 
 
@@ -207,7 +212,7 @@ def test_input_counts_where_the_matcher_sees_it():
         ("to_string(@)", True),
     ],
 )
-def test_path_over_a_sensitive_member_is_known(path, sensitive):
+def test_paths_over_sensitive_members_are_sensitive(path, sensitive):
     assert data_model(path).sensitive is sensitive
 
 
@@ -243,7 +248,7 @@ def test_blob_is_compared_as_base64(answers, waitable):
     assert outcome.response["Records"][0]["Data"] == b"ready"
 
 
-def test_metadata_is_not_seen_by_a_path_but_is_in_the_outcome(answers, waitable):
+def test_only_the_outcome_has_the_metadata(answers, waitable):
     bwp.install(
         definitions=waitable("Bare", "ListTables", output("length(keys(@)) == `0`", "true"))
     )
@@ -253,28 +258,28 @@ def test_metadata_is_not_seen_by_a_path_but_is_in_the_outcome(answers, waitable)
     assert outcome.response["ResponseMetadata"]["RequestId"] == "request-1"
 
 
-def test_sensitive_value_is_not_observed(answers, waitable, virtual_time):
+def test_sensitive_values_are_not_observed(answers, waitable, virtual_time):
     document = waitable(
         "Rotated", "GetSecretValue", output("SecretString", "new-secret", "stringEquals")
     )
     bwp.install(definitions=document)
     client = boto3.client("secretsmanager")
-    told = []
+    events = []
     answers(client, {"SecretString": "old-secret"}, {"SecretString": "new-secret"})
-    outcome = client.wait_until_rotated(SecretId="s", max_wait=60, on_attempt=told.append)
+    outcome = client.wait_until_rotated(SecretId="s", max_wait=60, on_attempt=events.append)
     assert outcome.observed is None
-    assert [event.observed for event in told] == [None, None]
-    answers_to_other = boto3.client("secretsmanager")
-    answers(answers_to_other, {"SecretString": "old-secret"})
+    assert [event.observed for event in events] == [None, None]
+    other = boto3.client("secretsmanager")
+    answers(other, {"SecretString": "old-secret"})
     with pytest.raises(bwp.WaiterTimeoutError) as caught:
-        answers_to_other.wait_until_rotated(SecretId="s", max_wait=60)
+        other.wait_until_rotated(SecretId="s", max_wait=60)
     assert caught.value.observed is None
     assert "old-secret" not in str(caught.value)
     assert "old-secret" not in repr(caught.value)
 
 
-def test_input_is_what_the_caller_gave_by_member_name(answers, waitable):
-    """Before botocore fills tokens, and whatever handlers make of it."""
+def test_input_is_what_the_caller_gave(answers, waitable):
+    """Before botocore adds tokens, and before handlers change it."""
     matcher = {
         "path": "length(input.TransactItems) == `1` && !(input.ClientRequestToken)",
         "expected": "true",

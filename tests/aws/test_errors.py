@@ -1,4 +1,4 @@
-"""Errors of a call: their names, which come out raw, and what is told of the others."""
+"""Errors of a call: their names, which are raised raw, and the messages of the others."""
 
 from functools import partial
 from unittest import mock
@@ -46,7 +46,7 @@ def attached(service, document, **keywords):
         ("dynamodb", "ListTables", "InternalServerError", {}, "InternalServerError", True),
         ("dynamodb", "ListTables", "InternalServerError", {}, "internalservererror", False),
         ("dynamodb", "ListTables", "InternalServerError", {}, "ServerError", False),
-        # of an absolute shape id the name
+        # the name of an absolute shape id
         ("dynamodb", "ListTables", "Gone", {}, "com.amazonaws.dynamodb#Gone", True),
         ("dynamodb", "ListTables", "Gone", {}, "com.example#Gone", True),
         # the shape that has this code (rds: DBInstanceNotFound -> DBInstanceNotFoundFault)
@@ -54,7 +54,7 @@ def attached(service, document, **keywords):
         ("rds", "DescribeDBInstances", "DBInstanceNotFound", {}, "DBInstanceNotFoundFault", True),
         ("iam", "ListUsers", "NoSuchEntity", {}, "NoSuchEntity", True),
         ("iam", "ListUsers", "NoSuchEntity", {}, "NoSuchEntityException", True),
-        # the code that a query-compatible service had before it spoke JSON
+        # the former code of a query-compatible service
         (
             "sqs",
             "ListQueues",
@@ -71,20 +71,20 @@ def attached(service, document, **keywords):
             "AWS.SimpleQueueService.NonExistentQueue",
             True,
         ),
-        # dotted codes of ec2's kind, never shortened
+        # the dotted codes of ec2, not shortened
         ("sts", "GetCallerIdentity", "InvalidVolume.NotFound", {}, "InvalidVolume.NotFound", True),
         ("sts", "GetCallerIdentity", "InvalidVolume.NotFound", {}, "NotFound", False),
-        # what is no name of the error
+        # other names
         ("sts", "GetCallerIdentity", "X", {}, "ClientError", False),
         ("sts", "GetCallerIdentity", "X", {"Message": "Y"}, "Y", False),
-        # a bare 404 is NotFound for HEAD only: other answers have a body to say what is missing
+        # a bare 404 is NotFound for HEAD only: other responses name the error in their body
         ("s3", "HeadBucket", "404", {}, "NotFound", True),
         ("s3", "HeadBucket", "404", {}, "404", True),
         ("s3", "ListBuckets", "404", {}, "NotFound", False),
         ("s3", "HeadBucket", "403", {}, "NotFound", False),
     ],
 )
-def test_error_type_matches_every_name_of_an_error(
+def test_error_types_match_every_name(
     answers, error, waitable, service, operation, code, details, error_type, matches
 ):
     client = attached(service, waitable("Seen", operation, on_error(error_type)))
@@ -100,7 +100,7 @@ def test_error_type_matches_every_name_of_an_error(
         assert outcome.exception.response["Error"]["Code"] == code
 
 
-def test_class_of_a_modelled_error_is_one_of_its_names():
+def test_the_class_of_a_modelled_error_counts():
     client = boto3.client("dynamodb")
     raised = client.exceptions.ResourceNotFoundException(
         {"Error": {"Code": "Other"}}, "DescribeTable"
@@ -109,8 +109,8 @@ def test_class_of_a_modelled_error_is_one_of_its_names():
     assert "ClientError" not in error_facts(ClientError({"Error": {"Code": "X"}}, "Y")).names
 
 
-def test_names_are_found_without_the_class_too():
-    """An error that a replaced operation gave is a plain ClientError."""
+def test_names_do_not_need_the_class():
+    """A replaced operation raises a plain ClientError."""
     described = boto3.client("rds").meta.service_model.operation_model("DescribeDBInstances")
     details = {"Code": "DBInstanceNotFound", "QueryErrorCode": "OldCode"}
     facts = error_facts(ClientError({"Error": details}, "DescribeDBInstances"), described)
@@ -122,7 +122,7 @@ def test_names_are_found_without_the_class_too():
     [{}, {"Error": {}}, {"Error": None}, {"Error": {"Code": 404}}],
     ids=str,
 )
-def test_error_response_with_next_to_nothing_in_it(response):
+def test_an_almost_empty_error_response(response):
     operation = boto3.client("s3").meta.service_model.operation_model("HeadBucket")
     made = ClientError({"Error": {}}, "HeadBucket")
     made.response = response
@@ -150,7 +150,7 @@ def test_error_response_with_next_to_nothing_in_it(response):
         ("", False),
     ],
 )
-def test_code_says_not_found(code, missing):
+def test_codes_that_mean_not_found(code, missing):
     assert says_not_found(code) is missing
 
 
@@ -158,7 +158,9 @@ def test_code_says_not_found(code, missing):
     ("code", "status", "missing"),
     [("Whatever", 404, True), ("NoSuchEntity", 400, True), ("Whatever", 400, False)],
 )
-def test_missing_is_ok_for_a_while(answers, error, waitable, virtual_time, code, status, missing):
+def test_missing_ok_for_retries_not_found(
+    answers, error, waitable, virtual_time, code, status, missing
+):
     client = attached("iam", waitable("UserThere", "GetUser", ANY_RESPONSE))
     answers(client, lambda: {"User": {}} if virtual_time.now >= 5 else error(code, status=status))
     if missing:
@@ -177,7 +179,7 @@ def test_missing_for_too_long_is_a_failure(answers, error, waitable, virtual_tim
     assert 10 <= caught.value.elapsed <= 14
 
 
-def test_acceptor_that_takes_a_missing_resource_as_success_wins(answers, error, waitable):
+def test_an_acceptor_wins_over_missing_ok_for(answers, error, waitable):
     client = attached("iam", waitable("UserGone", "GetUser", on_error("NoSuchEntity")))
     answers(client, error("NoSuchEntity", status=404))
     outcome = client.wait_until_user_gone(max_wait=60, missing_ok_for=10)
@@ -202,7 +204,7 @@ def test_acceptor_that_takes_a_missing_resource_as_success_wins(answers, error, 
     ],
     ids=str,
 )
-def test_retry_transient_sits_out_what_botocore_itself_would_retry(
+def test_retry_transient_retries_what_botocore_retries(
     answers, error, virtual_time, raised, transient
 ):
     bwp.install()
@@ -222,7 +224,7 @@ def test_retry_transient_sits_out_what_botocore_itself_would_retry(
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
-def test_retry_transient_sits_out_server_errors(answers, error, virtual_time, status):
+def test_retry_transient_retries_server_errors(answers, error, virtual_time, status):
     bwp.install()
     client = boto3.client("iam")
     answers(client, error(str(status), status=status), {"User": {}})
@@ -233,7 +235,7 @@ def test_retry_transient_sits_out_server_errors(answers, error, virtual_time, st
 
 
 class Own(Exception):  # noqa: N818 - its author's choice
-    """Of a user's handler."""
+    """An exception of a user's handler."""
 
 
 RAW = [
@@ -255,7 +257,7 @@ RAW = [
 @pytest.mark.parametrize(("kind", "raised"), RAW, ids=lambda value: getattr(value, "__name__", ""))
 @pytest.mark.parametrize("way", ["wait_until", "get_waiter"])
 @pytest.mark.parametrize("at", [1, 3])
-def test_raw_errors_come_out_as_they_are(answers, error, virtual_time, kind, raised, way, at):
+def test_raw_errors_are_raised_unchanged(answers, error, virtual_time, kind, raised, way, at):
     bwp.install()
     client = boto3.client("iam")
     asked = answers(client, *[error("NoSuchEntity", status=404)] * (at - 1), raised)
@@ -270,14 +272,14 @@ def test_raw_errors_come_out_as_they_are(answers, error, virtual_time, kind, rai
     assert len(asked.requests) == at
 
 
-def test_side_effect_of_a_mocked_operation_comes_out_raw():
+def test_errors_of_a_mocked_operation_are_raw():
     bwp.install()
     client = boto3.client("s3")
     with mock.patch.object(client, "head_bucket", side_effect=Own("mine")), pytest.raises(Own):
         client.wait_until_bucket_exists(Bucket="b", max_wait=3)
 
 
-def test_no_credentials_come_out_raw(monkeypatch):
+def test_missing_credentials_are_raw(monkeypatch):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
     bwp.install()
@@ -291,7 +293,7 @@ def test_no_credentials_come_out_raw(monkeypatch):
         assert caught.value.__cause__ is None
 
 
-def test_dry_stubber_comes_out_raw():
+def test_an_exhausted_stubber_is_raw():
     bwp.install()
     client = boto3.client("iam")
     with Stubber(client) as stubber:
@@ -315,7 +317,7 @@ def unreachable():
     )
 
 
-def test_endpoint_that_cannot_be_reached_is_a_failure_that_names_the_host(unreachable):
+def test_an_unreachable_endpoint_is_a_named_failure(unreachable):
     with pytest.raises(bwp.WaiterFailedError) as caught:
         unreachable.wait_until_object_exists(Bucket="secret-bucket", Key="secret-key", max_wait=30)
     error = caught.value
@@ -329,7 +331,7 @@ def test_endpoint_that_cannot_be_reached_is_a_failure_that_names_the_host(unreac
     assert error.attempts == 1
 
 
-def test_endpoint_that_cannot_be_reached_is_raw_on_botocores_waiters(unreachable):
+def test_stock_waiters_raise_unreachable_endpoints_raw(unreachable):
     with pytest.raises(EndpointConnectionError) as caught:
         unreachable.get_waiter("object_exists").wait(Bucket="b", Key="k")
     assert not isinstance(caught.value, WaiterError)
@@ -368,7 +370,7 @@ def test_credentials_in_an_endpoint_url_are_not_shown():
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_errors_on_the_way_are_failures_with_their_cause(answers, raised):
+def test_transport_errors_are_failures_with_a_cause(answers, raised):
     bwp.install()
     client = boto3.client("iam")
     answers(client, raised)
@@ -384,17 +386,17 @@ def test_errors_on_the_way_are_failures_with_their_cause(answers, raised):
     assert caught.value is raised
 
 
-def test_error_type_may_name_the_class_of_a_transport_error(answers, waitable):
+def test_error_types_match_transport_error_classes(answers, waitable):
     document = waitable("Unreachable", "GetUser", on_error("EndpointConnectionError"))
     client = attached("iam", document)
     answers(client, EndpointConnectionError(endpoint_url="https://x"))
     assert isinstance(client.wait_until_unreachable(max_wait=3), bwp.ExceptionOutcome)
 
 
-# --- what is told -------------------------------------------------------------------------------
+# --- messages -----------------------------------------------------------------------------------
 
 
-def test_failure_tells_code_status_request_and_the_services_words(answers, error):
+def test_failures_name_code_status_request_and_message(answers, error):
     bwp.install()
     client = boto3.client("iam")
     answer = error("AccessDenied", "User bob is not authorized", status=403)
@@ -409,7 +411,7 @@ def test_failure_tells_code_status_request_and_the_services_words(answers, error
     assert caught.value.last_response["Error"]["Code"] == "AccessDenied"
 
 
-def test_message_of_the_service_is_cut(answers, error):
+def test_long_service_messages_are_cut(answers, error):
     bwp.install()
     client = boto3.client("iam")
     answers(client, error("AccessDenied", "x" * 1000, status=403))

@@ -1,4 +1,4 @@
-"""An overlay changes the waiter that stands below it, wherever that comes from."""
+"""An overlay changes the waiter of any place below it."""
 
 import json
 
@@ -41,7 +41,7 @@ def kinesis():
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder of the search path; `folder(name, document)` puts a file there."""
+    """A folder on the search path; `folder(name, document)` writes a file there."""
     files = tmp_path / "kinesis" / "2013-12-02"
     files.mkdir(parents=True)
 
@@ -96,28 +96,28 @@ def test_a_waiter_of_a_newer_botocore_is_changed(kinesis, folder):
     assert [a.to_json()["matcher"] for a in changed.acceptors] == [{"success": True}]
 
 
-def test_an_overlay_of_the_search_path_changes_what_is_shipped(kinesis, folder):
+def test_overlays_on_the_search_path_change_shipped_waiters(kinesis, folder):
     loader = folder("smithy-waiters-1", overlay())
     assert found(kinesis, loader=loader).min_delay == 1
     assert found(kinesis, overlay(body={"maxDelay": 7}), loader=loader).max_delay == 7
     assert found(kinesis, overlay(body={"maxDelay": 7}), loader=loader).min_delay == 1
 
 
-def test_a_definition_replaces_the_waiter_and_what_changed_it_below(kinesis, folder):
+def test_a_definition_replaces_waiter_and_overlays_below(kinesis, folder):
     loader = folder("smithy-waiters-1", overlay())
     mine = found(kinesis, definition(), loader=loader)
     assert expected_of(mine) == ["MINE"]
     assert mine.min_delay == 2
 
 
-def test_an_overlay_changes_what_is_given_with_it_in_any_order(kinesis):
+def test_overlays_change_definitions_given_with_them(kinesis):
     for given in ([definition(), overlay()], [overlay(), definition()]):
         layers = load_layers(given)
         mine = ServiceWaiters(kinesis, Loader(), layers).get("StreamExists").definition
         assert (expected_of(mine), mine.min_delay) == (["MINE"], 1)
 
 
-def test_of_two_overlays_the_upper_one_decides(kinesis):
+def test_the_upper_of_two_overlays_wins(kinesis):
     upper, lower = overlay(body={"minDelay": 1}), overlay(body={"minDelay": 4, "maxDelay": 50})
     mine = found(kinesis, upper, lower)
     assert (mine.min_delay, mine.max_delay) == (1, 50)
@@ -132,12 +132,12 @@ def test_a_misspelt_name_is_refused_with_the_nearest(kinesis):
     assert "unknown waiter 'StreamExist'; did you mean 'StreamExists'?" in text
 
 
-def test_a_waiter_of_another_operation_is_refused(kinesis):
+def test_overlays_of_another_operation_are_refused(kinesis):
     text = refusal(kinesis, overlay(operation="ListStreams"))
     assert text.endswith("the waiter polls DescribeStream, not ListStreams")
 
 
-def test_an_operation_that_this_botocore_lacks_is_passed_over(kinesis):
+def test_overlays_of_lacking_operations_are_ignored(kinesis):
     assert found(kinesis, overlay(operation="DescribeStreamOfTomorrow")) == found(kinesis)
 
 
@@ -145,8 +145,8 @@ def test_an_overlay_is_for_its_own_service(kinesis):
     assert found(kinesis, overlay("Nothing", namespace="com.amazonaws.sqs")) == found(kinesis)
 
 
-def test_an_overlay_that_tells_no_service_changes_whatever_it_fits(kinesis):
-    """Several services have operations, and waiters, of one name."""
+def test_overlays_without_a_service_change_what_fits(kinesis):
+    """Several services have operations and waiters of the same name."""
     anywhere = {"namespace": "my.own"}
     assert found(kinesis, overlay(**anywhere)).min_delay == 1
     for elsewhere in (
@@ -156,10 +156,10 @@ def test_an_overlay_that_tells_no_service_changes_whatever_it_fits(kinesis):
         assert found(kinesis, elsewhere) == found(kinesis)
 
 
-def test_a_not_found_right_after_the_create_is_sat_out_by_install_enable_and_environment(
+def test_an_overlay_retries_not_found_from_any_place(
     answers, error, folder, monkeypatch, virtual_time
 ):
-    """What people ask for most: `ResourceNotFound` while the new resource spreads."""
+    """A new resource may not be found for a while."""
     missing = error("ResourceNotFoundException")
     active = {"StreamDescription": {"StreamStatus": "ACTIVE"}}
     change = overlay(body={"prepend": [MISSING]})

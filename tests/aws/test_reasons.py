@@ -1,4 +1,4 @@
-"""A wait that failed quotes the service's own words, whichever waiter it was."""
+"""A failed wait quotes the service's own reason."""
 
 import boto3
 import pytest
@@ -15,10 +15,10 @@ FAILED = "Resource handler returned message: quota of buckets is used up"
 
 
 def stack(status, reason=None):
-    return {"StackStatus": status} if reason is None else stack(status) | words(reason)
+    return {"StackStatus": status} if reason is None else stack(status) | reason_of(reason)
 
 
-def words(reason):
+def reason_of(reason):
     return {"StackStatusReason": reason}
 
 
@@ -47,7 +47,7 @@ def client():
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
-    ("service", "waiter", "parameters", "response", "said"),
+    ("service", "waiter", "parameters", "response", "reason"),
     [
         (
             "cloudformation",
@@ -100,19 +100,19 @@ def client():
     ids=lambda value: value if isinstance(value, str) and value.islower() else "",
 )
 def test_a_failure_quotes_the_reason_beside_the_state(
-    way, client, answers, service, waiter, parameters, response, said
+    way, client, answers, service, waiter, parameters, response, reason
 ):
     target = client(service)
     answers(target, response)
     error = failed(way, target, waiter, **parameters)
     assert isinstance(error, bwp.WaiterFailedError)
-    assert error.service_message == said
+    assert error.service_message == reason
     assert "terminal failure state" in str(error)
-    assert f": {said}" in str(error)
+    assert f": {reason}" in str(error)
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_wait_out_of_time_quotes_the_reason_of_the_last_state(way, client, answers, virtual_time):
+def test_a_timeout_quotes_the_last_states_reason(way, client, answers, virtual_time):
     cloudformation = client("cloudformation")
     answers(cloudformation, stacks(stack("CREATE_IN_PROGRESS", "User Initiated")))
     error = failed(way, cloudformation, "stack_create_complete", 90)
@@ -121,9 +121,7 @@ def test_a_wait_out_of_time_quotes_the_reason_of_the_last_state(way, client, ans
     assert "last seen: ['CREATE_IN_PROGRESS'] (User Initiated)" in str(error)
 
 
-def test_the_reason_of_a_resource_that_is_there_already_is_not_quoted(
-    client, answers, virtual_time
-):
+def test_the_reason_of_a_success_is_not_quoted(client, answers, virtual_time):
     cloudformation = client("cloudformation")
     answers(
         cloudformation, stacks(stack("CREATE_COMPLETE", "done"), stack("CREATE_IN_PROGRESS", "why"))
@@ -132,7 +130,7 @@ def test_the_reason_of_a_resource_that_is_there_already_is_not_quoted(
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_failure_by_an_error_quotes_the_service_too(way, client, answers, error):
+def test_an_error_quotes_the_service_too(way, client, answers, error):
     dynamodb = client("dynamodb")
     answers(dynamodb, error("AccessDeniedException", "not you"))
     caught = failed(way, dynamodb, "table_exists", TableName="orders")
@@ -140,7 +138,7 @@ def test_a_failure_by_an_error_quotes_the_service_too(way, client, answers, erro
     assert "not you" in str(caught)
 
 
-def test_botocores_words_come_first_where_peers_look_for_them(client, answers):
+def test_botocores_words_come_first(client, answers):
     cloudformation = client("cloudformation")
     answers(cloudformation, stacks(stack("CREATE_FAILED", FAILED)))
     reason = failed("get_waiter", cloudformation, "stack_create_complete").kwargs["reason"]
@@ -152,7 +150,7 @@ def test_botocores_words_come_first_where_peers_look_for_them(client, answers):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("reason", [None, "", "  ", 7, ["x"], {"Message": "x"}])
-def test_without_words_nothing_is_added(way, client, answers, reason):
+def test_without_a_reason_nothing_is_added(way, client, answers, reason):
     cloudformation = client("cloudformation")
     answers(cloudformation, stacks(stack("CREATE_FAILED", reason)))
     error = failed(way, cloudformation, "stack_create_complete")
@@ -160,7 +158,7 @@ def test_without_words_nothing_is_added(way, client, answers, reason):
     assert "None" not in str(error)
 
 
-def test_words_are_cut(client, answers):
+def test_long_reasons_are_cut(client, answers):
     cloudformation = client("cloudformation")
     answers(cloudformation, stacks(stack("CREATE_FAILED", "x" * 1000)))
     error = failed("wait_until", cloudformation, "stack_create_complete")
@@ -169,8 +167,7 @@ def test_words_are_cut(client, answers):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_member_that_became_sensitive_is_not_quoted(way, client, answers):
-    """The table was made from one botocore; the installed one may call more sensitive."""
+def test_a_sensitive_reason_is_not_quoted(way, client, answers):
     cloudformation = client("cloudformation")
     shapes = cloudformation.meta.service_model._shape_resolver._shape_map
     before = shapes["StackStatusReason"]
@@ -184,8 +181,7 @@ def test_a_member_that_became_sensitive_is_not_quoted(way, client, answers):
     assert FAILED not in str(error)
 
 
-def test_a_definition_of_ones_own_needs_no_message(client, answers, waitable):
-    """Its path is not in the shipped table: the model is asked."""
+def test_users_definitions_need_no_message(client, answers, waitable):
     path = {"path": "Stacks[0].StackStatus", "comparator": "stringEquals"}
     acceptors = [
         {"state": state, "matcher": {"output": {**path, "expected": expected}}}
@@ -197,11 +193,9 @@ def test_a_definition_of_ones_own_needs_no_message(client, answers, waitable):
     assert failed("wait_until", cloudformation, "stack_of_mine").service_message == FAILED
 
 
-def test_nothing_is_looked_for_while_a_wait_goes_on_or_succeeds(
-    client, answers, virtual_time, monkeypatch
-):
-    asked = []
-    monkeypatch.setattr(reasons, "_expression_for", lambda *_: asked.append(1))
+def test_reasons_are_found_only_for_errors(client, answers, virtual_time, monkeypatch):
+    searched = []
+    monkeypatch.setattr(reasons, "reason_beside", lambda *_: searched.append(1))
     cloudformation = client("cloudformation")
     under_way = stacks(stack("CREATE_IN_PROGRESS", "x"))
     done = stacks(stack("CREATE_COMPLETE", "x"))
@@ -209,7 +203,7 @@ def test_nothing_is_looked_for_while_a_wait_goes_on_or_succeeds(
     bwp.wait_until(cloudformation, "stack_create_complete", max_wait=300)
     answers(cloudformation, under_way, done)
     cloudformation.get_waiter("stack_create_complete").wait()
-    assert asked == []
+    assert searched == []
 
 
 @pytest.mark.parametrize(
@@ -223,7 +217,7 @@ def test_a_state_of_any_spelling_stays_a_value(client, state):
     assert find_reason(operation, response, acceptors, None) == "right"
 
 
-def test_a_response_that_is_no_structure_has_no_reason(client):
+def test_a_response_of_another_type_has_no_reason(client):
     operation = client("cloudformation").meta.service_model.operation_model("DescribeStacks")
     acceptors = [Compared("Stacks[].StackStatus", "BAD", AcceptorState.FAILURE)]
     for response in (None, [], "x", {"Stacks": 7}):

@@ -25,7 +25,7 @@ def waiters2(*names):
 
 @pytest.fixture
 def write(tmp_path):
-    """Writes a file below a new folder; its path."""
+    """Write a file in a new folder and return its path."""
 
     def written(name, content):
         path = tmp_path / name
@@ -42,10 +42,10 @@ def names(source):
     return [definition.name for definition in load_definitions(source)]
 
 
-# --- what can be given ---
+# --- sources ---
 
 
-def test_file_of_either_form_is_loaded(write):
+def test_files_of_either_format_are_loaded(write):
     assert names(write("a.json", smithy("Ready", "Gone"))) == ["Ready", "Gone"]
     assert names(write("b.json", waiters2("Ready"))) == ["Ready"]
     assert names(str(write("c.json", smithy("Ready")))) == ["Ready"]
@@ -66,7 +66,7 @@ def test_definition_knows_its_file(write):
     assert load_definitions(path)[0].source == str(path)
 
 
-def test_byte_order_mark_is_no_problem(write):
+def test_a_byte_order_mark_is_allowed(write):
     assert names(write("a.json", b"\xef\xbb\xbf" + json.dumps(smithy("Ready")).encode())) == [
         "Ready"
     ]
@@ -103,8 +103,8 @@ def refusal(path):
         (b'{"smithy": "2.0",}', "not JSON"),
         (b'{"smithy": "2.0"} {}', "not JSON"),
         (b'{"smithy": "2.0", "shapes": {}, "shapes": {}}', "'shapes' occurs twice"),
-        (b'{"smithy": "2.0", "shapes": {"a": NaN}}', "NaN is no number of JSON"),
-        (b'{"smithy": "2.0", "shapes": {"a": -Infinity}}', "-Infinity is no number of JSON"),
+        (b'{"smithy": "2.0", "shapes": {"a": NaN}}', "NaN is not a JSON number"),
+        (b'{"smithy": "2.0", "shapes": {"a": -Infinity}}', "-Infinity is not a JSON number"),
         (b'{"smithy": "2.0", "shapes": {"a": ' + b"9" * 10_000 + b"}}", "not JSON"),
         (json.dumps({"smithy": "2.0"}).encode("utf-16"), "not UTF-8"),
         (json.dumps({"smithy": "2.0"}).encode("utf-16-le"), "not JSON"),
@@ -122,13 +122,13 @@ def test_bad_file_is_refused_by_name(write, content, says):
     assert says in refusal(write("bad.json", content))
 
 
-def test_member_that_occurs_twice_is_found_at_any_depth(write):
+def test_duplicate_members_are_found_at_any_depth(write):
     waiter = '{"acceptors": [{"state": "success", "state": "retry", "matcher": {"success": true}}]}'
     text = json.dumps(smithy("Ready")).replace(json.dumps({"acceptors": [ANY_RESPONSE]}), waiter)
     assert "'state' occurs twice" in refusal(write("bad.json", text))
 
 
-def test_file_beyond_the_limit_is_not_even_read(write):
+def test_files_beyond_the_limit_are_not_read(write):
     path = write("large.json", smithy("Ready"))
     with path.open("r+b") as file:
         file.truncate(MAX_FILE_SIZE + 1)
@@ -147,8 +147,8 @@ def test_loop_of_links_is_refused(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
-def test_what_is_no_regular_file_is_refused_unread():
-    """A pipe could be read for ever, and /dev/zero without an end."""
+def test_special_files_are_refused_unread():
+    """Reading a pipe or /dev/zero could take forever."""
     with pytest.raises(WaiterDefinitionError, match=r"null: .*(regular file|cannot be read)"):
         load_definitions("/dev/null")
 
@@ -156,7 +156,7 @@ def test_what_is_no_regular_file_is_refused_unread():
 # --- folders ---
 
 
-def test_folder_gives_every_file_of_waiters_below_it_in_order(write, tmp_path):
+def test_folders_are_searched_in_order(write, tmp_path):
     write("b.json", smithy("Second"))
     write("a.json", smithy("First"))
     write("deep/er/c.json", waiters2("Third"))
@@ -181,18 +181,18 @@ def test_folder_without_waiters_is_refused(write, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs the right to make links there")
-def test_folder_with_a_loop_of_links_is_read_once(write, tmp_path):
+def test_folders_with_link_loops_are_read_once(write, tmp_path):
     write("a.json", smithy("First"))
     (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
     assert names(tmp_path) == ["First"]
 
 
-def test_folder_that_is_named_like_a_file_is_a_folder(write, tmp_path):
+def test_folders_may_be_named_like_files(write, tmp_path):
     write("a.json/b.json", smithy("First"))
     assert names(tmp_path) == ["First"]
 
 
-# --- which service ---
+# --- services ---
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_folder_that_is_named_like_a_file_is_a_folder(write, tmp_path):
         ("any.json", smithy("Ready", shape_id="com.amazonaws.ec2#GetThing"), "ec2"),
     ],
 )
-def test_service_is_told_by_namespace_or_path(write, name, content, service):
+def test_namespace_or_path_name_the_service(write, name, content, service):
     [definition] = load_definitions(write(name, content))
     assert definition.service == service
 
@@ -224,7 +224,7 @@ def test_service_of_a_model_is_its_sdk_id():
     assert definition.service == "Auto Scaling"
 
 
-def test_two_services_in_one_model_tell_nothing():
+def test_two_services_in_a_model_name_neither():
     document = smithy("Ready")
     for name in ("One", "Two"):
         trait = {"aws.api#service": {"sdkId": name}}

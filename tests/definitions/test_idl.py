@@ -100,7 +100,7 @@ def test_an_operation_without_output_has_the_unit_type():
     assert "an output matcher on an operation with no output" in refusal(text)
 
 
-def test_waiters_can_be_applied_to_an_operation_of_another_file():
+def test_waiters_apply_to_operations_of_other_files():
     text = """apply com.amazonaws.ec2#GetThing @waitable(
         ThingThere: { acceptors: [{ state: "success", matcher: { success: true } }] })"""
     [definition] = waiters(HEAD + text)
@@ -148,7 +148,7 @@ def test_node_values(text, value):
     assert type(found) is type(value)
 
 
-def test_a_trait_without_a_value_is_an_empty_object_and_null_is_not():
+def test_a_trait_without_a_value_is_an_object():
     traits = shapes("@a.b#c @a.b#d() @a.b#e(null) @a.b#f(x: 1, y: 2) string A")["A"]["traits"]
     assert traits == {"a.b#c": {}, "a.b#d": {}, "a.b#e": None, "a.b#f": {"x": 1, "y": 2}}
 
@@ -253,7 +253,7 @@ def test_services_and_resources():
     }
 
 
-def test_input_and_output_written_in_place():
+def test_inline_input_and_output():
     text = """
         operation GetThing {
             input := { @required name: String }
@@ -272,7 +272,7 @@ def test_input_and_output_written_in_place():
     assert found["GetThingOutput"]["mixins"] == [{"target": "smithy.example#Base"}]
 
 
-def test_documentation_comments_belong_to_what_follows():
+def test_documentation_comments_belong_to_the_next_shape():
     text = """
         /// Of a thing,
         ///   in two lines.
@@ -302,7 +302,7 @@ def test_documentation_comments_belong_to_what_follows():
     assert found["Other"]["traits"] == {documentation: "but this"}
 
 
-def test_traits_are_applied_to_shapes_and_members_of_the_file():
+def test_traits_apply_to_shapes_and_members():
     text = """
         apply Thing @a.b#c
         apply Thing$name { @required @a.b#d(1) }
@@ -318,7 +318,7 @@ def test_traits_are_applied_to_shapes_and_members_of_the_file():
     assert found["Far$member"] == {"type": "apply", "traits": {"a.b#f": {}}}
 
 
-def test_names_are_those_used_then_those_defined_then_the_preludes():
+def test_names_resolve_to_used_defined_then_prelude():
     text = """
         use a.b#Blob
         string String
@@ -345,7 +345,7 @@ def test_metadata_and_version():
         ("structure A {", "the text ends too early"),
         ("structure A }", "unexpected '}' (line 4)"),
         ("string A string A", "A is defined twice (line 4)"),
-        ("strin A", "no shape is of the type strin (line 4)"),
+        ("strin A", "unknown type of shape: strin (line 4)"),
         ("string A { b: C }", "a string has no members (line 4)"),
         ("structure A {\n a: B\n a: C }", "a occurs twice (line 6)"),
         ("@a.b#c(d: 1\n d: 2) string A", "d occurs twice (line 5)"),
@@ -353,61 +353,64 @@ def test_metadata_and_version():
         ("apply A @a.b#c(1) apply A @a.b#c(2)", "a.b#c of A has two values (line 4)"),
         ("structure A { b: C } apply A$d @e", "smithy.example#A has no member d (line 4)"),
         ("structure A { b }", "the member b has no target (line 4)"),
-        ("structure A for B { $c }", "$c: write its target; elided ones are not read (line 4)"),
-        ("operation A { inputs: B }", "not understood in an operation: inputs (line 4)"),
+        (
+            "structure A for B { $c }",
+            "$c: elided targets are not supported; write the target (line 4)",
+        ),
+        ("operation A { inputs: B }", "unknown property of an operation: inputs (line 4)"),
         ("service A { operations: B }", "operations must be a list of shapes (line 4)"),
         ("service A { version }", "version has no value (line 4)"),
-        ("enum A { B: 1 }", "B: the value of an enum stands behind = (line 4)"),
+        ("enum A { B: 1 }", "B: the value of an enum member follows = (line 4)"),
         ('@a.b#c("\\x") string A', "unknown escape \\x (line 4)"),
-        ('@a.b#c("\\ud83d") string A', "half a character escaped (line 4)"),
+        ('@a.b#c("\\ud83d") string A', "incomplete surrogate pair (line 4)"),
         ("@a.b#c({d.e: 1}) string A", "d.e must be quoted here (line 4)"),
-        ("string a.b#C", "a.b#C is no name for a shape (line 4)"),
+        ("string a.b#C", "a.b#C is not a valid name of a shape (line 4)"),
         ("structure A { @b }", "@b applies to nothing (line 4)"),
         ("use a", "use a: not an absolute shape id (line 4)"),
         (f"@a.b#c({'9' * 5000}) string A", "Exceeds the limit"),
     ],
 )
-def test_what_is_no_smithy_is_refused_with_its_line(text, problem):
+def test_invalid_idl_is_refused_with_its_line(text, problem):
     message = refusal(text)
     assert message.startswith("x.smithy: not Smithy IDL: ")
     assert problem in message
 
 
-def test_a_waitable_trait_that_is_not_used_is_refused_instead_of_passed_over():
+def test_waitable_without_use_is_refused():
     text = '$version: "2" namespace a.b @waitable(A: {}) operation GetThing {}'
-    assert "@waitable is not known: use smithy.waiters#waitable (line 1)" in refusal(text, "")
+    assert "unknown trait @waitable; add: use smithy.waiters#waitable (line 1)" in refusal(text, "")
     assert "@waitable is not known" not in refusal(HEAD + "@waitable(A: {}) operation B {}", "")
 
 
 def test_an_unknown_version_is_refused():
-    assert "version 3 of Smithy is not known" in refusal('$version: "3"', "")
+    assert "unknown version of Smithy: 3" in refusal('$version: "3"', "")
 
 
 def test_deep_nesting_is_refused():
     assert "nested too deeply" in refusal(f"@a.b#c({'[' * 5000}{']' * 5000}) string A")
 
 
-def test_without_lark_the_message_says_what_to_install(monkeypatch):
+def test_without_lark_the_message_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "lark", None)
     monkeypatch.delitem(sys.modules, "lark.exceptions")
     with pytest.raises(WaiterDefinitionError, match=r"pip install 'boto-waiters-plus\[idl\]'"):
         parse_idl(BUCKET, source="x.smithy")
 
 
-def test_an_unknown_member_of_a_waiter_is_passed_over():
+def test_unknown_members_of_a_waiter_are_ignored():
     [definition] = waiters(BUCKET.replace("documentation:", "description:"))
     assert definition.documentation == ""
     assert json.dumps(parse_idl(BUCKET, source="x")).count("documentation") == 1
 
 
-def test_an_acceptor_without_state_and_matcher_is_refused_by_name():
+def test_an_empty_acceptor_is_refused_by_place():
     text = """@waitable(ThingThere: { acceptors: [
         { inputOutput: { path: "a", expected: "true", comparator: "booleanEquals" } }
     ] }) operation ListThings { input: A, output: B }"""
     assert refusal(text).startswith("x.smithy: waiter ThingThere, acceptor 0: state must be one of")
 
 
-def test_parts_are_found_in_the_text():
+def test_offsets_are_those_of_the_text():
     model, offsets = parse_idl_with_offsets(BUCKET, source="x.smithy")
     shape = ("shapes", "com.amazonaws.s3#HeadBucket")
     waiter = (*shape, "traits", "smithy.waiters#waitable", "BucketThere")
@@ -429,13 +432,13 @@ def seeds():
         yield from re.findall(
             r'^\$version: "2"\n.*?^}\n(?=\n[A-Z])', text, re.DOTALL | re.MULTILINE
         )
-        # One example leaves out its head.
+        # One example has no header.
         for part in re.findall(r"\n\n(@waitable\(\n    Res.*^})", text, re.DOTALL | re.MULTILINE):
             yield HEAD + part
 
 
 @pytest.mark.skipif(not SEEDS.is_dir(), reason="the specification's text is not here")
-def test_the_examples_of_the_specification_load_as_they_stand():
+def test_the_specifications_examples_load():
     by_operation = {
         re.findall(r"^operation (\w+)", text, re.MULTILINE)[0]: text for text in seeds()
     }
@@ -443,10 +446,10 @@ def test_the_examples_of_the_specification_load_as_they_stand():
     slip = by_operation.pop("ListGroups")
     found = {found.name: found for text in by_operation.values() for found in waiters(text)}
     assert list(found) == ["BucketExists", "ThingExists", "ResourceRunning"]
-    # Its `description` is no member of a waiter; `documentation` is.
+    # A waiter has the member `documentation`, not `description`.
     assert found["ThingExists"].documentation == ""
     assert found["ThingExists"].states == (AcceptorState.FAILURE, AcceptorState.SUCCESS)
-    # Its acceptor has no state, and its matcher stands where `matcher` should.
+    # Its acceptor has no state, and its matcher is not in the member `matcher`.
     with pytest.raises(WaiterDefinitionError) as caught:
         waiters(slip)
     assert (caught.value.waiter, caught.value.acceptor) == ("GroupExists", 0)

@@ -28,13 +28,13 @@ def file(tmp_path):
     return file
 
 
-def test_a_file_and_a_folder_of_smithy_idl_are_loaded(file):
+def test_idl_files_and_folders_are_loaded(file):
     for path in (file, str(file), file.parent):
         [definition] = load_definitions(path)
         assert (definition.name, definition.source) == ("ThingThere", str(file))
 
 
-def test_a_file_that_is_no_smithy_idl_is_refused_by_name_and_line(file):
+def test_invalid_idl_files_are_named_with_the_line(file):
     file.write_text(MODEL + "}")
     with pytest.raises(WaiterDefinitionError, match=r"things\.smithy: .* '}' \(line 12\)"):
         load_definitions(file)
@@ -48,7 +48,7 @@ def test_text_that_is_not_utf_8_is_refused(file):
         load_definitions(file)
 
 
-def test_events_say_where_in_the_idl(file):
+def test_events_have_positions_in_the_idl(file):
     for path in (file, file.parent):
         [event] = check(path)
         assert event.severity is Severity.WARNING

@@ -1,4 +1,4 @@
-"""Malformed definitions are refused, and the message says where and why."""
+"""Malformed definitions are refused with their place and the reason."""
 
 import json
 import time
@@ -32,7 +32,7 @@ def refusal(document):
 
 
 def place(error):
-    """The beginning of a message: file, waiter and acceptor."""
+    """The start of a message: file, waiter and acceptor."""
     words = "waiters.json"
     if error.waiter is not None:
         words += f": waiter {error.waiter}"
@@ -42,7 +42,7 @@ def place(error):
 
 
 @pytest.mark.parametrize("case", CASES["waiters"], ids=named)
-def test_malformed_waiter_is_refused_by_file_waiter_and_acceptor(case):
+def test_malformed_waiters_are_refused_by_place(case):
     error = refusal(model(case["waiter"]))
     assert case["says"] in error.problem
     assert (error.source, error.waiter, error.acceptor) == (
@@ -92,14 +92,14 @@ def with_path(path):
     ],
     ids=["400 kB", "20k parentheses", "brackets", "nots", "projections", "ors", "pipes", "flats"],
 )
-def test_expressions_that_only_a_bomb_has_are_refused(path):
+def test_expressions_of_excessive_size_are_refused(path):
     error = refusal(with_path(path))
     assert (error.waiter, error.acceptor) == ("Ready", 1)
     assert "path" in error.problem
     assert len(str(error)) < 500
 
 
-def test_expression_of_a_thousand_characters_is_fine():
+def test_expressions_of_a_thousand_characters_are_allowed():
     [definition] = parse_document(with_path("a" + ".a" * 500), source="waiters.json")
     assert len(definition.acceptors) == 2
 
@@ -114,13 +114,13 @@ def test_expression_of_a_thousand_characters_is_fine():
     ],
     ids=["shape id", "waiter name", "matcher", "waiters-2 name"],
 )
-def test_dicts_with_keys_that_no_json_has_are_refused(document):
+def test_dicts_with_other_keys_are_refused(document):
     with pytest.raises(WaiterDefinitionError):
         load_definitions(document)
 
 
 @pytest.mark.parametrize("source", [5, None, 1.5, object(), [5], b"bytes"])
-def test_what_is_no_source_is_refused(source):
+def test_other_sources_are_refused(source):
     with pytest.raises(WaiterDefinitionError, match="definitions must be a path or a dict"):
         load_definitions(source)
 
@@ -145,7 +145,7 @@ def deep(depth):
     ],
     ids=["deep", "brackets", "400 kB", "20k", "10 MB", "9 MB", "empty", "list", "text", "UTF-16"],
 )
-def test_a_file_that_is_a_bomb_is_refused_by_its_name_within_two_seconds(text, tmp_path):
+def test_bombs_are_refused_quickly_and_named(text, tmp_path):
     file = tmp_path / "bomb.json"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     began = time.process_time()

@@ -1,4 +1,4 @@
-"""Overlays as documents have them: read, refused, applied."""
+"""Parsing, refusing and applying overlays."""
 
 import json
 from pathlib import Path
@@ -31,7 +31,7 @@ def overlay(body, name="ThingActive"):
     return found
 
 
-def test_acceptors_go_before_and_behind_and_members_take_the_place_of_the_waiters_own():
+def test_acceptors_are_added_and_members_replaced():
     body = {
         "prepend": [NOT_FOUND],
         "append": [ANY_ERROR],
@@ -53,7 +53,7 @@ def test_acceptors_go_before_and_behind_and_members_take_the_place_of_the_waiter
     }
 
 
-def test_what_an_overlay_does_not_mention_stays():
+def test_other_members_stay_unchanged():
     changed = overlay({"prepend": [NOT_FOUND]}).applied_to(BASE)
     assert changed.acceptors[1:] == BASE.acceptors
     assert (changed.min_delay, changed.max_delay, changed.documentation) == (10, 20, "old")
@@ -66,7 +66,7 @@ def test_both_sources_are_named():
     assert overlay({"minDelay": 3}).applied_to(BASE).source == "base.json, changed by mine.json"
 
 
-def test_the_namespace_tells_the_service():
+def test_the_namespace_names_the_service():
     assert overlay({"minDelay": 3}).service == "things"
 
 
@@ -88,7 +88,7 @@ def test_the_namespace_tells_the_service():
         ({"tags": [""]}, None, "tags must be a list of non-empty strings"),
     ],
 )
-def test_a_malformed_overlay_is_refused_by_file_waiter_and_acceptor(body, acceptor, says):
+def test_malformed_overlays_are_refused_by_place(body, acceptor, says):
     with pytest.raises(bwp.WaiterDefinitionError) as caught:
         overlay(body)
     error = caught.value
@@ -99,18 +99,18 @@ def test_a_malformed_overlay_is_refused_by_file_waiter_and_acceptor(body, accept
 @pytest.mark.parametrize(
     ("members", "says"),
     [
-        ({"kind": "structure", "ThingActive": {"minDelay": 3}}, "which is no operation"),
+        ({"kind": "structure", "ThingActive": {"minDelay": 3}}, "which is not an operation"),
         ({}, "has no waiter"),
-        ({"shape_id": "GetThing", "ThingActive": {"minDelay": 3}}, "no absolute shape id"),
+        ({"shape_id": "GetThing", "ThingActive": {"minDelay": 3}}, "not an absolute shape id"),
         ({"Thing-Active": {"minDelay": 3}}, "a waiter name is alphanumeric"),
     ],
 )
-def test_the_trait_stands_where_waitable_could_stand(members, says):
+def test_overlays_are_allowed_where_waitable_is(members, says):
     with pytest.raises(bwp.WaiterDefinitionError, match=says):
         parse_document(document(**members), source="mine.json")
 
 
-def test_delays_that_would_cross_are_refused():
+def test_an_overlay_must_not_cross_the_delays():
     with pytest.raises(bwp.WaiterDefinitionError, match=r"minDelay \(30\) would be more than") as e:
         overlay({"minDelay": 30}).applied_to(BASE)
     assert (e.value.source, e.value.waiter) == ("mine.json", "ThingActive")
@@ -122,15 +122,15 @@ def test_a_waiter_of_another_operation_is_not_changed():
         overlay({"minDelay": 3}).applied_to(other)
 
 
-def test_overlays_come_before_what_is_given_with_them(tmp_path):
+def test_overlays_come_before_definitions(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps(document(trait=WAITABLE, A={"acceptors": [ANY]})))
     (tmp_path / "b.json").write_text(json.dumps(document(A={"minDelay": 3})))
     layers = load_layers(tmp_path)
     assert [type(layer) for layer in layers] == [WaiterOverlay, bwp.WaiterDefinition]
 
 
-def test_an_overlay_is_no_definition_by_itself():
-    with pytest.raises(bwp.WaiterDefinitionError, match="give the file to definitions="):
+def test_load_definitions_refuses_overlays():
+    with pytest.raises(bwp.WaiterDefinitionError, match="pass the file as definitions="):
         bwp.load_definitions(document(A={"minDelay": 3}))
 
 
@@ -156,7 +156,7 @@ def test_an_overlay_of_smithy_idl_is_read(tmp_path):
     assert [acceptor.to_json() for acceptor in found.prepend] == [NOT_FOUND]
 
 
-def test_the_members_are_those_that_the_trait_is_defined_with():
+def test_the_members_are_those_of_the_trait():
     shapes = json.loads((ROOT / "data/traits.json").read_text(encoding="utf-8"))["shapes"]
     assert shapes[OVERLAY]["value"]["target"] == "boto.waiters#Overlay"
     assert tuple(shapes["boto.waiters#Overlay"]["members"]) == MEMBERS

@@ -10,7 +10,7 @@ from botocore.model import ServiceModel
 
 from boto_waiters_plus import enable
 from boto_waiters_plus.aws.service_waiters import ServiceWaiters
-from boto_waiters_plus.definitions.files import parse_text
+from boto_waiters_plus.definitions.files import parse_document
 from boto_waiters_plus.definitions.shipped import data_root, shipped_definitions, shipped_services
 from boto_waiters_plus.engine.model import AcceptorState, SuccessMatcher
 
@@ -26,7 +26,7 @@ def test_every_shipped_file_parses(service_id):
 
 
 @pytest.mark.parametrize("service_id", SERVICES)
-def test_shipped_file_holds_apply_statements_and_nothing_that_is_lost(service_id):
+def test_shipped_files_are_parsed_completely(service_id):
     text = (data_root() / f"{service_id}.json").read_text(encoding="utf-8")
     document = json.loads(text)
     assert document["smithy"] == "2.0"
@@ -36,8 +36,18 @@ def test_shipped_file_holds_apply_statements_and_nothing_that_is_lost(service_id
         for shape in document["shapes"].values()
         for name, waiter in shape["traits"]["smithy.waiters#waitable"].items()
     }
-    read = {d.name: d.to_json() for d in parse_text(text, source=service_id)}
+    read = {d.name: d.to_json() for d in parse_document(document, source=service_id)}
     assert read == written
+
+
+@pytest.mark.parametrize("service_id", SERVICES)
+def test_shipped_waiters_are_those_of_the_json(service_id):
+    """They are split from the text without parsing all of it."""
+    document = json.loads((data_root() / f"{service_id}.json").read_bytes())
+    parsed = parse_document(document, source=service_id)
+    split = shipped_definitions(service_id)
+    assert split == tuple(parsed)
+    assert [d.service for d in split] == [d.service for d in parsed]
 
 
 def test_services_without_definitions_have_none():
@@ -55,7 +65,7 @@ def waiters_of(service):
     return ServiceWaiters(model, LOADER)
 
 
-def test_every_waiter_of_botocore_is_a_method_of_its_service():
+def test_botocores_waiters_are_methods_of_their_service():
     missing, count = [], 0
     for service in services_with_waiters():
         found = waiters_of(service)
@@ -68,8 +78,8 @@ def test_every_waiter_of_botocore_is_a_method_of_its_service():
     assert count >= 250  # botocore 1.34.0 has 253, 1.44.5 has 410
 
 
-def test_no_waiter_takes_an_answer_of_nothing_for_success():
-    """botocore parses a JSON body that was cut off to `{}`, without an error."""
+def test_an_empty_response_is_never_a_success():
+    """botocore parses a truncated JSON body as `{}`, without an error."""
     ready_on_nothing = []
     for service in services_with_waiters():
         for waiter in waiters_of(service).by_snake_name.values():
@@ -82,7 +92,7 @@ def test_no_waiter_takes_an_answer_of_nothing_for_success():
     assert ready_on_nothing == []
 
 
-def test_names_are_found_in_both_spellings_and_no_third():
+def test_only_both_spellings_of_a_name_work():
     found = waiters_of("s3")
     assert found.get("BucketExists") is found.get("bucket_exists")
     assert found.get("BucketExists").method_name == "wait_until_bucket_exists"
@@ -92,7 +102,7 @@ def test_names_are_found_in_both_spellings_and_no_third():
 
 
 @pytest.mark.parametrize("service", ["dynamodb", "ec2", "iam", "s3"])
-def test_every_waiter_of_botocore_is_a_method_of_a_real_client(service):
+def test_botocores_waiters_are_methods_of_real_clients(service):
     client = botocore.session.Session().create_client(service, region_name="us-east-1")
     enable(client)
     for name in client.waiter_names:

@@ -1,4 +1,4 @@
-"""Smithy JSON AST: the specification's own examples, and what of them is kept."""
+"""Smithy JSON AST: the specification's own examples and the members of waiters."""
 
 import pytest
 
@@ -36,7 +36,7 @@ BUCKET_EXISTS = {
     ],
 }
 THING_EXISTS = {
-    # No member of the structure, though the specification's example has it.
+    # The specification's example has this member, but its structure does not.
     "description": "Waits until a thing has been created",
     "acceptors": [status("failed", "failure"), status("success", "success")],
 }
@@ -158,7 +158,7 @@ def test_every_member_of_a_waiter_is_kept():
     assert definition.acceptors[2].message == "error.reason"
 
 
-def test_members_that_the_specification_does_not_know_are_passed_over():
+def test_unknown_members_are_ignored():
     acceptor = {"state": "success", "matcher": {"success": True}, "note": "x", "x": None}
     assert parsed({"acceptors": [acceptor], "maxAttempts": 40, "note": []}).acceptors == (
         Acceptor(state=SUCCESS, matcher=SuccessMatcher(success=True)),
@@ -170,13 +170,13 @@ def test_longest_name_and_one_letter_are_names():
         assert parse_waiter(name, BUCKET_EXISTS, operation="Get", source="s").name == name
 
 
-def test_one_name_may_not_be_taken_twice_but_many_may_be_given():
+def test_waiter_names_must_be_unique():
     waiters = {"One": BUCKET_EXISTS, "Two": THING_EXISTS, "Three": GROUP_EXISTS}
     found = parse_document(operation(waiters), source="model.json")
     assert [definition.name for definition in found] == ["One", "Two", "Three"]
 
 
-def test_apply_statement_is_read_without_the_operations_shape():
+def test_apply_statements_need_no_operation_shape():
     document = {
         "smithy": "2.0",
         "shapes": {
@@ -196,7 +196,7 @@ def test_input_output_matcher_needs_no_output():
     assert definition.name == "Ready"
 
 
-def test_streaming_blob_is_no_event_stream():
+def test_a_streaming_blob_is_not_an_event_stream():
     document = operation({"Ready": BUCKET_EXISTS})
     document["shapes"]["smithy.example#Output"] = {
         "type": "structure",
@@ -209,6 +209,6 @@ def test_streaming_blob_is_no_event_stream():
     assert len(parse_document(document, source="m.json")) == 1
 
 
-def test_shapes_that_are_not_in_the_model_are_passed_over():
+def test_missing_shapes_are_ignored():
     document = operation({"Ready": BUCKET_EXISTS}, output={"target": "other.model#Output"})
     assert len(parse_document(document, source="m.json")) == 1

@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
+from jmespath.parser import ParsedResult
 
-from boto_waiters_plus.engine import matching as matching_module
-from boto_waiters_plus.engine.expressions import compiled
 from boto_waiters_plus.engine.matching import UNUSABLE, Matching
 from boto_waiters_plus.engine.model import (
     Acceptor,
@@ -39,19 +38,15 @@ def matching(*matchers, state=AcceptorState.SUCCESS, message=None):
 @pytest.fixture
 def searches(monkeypatch):
     """The expressions that were evaluated, in order."""
-    made = []
+    evaluated = []
+    search = ParsedResult.search
 
-    def counted(text):
-        function = compiled(text)
+    def counted(self, *arguments, **keywords):
+        evaluated.append(self.expression)
+        return search(self, *arguments, **keywords)
 
-        def search(value):
-            made.append(text)
-            return function(value)
-
-        return search
-
-    monkeypatch.setattr(matching_module, "compiled", counted)
-    return made
+    monkeypatch.setattr(ParsedResult, "search", counted)
+    return evaluated
 
 
 @pytest.mark.parametrize("case", CASES["comparators"], ids=json.dumps)
@@ -81,7 +76,7 @@ def test_first_acceptor_that_matches_decides():
     ],
     ids=str,
 )
-def test_each_matcher_looks_at_its_kind_of_attempt(matcher, by_response, by_error):
+def test_each_matcher_matches_its_kind_of_attempt(matcher, by_response, by_error):
     found = matching(matcher)
     assert found.match_response({"v": "up"}, {}, status=200).index == by_response
     assert found.match_error({"Missing"}, status=404).index == by_error
@@ -91,7 +86,7 @@ def test_status_unknown_matches_no_status():
     assert matching(StatusMatcher(404)).match_error({"Missing"}).index is None
 
 
-def test_input_and_output_are_seen_side_by_side():
+def test_input_and_output_are_matched_together():
     equal = PathMatcher(
         path="length(input.groups) == length(output.groups)",
         expected="true",
@@ -102,13 +97,13 @@ def test_input_and_output_are_seen_side_by_side():
     assert found.match_response({"groups": [1]}, {"groups": ["a", "b"]}).index is None
 
 
-def test_input_that_was_not_given_is_null():
+def test_missing_input_is_null():
     assert matching(InputOutputMatcher(path("output.v"))).match_response({"v": "up"}).index == 0
     assert matching(InputOutputMatcher(path("input.v"))).match_response({"v": "up"}).index is None
 
 
 @pytest.mark.parametrize(
-    ("wanted", "names", "matches"),
+    ("error_type", "names", "matches"),
     [
         ("NotFound", {"NotFound"}, True),
         ("com.amazonaws.s3#NotFound", {"NotFound"}, True),
@@ -119,40 +114,40 @@ def test_input_that_was_not_given_is_null():
         ("#Gone", {"Gone"}, True),
     ],
 )
-def test_errors_match_by_the_name_part_of_a_shape_id(wanted, names, matches):
-    index = matching(ErrorTypeMatcher(wanted)).match_error(names).index
+def test_errors_match_by_the_shape_ids_name(error_type, names, matches):
+    index = matching(ErrorTypeMatcher(error_type)).match_error(names).index
     assert (index == 0) is matches
 
 
 # --- evaluating ---
 
 
-def test_each_distinct_path_is_evaluated_once_a_response(searches):
+def test_each_path_is_evaluated_once_per_response(searches):
     found = matching(*(output("state", value) for value in ("a", "b", "c")), output("other"))
     assert found.paths == (("output", "state"), ("output", "other"))
     found.match_response({"state": "z"})
     assert searches == ["state", "other"]
 
 
-def test_paths_behind_the_acceptor_that_matches_are_not_evaluated(searches):
+def test_paths_after_the_match_are_not_evaluated(searches):
     matching(output("a"), output("b"), output("c")).match_response({"b": "up"})
     assert searches == ["a", "b"]
 
 
-def test_one_text_on_output_and_on_both_is_two_paths(searches):
+def test_output_and_input_output_are_separate_paths(searches):
     found = matching(output("output.v"), InputOutputMatcher(path("output.v")))
     match = found.match_response({"v": "up"}, {})
     assert match.index == 1
     assert searches == ["output.v", "output.v"]
 
 
-def test_a_message_that_is_also_a_path_is_evaluated_once(searches):
+def test_a_message_like_the_path_is_evaluated_once(searches):
     found = matching(output("v"), state=AcceptorState.FAILURE, message="v")
     assert found.match_response({"v": "up"}).message == "up"
     assert searches == ["v"]
 
 
-def test_values_of_one_response_are_forgotten_at_the_next():
+def test_values_are_not_kept_between_responses():
     found = matching(output("v"))
     assert found.match_response({"v": "down"}).index is None
     assert found.match_response({"v": "up"}).index == 0
@@ -162,9 +157,9 @@ def test_values_of_one_response_are_forgotten_at_the_next():
     "problem",
     ["length(missing)", "join(',', v)", "contains(missing, 'x')", "abs('x')", "v | to_entries(@)"],
 )
-def test_what_cannot_be_evaluated_is_no_match_and_told_once(problem, searches):
-    wanted = [output(problem, value, "stringEquals") for value in ("a", "b")]
-    match = matching(*wanted).match_response({"v": 1})
+def test_an_expression_that_fails_is_no_match(problem, searches):
+    matchers = [output(problem, value, "stringEquals") for value in ("a", "b")]
+    match = matching(*matchers).match_response({"v": 1})
     assert match.index is None
     assert match.observed is None
     [text] = match.problems
@@ -172,43 +167,43 @@ def test_what_cannot_be_evaluated_is_no_match_and_told_once(problem, searches):
     assert searches == [problem]
 
 
-def test_problems_quote_no_value():
+def test_problems_do_not_quote_values():
     match = matching(output("length(password)")).match_response({"password": 4711})
     assert match.problems == ("length(password) (JMESPathTypeError)",)
 
 
-def test_a_path_that_is_too_deep_to_evaluate_is_no_match():
+def test_a_path_too_deep_to_evaluate_is_no_match():
     deep = "a" + "||a" * 3000
     match = matching(output(deep)).match_response({"a": None})
     assert match.index is None
     assert "RecursionError" in match.problems[0]
 
 
-def test_an_acceptor_behind_a_problem_still_decides():
+def test_acceptors_after_a_problem_still_match():
     match = matching(output("length(missing)"), output("v")).match_response({"v": "up"})
     assert match.index == 1
     assert len(match.problems) == 1
 
 
 @pytest.mark.parametrize("document", [None, [], "text", 5, {}, {"v": {}}, {"v": None}])
-def test_any_document_is_answered(document):
-    wanted = [output("v"), output("v.w[0]", "x", "anyStringEquals"), output("@.v[*]")]
-    assert matching(*wanted).match_response(document).index is None
+def test_any_document_can_be_matched(document):
+    matchers = [output("v"), output("v.w[0]", "x", "anyStringEquals"), output("@.v[*]")]
+    assert matching(*matchers).match_response(document).index is None
 
 
-def test_unusable_is_recognised_in_a_debugger():
+def test_unusable_has_a_readable_repr():
     assert repr(UNUSABLE) == "<not evaluable>"
 
 
-# --- what is told of a match ---
+# --- observed values and messages ---
 
 
-def test_observed_is_what_the_deciding_path_gave():
+def test_observed_is_the_matching_paths_value():
     found = matching(output("a"), output("v[].s", "up", "anyStringEquals"))
     assert found.match_response({"v": [{"s": "down"}, {"s": "up"}]}).observed == ["down", "up"]
 
 
-def test_without_a_match_observed_is_the_first_path_that_gave_anything():
+def test_without_a_match_observed_is_the_first_value():
     found = matching(FAILED, output("a"), output("l[]"), output("v"))
     assert found.match_response({"v": "down", "l": []}).observed == "down"
     assert found.match_response({"a": False, "v": "down"}).observed is False
@@ -220,7 +215,7 @@ def test_matchers_without_a_path_observe_nothing():
     assert matching(FAILED).match_error({"Missing"}).observed is None
 
 
-def test_message_is_evaluated_for_the_acceptor_that_matched_only():
+def test_only_the_matching_acceptors_message_is_evaluated():
     found = Matching(
         [
             Acceptor(state=AcceptorState.FAILURE, matcher=output("a"), message="reason_a"),
@@ -232,7 +227,7 @@ def test_message_is_evaluated_for_the_acceptor_that_matched_only():
     assert found.match_response({"reason_a": "no"}).message is None
 
 
-def test_message_that_cannot_be_evaluated_is_none_and_told():
+def test_a_message_that_fails_is_none():
     found = matching(output("v"), state=AcceptorState.FAILURE, message="length(missing)")
     match = found.match_response({"v": "up"})
     assert (match.index, match.message) == (0, None)

@@ -1,4 +1,4 @@
-"""Definitions as objects: words, digest, and the way to JSON and back."""
+"""Definitions as objects: their words, their digest, and conversion to JSON."""
 
 import dataclasses
 
@@ -41,7 +41,7 @@ def parsed(body=None, name="ThingUp"):
     return parse_waiter(name, BODY if body is None else body, operation="GetThing", source="test")
 
 
-def test_every_acceptor_is_put_in_words():
+def test_every_acceptor_is_described():
     definition = parsed()
     texts = [definition.matched(index) for index in range(len(definition.acceptors))]
     assert texts == [
@@ -56,7 +56,7 @@ def test_every_acceptor_is_put_in_words():
     ]
 
 
-def test_status_is_put_in_words_and_in_a_form_of_its_own():
+def test_status_matchers_are_described():
     assert StatusMatcher(404).describe() == "the HTTP status is 404"
     assert StatusMatcher(404).to_json() == {"status": 404}
 
@@ -69,18 +69,18 @@ def test_states_are_in_order():
     assert parsed().states == tuple(AcceptorState(a["state"]) for a in BODY["acceptors"])
 
 
-def test_json_of_a_definition_is_what_it_was_read_from():
+def test_json_is_what_was_parsed():
     assert parsed().to_json() == BODY
     assert parsed(parsed().to_json()) == parsed()
 
 
-def test_json_leaves_defaults_out():
+def test_json_omits_defaults():
     body = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
     assert parsed(body).to_json() == body
     assert (parsed(body).min_delay, parsed(body).max_delay) == (2, 120)
 
 
-def test_digest_tells_what_decides_a_wait():
+def test_digest_depends_on_operation_and_acceptors():
     digest = parsed().digest
     assert digest == parsed({**BODY, "minDelay": 1, "documentation": "", "tags": []}).digest
     assert digest == parsed(name="OtherName").digest
@@ -89,18 +89,18 @@ def test_digest_tells_what_decides_a_wait():
     assert digest != dataclasses.replace(parsed(), operation="Other").digest
 
 
-def test_digest_is_the_same_in_every_process():
-    """Stored waits are known by it."""
+def test_digest_is_stable_across_processes():
+    """Stored waits are identified by it."""
     body = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
     assert parsed(body).digest == "448a73e3235d789c"
 
 
 @pytest.mark.parametrize("name", ["#NotThere", "com.acme#NotThere", "NotThere"])
-def test_of_a_shape_id_only_the_name_counts(name):
+def test_only_the_name_of_a_shape_id_counts(name):
     assert ErrorTypeMatcher(name).name == "NotThere"
 
 
-def test_where_it_was_read_from_does_not_tell_definitions_apart():
+def test_the_source_does_not_affect_equality():
     assert parsed() == dataclasses.replace(parsed(), source="elsewhere")
     assert hash(parsed()) == hash(dataclasses.replace(parsed(), source="elsewhere"))
 

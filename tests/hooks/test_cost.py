@@ -12,8 +12,9 @@ import pytest
 from botocore.loaders import Loader
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.aws import bound_waiter
 from boto_waiters_plus.aws import service_waiters as waiters
-from boto_waiters_plus.definitions import shipped, smithy
+from boto_waiters_plus.definitions import shipped
 from boto_waiters_plus.engine import matching
 from boto_waiters_plus.hooks import methods
 
@@ -57,7 +58,7 @@ def test_client_creation_finds_and_compiles_nothing():
     bwp.install()
     with (
         mock.patch.object(waiters.ServiceWaiters, "__init__", side_effect=AssertionError),
-        mock.patch.object(shipped, "parse_text", side_effect=AssertionError),
+        mock.patch.object(shipped, "parse_waiter", side_effect=AssertionError),
         mock.patch.object(matching.Matching, "__init__", side_effect=AssertionError),
         mock.patch.object(methods, "build_method", side_effect=AssertionError),
     ):
@@ -91,7 +92,7 @@ def test_first_waiter_lists_no_directory():
 
 def test_acceptors_are_compiled_at_the_first_wait_only(s3, answers):
     answers(s3, {})
-    with mock.patch.object(waiters, "Matching", wraps=waiters.Matching) as compiled:
+    with mock.patch.object(bound_waiter, "Matching", wraps=matching.Matching) as compiled:
         method = s3.wait_until_bucket_exists
         assert compiled.call_count == 0
         for _ in range(3):
@@ -114,7 +115,7 @@ def test_only_the_waiter_that_is_asked_for_is_parsed():
     bwp.install()
     client = boto3.client("ec2")
     shipped.unread_shipped.cache_clear()
-    with mock.patch.object(smithy, "parse_waiter", side_effect=smithy.parse_waiter) as parse:
+    with mock.patch.object(shipped, "parse_waiter", side_effect=shipped.parse_waiter) as parse:
         assert client.wait_until_instance_running.definition.name == "InstanceRunning"
         assert "wait_until_volume_available" in dir(client)
         assert "volume_available" in client.waiter_names

@@ -1,4 +1,4 @@
-"""A malformed file on the search path: what can be listed is listed, what is asked for refused."""
+"""A malformed file on the search path: listings skip it, lookups are refused."""
 
 import json
 import logging
@@ -11,7 +11,6 @@ import pytest
 from botocore.loaders import Loader
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.aws import service_waiters as waiters
 
 FILE = "kinesis/2013-12-02/smithy-waiters-1.json"
 BROKEN = {
@@ -31,14 +30,13 @@ def client(tmp_path):
     """`client(service)` of a session whose search path has the file."""
     (tmp_path / FILE).parent.mkdir(parents=True)
     (tmp_path / FILE).write_text(json.dumps(BROKEN))
-    waiters._log_once.cache_clear()
     bwp.install()
     session = botocore.session.Session()
     session.register_component("data_loader", Loader(extra_search_paths=[str(tmp_path)]))
     return lambda service="kinesis": session.create_client(service, region_name="us-east-1")
 
 
-def test_dir_lists_what_can_be_read_and_says_once_what_cannot(client, caplog):
+def test_dir_logs_once_what_it_cannot_list(client, caplog):
     with caplog.at_level(logging.WARNING, "boto_waiters_plus"):
         for kinesis in (client(), client()):
             assert {"describe_stream", "wait_until_stream_exists"} <= set(dir(kinesis))
@@ -48,7 +46,7 @@ def test_dir_lists_what_can_be_read_and_says_once_what_cannot(client, caplog):
 
 
 @pytest.mark.parametrize("name", ["wait_until_mine", "wait_until_stream_exists", "wait_until_x"])
-def test_a_method_of_the_service_is_refused_with_file_waiter_and_acceptor(client, name):
+def test_methods_of_the_service_are_refused_by_place(client, name):
     with pytest.raises(bwp.WaiterDefinitionError, match=f"^{PLACE}state must be one of") as caught:
         getattr(client(), name)
     assert (caught.value.waiter, caught.value.acceptor) == ("Mine", 0)
@@ -57,7 +55,7 @@ def test_a_method_of_the_service_is_refused_with_file_waiter_and_acceptor(client
     assert str(again) == str(caught.value)
 
 
-def test_to_hasattr_and_autospec_the_method_is_not_there(client):
+def test_hasattr_and_autospec_see_no_method(client):
     kinesis = client()
     assert not hasattr(kinesis, "wait_until_mine")
     assert getattr(kinesis, "wait_until_mine", None) is None
@@ -65,16 +63,29 @@ def test_to_hasattr_and_autospec_the_method_is_not_there(client):
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"waiters": 1}', "{", "7"])
-def test_a_malformed_waiters_2_is_no_reason_for_dir_to_fail(client, tmp_path, content):
+def test_malformed_waiters_2_refuses_names_not_shipped(client, tmp_path, content):
     (tmp_path / FILE).unlink()
     (tmp_path / FILE).with_name("waiters-2.json").write_text(content)
     kinesis = client()
     assert "wait_until_stream_exists" in dir(kinesis)
+    assert kinesis.wait_until_stream_exists.definition.name == "StreamExists"
     with pytest.raises(bwp.WaiterDefinitionError, match=r"kinesis/2013-12-02/waiters-2\.json: "):
-        kinesis.wait_until_stream_exists  # noqa: B018 - the lookup is what is tested
+        kinesis.wait_until_something_else  # noqa: B018 - the lookup is what is tested
 
 
-def test_everything_else_works(client):
+def test_only_the_malformed_waiter_of_waiters_2_is_refused(client, tmp_path):
+    (tmp_path / FILE).unlink()
+    acceptor = {"state": "success", "matcher": "status", "expected": 200}
+    body = {"operation": "ListStreams", "delay": 1, "maxAttempts": 9, "acceptors": [acceptor]}
+    document = {"version": 2, "waiters": {"Good": body, "Bad": {**body, "delay": "soon"}}}
+    (tmp_path / FILE).with_name("waiters-2.json").write_text(json.dumps(document))
+    kinesis = client()
+    assert kinesis.wait_until_good.definition.min_delay == 1
+    with pytest.raises(bwp.WaiterDefinitionError, match="waiter Bad: delay must be"):
+        kinesis.wait_until_bad  # noqa: B018 - the lookup is what is tested
+
+
+def test_everything_else_of_the_client_works(client):
     kinesis = client()
     assert hasattr(kinesis, "describe_stream")
     assert not hasattr(kinesis, "wait_for_ever")
@@ -90,7 +101,7 @@ def test_waiting_by_name_is_refused_too(client):
         bwp.Wait(client(), "StreamExists", {"StreamName": "s"}, max_wait=3)
 
 
-def test_an_overlay_of_a_misspelt_name_is_refused_in_the_same_way():
+def test_an_overlay_of_a_misspelt_name_is_refused():
     overlay = {"boto.waiters#overlay": {"StreamExist": {"minDelay": 1}}}
     shape = {"type": "apply", "traits": overlay}
     shapes = {"com.amazonaws.kinesis#DescribeStream": shape}

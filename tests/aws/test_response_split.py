@@ -1,4 +1,4 @@
-"""Whose part of an answer is which."""
+"""Splitting a response into the shares of several waits."""
 
 import copy
 import json
@@ -57,10 +57,10 @@ def ids_in(part):
     return [[each["InstanceId"] for each in one["Instances"]] for one in part["Reservations"]]
 
 
-# --- cutting ----------------------------------------------------------------------------------
+# --- splitting ---------------------------------------------------------------------------------
 
 
-def test_each_gets_its_own_items_in_what_they_were_in():
+def test_each_wait_gets_its_own_items():
     answer = {
         "Reservations": [reservation("a", "b", "c"), reservation("d"), reservation("e", "f")],
         "ResponseMetadata": {"RequestId": "1"},
@@ -77,13 +77,13 @@ def test_each_gets_its_own_items_in_what_they_were_in():
     assert list(parts[0]["Reservations"][0]) == list(whole["Reservations"][0])
 
 
-def test_who_is_not_in_the_answer_gets_none():
+def test_a_missing_identifier_gets_no_items():
     answer = {"Reservations": [reservation("a")], "ResponseMetadata": {}}
     parts = parts_of(answer, [["a"], ["unknown"]], INSTANCES)
     assert parts[1] == {"Reservations": [], "ResponseMetadata": {}}
 
 
-def test_changing_one_part_changes_no_other():
+def test_shares_have_no_common_objects():
     answer = {
         "Reservations": [reservation("a", "b")],
         "ResponseMetadata": {"HTTPHeaders": {"x": "y"}},
@@ -118,21 +118,21 @@ def test_changing_one_part_changes_no_other():
     ],
     ids=["next page", "stranger", "item without id", "item of another kind", "text", "nothing"],
 )
-def test_an_answer_that_cannot_be_told_apart_is_nobodys(answer):
+def test_some_responses_cannot_be_split(answer):
     assert parts_of(answer, [["a"], ["b"]], INSTANCES) is None
 
 
 @pytest.mark.parametrize("token", [None, ""])
-def test_an_empty_token_says_that_there_is_no_more(token):
+def test_an_empty_token_means_no_more_pages(token):
     answer = {"Reservations": [reservation("a")], "NextToken": token}
     assert parts_of(answer, [["a"], ["b"]], INSTANCES) is not None
 
 
-def test_members_that_are_not_there_are_in_no_part():
+def test_missing_members_are_in_no_share():
     assert parts_of({"ResponseMetadata": {}}, [["a"]], INSTANCES) == [{"ResponseMetadata": {}}]
 
 
-def test_names_and_arns_are_told_apart_and_failures_go_to_those_who_asked():
+def test_names_match_arns_and_failures_are_split():
     answer = {
         "services": [service("web"), service("api"), service("web-2")],
         "failures": [{"arn": ARN + "gone", "reason": "MISSING"}],
@@ -144,19 +144,19 @@ def test_names_and_arns_are_told_apart_and_failures_go_to_those_who_asked():
     assert [len(part["failures"]) for part in parts] == [0, 0, 1, 0]
 
 
-def test_two_names_for_one_resource_get_it_both():
+def test_two_names_of_a_resource_both_match():
     parts = parts_of({"services": [service("web")]}, [["web"], [ARN + "web"]], SERVICES)
     assert parts[0] == parts[1] == {"services": [service("web")]}
     assert parts[0]["services"][0] is not parts[1]["services"][0]
 
 
-def test_an_end_counts_only_in_an_arn():
+def test_only_arns_match_by_their_end():
     answer = {"builds": [{"id": "project:1"}]}
     assert parts_of(answer, [["1"], ["x"]], BUILDS) is None
     assert parts_of({"builds": [{"id": "1"}]}, [["project:1"]], BUILDS) is None
 
 
-def test_items_may_be_the_identifiers_themselves():
+def test_items_may_be_identifiers():
     answer = {"builds": [{"id": "p:1"}], "buildsNotFound": ["p:2", "p:3"]}
     parts = parts_of(answer, [["p:1", "p:3"], ["p:2"]], BUILDS)
     assert parts == [
@@ -165,7 +165,7 @@ def test_items_may_be_the_identifiers_themselves():
     ]
 
 
-# --- asking -----------------------------------------------------------------------------------
+# --- requesting ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -182,11 +182,11 @@ def test_items_may_be_the_identifiers_themselves():
         ({"InstanceIds": ["i-1", "i-1"]}, None),
     ],
 )
-def test_only_a_list_of_different_texts_is_shared(parameters, expected):
+def test_only_lists_of_distinct_strings_are_shared(parameters, expected):
     assert asked_ids(INSTANCES, parameters) == expected
 
 
-def test_who_asks_by_two_members_at_once_shares_nothing():
+def test_two_identifier_parameters_are_not_shared():
     operation = boto3.client("elbv2", region_name="eu-west-1").meta.service_model.operation_model(
         "DescribeLoadBalancers"
     )
@@ -228,7 +228,7 @@ def client_error(code, status):
         (ValueError(), False),
     ],
 )
-def test_errors_that_may_be_about_one_are_known_by_their_kind(error, expected):
+def test_errors_that_may_concern_one_identifier(error, expected):
     assert may_be_about_one(error) is expected
 
 
@@ -240,7 +240,7 @@ def operation():
     return boto3.client("ec2").meta.service_model.operation_model("DescribeInstances")
 
 
-def test_items_are_found_by_identifier_in_the_order_asked(operation):
+def test_items_are_in_the_order_of_the_identifiers(operation):
     response = {"Reservations": [reservation("a", "b"), reservation("c")]}
     found = ById(operation, {"InstanceIds": ["c", "unknown", "a"]}, response)
     assert list(found) == ["c", "a"]
@@ -250,7 +250,7 @@ def test_items_are_found_by_identifier_in_the_order_asked(operation):
     assert found == {"a": instance("a"), "c": instance("c")}
 
 
-def test_items_are_no_secret_to_pickle_and_one_to_repr(operation):
+def test_items_are_picklable_and_not_in_the_repr(operation):
     response = {"Reservations": [reservation("i-secret")]}
     found = ById(operation, {"InstanceIds": ["i-secret"]}, response)
     assert pickle.loads(pickle.dumps(found)) == {"i-secret": instance("i-secret")}
@@ -268,5 +268,5 @@ def test_items_are_no_secret_to_pickle_and_one_to_repr(operation):
         ({"InstanceIds": ["a"]}, {"Reservations": None}),
     ],
 )
-def test_where_nothing_is_known_there_are_no_items(operation, parameters, response):
+def test_other_operations_have_no_items(operation, parameters, response):
     assert dict(ById(operation, parameters, response)) == {}

@@ -1,6 +1,7 @@
-"""Where a client's definitions come from, and which of them are refused or passed over."""
+"""The places of a client's definitions, and which definitions are refused or ignored."""
 
 import copy
+import datetime as dt
 import json
 
 import boto3
@@ -11,11 +12,14 @@ from botocore.exceptions import DataNotFoundError
 from botocore.loaders import Loader, create_loader
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.aws import definition_places
 from boto_waiters_plus.aws.service_waiters import ServiceWaiters
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.definitions.smithy import UnreadWaiter, parse_waiter
 
 VERSION = "2013-12-02"  # kinesis
 STATUS = "StreamDescription.StreamStatus"
+NOON = dt.datetime(2024, 1, 1, 12, tzinfo=dt.timezone.utc)
 
 
 NO_ACCEPTORS = json.dumps(
@@ -48,7 +52,7 @@ def kinesis():
 
 @pytest.fixture
 def models(tmp_path):
-    """`models(name, document)` puts a file on a loader's search path, and gives the loader."""
+    """`models(name, document)` writes a file to a search path and returns its loader."""
     folder = tmp_path / "kinesis" / VERSION
     folder.mkdir(parents=True)
 
@@ -68,7 +72,7 @@ def expected_of(waiters, name="StreamExists"):
 # --- precedence ---------------------------------------------------------------------------------
 
 
-def test_the_first_place_that_knows_a_waiter_wins(kinesis, models, waitable):
+def test_the_first_place_with_the_waiter_wins(kinesis, models, waitable):
     given = bwp.load_definitions(waitable("StreamExists", "DescribeStream", status("GIVEN")))
     models("smithy-waiters-1", waitable("StreamExists", "DescribeStream", status("PATH")))
     loader = models("waiters-2", waiters_2(StreamExists=waiter_2("BOTOCORE")))
@@ -82,17 +86,17 @@ def test_the_first_place_that_knows_a_waiter_wins(kinesis, models, waitable):
     )
 
 
-def test_shipped_wins_over_botocores_own(kinesis, models):
+def test_shipped_definitions_win_over_botocores(kinesis, models):
     loader = models("waiters-2", waiters_2(StreamExists=waiter_2("BOTOCORE")))
     assert expected_of(ServiceWaiters(kinesis, loader)) == "ACTIVE"
 
 
-def test_waiters_of_a_newer_botocore_work_the_day_it_ships(kinesis, models):
+def test_waiters_of_a_newer_botocore_work(kinesis, models):
     loader = models("waiters-2", waiters_2(StreamBrandNew=waiter_2("SHINY")))
     waiters = ServiceWaiters(kinesis, loader)
     definition = waiters.get("stream_brand_new").definition
-    assert (definition.min_delay, definition.max_delay) == (1, 3)
-    assert waiters.get("StreamExists") is not None  # shipped: still there
+    assert (definition.min_delay, definition.max_delay) == (3, 120)
+    assert waiters.get("StreamExists") is not None
 
 
 def test_extras_of_the_search_path_are_merged(kinesis, models):
@@ -120,9 +124,7 @@ def test_names_that_differ_by_case_only_are_one_method(kinesis, waitable):
     assert {"streamexists", "stream_exists"} <= set(names)
 
 
-def test_search_path_of_the_environment_is_asked_for_clients_nobody_enabled(
-    monkeypatch, models, waitable, answers
-):
+def test_plain_clients_use_the_environments_search_path(monkeypatch, models, waitable, answers):
     models("smithy-waiters-1", waitable("StreamOfMine", "DescribeStream", status("MINE")))
     monkeypatch.setenv("AWS_DATA_PATH", str(models.path))
     client = boto3.client("kinesis")
@@ -145,11 +147,11 @@ def test_search_path_of_the_environment_is_asked_for_clients_nobody_enabled(
         ("", False),
     ],
 )
-def test_both_forms_of_a_name_and_no_other(kinesis, name, found):
+def test_only_both_forms_of_a_name_work(kinesis, name, found):
     assert (ServiceWaiters(kinesis, Loader()).get(name) is not None) is found
 
 
-def test_waiter_is_known_by_xform_name():
+def test_snake_names_are_botocores():
     rds = botocore.session.get_session().get_service_model("rds")
     waiters = ServiceWaiters(rds, create_loader())
     assert waiters.get("DBInstanceAvailable") is waiters.get("db_instance_available")
@@ -157,25 +159,69 @@ def test_waiter_is_known_by_xform_name():
 
 
 @pytest.mark.parametrize("operation", ["describeStream", "describe_stream", "DescribeStream"])
-def test_an_operation_may_be_named_in_any_way_that_makes_its_method(kinesis, models, operation):
+def test_operations_may_be_named_like_methods(kinesis, models, operation):
     loader = models("smithy-waiters-1", waiters_2(Mine=waiter_2("ACTIVE", operation=operation)))
     waiter = ServiceWaiters(kinesis, loader).get("Mine")
     assert waiter.definition.operation == waiter.operation.name == "DescribeStream"
 
 
-# --- refused, or passed over --------------------------------------------------------------------
+# --- refused, or ignored ------------------------------------------------------------------------
 
 
-def test_operation_that_this_botocore_lacks_is_passed_over(kinesis, models, waitable):
-    loader = models("smithy-waiters-1", waitable("FromTheFuture", "NotYet", status("A")))
-    waiters = ServiceWaiters(kinesis, loader)
+def shipped(monkeypatch, *names, operation):
+    """Make the package ship these waiters of one operation for every service."""
+    body = {"acceptors": [status("A")]}
+    found = [UnreadWaiter(n, operation, "kinesis", "data", body, parse_waiter) for n in names]
+    monkeypatch.setattr(definition_places, "unread_shipped", lambda _: found)
+
+
+def test_shipped_operations_that_botocore_lacks_are_ignored(kinesis, monkeypatch):
+    shipped(monkeypatch, "FromTheFuture", operation="NotYet")
+    waiters = ServiceWaiters(kinesis, Loader())
     assert waiters.get("FromTheFuture") is None
-    assert waiters.get("StreamExists") is not None
+    assert "from_the_future" not in waiters.readable
+    assert waiters.get("StreamExists").definition.source.endswith("waiters-2.json")
 
 
-def test_unusable_definition_does_not_hide_a_usable_one_of_the_same_name(kinesis, models, waitable):
-    loader = models("smithy-waiters-1", waitable("StreamExists", "NotYet", status("A")))
-    assert expected_of(ServiceWaiters(kinesis, loader)) == "ACTIVE"
+@pytest.mark.parametrize("place", ["definitions", "search path"])
+@pytest.mark.parametrize("name", ["Mine", "StreamExists"])
+def test_users_operations_that_botocore_lacks_are_named(kinesis, models, waitable, place, name):
+    document = waitable(name, "DescribeStrem", status("A"), namespace="com.amazonaws.kinesis")
+    given = bwp.load_definitions(document) if place == "definitions" else ()
+    loader = models("smithy-waiters-1", document) if place == "search path" else Loader()
+    waiters = ServiceWaiters(kinesis, loader, given)
+    with pytest.raises(bwp.WaiterDefinitionError) as caught:
+        waiters.get(name)
+    source = (
+        "dict" if given else f"kinesis/{VERSION}/smithy-waiters-1.json on botocore's search path"
+    )
+    assert str(caught.value) == (
+        f"{source}: waiter {name}: kinesis has no operation DescribeStrem; "
+        "did you mean DescribeStream?"
+    )
+    assert waiters.get("StreamNotExists") is not None
+    assert xform_name(name) not in waiters.readable
+
+
+def test_lacking_operations_are_named_by_clients(waitable):
+    document = waitable("Mine", "DescribeStrem", status("A"), namespace="com.amazonaws.kinesis")
+    client = bwp.enable(boto3.client("kinesis"), definitions=document)
+    match = "waiter Mine: kinesis has no operation DescribeStrem; did you mean DescribeStream"
+    with pytest.raises(bwp.WaiterDefinitionError, match=match):
+        bwp.wait_until(client, "Mine", max_wait=1)
+    with pytest.raises(AttributeError, match=match):
+        client.wait_until_mine  # noqa: B018 - the lookup is what is tested
+    assert "wait_until_mine" not in dir(client)
+
+
+def test_definitions_without_a_service_may_not_fit(kinesis, waitable, caplog):
+    documents = [waitable(name, "NotOfKinesis", status("A")) for name in ("Mine", "StreamExists")]
+    waiters = ServiceWaiters(kinesis, Loader(), bwp.load_definitions(documents))
+    assert expected_of(waiters) == "ACTIVE"
+    with pytest.raises(bwp.WaiterDefinitionError, match="kinesis has no operation NotOfKinesis"):
+        waiters.get("Mine")
+    assert "mine" not in waiters.readable
+    assert caplog.records == []
 
 
 def test_event_stream_is_refused(kinesis, waitable):
@@ -185,7 +231,7 @@ def test_event_stream_is_refused(kinesis, waitable):
         waiters.get("Subscribed")
 
 
-def test_output_matcher_where_there_is_no_output_is_refused(kinesis, waitable):
+def test_output_matcher_without_an_output_is_refused(kinesis, waitable):
     document = waitable(
         "Tagged", "AddTagsToStream", {"state": "success", "matcher": {"success": True}}, status("A")
     )
@@ -204,7 +250,7 @@ def test_output_matcher_where_there_is_no_output_is_refused(kinesis, waitable):
     ],
     ids=["cut off", "list", "nothing", "no acceptors"],
 )
-def test_malformed_file_of_the_search_path_is_refused_by_its_name(
+def test_malformed_file_on_the_search_path_is_named(
     kinesis, models, monkeypatch, answers, text, problem
 ):
     loader = models("smithy-waiters-1", text)
@@ -218,7 +264,7 @@ def test_malformed_file_of_the_search_path_is_refused_by_its_name(
     with pytest.raises(bwp.WaiterDefinitionError):
         bwp.wait_until(client, "StreamExists", StreamName="s", max_wait=3)
     assert asked.requests == []
-    client.get_waiter("stream_exists").wait(StreamName="s")  # botocore's own never reads it
+    client.get_waiter("stream_exists").wait(StreamName="s")  # botocore's own does not read it
 
 
 def test_definition_is_for_its_own_service(kinesis, waitable):
@@ -239,7 +285,7 @@ def test_definition_is_for_its_own_service(kinesis, waitable):
         ("cognito-idp", "com.amazonaws.cognitoidentityprovider"),
     ],
 )
-def test_namespace_of_aws_finds_the_service_by_any_of_its_names(service, namespace, waitable):
+def test_aws_namespaces_match_any_name_of_the_service(service, namespace, waitable):
     model = botocore.session.get_session().get_service_model(service)
     operation = model.operation_names[0]
     document = waitable(
@@ -254,7 +300,7 @@ def test_namespace_of_aws_finds_the_service_by_any_of_its_names(service, namespa
 
 @pytest.fixture(scope="module")
 def all_waiters():
-    """The waiters of every service that has some, with what botocore's own file has."""
+    """The waiters of every service, with the content of botocore's own file."""
     loader = create_loader()
     session = botocore.session.get_session()
     session.register_component("data_loader", loader)
@@ -271,7 +317,7 @@ def all_waiters():
     return found
 
 
-def test_every_waiter_of_the_installed_botocore_is_a_method(all_waiters):
+def test_every_waiter_of_botocore_is_a_method(all_waiters):
     total = 0
     for service, waiters, own in all_waiters:
         total += len(own)
@@ -288,7 +334,8 @@ def test_generated_definitions_never_need_converting(all_waiters):
         f"{service} {name}"
         for service, waiters, _ in all_waiters
         for name, bound in waiters.by_snake_name.items()
-        if "generated" in bound.definition.tags and bound.data_model.converts
+        if "generated" in bound.definition.tags
+        and bound.data_model.output({"At": NOON}) != {"At": NOON}
     ]
     assert converting == []
 
@@ -305,7 +352,7 @@ def test_every_shipped_file_belongs_to_a_service(all_waiters):
         assert shipped_definitions(service_id)
 
 
-def test_finding_changes_nothing_that_the_loader_shares(kinesis):
+def test_lookup_does_not_change_the_loaders_documents(kinesis):
     loader = create_loader()
     shared = loader.load_data(f"kinesis/{VERSION}/waiters-2")
     before = copy.deepcopy(shared)

@@ -1,0 +1,138 @@
+"""The four places that the waiters of a service come from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from botocore.exceptions import DataNotFoundError
+from botocore.loaders import ExtrasProcessor, Loader, create_loader
+from botocore.model import ServiceModel
+
+from ..definitions.files import SEARCH_PATH_FILE, parse_document
+from ..definitions.overlays import Layer, WaiterOverlay
+from ..definitions.services import service_key
+from ..definitions.shipped import unread_shipped
+from ..definitions.smithy import UnreadWaiter
+from ..definitions.waiters2 import unread_waiters2
+from ..engine.computed_once import computed_once
+from ..exceptions import WaiterDefinitionError
+from .snake_names import BySnakeName
+
+
+class DefinitionPlace:
+    """The definitions and overlays of one place, read at first use.
+
+    Args:
+        read: returns them; it raises a `WaiterDefinitionError` if the place is malformed.
+        from_user: whether they come neither with this package nor with botocore.
+        valid: whether they are known to fit their operations.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], Iterable[Layer | UnreadWaiter]],
+        *,
+        from_user: bool = False,
+        valid: bool = False,
+    ) -> None:
+        self._read = read
+        self.from_user = from_user
+        self.valid = valid
+
+    @computed_once
+    def layers(self) -> Sequence[Layer | UnreadWaiter]:
+        """All of them, in the order of precedence."""
+        return tuple(self._read())
+
+    @computed_once
+    def overlays(self) -> Sequence[WaiterOverlay]:
+        """The overlays among them."""
+        return tuple(layer for layer in self.layers if isinstance(layer, WaiterOverlay))
+
+    @computed_once
+    def by_name(self) -> BySnakeName[Layer | UnreadWaiter]:
+        """The same by the snake names of their waiters."""
+        return BySnakeName((layer.name, layer) for layer in self.layers)
+
+
+class Places(NamedTuple):
+    """The places of one service, in the order of precedence."""
+
+    given: DefinitionPlace
+    search_path: DefinitionPlace
+    shipped: DefinitionPlace
+    botocore: DefinitionPlace
+
+
+def places_of(service: ServiceModel, loader: Loader | None, definitions: Iterable[Layer]) -> Places:
+    """Return the places for a service.
+
+    Args:
+        service: the model of the service.
+        loader: botocore's loader of the session; by default one with the default search path.
+        definitions: the definitions and overlays given by the user, for any service.
+    """
+    names = (service.service_name, service.service_id, service.endpoint_prefix)
+    given = tuple(definitions)
+    return Places(
+        DefinitionPlace(
+            lambda: (each for each in given if applies_to(each, *names)), from_user=True
+        ),
+        DefinitionPlace(lambda: _on_search_path(service, loader), from_user=True),
+        DefinitionPlace(lambda: unread_shipped(service.service_id.hyphenize()), valid=True),
+        DefinitionPlace(lambda: _of_botocore(service, loader)),
+    )
+
+
+def applies_to(definition: Layer, *service_names: str) -> bool:
+    """Return whether a definition is for the service with these names, or for any service."""
+    if definition.service is None:
+        return True
+    return service_key(definition.service) in {service_key(str(name)) for name in service_names}
+
+
+def _on_search_path(service: ServiceModel, loader: Loader | None) -> Iterable[Layer]:
+    path = _data_path(service, SEARCH_PATH_FILE)
+    document = _load(loader, path)
+    if document is None:
+        return ()
+    source = f"{path}.json on botocore's search path"
+    return parse_document(document, source=source, service=service.service_name)
+
+
+def _of_botocore(service: ServiceModel, loader: Loader | None) -> Iterable[UnreadWaiter]:
+    path = _data_path(service, "waiters-2")
+    document = _load(loader, path)
+    if document is None:
+        return ()
+    if not isinstance(document, Mapping) or not isinstance(document.get("waiters"), Mapping):
+        raise WaiterDefinitionError("waiters must be an object", source=f"{path}.json")
+    extras = _load(loader, f"{path}.sdk-extras")
+    if extras is not None:
+        # The loader shares its documents.
+        document = {**document, "waiters": dict(document["waiters"])}
+        ExtrasProcessor().process(document, [extras])
+    return unread_waiters2(
+        document, source=f"{path}.json", service=service.service_name, is_botocores=True
+    )
+
+
+def _data_path(service: ServiceModel, name: str) -> str:
+    # Asking the loader for the newest version of the service would list every folder: 8 ms.
+    return f"{service.service_name}/{service.api_version}/{name}"
+
+
+def _load(loader: Loader | None, path: str) -> Any:
+    try:
+        return (loader or default_loader()).load_data(path)
+    except DataNotFoundError:
+        return None
+    except (ValueError, RecursionError) as error:
+        raise WaiterDefinitionError(f"not JSON: {error}", source=f"{path}.json") from error
+
+
+def default_loader() -> Loader:
+    """Return a loader with botocore's default search path."""
+    return create_loader(os.environ.get("AWS_DATA_PATH"))

@@ -1,0 +1,262 @@
+"""Parsing shared by the formats: the place that an error names, and the members of a waiter."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
+
+import jmespath
+
+from ..engine.model import (
+    Acceptor,
+    AcceptorState,
+    ErrorTypeMatcher,
+    InputOutputMatcher,
+    Matcher,
+    OutputMatcher,
+    PathComparator,
+    PathMatcher,
+    SuccessMatcher,
+)
+from ..exceptions import WaiterDefinitionError
+
+MAX_INTEGER = 2**31 - 1
+"""The largest value of Smithy's type integer."""
+
+MAX_EXPRESSION_DEPTH = 200
+"""The nesting allowed in an expression. Deeper ones could exhaust Python's stack."""
+
+MAX_EXPRESSION_LENGTH = 10_000
+"""The characters allowed in an expression. The longest in AWS's own definitions has 160."""
+
+EnumT = TypeVar("EnumT", bound=enum.Enum)
+PartT = TypeVar("PartT")
+
+
+class RuleError(WaiterDefinitionError):
+    """A definition breaks a rule, whose id in Smithy's validator is `rule`."""
+
+    rule: str = "Model"
+
+
+class Place:
+    """A place in a document, named in error messages.
+
+    Args:
+        source: the file, or what stands for it.
+        waiter: the waiter's name, if the place is in one.
+        acceptor: the index of the acceptor, if the place is in one.
+        problems: where problems are collected; by default the first problem is raised.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        waiter: str | None = None,
+        acceptor: int | None = None,
+        problems: list[RuleError] | None = None,
+    ) -> None:
+        self.source = source
+        self.waiter = waiter
+        self.acceptor = acceptor
+        self.problems = problems
+
+    def in_waiter(self, name: str) -> Place:
+        """Return the place of a waiter in this document."""
+        return Place(self.source, name, None, self.problems)
+
+    def in_acceptor(self, index: int) -> Place:
+        """Return the place of an acceptor of this waiter."""
+        return Place(self.source, self.waiter, index, self.problems)
+
+    def error(self, problem: str, rule: str = "Model") -> RuleError:
+        """Return an error that names this place."""
+        error = RuleError(problem, source=self.source, waiter=self.waiter, acceptor=self.acceptor)
+        error.rule = rule
+        return error
+
+    def attempt(self, parse: Callable[..., PartT], *args: Any, **options: Any) -> PartT:
+        """Return the part that a function parses at this place.
+
+        Where problems are collected, a part with a problem becomes None, and the parts beside it
+        are parsed all the same.
+        """
+        try:
+            return parse(*args, place=self, **options)
+        except RuleError as error:
+            if self.problems is None:
+                raise
+            self.problems.append(error)
+            return cast("PartT", None)
+
+
+def require_mapping(value: Any, what: str, place: Place) -> Mapping[str, Any]:
+    """Return the value; refuse anything but an object."""
+    if not isinstance(value, Mapping):
+        raise place.error(f"{what} must be an object, not {_kind(value)}")
+    return value
+
+
+def require_success(acceptors: tuple[Acceptor, ...], place: Place) -> None:
+    """Refuse a waiter that can never succeed."""
+    if not any(acceptor.state is AcceptorState.SUCCESS for acceptor in acceptors):
+        raise place.error("at least one acceptor must have the state success")
+
+
+def require_expression(path: Any, place: Place, member: str = "path") -> str:
+    """Return the path; refuse anything but a JMESPath expression of reasonable size."""
+    if not isinstance(path, str):
+        raise place.error(f"{member} must be a string, not {_kind(path)}")
+    if len(path) > MAX_EXPRESSION_LENGTH:
+        raise place.error(f"{member} is longer than {MAX_EXPRESSION_LENGTH} characters")
+    try:
+        tree = jmespath.compile(path).parsed
+    # jmespath lets RecursionError and other builtin errors through.
+    except Exception as error:
+        raise place.error(
+            f"{member} {path[:80]!r} is not a JMESPath expression: {error}"
+        ) from error
+    if _depth(tree) > MAX_EXPRESSION_DEPTH:
+        raise place.error(f"{member} is nested more than {MAX_EXPRESSION_DEPTH} deep")
+    return path
+
+
+def _depth(tree: Any) -> int:
+    """Return the depth of an expression's tree, without recursion."""
+    deepest, rest = 0, [(tree, 1)]
+    while rest:
+        node, depth = rest.pop()
+        deepest = max(deepest, depth)
+        # The children of a slice are its bounds: numbers or None.
+        children = node.get("children", ()) if isinstance(node, dict) else ()
+        rest += [(child, depth + 1) for child in children]
+    return deepest
+
+
+def parse_acceptor(body: Any, place: Place) -> Acceptor:
+    """Parse one acceptor."""
+    acceptor = read_acceptor(body, place)
+    require_acceptor_rules(acceptor, place)
+    return acceptor
+
+
+def read_acceptor(body: Any, place: Place) -> Acceptor:
+    """Parse the form of one acceptor; `require_acceptor_rules` checks its values."""
+    acceptor = require_mapping(body, "an acceptor", place)
+    has_message = "message" in acceptor
+    return Acceptor(
+        state=place.attempt(_enum, AcceptorState, acceptor.get("state"), "state"),
+        matcher=place.attempt(_matcher, acceptor.get("matcher")),
+        message=place.attempt(_string, acceptor, "message") if has_message else None,
+    )
+
+
+def require_acceptor_rules(acceptor: Acceptor, place: Place) -> None:
+    """Refuse an acceptor whose values break a rule."""
+    match acceptor.matcher:
+        case OutputMatcher(matcher=matcher) | InputOutputMatcher(matcher=matcher):
+            require_expression(matcher.path, place)
+            is_boolean = matcher.comparator is PathComparator.BOOLEAN_EQUALS
+            if is_boolean and matcher.expected not in ("true", "false"):
+                raise place.error(
+                    f'booleanEquals expects "true" or "false", not {matcher.expected!r}'
+                )
+    if acceptor.message is not None:
+        if acceptor.state is not AcceptorState.FAILURE:
+            raise place.error("message is for acceptors with the state failure")
+        require_expression(acceptor.message, place, "message")
+
+
+def _matcher(body: Any, place: Place) -> Matcher:
+    union = require_mapping(body, "matcher", place)
+    if len(union) != 1:
+        names = ", ".join(sorted(str(name) for name in union))
+        raise place.error(f"matcher must have exactly one member, not {len(union)} ({names})")
+    [(kind, value)] = union.items()
+    match kind:
+        case "output":
+            return OutputMatcher(_path_matcher(value, place))
+        case "inputOutput":
+            return InputOutputMatcher(_path_matcher(value, place))
+        case "success":
+            if not isinstance(value, bool):
+                raise place.error(f"success must be true or false, not {_kind(value)}")
+            return SuccessMatcher(value)
+        case "errorType":
+            if not isinstance(value, str) or not value.rpartition("#")[2]:
+                raise place.error("errorType must be the name of an error")
+            return ErrorTypeMatcher(value)
+        case _:
+            raise place.error(
+                f"unknown matcher {kind!r} (output, inputOutput, success and errorType are known)",
+                f"TraitValue.UnknownMember.smithy.waiters#Matcher.{kind}",
+            )
+
+
+def _path_matcher(body: Any, place: Place) -> PathMatcher:
+    matcher = require_mapping(body, "a path matcher", place)
+    return PathMatcher(
+        path=place.attempt(_string, matcher, "path"),
+        expected=place.attempt(_string, matcher, "expected"),
+        comparator=place.attempt(_enum, PathComparator, matcher.get("comparator"), "comparator"),
+    )
+
+
+def _string(body: Mapping[str, Any], member: str, place: Place) -> str:
+    value = body.get(member)
+    if not isinstance(value, str):
+        raise place.error(f"{member} must be a string, not {_kind(value)}")
+    return value
+
+
+def parse_delay(waiter: Mapping[str, Any], member: str, default: int, place: Place) -> int:
+    """Parse a delay of a waiter, in seconds."""
+    value = waiter.get(member, default)
+    if isinstance(value, bool) or not isinstance(value, int):
+        rule = "TraitValue" if isinstance(value, float) else "Model"
+        raise place.error(f"{member} must be a whole number of seconds, not {_kind(value)}", rule)
+    if value < 1:
+        rule = "TraitValue.Target.InvalidRange"
+        raise place.error(f"{member} must be at least 1, not {value}", rule)
+    if value > MAX_INTEGER:
+        raise place.error(f"{member} must be at most {MAX_INTEGER}", "TraitValue")
+    return value
+
+
+def parse_tags(tags: Any, place: Place) -> tuple[str, ...]:
+    """Parse the tags of a waiter."""
+    if not isinstance(tags, list) or not all(isinstance(tag, str) and tag for tag in tags):
+        has_strings = isinstance(tags, list) and all(isinstance(tag, str) for tag in tags)
+        rule = "TraitValue" if has_strings else "Model"
+        raise place.error("tags must be a list of non-empty strings", rule)
+    return tuple(tags)
+
+
+def parse_typed(
+    waiter: Mapping[str, Any], member: str, kind: type, *, default: Any, place: Place
+) -> Any:
+    """Parse a member of a waiter that must be of one type."""
+    value = waiter.get(member, default)
+    if not isinstance(value, kind):
+        raise place.error(f"{member} must be a {kind.__name__}, not {_kind(value)}")
+    return value
+
+
+def _enum(kind: type[EnumT], value: Any, member: str, place: Place) -> EnumT:
+    known = [item.value for item in kind]
+    if not isinstance(value, str) or value not in known:
+        found = repr(value[:40]) if isinstance(value, str) else _kind(value)
+        raise place.error(f"{member} must be one of {', '.join(known)}, not {found}")
+    return kind(value)
+
+
+def _kind(value: Any) -> str:
+    """Return the JSON name of a value's type, for messages that must not quote the value."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    return {int: "a number", float: "a number", str: "a string", list: "a list"}.get(
+        type(value), "an object"
+    )

@@ -1,0 +1,87 @@
+"""A definition together with its operation: what is the same for every wait."""
+
+import botocore.session
+import pytest
+from botocore.loaders import Loader
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.aws.service_waiters import ServiceWaiters
+
+ANY = {"state": "success", "matcher": {"success": True}}
+
+
+def bound(service, name, definitions=()):
+    model = botocore.session.get_session().get_service_model(service)
+    return ServiceWaiters(model, Loader(), definitions).get(name)
+
+
+def own(waitable, service, operation, **members):
+    document = waitable("Mine", operation, ANY, namespace=f"com.amazonaws.{service}", **members)
+    return bound(service, "Mine", bwp.load_definitions(document))
+
+
+def test_it_knows_the_names_of_its_operation():
+    waiter = bound("rds", "db_instance_available")
+    assert waiter.service_name == "rds"
+    assert waiter.client_method == "describe_db_instances"
+    assert waiter.method_name == "wait_until_db_instance_available"
+
+
+def test_it_describes_the_waiter_once():
+    waiter = bound("s3", "BucketExists")
+    assert waiter.description is waiter.description
+    assert (waiter.description.waiter, waiter.description.service) == ("BucketExists", "s3")
+    assert waiter.matching is waiter.matching
+    assert waiter.data_model is waiter.data_model
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "member"),
+    [("s3", "GetObject", "Body"), ("s3", "HeadObject", None), ("s3", "DeleteBucket", None)],
+)
+def test_it_knows_the_streaming_member(waitable, service, operation, member):
+    assert own(waitable, service, operation).streaming_member == member
+
+
+def test_it_knows_the_members_for_tokens(waitable):
+    assert own(waitable, "ec2", "RunInstances").idempotency_members == ("ClientToken",)
+    assert own(waitable, "ec2", "DescribeInstances").idempotency_members == ()
+
+
+@pytest.mark.parametrize(
+    ("operation", "members", "category", "message"),
+    [
+        (
+            "DeleteTable",
+            {},
+            UserWarning,
+            "waiter Mine polls DeleteTable, which may modify resources",
+        ),
+        ("DescribeTable", {"deprecated": True}, DeprecationWarning, "waiter Mine is deprecated"),
+    ],
+)
+def test_it_warns_the_caller_once(waitable, operation, members, category, message):
+    waiter = own(waitable, "dynamodb", operation, **members)
+    with pytest.warns(category, match=f"^{message}$") as caught:
+        waiter.warn(stacklevel=1)
+    assert [record.filename for record in caught] == [__file__]
+    waiter.warn(stacklevel=1)  # warnings are errors here
+
+
+def test_shipped_waiters_do_not_warn():
+    bound("dynamodb", "TableExists").warn(stacklevel=1)
+
+
+@pytest.mark.parametrize("parameters", [{"InstanceIds": []}, {"InstanceIds": ()}])
+def test_empty_lists_of_ids_are_refused(parameters):
+    waiter = bound("ec2", "InstanceRunning")
+    with pytest.raises(ValueError, match="InstanceIds is empty") as caught:
+        waiter.refuse_empty_lists(parameters)
+    assert str(caught.value) == (
+        "InstanceIds is empty; DescribeInstances would match every resource. Pass at least one id."
+    )
+
+
+def test_other_lists_may_be_empty():
+    bound("ec2", "InstanceRunning").refuse_empty_lists({"Filters": [], "InstanceIds": ["i-1"]})
+    bound("ecs", "ServicesStable").refuse_empty_lists({"include": [], "services": ["s"]})
