@@ -10,7 +10,7 @@ from botocore.model import OperationModel
 
 from ..engine.machine import Facts
 from ..engine.model import AcceptorState
-from ..runtime.attempt import Attempt, Reply
+from ..runtime.attempt import Attempt, Reply, message_of
 from .errors import error_facts
 from .response_split import ById
 from .service_waiters import BoundWaiter
@@ -67,13 +67,6 @@ class DefinitionJudge:
         facts = error_facts(error, self._waiter.operation, endpoint=self._endpoint)
         match = self._waiter.matching.match_error(facts.names, status=facts.status)
         return facts.attempt(error, match.index, inconclusive=reply.ended is not None)
-
-
-def message_of(value: Any) -> str | None:
-    """Return the text that a `message` expression gave; of a list its first item."""
-    if isinstance(value, list):
-        value = value[0] if value else None
-    return value if isinstance(value, str) else None
 
 
 def _close_body(operation: OperationModel, response: Any) -> None:
