@@ -66,7 +66,7 @@ class Receiver:
     def renew(self) -> None:
         """Start without the thread and the subscriptions of the parent process."""
         # Re-entrant: a subscription may be garbage-collected, and end, at any point.
-        self._changed = threading.Condition(threading.RLock())
+        self.changed = threading.Condition(threading.RLock())
         self.subscribed: dict[object, EventSignal] = {}
         """The signal of each subscription."""
         self._thread: threading.Thread | None = None
@@ -86,7 +86,7 @@ class Receiver:
         Raises:
             RuntimeError: the receiver was closed.
         """
-        with self._changed:
+        with self.changed:
             if self.closed:
                 raise RuntimeError("wake_signal was closed: no wait can begin on it")
             self.subscribed[key] = signal
@@ -96,15 +96,15 @@ class Receiver:
 
     def remove(self, key: object) -> None:
         """Receive messages for a signal no longer."""
-        with self._changed:
+        with self.changed:
             # Set first, because `is_set` reads both without the lock.
             self._idle_since = monotonic()
             self.subscribed.pop(key, None)
-            self._changed.notify_all()
+            self.changed.notify_all()
 
     def deliver(self, event: Any) -> None:
         """Notify the signals that an event matches; each expression is evaluated once."""
-        with self._changed:
+        with self.changed:
             signals = set(self.subscribed.values())
         verdicts: dict[Match, bool] = {}
         for signal in signals:
@@ -113,9 +113,9 @@ class Receiver:
 
     def close(self) -> None:
         """End the thread and the request in flight; running waits continue without messages."""
-        with self._changed:
+        with self.changed:
             self.closed = True
-            self._changed.notify_all()
+            self.changed.notify_all()
 
     def is_set(self) -> bool:
         """Return whether the request in flight is to be ended."""
@@ -127,8 +127,8 @@ class Receiver:
         return self._wait_for(self.is_set, timeout)
 
     def _wait_for(self, condition: Callable[[], bool], seconds: float | None) -> bool:
-        with self._changed:
-            return self._changed.wait_for(condition, seconds)
+        with self.changed:
+            return self.changed.wait_for(condition, seconds)
 
     def _start_thread(self) -> None:
         name = "boto_waiters_plus signal"
@@ -158,7 +158,7 @@ class Receiver:
 
     def _is_needed(self) -> bool:
         """Return whether another request is to be made; if not, this thread has ended."""
-        with self._changed:
+        with self.changed:
             if self._thread is not threading.current_thread():
                 return False
             if not self.closed and self.subscribed:
