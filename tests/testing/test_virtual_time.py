@@ -1,4 +1,4 @@
-"""Virtual time: nothing takes time, and everything happens in order."""
+"""Virtual time in blocking code: nothing takes real time, everything happens in order."""
 
 import asyncio
 import threading
@@ -104,14 +104,14 @@ def test_wall_clock_stays_real(virtual_time):
     assert time.time() - before < 50_000
 
 
-def test_wait_takes_no_real_time_but_its_own(virtual_time):
+def test_a_wait_takes_virtual_time_only(virtual_time):
     with pytest.raises(WaiterTimeoutError) as caught:
         poll(dict, NEVER, max_wait=86_400)
     assert caught.value.elapsed == virtual_time.now == 86_399.75
     assert caught.value.attempts == 17_280
 
 
-def test_planned_actions_happen_at_their_time_in_their_order(virtual_time):
+def test_planned_actions_happen_in_order(virtual_time):
     happened = []
 
     def note(word):
@@ -126,7 +126,7 @@ def test_planned_actions_happen_at_their_time_in_their_order(virtual_time):
     assert virtual_time.now == 10
 
 
-def test_action_planned_for_the_past_happens_at_the_next_step(virtual_time):
+def test_an_action_in_the_past_happens_next(virtual_time):
     happened = []
     virtual_time.advance(10)
     virtual_time.call_at(3, lambda: happened.append(virtual_time.now))
@@ -134,7 +134,7 @@ def test_action_planned_for_the_past_happens_at_the_next_step(virtual_time):
     assert (happened, virtual_time.now) == ([10], 10)
 
 
-def test_action_may_plan_another_and_may_sleep(virtual_time):
+def test_an_action_may_plan_and_sleep(virtual_time):
     happened = []
 
     def first():
@@ -146,7 +146,7 @@ def test_action_may_plan_another_and_may_sleep(virtual_time):
     assert (happened, virtual_time.now) == ([6], 10)
 
 
-def test_resource_that_becomes_ready_is_seen_at_the_next_look(virtual_time):
+def test_a_ready_resource_is_seen_at_the_next_attempt(virtual_time):
     things = {}
     virtual_time.call_at(12, lambda: things.update(up=True))
 
@@ -159,7 +159,7 @@ def test_resource_that_becomes_ready_is_seen_at_the_next_look(virtual_time):
     assert (outcome.attempts, outcome.elapsed) == (4, 15)
 
 
-def test_error_of_an_action_reaches_the_sleeper(virtual_time):
+def test_an_error_of_an_action_reaches_the_sleeper(virtual_time):
     def fail():
         raise LookupError
 
@@ -171,7 +171,7 @@ def test_error_of_an_action_reaches_the_sleeper(virtual_time):
 # --- events ---
 
 
-def test_pause_on_an_event_ends_where_an_action_sets_it(virtual_time):
+def test_a_pause_ends_when_an_action_sets_its_event(virtual_time):
     cancel = threading.Event()
     virtual_time.call_at(4, cancel.set)
     assert pause(10, cancel=cancel) == Cancelled()
@@ -180,29 +180,29 @@ def test_pause_on_an_event_ends_where_an_action_sets_it(virtual_time):
     assert virtual_time.now == 14
 
 
-def test_pause_on_an_event_that_is_set_takes_no_time(virtual_time):
+def test_a_pause_on_a_set_event_takes_no_time(virtual_time):
     cancel = threading.Event()
     cancel.set()
     assert pause(10, cancel=cancel) == Cancelled()
     assert virtual_time.now == 0
 
 
-def test_event_that_is_set_just_at_the_end_counts(virtual_time):
+def test_an_event_set_at_the_very_end_counts(virtual_time):
     wake = threading.Event()
     virtual_time.call_at(10, wake.set)
     assert pause(10, wake=wake) == Woken(early=True)
     assert (virtual_time.now, wake.is_set()) == (10, False)
 
 
-# --- a sleep of the caller's own ---
+# --- the caller's own sleep ---
 
 
-def test_own_sleep_is_called_and_time_passes_all_the_same(virtual_time):
-    asked = []
-    pause(5, sleep=asked.append)
-    assert (asked, virtual_time.now) == ([5], 5)
+def test_the_callers_sleep_is_called_and_time_passes(virtual_time):
+    slept = []
+    pause(5, sleep=slept.append)
+    assert (slept, virtual_time.now) == ([5], 5)
 
 
-def test_own_sleep_that_passes_virtual_time_is_not_counted_twice(virtual_time):
+def test_the_callers_virtual_sleep_counts_once(virtual_time):
     pause(5, sleep=time.sleep)
     assert virtual_time.now == 5
