@@ -6,18 +6,17 @@ import logging
 import random
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from ..aws.errors import error_facts
-from ..options import CancelEvent
 from ..runtime.clock import SYSTEM_TIME, current_time
 from .events import Match, event_of
 from .signal import renew_after_fork
 
 if TYPE_CHECKING:
-    from .sqs import EventSignal
+    from .sqs import EventSignal, SqsQueue
 
 logger = logging.getLogger("boto_waiters_plus")
 
@@ -37,18 +36,6 @@ RECEIVING: Final = "a signal cannot receive messages from its queue, its waits o
 DELETING: Final = "a signal cannot delete the messages that it received, they will come again"
 
 
-class Queue(Protocol):
-    """Where messages come from."""
-
-    def receive(self, stop: CancelEvent) -> Sequence[Mapping[str, Any]] | None:
-        """Wait for messages, as SQS returns them; return None if the event was set."""
-        ...
-
-    def delete(self, messages: Sequence[Mapping[str, Any]]) -> bool:
-        """Delete messages; return False if they are left to come again."""
-        ...
-
-
 class Receiver:
     """Receives messages in a daemon thread while there are subscriptions.
 
@@ -58,7 +45,7 @@ class Receiver:
         queue: where messages come from.
     """
 
-    def __init__(self, queue: Queue) -> None:
+    def __init__(self, queue: SqsQueue) -> None:
         self._queue = queue
         self.closed = False
         renew_after_fork(self)
@@ -119,8 +106,9 @@ class Receiver:
 
     def is_set(self) -> bool:
         """Return whether the request in flight is to be ended."""
-        is_idle = not self.subscribed and monotonic() - self._idle_since > IDLE_TIMEOUT
-        return self.closed or is_idle
+        return self.closed or (
+            not self.subscribed and monotonic() - self._idle_since > IDLE_TIMEOUT
+        )
 
     def wait(self, timeout: float | None = None, /) -> bool:
         """Block until the request in flight is to be ended, at most `timeout` seconds."""
@@ -141,7 +129,7 @@ class Receiver:
             self._failed(RECEIVING, error)
 
     def _run(self) -> None:
-        while self._is_needed():
+        while self._goes_on():
             began = monotonic()
             try:
                 has_deleted = self._receive()
@@ -149,22 +137,22 @@ class Receiver:
             except Exception as error:
                 self._failed(RECEIVING, error)
                 self._errors += 1
-                is_over = lambda: self.closed or not self.subscribed  # noqa: E731
-                self._wait_for(is_over, retry_delay(self._errors))
+                self._wait_for(self._is_unused, retry_delay(self._errors))
             else:
                 if not has_deleted:
                     left = began + SHORTEST_ROUND - monotonic()
                     self._wait_for(lambda: self.closed, max(0.0, left))
 
-    def _is_needed(self) -> bool:
-        """Return whether another request is to be made; if not, this thread has ended."""
+    def _goes_on(self) -> bool:
+        """Return whether this thread makes another request; if not, it is no longer known."""
         with self.changed:
-            if self._thread is not threading.current_thread():
-                return False
-            if not self.closed and self.subscribed:
-                return True
-            self._thread = None
-            return False
+            is_current = self._thread is threading.current_thread()
+            if is_current and self._is_unused():
+                self._thread = None
+            return is_current and not self._is_unused()
+
+    def _is_unused(self) -> bool:
+        return self.closed or not self.subscribed
 
     def _receive(self) -> bool:
         """Receive and deliver once; return whether the next request may follow at once."""

@@ -133,7 +133,7 @@ class SqsSignal(EventSignal):
         self, queue: Any, *, match: str | None = None, client: Any = None, delete: bool = True
     ) -> None:
         url, client = _url_and_client(queue, client)
-        sqs_queue = _SqsQueue(url, client, delete=flag("delete", delete))
+        sqs_queue = SqsQueue(url, client, delete=flag("delete", delete))
         super().__init__(Receiver(sqs_queue), *(() if match is None else (Match(match),)))
 
     @property
@@ -155,7 +155,7 @@ class SqsSignal(EventSignal):
         self.close()
 
 
-class _SqsQueue:
+class SqsQueue:
     """The requests to one queue."""
 
     def __init__(self, url: str, client: Any, *, delete: bool) -> None:
@@ -165,6 +165,7 @@ class _SqsQueue:
         self._seconds = poll_seconds(client.meta.config.read_timeout)
 
     def receive(self, stop: CancelEvent) -> Sequence[Mapping[str, Any]] | None:
+        """Make one long poll; return the messages, or None if the event was set."""
         receive = partial(
             self._client.receive_message,
             QueueUrl=self._url,
@@ -179,6 +180,7 @@ class _SqsQueue:
         return messages
 
     def delete(self, messages: Sequence[Mapping[str, Any]]) -> bool:
+        """Delete messages; return False if they are left to come again."""
         if self._delete:
             entries = [
                 {"Id": str(number), "ReceiptHandle": message["ReceiptHandle"]}

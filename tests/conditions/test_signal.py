@@ -7,9 +7,7 @@ import pickle
 import threading
 import weakref
 
-import boto3
 import pytest
-from botocore.stub import Stubber
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule
@@ -17,8 +15,6 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule
 import boto_waiters_plus as bwp
 from boto_waiters_plus.conditions import (
     Signal,
-    poll,
-    poll_async,
     steps,
     wait_for,
     wait_for_async,
@@ -193,53 +189,11 @@ READY = {
 }
 
 
-def test_poll_takes_a_signal(box):
+def test_poll_takes_a_signal(forms, box):
     signal = Signal()
     box.fill_at(3.21, signal)
-    poll(box.read, READY, max_wait=60, min_delay=20, wake_signal=signal)
+    forms.poll(box.read, READY, max_wait=60, min_delay=20, wake_signal=signal)
     assert box.times == [0, 3.21]
-
-
-def test_poll_async_takes_a_signal(box):
-    signal = Signal()
-    box.fill_at(3.21, signal)
-
-    async def read():
-        return box.read()
-
-    asyncio.run(poll_async(read, READY, max_wait=60, min_delay=20, wake_signal=signal))
-    assert box.times == [0, 3.21]
-
-
-@pytest.fixture
-def bucket():
-    """A client whose bucket exists at the second attempt."""
-    client = bwp.enable(boto3.client("s3", region_name="us-east-1"))
-    with Stubber(client) as stubber:
-        stubber.add_client_error("head_bucket", "404", http_status_code=404)
-        stubber.add_response("head_bucket", {"ResponseMetadata": {"HTTPStatusCode": 200}})
-        yield client
-
-
-def test_a_waiter_of_a_client_takes_a_signal(bucket, virtual_time):
-    signal = Signal()
-    virtual_time.call_at(1.5, signal.notify)
-    outcome = bucket.wait_until_bucket_exists(
-        Bucket="b", max_wait=60, min_delay=20, wake_signal=signal
-    )
-    assert (outcome.attempts, outcome.elapsed) == (2, pytest.approx(1.5, abs=0.01))
-
-
-def test_get_waiter_takes_a_signal(bucket, virtual_time):
-    bwp.install()
-    try:
-        signal = Signal()
-        virtual_time.call_at(1.5, signal.notify)
-        waiter = bucket.get_waiter("bucket_exists")
-        outcome = waiter.wait(Bucket="b", WaiterConfig={"Delay": 20}, wake_signal=signal)
-    finally:
-        bwp.uninstall()
-    assert (outcome.attempts, virtual_time.now) == (2, pytest.approx(1.5, abs=0.01))
 
 
 # --- threads and loops -------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 from botocore.stub import Stubber
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.conditions import poll, steps, wait_for, wait_for_async
+from boto_waiters_plus.conditions import wait_for, wait_for_async
 from boto_waiters_plus.signals import SqsSignal
 from boto_waiters_plus.signals.sqs import poll_seconds
 
@@ -170,12 +170,6 @@ def test_without_a_match_every_message_wakes(sqs, box, virtual_time):
     assert box.times == [0, 2, 4]
 
 
-def test_without_polling_only_events_start_attempts(signal, box):
-    box.fill_at(30, signal, change("i-1", "running"))
-    wait_for(box.read, max_wait=60, signal=signal, polling=False)
-    assert box.times == [0, 30]
-
-
 def test_each_wait_is_woken_by_its_own_event(signal, virtual_time):
     one, two = Box(virtual_time), Box(virtual_time)
     one.fill_at(5, signal, change("i-1", "running"))
@@ -201,30 +195,6 @@ def test_matching_adds_to_the_other_expressions(signal):
     assert own.deliver(event) is True
     event["detail"]["state"] = "stopped"
     assert own.deliver(event) is False
-
-
-def test_steps_share_a_signal(signal, box, virtual_time):
-    box.fill_at(5, signal, change("i-1", "running"))
-    with steps(max_wait=60, signal=signal, polling=False) as step:
-        step.wait_for(box.read)
-        step.wait_for(box.read)
-    assert box.times == [0, 5, 5]
-
-
-READY = {
-    "acceptors": [
-        {
-            "state": "success",
-            "matcher": {"output": {"path": "@", "expected": "true", "comparator": "booleanEquals"}},
-        }
-    ]
-}
-
-
-def test_poll_takes_an_event_signal(signal, box):
-    box.fill_at(3.21, signal, change("i-1", "running"))
-    poll(box.read, READY, max_wait=60, min_delay=20, wake_signal=signal)
-    assert box.times == [0, 3.21]
 
 
 @pytest.fixture
