@@ -142,12 +142,12 @@ class Condition:
 
     def _reply(self, value: Any) -> Reply:
         reply = self._judge.evaluate(value)
-        self._judge.retried(reply)
+        self._judge.handle_retry(reply)
         return reply
 
     async def _reply_async(self, value: Any) -> Reply:
         reply = self._judge.evaluate(value)
-        handled = self._judge.retried(reply)
+        handled = self._judge.handle_retry(reply)
         if inspect.isawaitable(handled):
             await handled
         return reply

@@ -100,7 +100,7 @@ class CasesJudge:
         self.last = evaluation
         return Reply(evaluation)
 
-    def retried(self, reply: Reply) -> Any:
+    def handle_retry(self, reply: Reply) -> Any:
         """Call the handler of the `retry` case that the value matched; return what it returns."""
         if reply.error is not None or reply.response.case is None:
             return None

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ..conditions.calls import refuse_coroutine_function, value_of
 from ..conditions.cases import success
 from ..conditions.condition import Condition, run, run_async
-from ..conditions.form_options import ConditionOptions
+from ..conditions.form_options import BoundedOptions
 from ..conditions.patterns import TRUTHY, compile_pattern, name_of, none_of
 from ..engine.redaction import cut
-from ..options import Seconds
 from ..runtime.clock import current_time
 
 if TYPE_CHECKING:
@@ -24,16 +23,12 @@ if TYPE_CHECKING:
 HISTORY_LINES: Final = 10
 """Changes of the value that a failure shows."""
 
-_ENDED_WITHOUT_MATCH: Final = object()
+_NO_VALUE: Final = object()
+"""The result of a wait that no value ended."""
 
 
 def assert_eventually(
-    call: Callable[[], Any],
-    pattern: Any = TRUTHY,
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    **options: Unpack[ConditionOptions],
+    call: Callable[[], Any], pattern: Any = TRUTHY, /, **options: Unpack[BoundedOptions]
 ) -> Any:
     """Fail unless a callable returns a value that matches, within `max_wait`.
 
@@ -41,8 +36,8 @@ def assert_eventually(
         call: called without arguments; an exception that it raises is raised, unless `retry_on`
             names it.
         pattern: see `conditions.wait_for_match`; default: any true value.
-        max_wait: seconds (or a `timedelta`); may be left out inside a `deadline`.
-        options: fields of `conditions.ConditionOptions`.
+        options: `max_wait`, in seconds or a `timedelta`, which may be left out inside a
+            `deadline`; fields of `conditions.ConditionOptions`.
 
     Returns:
         The value.
@@ -52,94 +47,63 @@ def assert_eventually(
         TypeError, ValueError: a bad argument, before the first call.
     """
     __tracebackhide__ = True
-    assertion = _Assertion(_EVENTUALLY, call, pattern, max_wait, options)
-    return assertion.expect_match(assertion.run())
+    return _Assertion(_EVENTUALLY, call, pattern, options).run()
 
 
 async def assert_eventually_async(
-    call: Callable[[], Any],
-    pattern: Any = TRUTHY,
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    **options: Unpack[ConditionOptions],
+    call: Callable[[], Any], pattern: Any = TRUTHY, /, **options: Unpack[BoundedOptions]
 ) -> Any:
     """Run `assert_eventually` as part of the calling task; the callable may be awaited."""
     __tracebackhide__ = True
-    assertion = _Assertion(_EVENTUALLY, call, pattern, max_wait, options, asynchronous=True)
-    return assertion.expect_match(await assertion.run_async())
+    return await _Assertion(_EVENTUALLY, call, pattern, options, asynchronous=True).run_async()
 
 
 def refute_eventually(
-    call: Callable[[], Any],
-    pattern: Any = TRUTHY,
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    **options: Unpack[ConditionOptions],
+    call: Callable[[], Any], pattern: Any = TRUTHY, /, **options: Unpack[BoundedOptions]
 ) -> None:
     """Fail as soon as a callable returns a value that matches, within `max_wait`.
 
     Args:
-        call, pattern, max_wait, options: see `assert_eventually`.
+        call, pattern, options: see `assert_eventually`.
 
     Raises:
         AssertionError: a value matched, or there was no time for an attempt.
         TypeError, ValueError: a bad argument, before the first call.
     """
     __tracebackhide__ = True
-    assertion = _Assertion(_NEVER, call, pattern, max_wait, options)
-    assertion.expect_no_match(assertion.run())
+    _Assertion(_NEVER, call, pattern, options).run()
 
 
 async def refute_eventually_async(
-    call: Callable[[], Any],
-    pattern: Any = TRUTHY,
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    **options: Unpack[ConditionOptions],
+    call: Callable[[], Any], pattern: Any = TRUTHY, /, **options: Unpack[BoundedOptions]
 ) -> None:
     """Run `refute_eventually` as part of the calling task; the callable may be awaited."""
     __tracebackhide__ = True
-    assertion = _Assertion(_NEVER, call, pattern, max_wait, options, asynchronous=True)
-    assertion.expect_no_match(await assertion.run_async())
+    await _Assertion(_NEVER, call, pattern, options, asynchronous=True).run_async()
 
 
 def assert_always(
-    call: Callable[[], Any],
-    pattern: Any = TRUTHY,
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    **options: Unpack[ConditionOptions],
+    call: Callable[[], Any], pattern: Any = TRUTHY, /, **options: Unpack[BoundedOptions]
 ) -> None:
     """Fail as soon as a callable returns a value that does not match, within `max_wait`.
 
     Args:
-        call, pattern, max_wait, options: see `assert_eventually`.
+        call, pattern, options: see `assert_eventually`.
 
     Raises:
         AssertionError: a value did not match, or there was no time for an attempt.
         TypeError, ValueError: a bad argument, before the first call.
     """
     __tracebackhide__ = True
-    assertion = _Assertion(_ALWAYS, call, pattern, max_wait, options)
-    assertion.expect_no_match(assertion.run())
+    _Assertion(_ALWAYS, call, pattern, options).run()
 
 
 async def assert_always_async(
-    call: Callable[[], Any],
-    pattern: Any = TRUTHY,
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    **options: Unpack[ConditionOptions],
+    call: Callable[[], Any], pattern: Any = TRUTHY, /, **options: Unpack[BoundedOptions]
 ) -> None:
     """Run `assert_always` as part of the calling task; the callable may be awaited."""
     __tracebackhide__ = True
-    assertion = _Assertion(_ALWAYS, call, pattern, max_wait, options, asynchronous=True)
-    assertion.expect_no_match(await assertion.run_async())
+    await _Assertion(_ALWAYS, call, pattern, options, asynchronous=True).run_async()
 
 
 class _Kind(NamedTuple):
@@ -147,18 +111,11 @@ class _Kind(NamedTuple):
 
     name: str
     expectation: str
-    waits_for_match: bool
 
 
-_EVENTUALLY: Final = _Kind(
-    "assert_eventually", "expected {pattern} within {time}", waits_for_match=True
-)
-_NEVER: Final = _Kind(
-    "refute_eventually", "expected at no attempt for {time}: {pattern}", waits_for_match=True
-)
-_ALWAYS: Final = _Kind(
-    "assert_always", "expected at every attempt for {time}: {pattern}", waits_for_match=False
-)
+_EVENTUALLY: Final = _Kind("assert_eventually", "expected {pattern} within {time}")
+_NEVER: Final = _Kind("refute_eventually", "expected at no attempt for {time}: {pattern}")
+_ALWAYS: Final = _Kind("assert_always", "expected at every attempt for {time}: {pattern}")
 
 
 class _Assertion:
@@ -169,8 +126,7 @@ class _Assertion:
         kind: _Kind,
         call: Callable[[], Any],
         pattern: Any,
-        max_wait: Any,
-        options: ConditionOptions,
+        options: BoundedOptions,
         *,
         asynchronous: bool = False,
     ) -> None:
@@ -181,39 +137,37 @@ class _Assertion:
         self._kind = kind
         self._pattern = compile_pattern(pattern)
         self._history = history = _History()
-        ends_wait = self._pattern if kind.waits_for_match else none_of(self._pattern)
+        given: dict[str, Any] = dict(options)
         self._condition = Condition(
             kind.name,
             history.recording_async(call) if asynchronous else history.recording(call),
-            [success(ends_wait)],
-            max_wait=max_wait,
-            else_=lambda _: _ENDED_WITHOUT_MATCH,
-            options=options,
+            [success(none_of(self._pattern) if kind is _ALWAYS else self._pattern)],
+            max_wait=given.pop("max_wait", None),
+            else_=lambda _: _NO_VALUE,
+            options=given,
             name=name_of(call),
         )
 
     def run(self) -> Any:
-        """Return the value that ended the wait, or `_ENDED_WITHOUT_MATCH`."""
+        """Wait and return the value that was expected, or fail."""
         __tracebackhide__ = True
-        return run(self._condition, f"{self._kind.name}_async")
+        return self._checked(run(self._condition, f"{self._kind.name}_async"))
 
     async def run_async(self) -> Any:
-        """Return the value that ended the wait, or `_ENDED_WITHOUT_MATCH`."""
+        """Wait as part of the calling task and return the value that was expected, or fail."""
         __tracebackhide__ = True
-        return await run_async(self._condition)
+        return self._checked(await run_async(self._condition))
 
-    def expect_match(self, result: Any) -> Any:
-        """Fail unless a value ended the wait; return it."""
+    def _checked(self, value: Any) -> Any:
+        """Return the value that ended the wait, or fail."""
         __tracebackhide__ = True
-        if result is _ENDED_WITHOUT_MATCH:
-            raise AssertionError(self._text()) from self._history.error
-        return result
-
-    def expect_no_match(self, result: Any) -> None:
-        """Fail if a value ended the wait, or if there was no attempt."""
-        __tracebackhide__ = True
-        if result is not _ENDED_WITHOUT_MATCH or not self._history.attempts:
+        if self._kind is _EVENTUALLY:
+            if value is _NO_VALUE:
+                raise AssertionError(self._text()) from self._history.error
+            return value
+        if value is not _NO_VALUE or not self._history.attempts:
             raise AssertionError(self._text())
+        return None
 
     def _text(self) -> str:
         wait_run = self._condition.wait_run

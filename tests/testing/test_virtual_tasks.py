@@ -6,21 +6,10 @@ import threading
 import pytest
 
 from boto_waiters_plus import WaiterTimeoutError
-from boto_waiters_plus.conditions import poll, poll_async
+from boto_waiters_plus.conditions import wait_for, wait_for_async
 from boto_waiters_plus.engine.machine import Cancelled, Woken
 from boto_waiters_plus.runtime.clock import pause_async
 from boto_waiters_plus.testing import virtual
-
-READY = {
-    "acceptors": [{"state": "success", "matcher": {"success": True}}],
-    "minDelay": 5,
-    "maxDelay": 5,
-}
-NEVER = {**READY, "acceptors": [{"state": "success", "matcher": {"errorType": "Never"}}]}
-UNTIL_IT_IS_THERE = {
-    **READY,
-    "acceptors": [*READY["acceptors"], {"state": "retry", "matcher": {"errorType": "LookupError"}}],
-}
 
 
 def test_a_task_sleeps_in_virtual_time(virtual_time):
@@ -153,12 +142,9 @@ def test_waits_of_several_tasks_poll_in_turn(virtual_time):
     async def waiting(name, delay, ready_at):
         async def call():
             calls.append((name, virtual_time.now))
-            if virtual_time.now < ready_at:
-                raise LookupError
+            return virtual_time.now >= ready_at and virtual_time.now
 
-        pace = {"delay_pace": lambda _attempt: delay}
-        outcome = await poll_async(call, UNTIL_IT_IS_THERE, max_wait=60, **pace)
-        return outcome.elapsed
+        return await wait_for_async(call, max_wait=60, interval=delay)
 
     async def main():
         return await asyncio.gather(waiting("a", 3, 9), waiting("b", 4, 6))
@@ -229,7 +215,7 @@ def test_waits_of_other_threads_follow_it(virtual_time):
 
     def target():
         with pytest.raises(WaiterTimeoutError):
-            poll(dict, NEVER, max_wait=3600)
+            wait_for(dict, max_wait=3600, interval=5)
         ended.append(1)
 
     threads = [threading.Thread(target=target) for _ in range(4)]
