@@ -132,7 +132,9 @@ def renew_after_fork(thing: Any) -> None:
     _renewed.add(thing)
 
 
-@after_fork
 def _renew_all() -> None:
     for thing in list(_renewed):
         thing.renew()
+
+
+after_fork(_renew_all)
