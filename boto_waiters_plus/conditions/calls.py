@@ -50,7 +50,7 @@ class CallableCall:
         try:
             value = self._value(time_left)
         except CallEnded as ended:
-            return Reply(ended=ended.reason)
+            return _reply_to_end(ended)
         except Exception as error:
             if not self._is_reply(error):
                 raise
@@ -102,7 +102,7 @@ class AsyncCallableCall:
                 self._replied, client=None, seconds=time_left, cancel_event=self._cancel
             )
         except CallEnded as ended:
-            return Reply(ended=ended.reason)
+            return _reply_to_end(ended)
 
     async def _replied(self) -> Reply:
         try:
@@ -113,6 +113,12 @@ class AsyncCallableCall:
             return Reply(error=error)
         reply = self._reply(value)
         return reply if isinstance(reply, Reply) else await reply
+
+
+def _reply_to_end(ended: CallEnded) -> Reply:
+    # An error is there if a retry of the SDK was refused because it would not have fitted.
+    cause = ended.__cause__
+    return Reply(error=cause if isinstance(cause, Exception) else None, ended=ended.reason)
 
 
 async def value_of(function: Callable[[], Any]) -> Any:

@@ -24,6 +24,7 @@ from boto_waiters_plus.conditions import (
     wait_for,
     wait_for_async,
 )
+from boto_waiters_plus.conditions.calls import CallEnded
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
 
@@ -332,6 +333,14 @@ def test_retry_transient_retries_what_the_sdk_retries(forms, values):
         forms.wait_for(values(throttled(), "ready"), max_wait=3)
     call = values(throttled(), "ready")
     assert forms.wait_for(call, max_wait=3, retry_transient=True) == "ready"
+
+
+def test_a_refused_retry_of_the_sdk_is_retried(forms, values):
+    refused = CallEnded("retry refused")
+    refused.__cause__ = throttled()
+    assert forms.wait_for(values(refused, "ready"), max_wait=3) == "ready"
+    with pytest.raises(bwp.WaiterTimeoutError, match="error ThrottlingException"):
+        forms.wait_for(values(refused), max_wait=3)
 
 
 def test_an_error_of_an_inner_wait_is_raised(forms, virtual_time):
