@@ -29,7 +29,7 @@ class ValueJudge:
 
     @staticmethod
     def is_reply(error: Exception) -> bool:
-        """Return whether acceptors may match an error; others the caller has to mend."""
+        """Return whether acceptors may match an error; others are for the caller to correct."""
         return not isinstance(error, RAW)
 
     def judge(self, reply: Reply) -> Attempt:

@@ -124,7 +124,7 @@ class ThingMissing(Exception):  # noqa: N818 - a name as services have it
     pass
 
 
-def client_error(code, message="said so"):
+def client_error(code, message="went wrong"):
     return ClientError({"Error": {"Code": code, "Message": message}}, "GetThing")
 
 
