@@ -8,7 +8,7 @@ from typing import Any
 
 from ..engine.machine import Facts
 from ..engine.model import AcceptorState
-from ..runtime.attempt import Attempt, Reply
+from ..runtime.attempt import Attempt, Reply, message_of
 from .bound_waiter import BoundWaiter
 from .errors import error_facts
 from .response_split import ById
@@ -65,13 +65,6 @@ class DefinitionJudge:
         facts = error_facts(error, self._waiter.operation, endpoint=self._endpoint)
         match = self._waiter.matching.match_error(facts.names, status=facts.status)
         return facts.attempt(error, match.index, inconclusive=reply.ended is not None)
-
-
-def message_of(value: Any) -> str | None:
-    """Return the text that a `message` expression gave; of a list its first item."""
-    if isinstance(value, list):
-        value = value[0] if value else None
-    return value if isinstance(value, str) else None
 
 
 def _close_body(member: str | None, response: Any) -> None:

@@ -1,16 +1,14 @@
-"""Waiting on anything callable, on the same engine as the waiters of AWS."""
+"""Wait on any callable, by the engine of the AWS waiters."""
 
-from ..signals.signalling import Signal, Subscription
+from ..signals.signal import Signal, Subscription
 from .cases import Case, failure, retry, success
+from .first import First, wait_for_first, wait_for_first_async
 from .form_options import ConditionOptions
 from .forms import (
-    First,
     wait_for,
     wait_for_async,
     wait_for_case,
     wait_for_case_async,
-    wait_for_first,
-    wait_for_first_async,
     wait_for_match,
     wait_for_match_async,
 )

@@ -1,4 +1,4 @@
-"""The cases of a wait: what value it succeeds on, fails on, or waits through."""
+"""The cases of a wait: which values end it with success or failure, and which are retried."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Handler = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A pattern, the state it leads to, and what is done with the value then."""
+    """A pattern, the state that it leads to, and the handler of values that match it."""
 
     state: AcceptorState
     pattern: Pattern
@@ -27,45 +27,46 @@ class Case:
 
 
 def success(pattern: Any, handler: Handler | None = None, /) -> Case:
-    """The wait ends well on a value that matches.
+    """Return a case that ends the wait with success.
 
     Args:
         pattern: see `wait_for_match`.
-        handler: called with the value; the form returns what it returns, else the value itself.
+        handler: called with the value; the form returns its result. Without a handler the form
+            returns the value.
     """
     return _case(AcceptorState.SUCCESS, pattern, handler)
 
 
 def failure(pattern: Any, handler: Handler | None = None, /) -> Case:
-    """The wait ends on a value that matches: `failure("FAILED", JobFailed)`.
+    """Return a case that ends the wait with failure: `failure("FAILED", JobFailed)`.
 
     Args:
         pattern: see `wait_for_match`.
-        handler: called with the value; an exception that it returns is raised, anything else is
-            what the form returns. Without one the form raises `WaiterFailedError`.
+        handler: called with the value; an exception that it returns is raised, any other result
+            is returned by the form. Without a handler the form raises `WaiterFailedError`.
     """
     return _case(AcceptorState.FAILURE, pattern, handler)
 
 
 def retry(pattern: Any, handler: Handler | None = None, /) -> Case:
-    """The wait goes on after a value that matches, whatever the cases behind this one say.
+    """Return a case after which the wait goes on; later cases are not tried.
 
     Args:
         pattern: see `wait_for_match`.
-        handler: called with the value after each such look.
+        handler: called with the value after each attempt that matches.
     """
     return _case(AcceptorState.RETRY, pattern, handler)
 
 
 def checked_cases(name: str, cases: object) -> tuple[Case, ...]:
-    """Cases as they were given.
+    """Return cases that were given as one case or a sequence of them.
 
     Raises:
-        TypeError: not a sequence of cases.
-        ValueError: none at all.
+        TypeError: neither.
+        ValueError: an empty sequence.
     """
     if isinstance(cases, Case):
-        cases = (cases,)
+        return (cases,)
     if not isinstance(cases, Sequence) or isinstance(cases, str):
         raise TypeError(f"{name} must be a list of cases, not {type(cases).__name__}")
     for case in cases:

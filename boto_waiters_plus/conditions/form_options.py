@@ -1,4 +1,4 @@
-"""The options of the general forms: checked, and made a policy."""
+"""The options of the general forms: their types, their checks, and the policy that they make."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypedDict, get_args
 
-from ..engine.machine import LastAttempt, Policy
+from ..arguments import flag, seconds, unknown
+from ..engine.machine import LastAttempt, Pace, Policy
 from ..engine.model import DEFAULT_MAX_DELAY, AcceptorState
 from ..engine.wait_event import WaitEvent
 from ..options import (
@@ -16,17 +17,14 @@ from ..options import (
     Subscribable,
     WaitOptions,
     WakeSignal,
-    judging,
-    number,
-    seconds,
-    unknown,
+    verdict_options,
 )
-from ..signals.signalling import Signal
+from ..signals.signal import Signal
 from .cases import Case, Handler, checked_cases
 from .paces import Fixed
 
 DEFAULT_INTERVAL: Final = 0.1
-"""Seconds between two looks; what is looked at is near, as a rule, and costs little."""
+"""Seconds between two attempts; most callables are local and cheap."""
 
 OnTimeout = Literal["raise", "last"]
 Else = Handler | Case | Sequence[Case]
@@ -34,16 +32,16 @@ Raised = type[Exception] | tuple[type[Exception], ...]
 
 
 class ConditionOptions(TypedDict, total=False):
-    """What every general form takes besides `max_wait`, `on_timeout` and `else_`."""
+    """The options of every general form besides `max_wait`, `on_timeout` and `else_`."""
 
     interval: Seconds
-    """Seconds between two looks; 0.1 if nothing says otherwise."""
+    """Seconds between two attempts; default: 0.1."""
     signal: Any
-    """A `Signal`, or the name of one: the wait looks again at once when it comes."""
+    """A `Signal`, or the name of one, that ends a delay early."""
     polling: bool
-    """False: between the first look and the last, only the signal makes the wait look."""
+    """False: only the signal starts an attempt between the first and the last."""
     retry_on: Raised
-    """Exceptions of a look after which the wait goes on; all others pass as they are."""
+    """Exceptions of the callable that are retried; all others are raised unchanged."""
     min_delay: Seconds
     max_delay: Seconds
     max_attempts: int
@@ -58,6 +56,19 @@ class ConditionOptions(TypedDict, total=False):
     call_in_thread: bool
 
 
+class BoundedOptions(ConditionOptions, total=False):
+    """The options of a step, or of a form that raises when time or attempts are used up."""
+
+    max_wait: Seconds | None
+
+
+class EndingOptions(BoundedOptions, total=False):
+    """The options of a form that may return a value when time or attempts are used up."""
+
+    on_timeout: OnTimeout
+    else_: Else | None
+
+
 OWN_OPTIONS: Final = ("interval", "signal", "polling", "retry_on")
 KNOWN_OPTIONS: Final = ("max_wait", *OWN_OPTIONS, *OPTION_NAMES)
 
@@ -65,29 +76,29 @@ EXCLUSIVE: Final = (
     ("interval", ("delay_pace", "min_delay", "max_delay")),
     ("signal", ("wake_signal",)),
 )
-"""Options that say the same thing in two ways."""
+"""Options that set the same thing in two ways."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """The options of one wait, checked."""
+class CheckedOptions:
+    """The options of one wait after their checks."""
 
     interval: float | None
     polling: bool
     retry_on: tuple[type[Exception], ...]
     common: WaitOptions
-    """Those that every wait has."""
+    """The options that every wait has."""
 
     @classmethod
-    def of(cls, form: str, given: Mapping[str, Any]) -> Settings:
-        """Check what a caller gave.
+    def of(cls, form: str, given: Mapping[str, Any]) -> CheckedOptions:
+        """Return the caller's options after their checks.
 
         Args:
-            form: what messages call the wait.
+            form: the name of the wait in messages.
             given: fields of `ConditionOptions`; None means not given.
 
         Raises:
-            TypeError, ValueError: a bad one, or two that exclude each other.
+            TypeError, ValueError: an option is wrong, or two exclude each other.
         """
         own: dict[str, Any] = dict.fromkeys(OWN_OPTIONS)
         common: dict[str, Any] = {}
@@ -98,43 +109,46 @@ class Settings:
                 common[name] = value
             else:
                 raise TypeError(f"{form}: {unknown(name, KNOWN_OPTIONS, 'option')}")
-        _refuse_both(form, given)
+        _refuse_exclusive(form, given)
         if own["signal"] is not None:
-            common["wake_signal"] = _wake_signal(own["signal"])
-        settings = cls(
+            common["wake_signal"] = _signal(own["signal"])
+        options = cls(
             interval=None if own["interval"] is None else seconds("interval", own["interval"]),
-            polling=_checked_polling(own["polling"]),
-            retry_on=_checked_exceptions(own["retry_on"]),
+            polling=True if own["polling"] is None else flag("polling", own["polling"]),
+            retry_on=_exceptions(own["retry_on"]),
             common=WaitOptions(**common),
         )
-        settings._check_together(form)
-        return settings
+        options._check_together(form)
+        return options
 
     def policy(self, max_wait: float) -> Policy:
-        """The delays and bounds of the wait."""
+        """Return the delays and bounds of the wait."""
         options = self.common
-        most = number(options.max_delay, DEFAULT_MAX_DELAY)
-        least = number(options.min_delay, min(DEFAULT_INTERVAL, most))
+        longest: Any = DEFAULT_MAX_DELAY if options.max_delay is None else options.max_delay
+        least: Any = min(DEFAULT_INTERVAL, longest)
         if self.interval is not None:
             least = self.interval
-        pace = options.delay_pace
-        if not self.polling:
-            # One pause as long as the wait; the machine puts the last attempt before its end.
-            pace = Fixed(max_wait)
-        elif pace is None and not self._delays_given:
-            pace = "fixed"
+        elif options.min_delay is not None:
+            least = options.min_delay
         return Policy(
             min_delay=least,
-            max_delay=max(least, most),
+            max_delay=max(least, longest),
             max_wait=max_wait,
             max_attempts=options.max_attempts,
-            pace=pace,
+            pace=self._pace(max_wait),
             last_attempt=LastAttempt(options.last_attempt or "late"),
-            **judging(options),
+            **verdict_options(options),
         )
 
+    def _pace(self, max_wait: float) -> Pace:
+        if not self.polling:
+            # One delay as long as the wait, before whose end the machine puts the last attempt.
+            return Fixed(max_wait)
+        pace = self.common.delay_pace
+        return "fixed" if pace is None and not self._has_delays else pace
+
     @property
-    def _delays_given(self) -> bool:
+    def _has_delays(self) -> bool:
         return self.common.min_delay is not None or self.common.max_delay is not None
 
     def _check_together(self, form: str) -> None:
@@ -143,62 +157,54 @@ class Settings:
         if self.polling:
             return
         if self.common.wake_signal is None:
-            raise TypeError(f"{form}: polling=False needs a signal, nothing else makes it look")
-        if self.interval is not None or self._delays_given or self.common.delay_pace is not None:
-            raise TypeError(f"{form}: polling=False leaves no delays to give")
+            raise TypeError(f"{form}: polling=False needs a signal to start attempts")
+        if self.interval is not None or self._has_delays or self.common.delay_pace is not None:
+            raise TypeError(f"{form}: polling=False excludes interval and the other delays")
 
 
 def checked_else(
     on_timeout: Any, else_: Any
 ) -> tuple[OnTimeout, Handler | tuple[Case, ...] | None]:
-    """What happens when time or attempts are used up.
+    """Return `on_timeout` and `else_` after their checks.
 
     Raises:
-        TypeError, ValueError: not one of the ways to say it, or two at once.
+        TypeError, ValueError: one of them is wrong, or both are given.
     """
     if on_timeout not in get_args(OnTimeout):
         raise ValueError(f'on_timeout must be "raise" or "last", not {on_timeout!r}')
     if else_ is None:
         return on_timeout, None
     if on_timeout == "last":
-        raise TypeError('on_timeout="last" and else_ both say what happens, give one of them')
+        raise TypeError('on_timeout="last" and else_ exclude each other: give one of them')
     if callable(else_):
         return on_timeout, else_
     cases = checked_cases("else_", else_)
     if any(case.state is AcceptorState.RETRY for case in cases):
-        raise ValueError("else_: the wait is over, there is nothing to retry")
+        raise ValueError("else_: retry() has no meaning after the end of the wait")
     return on_timeout, cases
 
 
-def _refuse_both(form: str, given: Mapping[str, Any]) -> None:
+def _refuse_exclusive(form: str, given: Mapping[str, Any]) -> None:
     for one, others in EXCLUSIVE:
         for other in others:
             if given.get(one) is not None and given.get(other) is not None:
-                raise TypeError(f"{form}: {one} and {other} say the same thing, give one of them")
+                raise TypeError(f"{form}: {one} and {other} exclude each other: give one of them")
 
 
-def _wake_signal(signal: Any) -> Any:
+def _signal(signal: Any) -> Any:
     if isinstance(signal, Subscribable):
         return signal
-    # A threading.Event is hashable too: taken for a name, it would never wake anything.
+    # An event is hashable too; taken for a name, it would never end a delay.
     if all(callable(getattr(signal, method, None)) for method in ("is_set", "wait", "clear")):
         return signal
     return Signal(signal)
 
 
-def _checked_polling(polling: Any) -> bool:
-    if polling is None:
-        return True
-    if not isinstance(polling, bool):
-        raise TypeError(f"polling must be True or False, not {type(polling).__name__}")
-    return polling
-
-
-def _checked_exceptions(kinds: Any) -> tuple[type[Exception], ...]:
+def _exceptions(kinds: Any) -> tuple[type[Exception], ...]:
     if kinds is None:
         return ()
     kinds = kinds if isinstance(kinds, tuple) else (kinds,)
     for kind in kinds:
         if not (isinstance(kind, type) and issubclass(kind, Exception)):
-            raise TypeError(f"retry_on must be exceptions, not {kind!r}")
+            raise TypeError(f"retry_on must be exception classes, not {kind!r}")
     return tuple(kinds)

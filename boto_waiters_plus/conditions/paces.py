@@ -1,6 +1,6 @@
-"""Ready-made paces: seconds until the next look by the number of looks so far.
+"""Ready-made values of `delay_pace`: delays that stay the same, or grow.
 
-Each is a function of the attempt number (from 1 on), for `delay_pace=` of any wait.
+Each is a function of the attempt number, from 1 on, for any wait.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import KW_ONLY, dataclass, field
 from datetime import timedelta
 from typing import Any, Final, Literal, get_args
 
+from ..arguments import seconds, seconds_or_zero, unknown
 from ..engine.backoff import Random, draw
-from ..options import seconds, unknown
 
 Jitter = Literal["none", "full", "equal"]
 
@@ -22,17 +22,17 @@ RANDOM: Final = random.SystemRandom()
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """The same pause each time."""
+    """The same delay each time."""
 
     seconds: float
 
-    def __call__(self, attempt: int) -> float:  # noqa: ARG002 - every pace is asked by attempt
+    def __call__(self, attempt: int) -> float:  # noqa: ARG002 - called as every pace is
         return self.seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """Each pause longer than the one before by the same step."""
+    """Delays that grow by the same step."""
 
     first: float
     _: KW_ONLY
@@ -45,7 +45,7 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Exponential:
-    """Each pause a multiple of the one before; of that, what the jitter leaves."""
+    """Delays that grow by the same factor, with or without jitter."""
 
     first: float
     _: KW_ONLY
@@ -67,7 +67,7 @@ class Exponential:
 
 
 def fixed(every: float | timedelta, /) -> Fixed:
-    """The same pause each time.
+    """Return a pace of the same delay each time.
 
     Args:
         every: seconds.
@@ -85,20 +85,20 @@ def linear(
     step: float | timedelta | None = None,
     limit: float | timedelta | None = None,
 ) -> Linear:
-    """Pauses that grow by the same step: `first`, `first + step`, `first + 2 * step`, ...
+    """Return a pace that grows by the same step: `first`, `first + step`, `first + 2 * step`, ...
 
     Args:
-        first: seconds of the first pause.
-        step: seconds by which each is longer than the one before; `first` if not given.
-        limit: the largest pause in seconds; without it they grow as long as the wait lasts.
+        first: seconds of the first delay.
+        step: seconds by which each delay is longer than the one before; default: `first`.
+        limit: seconds of the longest delay; default: no limit.
 
     Raises:
-        TypeError, ValueError: not a number in range, or `first` is over `limit`.
+        TypeError, ValueError: a number is out of range, or `first` is more than `limit`.
     """
     start = _seconds("first", first)
     return Linear(
         start,
-        step=start if step is None else float(seconds("step", step, zero=True)),
+        step=start if step is None else float(seconds_or_zero("step", step)),
         limit=_limit(start, limit),
     )
 
@@ -112,17 +112,18 @@ def exponential(
     jitter: Jitter = "none",
     random: Random | None = None,
 ) -> Exponential:
-    """Pauses that are multiplied: `first`, `first * factor`, `first * factor ** 2`, ...
+    """Return a pace that grows by a factor: `first`, `first * factor`, `first * factor ** 2`, ...
 
     Args:
-        first: seconds of the first pause.
-        factor: what each is multiplied by, at least 1.
-        limit: the largest pause in seconds; without it they grow as long as the wait lasts.
-        jitter: `"none"`; `"full"` draws each from 0 to its length; `"equal"` from half of it.
+        first: seconds of the first delay.
+        factor: the factor of each delay to the one before, at least 1.
+        limit: seconds of the longest delay; default: no limit.
+        jitter: `"none"`; `"full"` draws each delay from 0 to its length, `"equal"` from half of it.
         random: a `random.Random`, or a function of two bounds.
 
     Raises:
-        TypeError, ValueError: not a number in range, `first` is over `limit`, no such jitter.
+        TypeError, ValueError: a number is out of range, `first` is more than `limit`, or there is
+            no such jitter.
     """
     start = _seconds("first", first)
     multiplier = _seconds("factor", factor)
@@ -139,10 +140,10 @@ def exponential(
 def _limit(first: float, limit: Any) -> float:
     if limit is None:
         return sys.float_info.max
-    most = _seconds("limit", limit)
-    if first > most:
-        raise ValueError(f"first ({first}) is more than limit ({most})")
-    return most
+    longest = _seconds("limit", limit)
+    if first > longest:
+        raise ValueError(f"first ({first}) is more than limit ({longest})")
+    return longest
 
 
 def _seconds(name: str, value: Any) -> float:

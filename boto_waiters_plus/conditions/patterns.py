@@ -1,4 +1,4 @@
-"""What a value is matched against: a predicate, a type, a value, or a shape of these."""
+"""Patterns of values: a predicate, a type, a value, or a structure of these."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ..engine.redaction import cut, shown
 
 @dataclass(frozen=True, slots=True)
 class Like:
-    """An object of a type whose attributes match."""
+    """A pattern for objects of a type, by some of their attributes."""
 
     of: type | None
     attributes: Mapping[str, Any]
 
 
 def like(of: type | None = None, /, **attributes: Any) -> Like:
-    """A pattern for objects by some of their attributes: `like(User, confirmed=True)`.
+    """Return a pattern for objects by some of their attributes: `like(User, confirmed=True)`.
 
     Args:
-        of: the type; any if not given.
+        of: the type; default: any.
         attributes: patterns by attribute; an object that lacks one does not match.
     """
     if of is not None and not isinstance(of, type):
@@ -47,13 +47,13 @@ TRUTHY: Final = Pattern(bool, "a true value")
 
 
 def compile_pattern(pattern: Any) -> Pattern:
-    """Turn what a user calls a pattern into a test.
+    """Return the test that a pattern stands for.
 
-    As in a `match` statement, mappings and objects may have more than the pattern names, sequences
-    may not, and lists and tuples are alike. `...` takes anything.
+    As in a `match` statement, mappings and objects may have more parts than the pattern names,
+    sequences may not, and lists match tuples. `...` matches anything.
 
     Raises:
-        TypeError: a type that cannot be checked at run time, or a predicate that has to be awaited.
+        TypeError: a type that cannot be checked at run time, or a coroutine function.
     """
     match pattern:
         case Pattern():
@@ -73,22 +73,22 @@ def compile_pattern(pattern: Any) -> Pattern:
             return _object_pattern(type(pattern), {n: getattr(pattern, n) for n in compared})
         case _ if callable(pattern):
             if inspect.iscoroutinefunction(pattern):
-                raise TypeError("a predicate must be a plain function, not one that is awaited")
+                raise TypeError("a predicate must be a plain function, not a coroutine function")
             return Pattern(lambda value: bool(pattern(value)), name_of(pattern))
         case _:
             return Pattern(
                 lambda value: bool(value == pattern),
-                in_words(pattern) or f"a certain {type(pattern).__name__}",
+                in_words(pattern) or f"a particular {type(pattern).__name__} value",
             )
 
 
 def none_of(pattern: Pattern) -> Pattern:
-    """The pattern that takes what this one does not."""
+    """Return the pattern that matches what this one does not."""
     return Pattern(lambda value: not pattern.matches(value), f"not {pattern.text}")
 
 
 def in_words(value: Any) -> str | None:
-    """A value as messages show it; None if it may not be shown."""
+    """Return a value in words; None if it is not safe to show."""
     match value:
         case None:
             return "None"
@@ -101,7 +101,7 @@ def in_words(value: Any) -> str | None:
 
 
 def name_of(function: Any) -> str:
-    """What messages call a callable; a lambda by where it stands."""
+    """Return the name of a callable in messages; of a lambda, the file and line."""
     name = getattr(function, "__qualname__", None)
     if not isinstance(name, str):
         return type(function).__qualname__
@@ -109,12 +109,12 @@ def name_of(function: Any) -> str:
     name = name.rpartition("<locals>.")[2]
     if code is None or not name.endswith("<lambda>"):
         return name
-    return f"lambda in {os.path.basename(code.co_filename)}:{code.co_firstlineno}"  # noqa: PTH119 - the name of a file, no path to open
+    return f"lambda in {os.path.basename(code.co_filename)}:{code.co_firstlineno}"  # noqa: PTH119 - no path is opened
 
 
 def _type_pattern(pattern: Any) -> Pattern:
     origin = get_origin(pattern)
-    # `list[int]` is callable: taken for a predicate it would match anything.
+    # `list[int]` is callable: as a predicate it would match anything.
     if origin is not None and origin not in (Union, UnionType):
         raise TypeError(f"{pattern} cannot be checked at run time")
     name = pattern.__name__ if origin is None else str(pattern)

@@ -6,22 +6,16 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from ..aws.aio_call import cut_off
-from ..aws.bounded import Abandoned, CancelledInFlight, cut_off_attempt
-from ..aws.errors import RAW, error_facts
-from ..aws.port import message_of
-from ..deadlines import budget_of
+from ..deadlines import effective_max_wait
 from ..definitions.smithy import parse_waiter
-from ..engine.machine import Facts
-from ..engine.matching import Matching
 from ..engine.model import WaiterDefinition
 from ..options import WaitOptions, policy_for, split_options
 from ..outcome import WaiterOutcome
 from ..runtime.aio import drive_async
-from ..runtime.attempt import Attempt
 from ..runtime.sync import drive
 from ..runtime.wait_run import WaitDescription, WaitRun
-from .calling import called, refuse_coroutine, refuse_coroutine_function, value_of
+from .calls import AsyncCallableCall, CallableCall, refuse_coroutine_function
+from .judges import ValueJudge
 
 ResultT = TypeVar("ResultT")
 
@@ -37,14 +31,14 @@ def poll(
 ) -> WaiterOutcome[ResultT]:
     """Run a callable under a waiter definition until an acceptor ends the wait.
 
-    An error that it raises is matched by the name of its class; a `ClientError` by its code too.
-    It runs in the calling thread and is not interrupted: one that returns after `max_wait` is
-    counted as late. With `call_in_thread=True` it is given up then.
+    An error that it raises is matched by the name of its class, a `ClientError` by its code too.
+    The callable runs in the calling thread and is not interrupted: a value that it returns after
+    `max_wait` is too late. With `call_in_thread=True` it is abandoned at `max_wait`.
 
     Args:
-        call: called as `call(**input)`, or as `call()` where it takes no parameters.
+        call: called as `call(**input)`, or as `call()` if it takes no parameters.
         waiter: a definition, or the value of one waiter of a `waitable` trait.
-        input: parameters of the call, which `inputOutput` matchers see too.
+        input: parameters of the call; `inputOutput` matchers see them too.
         max_wait: seconds (or a `timedelta`) to wait at most.
         options: fields of `WaitOptions`.
 
@@ -52,18 +46,14 @@ def poll(
         A `ResponseOutcome` or an `ExceptionOutcome`.
 
     Raises:
-        TypeError, ValueError: before the first call, a bad argument.
+        TypeError, ValueError: a bad argument, before the first call.
         WaiterDefinitionError: the definition breaks a rule.
         WaiterError: the wait did not succeed (section "Waiter workflow").
     """
     refuse_coroutine_function("the callable", call, "poll_async")
-    polled = _Polled(call, waiter, input, max_wait, options)
-    return drive(
-        polled.wait_run,
-        _CallablePort(polled),
-        cancel=polled.options.cancel_event,
-        wake=polled.options.wake_signal,
-    )
+    run, bound, given = _prepared(call, waiter, input, max_wait, options)
+    polled = CallableCall(bound, given, ValueJudge.is_reply, twin="poll_async")
+    return drive(run, polled, cancel=given.cancel_event, wake=given.wake_signal)
 
 
 async def poll_async(
@@ -75,111 +65,38 @@ async def poll_async(
     max_wait: Any = None,
     **options: Any,
 ) -> WaiterOutcome[ResultT]:
-    """`poll` as part of the calling task; cancelling that ends the wait at once.
+    """Run `poll` as part of the calling task; cancelling the task ends the wait at once.
 
-    What the callable returns is awaited, and cancelled where it outlasts `max_wait`.
+    The result of the callable is awaited if it is awaitable, and cancelled at `max_wait` or when
+    `cancel_event` is set.
     """
-    polled = _Polled(call, waiter, input, max_wait, options)
-    return await drive_async(
-        polled.wait_run,
-        _AsyncCallablePort(polled),
-        cancel=polled.options.cancel_event,
-        wake=polled.options.wake_signal,
+    run, bound, given = _prepared(call, waiter, input, max_wait, options)
+    polled = AsyncCallableCall(bound, given, ValueJudge.is_reply)
+    return await drive_async(run, polled, cancel=given.cancel_event, wake=given.wake_signal)
+
+
+def _prepared(
+    call: Callable[..., Any],
+    waiter: WaiterDefinition | Mapping[str, Any],
+    input: Mapping[str, Any] | None,
+    max_wait: Any,
+    options: Mapping[str, Any],
+) -> tuple[WaitRun, Callable[[], Any], WaitOptions]:
+    """Return a wait that is ready to start, the callable with its parameters, and the options."""
+    if not callable(call):
+        raise TypeError(f"call must be callable, not {type(call).__name__}")
+    if input is not None and not isinstance(input, Mapping):
+        raise TypeError(f"input must be a mapping, not {type(input).__name__}")
+    definition = _definition(call, waiter)
+    given = _only_options(options)
+    run = WaitRun(
+        _description(definition),
+        policy_for(definition, given, effective_max_wait("poll", max_wait)),
+        ValueJudge(definition, input),
+        on_attempt=given.on_attempt,
     )
-
-
-class _Polled:
-    """A callable, its definition, and the course of the wait on it."""
-
-    def __init__(
-        self,
-        call: Callable[..., Any],
-        waiter: WaiterDefinition | Mapping[str, Any],
-        input: Mapping[str, Any] | None,
-        max_wait: Any,
-        options: Mapping[str, Any],
-    ) -> None:
-        if not callable(call):
-            raise TypeError(f"call must be callable, not {type(call).__name__}")
-        if input is not None and not isinstance(input, Mapping):
-            raise TypeError(f"input must be a mapping, not {type(input).__name__}")
-        definition = _definition(call, waiter)
-        self.options = _only_options(options)
-        self.wait_run = WaitRun(
-            WaitDescription.of(definition),
-            policy_for(definition, self.options, budget_of("poll", max_wait)),
-        )
-        if self.options.on_attempt is not None:
-            self.wait_run.observe_attempts(self.options.on_attempt)
-        self._call = call
-        self._input = input
-        self._arguments: Mapping[str, Any] = {} if _takes_nothing(call) else input or {}
-        self._matching = Matching(definition.acceptors)
-
-    def call(self) -> Any:
-        return self._call(**self._arguments)
-
-    def returned(self, value: Any) -> Attempt:
-        match = self._matching.match_response(value, self._input)
-        return Attempt(
-            facts=Facts(acceptor=match.index),
-            response=value,
-            observed=match.observed,
-            service_message=message_of(match.message),
-            last_response=value if isinstance(value, Mapping) else {},
-            problems=match.problems,
-        )
-
-    def raised(self, error: Exception) -> Attempt:
-        facts = error_facts(error)
-        match = self._matching.match_error(facts.names, status=facts.status)
-        return Attempt(
-            facts=Facts(
-                acceptor=match.index,
-                retryable=facts.retryable,
-                throttled=facts.throttled,
-                missing=facts.missing,
-            ),
-            exception=error,
-            error=facts.text,
-            error_code=facts.code,
-            service_message=facts.message,
-            last_response=facts.response,
-        )
-
-
-class _CallablePort:
-    def __init__(self, polled: _Polled) -> None:
-        self._polled = polled
-
-    def poll(self, time_left: float | None) -> Attempt:
-        try:
-            value = called(self._polled.call, self._polled.options, time_left)
-        except (Abandoned, CancelledInFlight) as cut:
-            return cut_off_attempt(cut)
-        except RAW:
-            raise
-        except Exception as error:
-            return self._polled.raised(error)
-        refuse_coroutine(value, "poll_async")
-        return self._polled.returned(value)
-
-
-class _AsyncCallablePort:
-    def __init__(self, polled: _Polled) -> None:
-        self._polled = polled
-
-    async def poll(self, time_left: float | None) -> Attempt:
-        return await cut_off(self._attempt, time_left)
-
-    async def _attempt(self) -> Attempt:
-        try:
-            value = await value_of(self._polled.call)
-        except RAW:
-            raise
-        except Exception as error:
-            return self._polled.raised(error)
-        return self._polled.returned(value)
+    arguments: Mapping[str, Any] = {} if _takes_nothing(call) else input or {}
+    return run, lambda: call(**arguments), given
 
 
 def _definition(call: Any, waiter: WaiterDefinition | Mapping[str, Any]) -> WaiterDefinition:
@@ -191,11 +108,22 @@ def _definition(call: Any, waiter: WaiterDefinition | Mapping[str, Any]) -> Wait
     return parse_waiter("Poll", waiter, operation=operation, source="poll")
 
 
-def _only_options(options: Mapping[str, Any]) -> WaitOptions:
-    found, others = split_options(options)
+def _description(definition: WaiterDefinition) -> WaitDescription:
+    return WaitDescription(
+        waiter=definition.name,
+        operation=definition.operation,
+        service=None,
+        goal=definition.goal,
+        acceptors=tuple(definition.matched(i) for i in range(len(definition.acceptors))),
+        states=definition.states,
+    )
+
+
+def _only_options(keywords: Mapping[str, Any]) -> WaitOptions:
+    options, others = split_options(keywords)
     if others:
         raise TypeError(f"unexpected {', '.join(sorted(others))}: give parameters as input={{...}}")
-    return found
+    return options
 
 
 def _takes_nothing(call: Callable[..., Any]) -> bool:

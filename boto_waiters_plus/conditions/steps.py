@@ -1,4 +1,4 @@
-"""Several waits, one after the other, under one budget."""
+"""Several waits in sequence that share one deadline."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import itertools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from ..arguments import seconds
 from ..deadlines import deadline
-from ..options import Seconds, seconds
+from ..options import Seconds
 from .cases import Case
 from .condition import run, run_async
-from .form_options import EXCLUSIVE, ConditionOptions, Settings
-from .forms import Conditions, First, by_case, first_of, first_of_async, matching, truthy
+from .first import Conditions, First, first_of, first_of_async
+from .form_options import EXCLUSIVE, BoundedOptions, CheckedOptions, ConditionOptions
+from .forms import by_case, matching, truthy
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -21,144 +23,86 @@ MatchT = TypeVar("MatchT")
 
 
 class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step:`
-    """Waits that need each other's results and share what time is left.
+    """Waits in sequence that share the time left.
 
         with steps(max_wait=10, interval=0.05) as step:
             account = step.wait_for(lambda: load_account(token), max_wait=2)
             balance = step.wait_for_match(lambda: fetch_balance(account), float)
 
-    A step that does not succeed raises, which skips the rest of the block; its error says which
-    step it was and carries `last_value`. It is a `deadline` too: it bounds every other wait inside.
+    A step that does not succeed raises its error, which skips the rest of the block. The error
+    names the step and carries `last_value`. `steps` is a `deadline` too: it bounds every other wait
+    in the block.
 
     Args:
-        max_wait: seconds (or a `timedelta`) for all of it, from where the block is entered.
-        options: fields of `ConditionOptions` for every step; what a step is given itself wins.
+        max_wait: seconds (or a `timedelta`) for all steps, from the start of the block.
+        options: fields of `ConditionOptions` for every step; an option of one step wins.
 
     Raises:
         TypeError, ValueError: a bad argument.
     """
 
     def __init__(self, *, max_wait: Seconds, **options: Unpack[ConditionOptions]) -> None:
-        self._allowed = seconds("max_wait", max_wait)
-        super().__init__(self._allowed)
-        Settings.of("steps", options)  # raises here what would come with the first step
+        self._max_wait = seconds("max_wait", max_wait)
+        super().__init__(self._max_wait)
+        CheckedOptions.of("steps", options)  # raises now what the first step would raise
         self._shared: Mapping[str, Any] = options
         self._numbers = itertools.count(1)
 
     def wait_for(
-        self,
-        call: Callable[[], ValueT | None],
-        /,
-        *,
-        max_wait: Seconds | None = None,
-        **options: Unpack[ConditionOptions],
+        self, call: Callable[[], ValueT | None], /, **options: Unpack[BoundedOptions]
     ) -> ValueT:
-        """`conditions.wait_for` in what is left; `max_wait` may make it less."""
+        """Run `conditions.wait_for` in the time left; `max_wait` may shorten it."""
         with self:
-            value: ValueT = run(truthy(call, **self._terms(max_wait, options)), "wait_for_async")
+            value: ValueT = run(truthy(call, **self._terms(options)), "wait_for_async")
             return value
 
     @overload
     def wait_for_match(
-        self,
-        call: Callable[[], Any],
-        pattern: type[MatchT],
-        /,
-        *,
-        max_wait: Seconds | None = None,
-        **options: Unpack[ConditionOptions],
+        self, call: Callable[[], Any], pattern: type[MatchT], /, **options: Unpack[BoundedOptions]
     ) -> MatchT: ...
     @overload
     def wait_for_match(
-        self,
-        call: Callable[[], ValueT],
-        pattern: Any,
-        /,
-        *,
-        max_wait: Seconds | None = None,
-        **options: Unpack[ConditionOptions],
+        self, call: Callable[[], ValueT], pattern: Any, /, **options: Unpack[BoundedOptions]
     ) -> ValueT: ...
     def wait_for_match(
-        self,
-        call: Callable[[], Any],
-        pattern: Any,
-        /,
-        *,
-        max_wait: Seconds | None = None,
-        **options: Unpack[ConditionOptions],
+        self, call: Callable[[], Any], pattern: Any, /, **options: Unpack[BoundedOptions]
     ) -> Any:
-        """`conditions.wait_for_match` in what is left."""
+        """Run `conditions.wait_for_match` in the time left."""
         with self:
-            condition = matching(call, pattern, **self._terms(max_wait, options))
+            condition = matching(call, pattern, **self._terms(options))
             return run(condition, "wait_for_match_async")
 
     def wait_for_case(
-        self,
-        call: Callable[[], Any],
-        cases: Sequence[Case],
-        /,
-        *,
-        max_wait: Seconds | None = None,
-        **options: Unpack[ConditionOptions],
+        self, call: Callable[[], Any], cases: Sequence[Case], /, **options: Unpack[BoundedOptions]
     ) -> Any:
-        """`conditions.wait_for_case` in what is left."""
+        """Run `conditions.wait_for_case` in the time left."""
         with self:
-            condition = by_case(call, cases, **self._terms(max_wait, options))
-            return run(condition, "wait_for_case_async")
+            return run(by_case(call, cases, **self._terms(options)), "wait_for_case_async")
 
-    def wait_for_first(
-        self,
-        conditions: Conditions,
-        /,
-        *,
-        max_wait: Seconds | None = None,
-        **options: Unpack[ConditionOptions],
-    ) -> First:
-        """`conditions.wait_for_first` in what is left."""
+    def wait_for_first(self, conditions: Conditions, /, **options: Unpack[BoundedOptions]) -> First:
+        """Run `conditions.wait_for_first` in the time left."""
         with self:
-            condition = first_of(conditions, **self._terms(max_wait, options))
-            first: First = run(condition, "wait_for_first_async")
+            first: First = run(first_of(conditions, **self._terms(options)), "wait_for_first_async")
             return first
 
     @overload
     async def wait_for_async(
-        self,
-        call: Callable[[], Awaitable[ValueT | None]],
-        /,
-        *,
-        max_wait: Seconds | None = None,
-        **options: Unpack[ConditionOptions],
+        self, call: Callable[[], Awaitable[ValueT | None]], /, **options: Unpack[BoundedOptions]
     ) -> ValueT: ...
     @overload
     async def wait_for_async(
-        self,
-        call: Callable[[], ValueT | None],
-        /,
-        *,
-        max_wait: Seconds | None = None,
-        **options: Unpack[ConditionOptions],
+        self, call: Callable[[], ValueT | None], /, **options: Unpack[BoundedOptions]
     ) -> ValueT: ...
     async def wait_for_async(
-        self,
-        call: Callable[[], Any],
-        /,
-        *,
-        max_wait: Seconds | None = None,
-        **options: Unpack[ConditionOptions],
+        self, call: Callable[[], Any], /, **options: Unpack[BoundedOptions]
     ) -> Any:
-        """`conditions.wait_for_async` in what is left."""
+        """Run `conditions.wait_for_async` in the time left."""
         with self:
-            return await run_async(truthy(call, **self._terms(max_wait, options)))
+            return await run_async(truthy(call, **self._terms(options)))
 
     @overload
     async def wait_for_match_async(
-        self,
-        call: Callable[[], Any],
-        pattern: type[MatchT],
-        /,
-        *,
-        max_wait: Seconds | None = None,
-        **options: Unpack[ConditionOptions],
+        self, call: Callable[[], Any], pattern: type[MatchT], /, **options: Unpack[BoundedOptions]
     ) -> MatchT: ...
     @overload
     async def wait_for_match_async(
@@ -166,56 +110,36 @@ class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step
         call: Callable[[], Awaitable[ValueT]],
         pattern: Any,
         /,
-        *,
-        max_wait: Seconds | None = None,
-        **options: Unpack[ConditionOptions],
+        **options: Unpack[BoundedOptions],
     ) -> ValueT: ...
     async def wait_for_match_async(
-        self,
-        call: Callable[[], Any],
-        pattern: Any,
-        /,
-        *,
-        max_wait: Seconds | None = None,
-        **options: Unpack[ConditionOptions],
+        self, call: Callable[[], Any], pattern: Any, /, **options: Unpack[BoundedOptions]
     ) -> Any:
-        """`conditions.wait_for_match_async` in what is left."""
+        """Run `conditions.wait_for_match_async` in the time left."""
         with self:
-            condition = matching(call, pattern, **self._terms(max_wait, options))
-            return await run_async(condition)
+            return await run_async(matching(call, pattern, **self._terms(options)))
 
     async def wait_for_case_async(
-        self,
-        call: Callable[[], Any],
-        cases: Sequence[Case],
-        /,
-        *,
-        max_wait: Seconds | None = None,
-        **options: Unpack[ConditionOptions],
+        self, call: Callable[[], Any], cases: Sequence[Case], /, **options: Unpack[BoundedOptions]
     ) -> Any:
-        """`conditions.wait_for_case_async` in what is left."""
+        """Run `conditions.wait_for_case_async` in the time left."""
         with self:
-            return await run_async(by_case(call, cases, **self._terms(max_wait, options)))
+            return await run_async(by_case(call, cases, **self._terms(options)))
 
     async def wait_for_first_async(
-        self,
-        conditions: Conditions,
-        /,
-        *,
-        max_wait: Seconds | None = None,
-        **options: Unpack[ConditionOptions],
+        self, conditions: Conditions, /, **options: Unpack[BoundedOptions]
     ) -> First:
-        """`conditions.wait_for_first_async` in what is left."""
+        """Run `conditions.wait_for_first_async` in the time left."""
         with self:
-            condition = first_of_async(conditions, **self._terms(max_wait, options))
-            first: First = await run_async(condition)
+            first: First = await run_async(first_of_async(conditions, **self._terms(options)))
             return first
 
-    def _terms(self, max_wait: Seconds | None, options: ConditionOptions) -> dict[str, Any]:
-        own: Mapping[str, Any] = options
+    def _terms(self, given: BoundedOptions) -> dict[str, Any]:
+        own: dict[str, Any] = dict(given)
+        max_wait = own.pop("max_wait", None)
         shared = dict(self._shared)
         for one, others in EXCLUSIVE:
-            # What says the same thing in another way gives way, instead of clashing.
+            # A step's option replaces a shared one that sets the same thing in another way.
             if one in own:
                 for other in others:
                     shared.pop(other, None)
@@ -224,5 +148,5 @@ class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step
         return {
             "max_wait": max_wait,
             "options": {**shared, **own},
-            "place": f"step {next(self._numbers)} of steps with {self._allowed:.4g} s in all",
+            "place": f"step {next(self._numbers)} of steps with max_wait={self._max_wait:.4g} s",
         }

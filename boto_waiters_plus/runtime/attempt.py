@@ -59,6 +59,8 @@ class Attempt:
     exception: Exception | None = None
     observed: Any = None
     """The value of the acceptor's path, or the state seen; None if the model calls it sensitive."""
+    state: str | None = None
+    """The state seen, in words that are safe to show, where `observed` does not tell it."""
     error: str | None = None
     """The error in a few words that are safe to show: its code, or its class and the endpoint."""
     error_code: str | None = None
@@ -92,6 +94,13 @@ class SharedAttempts:
     def throttled(self) -> bool:
         """Whether the service throttled the call."""
         return any(attempt.facts.throttled for attempt in self.attempts)
+
+
+def message_of(value: Any) -> str | None:
+    """Return the text that a `message` expression gave; of a list its first item."""
+    if isinstance(value, list):
+        value = value[0] if value else None
+    return value if isinstance(value, str) else None
 
 
 NO_FACTS: Final = Facts(acceptor=None)

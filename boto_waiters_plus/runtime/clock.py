@@ -1,4 +1,4 @@
-"""The one place that sleeps; `testing.virtual_time` replaces `TIME` while it is open."""
+"""Clocks, sleeps and pauses; `testing.virtual_time` puts its own time source in force."""
 
 from __future__ import annotations
 
@@ -13,48 +13,48 @@ from ..engine.machine import Cancelled, Woken
 from ..options import CancelEvent, Subscribable, WakeSignal
 
 LONGEST_SLEEP = 4_000_000.0
-"""Seconds of one system sleep: no platform's clock overflows at 46 days."""
+"""Seconds of one system sleep: 46 days overflow no platform's clock."""
 
 SIGNAL_SLICE = 0.05
-"""Seconds between two looks at the second event where a wait has two to watch."""
+"""Seconds between two checks of an event that cannot be waited for."""
 
 
 class TimeSource(Protocol):
-    """What a wait needs to know and do about time."""
+    """The clock and the sleeps of waits."""
 
     def clock(self) -> Callable[[], float]:
-        """The clock function for one wait; a wait keeps the one it began with."""
+        """Return the clock function of one wait, which uses it until its end."""
         ...
 
     def sleep(self, seconds: float, sleep: Callable[[float], object] | None) -> None:
-        """Sleep; by `sleep` where the caller has its own way."""
+        """Sleep, by the caller's own `sleep` function if there is one."""
         ...
 
     def sleep_on(self, seconds: float, event: CancelEvent) -> bool:
-        """Sleep until the event is set; whether it is."""
+        """Sleep until the event is set, at most `seconds`; return whether it is set."""
         ...
 
     async def sleep_async(self, seconds: float) -> None:
-        """Sleep without blocking the loop."""
+        """Sleep without blocking the event loop."""
         ...
 
     def hold(self) -> AbstractContextManager[object]:
-        """Let no time pass but what really does: a call over the network is under way."""
+        """Return a context in which no virtual time passes: a call to a service is in flight."""
         ...
 
 
 class SystemTime:
-    """Real time, by the functions of the standard library, looked up when they are called.
+    """Real time, by functions of the standard library that are looked up at each use.
 
-    Tests that patch `time.sleep` or freeze `time.monotonic` reach a wait through this.
+    So a test that patches `time.sleep` or freezes `time.monotonic` affects waits.
     """
 
     def clock(self) -> Callable[[], float]:
-        """`time.monotonic` as it is now: a freeze that begins during a wait must not move it."""
+        """Return the present `time.monotonic`: a later freeze must not affect the wait."""
         return time.monotonic
 
     def sleep(self, seconds: float, sleep: Callable[[float], object] | None) -> None:
-        """Sleep by the function given, else by `time.sleep`."""
+        """Sleep by the given function, else by `time.sleep`."""
         sleep = time.sleep if sleep is None else sleep
         while seconds > LONGEST_SLEEP:
             sleep(LONGEST_SLEEP)
@@ -62,7 +62,7 @@ class SystemTime:
         sleep(seconds)
 
     def sleep_on(self, seconds: float, event: CancelEvent) -> bool:
-        """Sleep on the event."""
+        """Wait for the event."""
         while seconds > LONGEST_SLEEP:
             if event.wait(LONGEST_SLEEP):
                 return True
@@ -71,7 +71,7 @@ class SystemTime:
 
     async def sleep_async(self, seconds: float) -> None:
         """Sleep by `asyncio.sleep`."""
-        # 11 ms that a program which only blocks never pays.
+        # A program that only blocks never imports asyncio, which takes 11 ms.
         import asyncio  # noqa: PLC0415
 
         while seconds > LONGEST_SLEEP:
@@ -80,7 +80,7 @@ class SystemTime:
         await asyncio.sleep(seconds)
 
     def hold(self) -> AbstractContextManager[object]:
-        """Nothing to do: real time passes by itself."""
+        """Return a context that does nothing."""
         return contextlib.nullcontext()
 
 
@@ -89,13 +89,13 @@ _current: TimeSource = SYSTEM_TIME
 
 
 def current_time() -> TimeSource:
-    """The time source in force."""
+    """Return the time source in force."""
     return _current
 
 
 def set_time(source: TimeSource) -> None:
     """Put another time source in force, for the whole process."""
-    global _current  # noqa: PLW0603 - process-wide on purpose: waits of all threads follow it
+    global _current  # noqa: PLW0603 - process-wide on purpose, for waits of all threads
     _current = source
 
 
@@ -106,7 +106,7 @@ def pause(
     wake: WakeSignal | None = None,
     sleep: Callable[[float], object] | None = None,
 ) -> Woken | Cancelled:
-    """Sleep, unless one of the events ends it, and say what did."""
+    """Sleep until an event is set, at most `seconds`; return the event of the machine."""
     source = current_time()
     if cancel is not None and wake is not None:
         return _pause_on_both(source, seconds, cancel, wake)
@@ -121,14 +121,14 @@ def pause(
 async def pause_async(
     seconds: float, *, cancel: CancelEvent | None = None, wake: WakeSignal | None = None
 ) -> Woken | Cancelled:
-    """`pause` for a task; events of threads are looked at in turns, a `Signal` calls back."""
+    """Do what `pause` does in a task; events are checked in slices, a `Signal` calls back."""
     source = current_time()
     if cancel is None and wake is None:
         await source.sleep_async(seconds)
         return Woken()
     listen = getattr(wake, "listen", None)
     if cancel is None and wake is not None and listen is not None:
-        return await _pause_until_told(source, seconds, wake, listen)
+        return await _pause_on_signal(source, seconds, wake, listen)
     for piece in _slices(seconds):
         if cancel is not None and cancel.is_set():
             return Cancelled()
@@ -150,7 +150,7 @@ def _pause_on_both(
     return Woken()
 
 
-async def _pause_until_told(
+async def _pause_on_signal(
     source: TimeSource,
     seconds: float,
     wake: WakeSignal,
@@ -159,19 +159,21 @@ async def _pause_until_told(
     import asyncio  # noqa: PLC0415 - see SystemTime.sleep_async
 
     loop = asyncio.get_running_loop()
-    told: asyncio.Future[None] = loop.create_future()
+    notified: asyncio.Future[None] = loop.create_future()
 
-    def tell() -> None:
-        # The loop may be closed by now, and the wait that slept on it gone.
+    def notify() -> None:
+        # The loop of an abandoned wait may be closed.
         with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(lambda: None if told.done() else told.set_result(None))
+            loop.call_soon_threadsafe(
+                lambda: None if notified.done() else notified.set_result(None)
+            )
 
-    stop = listen(tell)
+    stop = listen(notify)
     sleeper = asyncio.ensure_future(source.sleep_async(seconds))
     try:
-        # What came before we listened counts too.
+        # A notification before `listen` counts too.
         if not wake.is_set():
-            await asyncio.wait({sleeper, told}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({sleeper, notified}, return_when=asyncio.FIRST_COMPLETED)
         early = wake.is_set() or not sleeper.done()
     finally:
         stop()
@@ -181,9 +183,9 @@ async def _pause_until_told(
 
 
 def _slices(seconds: float) -> Iterator[float]:
-    """A pause in pieces; on a busy machine each lasts longer than asked, so the clock counts too.
+    """Yield the lengths of short sleeps that make up a pause.
 
-    The clock alone would not do: it may stand still.
+    On a busy machine each takes longer, so the clock counts too; but the clock may stand still.
     """
     now = current_time().clock()
     end, left = now() + seconds, seconds
@@ -193,12 +195,12 @@ def _slices(seconds: float) -> Iterator[float]:
 
 
 def subscribe(wake: WakeSignal | Subscribable) -> WakeSignal:
-    """A view of its own for one wait, where several may share the signal."""
+    """Return the subscription of one wait, if several may share the signal."""
     return wake.subscribe() if isinstance(wake, Subscribable) else wake
 
 
 class _Either:
-    """Two events as one."""
+    """An event that is set when one of two is."""
 
     __slots__ = ("_first", "_second")
 
@@ -218,13 +220,13 @@ class _Either:
 
 
 def either(first: CancelEvent, second: CancelEvent | None) -> CancelEvent:
-    """What is set when one of two events is; the second may not be there."""
+    """Return an event that is set when one of two is; the second may be None."""
     return first if second is None else _Either(first, second)
 
 
-def unsubscribe(view: WakeSignal) -> None:
-    """The wait that had the view is over."""
-    end = getattr(view, "unsubscribe", None)
+def unsubscribe(subscription: WakeSignal) -> None:
+    """End the subscription of a wait that is over."""
+    end = getattr(subscription, "unsubscribe", None)
     if end is not None:
         end()
 

@@ -310,7 +310,8 @@ def last_state_seen(run: WaitRun) -> str | None:
         return None
     if run.attempt.error:
         return f"error {run.attempt.error}{service_message_suffix(run)}"
-    state = shown(run.attempt.observed) or "a response that matched no acceptor"
+    state = run.attempt.state or shown(run.attempt.observed)
+    state = state or "a response that matched no acceptor"
     message = run.attempt.service_message
     return f"{state} ({cut(message)})" if message else state
 

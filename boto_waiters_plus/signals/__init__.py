@@ -1,7 +1,6 @@
-"""What makes waits look again at once: signals of this process, and events from a queue."""
+"""Signals, which end a delay early: from this process, or by events from a queue."""
 
-from .event_signal import EventSignal
-from .signalling import Signal, Subscription
-from .sqs import SqsSignal
+from .signal import Signal, Subscription
+from .sqs import EventSignal, SqsSignal
 
 __all__ = ["EventSignal", "Signal", "SqsSignal", "Subscription"]

@@ -1,27 +1,27 @@
-"""What a message of a queue says, and whether a JMESPath expression takes it."""
+"""The event in a message of a queue, and JMESPath expressions that match events."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any
 
 import jmespath
 from jmespath.functions import Functions
+from jmespath.lexer import Lexer
 
 logger = logging.getLogger("boto_waiters_plus")
 
-_KNOWN_FUNCTIONS: Final = frozenset(Functions.FUNCTION_TABLE)
-
 
 def event_of(body: str) -> Any:
-    """The event in a message's body.
+    """Return the event in a message's body.
 
-    A notification of SNS is taken out of its envelope. An event of EventBridge is its own body.
+    The body is the event itself (EventBridge), or SNS's envelope around it.
 
     Returns:
-        What the JSON says; text that is no JSON (CloudFormation's notifications are none) as it is.
+        The parsed JSON; the text if it is not JSON, as CloudFormation's notifications.
     """
     value = _parsed(body)
     if isinstance(value, Mapping) and value.get("Type") == "Notification":
@@ -34,76 +34,57 @@ def event_of(body: str) -> Any:
 def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
-    # Nested deeper than Python's stack is no JSON of an event either.
+    # RecursionError: nested deeper than Python's stack.
     except (ValueError, RecursionError):
         return text
 
 
 class Match:
-    """A JMESPath expression that takes an event, or does not.
+    """A JMESPath expression on events.
 
     Args:
-        expression: it takes an event on which it is true: not null, false, or empty.
-        name: the argument, for messages.
+        expression: matches an event on which it is true: not null, false, or empty.
 
     Raises:
-        TypeError: the expression is no text.
-        ValueError: it is no JMESPath, or calls a function that JMESPath does not have.
+        TypeError: the expression is not a string.
+        ValueError: it is not JMESPath, or calls a function that JMESPath does not have.
     """
 
-    __slots__ = ("_compiled", "_has_complained", "expression")
-
-    def __init__(self, expression: str, name: str = "match") -> None:
+    def __init__(self, expression: str) -> None:
         if not isinstance(expression, str):
-            raise TypeError(
-                f"{name} must be a JMESPath expression, not {type(expression).__name__}"
-            )
+            raise TypeError(f"match must be a JMESPath expression, not {type(expression).__name__}")
         try:
             self._compiled = jmespath.compile(expression)
-        # jmespath raises RecursionError and builtin errors beside its own.
+        # jmespath raises RecursionError and builtin errors besides its own.
         except Exception as error:
-            raise ValueError(f"{name} is not a JMESPath expression: {error}") from error
-        for function in _functions(self._compiled.parsed):
-            # Evaluated, it would be an error on every event, and the signal would never come.
-            if function not in _KNOWN_FUNCTIONS:
-                raise ValueError(f"{name}: JMESPath has no function {function!r}")
+            raise ValueError(f"match is not a JMESPath expression: {error}") from error
+        for token, following in itertools.pairwise(Lexer().tokenize(expression)):
+            # An unknown function would fail on every event, so that no event would ever match.
+            is_call = token["type"] == "unquoted_identifier" and following["type"] == "lparen"
+            if is_call and token["value"] not in Functions.FUNCTION_TABLE:
+                raise ValueError(f"match: JMESPath has no function {token['value']!r}")
         self.expression = expression
-        self._has_complained = False
+        self._has_logged = False
 
-    def takes(self, event: Any) -> bool:
-        """Whether the expression is true on the event; one that cannot be evaluated is not."""
+    def matches(self, event: Any) -> bool:
+        """Return whether the event matches; not if the expression cannot be evaluated on it."""
         try:
-            return _is_true(self._compiled.search(event))
-        # jmespath raises builtin TypeError and RecursionError beside errors of its own.
+            value = self._compiled.search(event)
+        # jmespath raises builtin TypeError and RecursionError besides errors of its own.
         except Exception as error:
-            if not self._has_complained:
-                self._has_complained = True
-                # The type only: the text of a jmespath error quotes the value it stumbled on.
+            if not self._has_logged:
+                self._has_logged = True
+                # The type only: the text of a jmespath error quotes the value.
                 logger.debug(
-                    "a signal's match cannot be evaluated on an event (%s): not matched",
+                    "the match of a signal cannot be evaluated on an event (%s): no match",
                     type(error).__name__,
                 )
             return False
+        # In JMESPath 0 is true.
+        return not (value is None or value is False or value in ("", [], {}))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Match) and self.expression == other.expression
 
     def __hash__(self) -> int:
         return hash(self.expression)
-
-
-def _is_true(value: Any) -> bool:
-    """Truth as JMESPath has it: 0 is true."""
-    return not (value is None or value is False or value in ("", [], {}))
-
-
-def _functions(tree: Any) -> Iterator[str]:
-    """The functions that an expression calls."""
-    rest = [tree]
-    while rest:
-        node = rest.pop()
-        if isinstance(node, Mapping):
-            if node["type"] == "function_expression":
-                yield node["value"]
-            # The bounds of a slice are numbers, or nothing, among its children.
-            rest += node.get("children", ())

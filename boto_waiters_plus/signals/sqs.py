@@ -1,16 +1,19 @@
-"""A queue of SQS as a signal."""
+"""Signals that events from a queue notify, and the queue of SQS."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from ..aws.bounded import bounded_call
+from ..arguments import flag
+from ..aws.bounded import CallEnded, bounded_call
 from ..aws.client_kind import is_async
 from ..options import CancelEvent
-from .event_signal import EventSignal, Exchange
-from .events import Match
+from .events import Match, event_of
+from .receiver import Receiver
+from .signal import Signal, Subscription
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -19,66 +22,131 @@ LONGEST_POLL: Final = 20
 """Seconds that SQS waits for a message at most."""
 
 MOST_MESSAGES: Final = 10
-"""Messages that SQS gives, and deletes, by one request at most."""
+"""Messages that SQS returns or deletes in one request at most."""
 
 SECONDS_TO_DELETE: Final = 10.0
-"""What a deletion may take: no message is received meanwhile."""
+"""The bound of a deletion; no message is received meanwhile."""
+
+
+class EventSignal:
+    """Wakes waits at each event from a queue that all its expressions match.
+
+    `SqsSignal` is one, and `matching` returns one. Any number of waits may share it, from any
+    thread and task.
+    """
+
+    def __init__(self, receiver: Receiver, *matches: Match) -> None:
+        self._receiver = receiver
+        self._matches = matches
+        self._signal = Signal()
+        self.notify = self._signal.notify
+
+    def matching(self, match: str) -> EventSignal:
+        """Return a signal for some of these events; it shares the queue and the thread.
+
+        Args:
+            match: a JMESPath expression that must be true on an event, besides those of this
+                signal.
+
+        Raises:
+            TypeError, ValueError: not a valid expression.
+        """
+        return EventSignal(self._receiver, *self._matches, Match(match))
+
+    def deliver(self, message: str | Mapping[str, Any]) -> bool:
+        """Handle a message as if the queue had sent it, in a test or from another consumer.
+
+        Args:
+            message: the body of a message, or the event in it.
+
+        Returns:
+            Whether the event matches this signal. All signals of the queue get the event.
+        """
+        if not isinstance(message, (str, Mapping)):
+            kind = type(message).__name__
+            raise TypeError(f"message must be the text of a body or an event, not {kind}")
+        event = event_of(message) if isinstance(message, str) else message
+        self._receiver.deliver(event)
+        return self.matches(event, {})
+
+    def matches(self, event: Any, verdicts: dict[Match, bool]) -> bool:
+        """Return whether an event matches; `verdicts` keeps those of single expressions."""
+        for match in self._matches:
+            if match not in verdicts:
+                verdicts[match] = match.matches(event)
+            if not verdicts[match]:
+                return False
+        return True
+
+    def subscribe(self) -> Subscription:
+        """Return a subscription for one wait; messages are received while there is one.
+
+        Raises:
+            RuntimeError: the signal was closed.
+        """
+        key = object()
+        # Made before anything is received, so that the first message counts.
+        subscription = Subscription(self._signal, partial(self._receiver.remove, key))
+        self._receiver.add(key, self)
+        return subscription
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a signal belongs to one process: it cannot be pickled or copied")
+
+    def __repr__(self) -> str:
+        # Without the queue and the expressions: reprs end up in logs.
+        receiver = self._receiver
+        state = "closed" if receiver.closed else f"waits={len(receiver.subscribed)}"
+        return f"{type(self).__name__}({state})"
 
 
 class SqsSignal(EventSignal):
-    """Wakes waits when an event comes by a queue that EventBridge or SNS feeds.
+    """Wakes waits at events from a queue that EventBridge or SNS sends to.
 
         changes = SqsSignal(queue_url, match="detail.state == 'running'", client=sqs)
         ec2.wait_until_instance_running(
             InstanceIds=[i], max_wait=600, min_delay=60, wake_signal=changes
         )
 
-    A wait that is woken looks, and goes on waiting if need be; between two events it polls by its
-    own delays. The queue is asked by long polling in one daemon thread, for as long as any wait
-    waits on the signal or on what `matching` gave. It should be this signal's alone: of several
-    who ask, each message goes to one. Messages older than the wait wake it too, so keep
+    A wait that is woken polls, and continues if it must; between two events it polls by its own
+    delays. One daemon thread receives messages by long polling while any wait uses the signal or a
+    signal that `matching` returned. Use one queue for each process: of several receivers, each
+    message goes to one. Messages that are older than the wait wake it too, so let the queue keep
     them for a minute at most (`MessageRetentionPeriod`).
 
-    What goes wrong with the queue ends no wait: it is logged by its code, tried again after
-    growing pauses, and stands in `error`.
+    An error of the queue ends no wait. It is logged by its code and kept in `error`; the request
+    is made again after growing delays.
 
     Args:
         queue: the queue's URL, or a `sqs.Queue` resource of boto3.
-        match: a JMESPath expression on the event (SNS's envelope is taken off); it wakes if the
-            expression is true. None: every message wakes.
-        client: the SQS client for a URL; it has to be there for as long as waits use the signal.
-        delete: whether messages are deleted once they are received, those that `match` does not
-            take too. False leaves them to come again after the queue's visibility timeout.
+        match: a JMESPath expression on the event (without SNS's envelope); events on which it is
+            true wake the waits. None: every message does.
+        client: the SQS client for a URL; it must stay open while waits use the signal.
+        delete: whether received messages are deleted, also those that do not match. False: they
+            come again after the queue's visibility timeout.
 
     Raises:
-        TypeError, ValueError: before any request, a bad argument.
+        TypeError, ValueError: a bad argument, before any request.
     """
 
     def __init__(
-        self,
-        queue: Any,
-        *,
-        match: str | None = None,
-        client: Any = None,
-        delete: bool = True,
+        self, queue: Any, *, match: str | None = None, client: Any = None, delete: bool = True
     ) -> None:
-        url, client = _queue(queue, client)
-        if not isinstance(delete, bool):
-            raise TypeError(f"delete must be True or False, not {type(delete).__name__}")
-        matches = () if match is None else (Match(match),)
-        super().__init__(Exchange(_Queue(url, client, delete=delete)), matches)
+        url, client = _url_and_client(queue, client)
+        sqs_queue = SqsQueue(url, client, delete=flag("delete", delete))
+        super().__init__(Receiver(sqs_queue), *(() if match is None else (Match(match),)))
 
     @property
     def error(self) -> Exception | None:
-        """What the last request to the queue ended in; None: it was answered as it should be."""
-        return self._exchange.source.error
+        """The error of the last request to the queue; None if it succeeded."""
+        return self._receiver.error
 
     def close(self) -> None:
-        """Receive no more; waits that run go on by polling, and none can begin.
+        """Stop receiving; running waits continue by polling, and no wait can begin.
 
-        The request in flight is ended; does not wait for it.
+        The request in flight is ended; `close` does not wait for that.
         """
-        self._exchange.source.close()
+        self._receiver.close()
 
     def __enter__(self) -> Self:
         return self
@@ -87,75 +155,67 @@ class SqsSignal(EventSignal):
         self.close()
 
 
-class _Queue:
-    """The requests."""
+class SqsQueue:
+    """The requests to one queue."""
 
     def __init__(self, url: str, client: Any, *, delete: bool) -> None:
         self._url = url
         self._client = client
         self._delete = delete
-        self._seconds = _poll_seconds(client)
+        self._seconds = poll_seconds(client.meta.config.read_timeout)
 
-    def receive(self, stop: CancelEvent) -> Sequence[Any]:
-        response = bounded_call(
-            lambda: self._client.receive_message(
-                QueueUrl=self._url,
-                MaxNumberOfMessages=MOST_MESSAGES,
-                WaitTimeSeconds=self._seconds,
-            ),
-            client=self._client,
-            seconds=None,
-            cancel_event=stop,
+    def receive(self, stop: CancelEvent) -> Sequence[Mapping[str, Any]] | None:
+        """Make one long poll; return the messages, or None if the event was set."""
+        receive = partial(
+            self._client.receive_message,
+            QueueUrl=self._url,
+            MaxNumberOfMessages=MOST_MESSAGES,
+            WaitTimeSeconds=self._seconds,
         )
-        messages: Sequence[Any] = response.get("Messages", ())
+        try:
+            response = bounded_call(receive, client=self._client, seconds=None, cancel_event=stop)
+        except CallEnded:
+            return None
+        messages: Sequence[Mapping[str, Any]] = response.get("Messages", ())
         return messages
 
-    def body(self, message: Any) -> str:
-        text: str = message.get("Body", "")
-        return text
-
-    def remove(self, messages: Sequence[Any]) -> bool:
+    def delete(self, messages: Sequence[Mapping[str, Any]]) -> bool:
+        """Delete messages; return False if they are left to come again."""
         if self._delete:
             entries = [
                 {"Id": str(number), "ReceiptHandle": message["ReceiptHandle"]}
                 for number, message in enumerate(messages)
             ]
-            bounded_call(
-                lambda: self._client.delete_message_batch(QueueUrl=self._url, Entries=entries),
-                client=self._client,
-                seconds=SECONDS_TO_DELETE,
-            )
+            delete = partial(self._client.delete_message_batch, QueueUrl=self._url, Entries=entries)
+            try:
+                bounded_call(delete, client=self._client, seconds=SECONDS_TO_DELETE)
+            except CallEnded as ended:
+                raise (ended.__cause__ or TimeoutError()) from None
         return self._delete
 
 
-def _poll_seconds(client: Any) -> int:
-    """How long a request may wait for a message: the client must still be listening then."""
-    read_timeout: float | None = client.meta.config.read_timeout
+def poll_seconds(read_timeout: float | None) -> int:
+    """Return the length of a long poll, which must be less than the client's read timeout."""
     if not read_timeout:
         return LONGEST_POLL
     return max(0, min(LONGEST_POLL, math.ceil(read_timeout) - 1))
 
 
-def _queue(queue: Any, client: Any) -> tuple[str, Any]:
-    """The URL of a queue and the client to ask it by.
-
-    Raises:
-        TypeError, ValueError: not both of them.
-    """
-    if not isinstance(queue, str):
-        url = getattr(queue, "url", None)
-        if not isinstance(url, str) or not hasattr(getattr(queue, "meta", None), "client"):
-            raise TypeError(
-                f"queue must be the URL of a queue or a sqs.Queue, not {type(queue).__name__}"
-            )
-        if client is not None:
-            raise TypeError("client is for a queue given by its URL, a sqs.Queue has its own")
-        return url, _checked_client(queue.meta.client, "queue")
-    if not queue.startswith(("https://", "http://")):
-        raise ValueError("queue must be the URL of a queue, as sqs.get_queue_url gives it")
-    if client is None:
-        raise TypeError("client: a queue given by its URL needs an SQS client")
-    return queue, _checked_client(client, "client")
+def _url_and_client(queue: Any, client: Any) -> tuple[str, Any]:
+    """Return the URL of a queue and a client for it, or raise for what is wrong with them."""
+    if isinstance(queue, str):
+        if not queue.startswith(("https://", "http://")):
+            raise ValueError("queue must be the URL of a queue, as sqs.get_queue_url returns it")
+        if client is None:
+            raise TypeError("client: a queue given by its URL needs an SQS client")
+        return queue, _checked_client(client, "client")
+    url = getattr(queue, "url", None)
+    if not isinstance(url, str) or not hasattr(getattr(queue, "meta", None), "client"):
+        kind = type(queue).__name__
+        raise TypeError(f"queue must be the URL of a queue or a sqs.Queue, not {kind}")
+    if client is not None:
+        raise TypeError("client is for a queue given by its URL, a sqs.Queue has its own")
+    return url, _checked_client(queue.meta.client, "queue")
 
 
 def _checked_client(client: Any, name: str) -> Any:
@@ -166,7 +226,5 @@ def _checked_client(client: Any, name: str) -> Any:
     if service != "sqs":
         raise ValueError(f"{name} must be of sqs, not of {service}")
     if is_async(type(client)):
-        raise TypeError(
-            f"{name} must be a blocking client: a thread asks, also for asyncio's waits"
-        )
+        raise TypeError(f"{name} must be a blocking client: a thread calls it, also for asyncio")
     return client

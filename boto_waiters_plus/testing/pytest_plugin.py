@@ -1,17 +1,23 @@
-"""The pytest fixture `virtual_time`."""
+"""The pytest fixture `virtual_time`.
+
+Every test session loads this module, so it imports nothing until a test asks for the fixture.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
-from .virtual import VirtualClock
-from .virtual import virtual_time as open_virtual_time
+if TYPE_CHECKING:
+    from .virtual import VirtualClock
 
 
 @pytest.fixture
 def virtual_time() -> Iterator[VirtualClock]:
-    """No real time passes in waits during the test; gives the clock."""
+    """Let no real time pass in waits during the test; gives the clock."""
+    from .virtual import virtual_time as open_virtual_time  # noqa: PLC0415 - see above
+
     with open_virtual_time() as clock:
         yield clock

@@ -1,13 +1,13 @@
 """Virtual time: the clock stands still and jumps over every sleep.
 
-While `virtual_time()` is open, `time.monotonic`, `time.sleep` and `asyncio.sleep` are its own in
-the whole process, and so are the pauses of every wait. The wall clock (`time.time`, `datetime`),
-the timers of event loops, and timeouts of sockets and locks stay real.
+While `virtual_time()` is open, it replaces `time.monotonic`, `time.sleep`, `asyncio.sleep` and the
+pauses of all waits in the whole process. The wall clock (`time.time`, `datetime`), the timers of
+event loops, and the timeouts of sockets and locks stay real.
 
-A sleep that blocks passes time at once. Where tasks sleep, time jumps to the nearest planned moment
-once the loop has nothing to run and no held call is under way. Held are the calls of waits on AWS
-clients, and what runs inside `VirtualClock.hold()`. Of other input and output nobody can tell
-whether a task is waiting for it: that belongs inside `hold()`, or time jumps while it is under way.
+A blocking sleep advances time at once. For sleeping tasks, time jumps to the next planned moment
+when the event loop has nothing to run and nothing holds time. Calls of waits on AWS clients hold
+time, and so does code inside `VirtualClock.hold()`. Put other input and output of tasks inside
+`hold()`, because time may jump while a task waits for it.
 """
 
 from __future__ import annotations
@@ -27,15 +27,14 @@ from ..options import CancelEvent
 from ..runtime.clock import SYSTEM_TIME, current_time, set_time
 
 TURNS_BEFORE_JUMP = 2
-"""Turns of the event loop without anything to run before time jumps: the loop asks the system for
-what has come in between them."""
+"""Idle turns of the event loop before time jumps; the loop polls for input between them."""
 
-TURNS_IN_THE_DARK = 20
-"""The same where a loop does not tell what it has to run: a task needs a few turns from a future's
-result to its next sleep."""
+TURNS_WITHOUT_INSIGHT = 20
+"""The same for a loop that does not show what is ready to run: a task needs a few turns from the
+result of a future to its next sleep."""
 
 HELD_SLICE = 0.001
-"""Real seconds between two looks at whether a held call is over."""
+"""Real seconds between two checks whether time is still held."""
 
 _holds: ContextVar[tuple[_Hold, ...]] = ContextVar("boto_waiters_plus_holds", default=())
 
@@ -55,26 +54,26 @@ class VirtualClock:
 
     @property
     def now(self) -> float:
-        """Seconds that have passed."""
+        """The seconds that have passed."""
         return self._now
 
     def advance(self, seconds: float) -> None:
-        """Let time pass; what was planned for the time between happens at its own time.
+        """Advance time; actions planned for the time between run at their times.
 
         Raises:
-            ValueError: time does not go back.
+            ValueError: `seconds` is negative.
         """
         if seconds < 0:
             raise ValueError(f"time does not go back: {seconds}")
         self._advance_to(self._now + seconds)
 
     def call_at(self, when: float, action: Callable[[], object]) -> None:
-        """Plan an action, such as a resource that becomes ready, for a time of this clock."""
+        """Plan an action for a time of this clock, such as a resource that becomes ready."""
         with self._lock:
             heapq.heappush(self._due, (when, next(self._order), action))
 
     def jump(self) -> None:
-        """Go to the next moment that something is planned for."""
+        """Advance time to the next planned action."""
         with self._lock:
             due = self._due[0][0] if self._due else self._now
         self._advance_to(due)
@@ -89,14 +88,14 @@ class VirtualClock:
                 self._now = max(self._now, due)
             action()
 
-    # --- the time source of the drivers ---
+    # --- the time source of waits ---
 
     def clock(self) -> Callable[[], float]:
-        """The clock function of a wait."""
+        """Return the clock function of a wait."""
         return lambda: self._now
 
     def sleep(self, seconds: float, sleep: Callable[[float], object] | None = None) -> None:
-        """Jump over a sleep; the caller's own way to sleep is called too, it may be a mock."""
+        """Jump over a sleep; call the caller's own sleep function too, which may be a mock."""
         before = self._now
         if sleep is not None:
             sleep(seconds)
@@ -104,7 +103,7 @@ class VirtualClock:
             self.advance(max(0.0, seconds))
 
     def sleep_on(self, seconds: float, event: CancelEvent) -> bool:
-        """Jump to the end of a sleep, or to where a planned action sets the event."""
+        """Jump to the end of a sleep, or to the planned action that sets the event."""
         end = self._now + seconds
         while not event.is_set():
             with self._lock:
@@ -117,9 +116,9 @@ class VirtualClock:
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
-        """Let tasks that sleep do so until this block is over, or sleeps itself.
+        """Stop time for sleeping tasks until this block ends or sleeps itself.
 
-        For what takes real time in a task: `with clock.hold(): await session.get(url)`.
+        Use it for what takes real time in a task: `with clock.hold(): await session.get(url)`.
         """
         hold = _Hold()
         token = _holds.set((*_holds.get(), hold))
@@ -134,12 +133,12 @@ class VirtualClock:
 
     @property
     def is_held(self) -> bool:
-        """Whether something is under way that takes real time."""
+        """Whether something holds time."""
         with self._lock:
             return any(not hold.sleepers for hold in self._held)
 
     async def sleep_async(self, seconds: float) -> None:
-        """Sleep until no other task of the loop has anything to do before."""
+        """Sleep until time jumps to the end of the sleep."""
         loop = asyncio.get_running_loop()
         woken = loop.create_future()
         self.call_at(
@@ -163,30 +162,30 @@ class VirtualClock:
 
 
 class _Hold:
-    """Something under way that takes real time; not while a task of it sleeps in virtual time."""
+    """One block that holds time, except while one of its tasks sleeps in virtual time."""
 
     def __init__(self) -> None:
         self.sleepers = 0
 
 
 class _Jumper:
-    """Jumps to the next planned moment once a loop has nothing else to run.
+    """Jumps to the next planned moment when an event loop has nothing else to run.
 
-    One for a loop: if every sleeping task jumped for itself, the second would jump before the
-    task that the first one woke has had its turn.
+    Each loop has one. If every sleeping task jumped for itself, the second would jump before the
+    task that the first woke has run.
     """
 
     def __init__(self, clock: VirtualClock, loop: asyncio.AbstractEventLoop) -> None:
         self._clock = clock
         self._loop = loop
         self._ready = _ready_of(loop)
-        self._enough = TURNS_IN_THE_DARK if self._ready is None else TURNS_BEFORE_JUMP
+        self._enough = TURNS_WITHOUT_INSIGHT if self._ready is None else TURNS_BEFORE_JUMP
         self._sleepers = 0
         self._idle_turns = 0
         self._turning = False
 
     async def rest(self, woken: asyncio.Future[None]) -> None:
-        """Sleep until the future is set."""
+        """Sleep until the future is done."""
         self._sleepers += 1
         self._idle_turns = 0
         if not self._turning:
@@ -214,9 +213,9 @@ class _Jumper:
 
 
 def _ready_of(loop: asyncio.AbstractEventLoop) -> Sized | None:
-    """What a loop runs behind us in this turn, and in the next; None: it does not tell.
+    """Return the callbacks that are ready in a loop; None: the loop does not show them.
 
-    There is no public way, and without one only a guess, see `TURNS_IN_THE_DARK`.
+    There is no public API for it; without it, see `TURNS_WITHOUT_INSIGHT`.
     """
     return getattr(loop, "_ready", None)
 
@@ -231,7 +230,7 @@ _open = threading.Lock()
 
 @contextlib.contextmanager
 def virtual_time() -> Iterator[VirtualClock]:
-    """Let no real time pass in waits, in this whole process, while the block is open.
+    """Let no real time pass in the waits of this process while the block is open.
 
     Yields:
         The clock: `now`, `advance(seconds)`, `call_at(when, action)`.

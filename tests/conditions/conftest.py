@@ -8,7 +8,7 @@ from boto_waiters_plus import conditions
 
 
 class Forms:
-    """The forms in one of the three styles, all called as if they blocked.
+    """The forms in one of three styles, all called as if they blocked.
 
     Attributes:
         style: "blocking", "task" or "awaited".
@@ -50,3 +50,29 @@ class Forms:
 @pytest.fixture(params=["blocking", "task", "awaited"])
 def forms(request):
     return Forms(request.param)
+
+
+class Values:
+    """A callable that returns one value after another, then the last one forever.
+
+    Attributes:
+        times: when it was called.
+    """
+
+    def __init__(self, clock, *values):
+        self._clock = clock
+        self._values = list(values)
+        self.times = []
+
+    def __call__(self):
+        self.times.append(round(self._clock.now, 3))
+        value = self._values.pop(0) if len(self._values) > 1 else self._values[0]
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+
+@pytest.fixture
+def values(virtual_time):
+    """Makes a callable: `values(None, "ready")`."""
+    return lambda *given: Values(virtual_time, *given)

@@ -1,4 +1,4 @@
-"""`poll` and `poll_async`: what they call, how they match, and what they refuse."""
+"""`poll` and `poll_async`: calls, matching, and bad arguments."""
 
 import asyncio
 import functools
@@ -35,12 +35,8 @@ def on_error(name):
     return {"acceptors": [{"state": "success", "matcher": {"errorType": name}}]}
 
 
-def by_poll(call, *arguments, **options):
-    return poll(call, *arguments, **options)
-
-
 def by_poll_async(call, *arguments, **options):
-    """The same with a coroutine function that calls it."""
+    """Call `poll_async` with a coroutine function around the callable."""
     if not callable(call):
         return asyncio.run(poll_async(call, *arguments, **options))
 
@@ -51,14 +47,14 @@ def by_poll_async(call, *arguments, **options):
     return asyncio.run(poll_async(awaited, *arguments, **options))
 
 
-both = pytest.mark.parametrize("run", [by_poll, by_poll_async])
+both = pytest.mark.parametrize("run", [poll, by_poll_async])
 
 
-# --- what is called ---
+# --- the callable ---
 
 
 @both
-def test_input_is_given_as_keywords_and_stays_as_it_was(run):
+def test_input_becomes_keywords_and_stays_unchanged(run):
     seen, parameters = [], {"Name": "x", "Nested": {"a": [1]}}
 
     def call(**keywords):
@@ -71,7 +67,7 @@ def test_input_is_given_as_keywords_and_stays_as_it_was(run):
 
 
 @both
-def test_what_takes_no_parameters_is_called_without_any(run):
+def test_a_callable_without_parameters_gets_none(run):
     matcher = {"path": "input.n == output", "expected": "true", "comparator": "booleanEquals"}
     waiter = {"acceptors": [{"state": "success", "matcher": {"inputOutput": matcher}}]}
     assert run(lambda: 5, waiter, input={"n": 5}, max_wait=60).response == 5
@@ -96,27 +92,29 @@ class Thing:
     ],
     ids=["method", "object", "partial", "mock", "type"],
 )
-def test_anything_callable_is_called(call, response):
+def test_any_callable_can_be_polled(call, response):
     assert poll(call, ANY_RESPONSE, input={"name": "x"}, max_wait=60).response == response
 
 
-def test_response_is_handed_out_itself():
+def test_the_response_is_the_same_object():
     response = object()
     assert poll(lambda: response, ANY_RESPONSE, max_wait=60).response is response
 
 
-def test_definition_may_be_an_object_and_gives_the_wait_its_name(virtual_time):
+def test_a_definition_object_names_the_wait(virtual_time):
     definition = parse_waiter("ThingUp", on_error("Never"), operation="GetThing", source="test")
     with pytest.raises(WaiterTimeoutError, match=r"^Waiter ThingUp failed: .* of GetThing in"):
         poll(dict, definition, max_wait=60)
 
 
-def test_without_one_the_operation_is_the_callables_name(virtual_time):
-    def look():
+def test_a_mapping_takes_the_callables_name(virtual_time):
+    def get_thing():
         return {}
 
-    with pytest.raises(WaiterTimeoutError, match=r"^Waiter Poll failed: .* attempts of look in"):
-        poll(look, on_error("Never"), max_wait=60)
+    with pytest.raises(
+        WaiterTimeoutError, match=r"^Waiter Poll failed: .* attempts of get_thing in"
+    ):
+        poll(get_thing, on_error("Never"), max_wait=60)
 
 
 # --- errors ---
@@ -126,7 +124,7 @@ class ThingMissing(Exception):  # noqa: N818 - a name as services have it
     pass
 
 
-def client_error(code, message="said so"):
+def client_error(code, message="went wrong"):
     return ClientError({"Error": {"Code": code, "Message": message}}, "GetThing")
 
 
@@ -156,7 +154,7 @@ def test_errors_are_matched_by_class_and_code(run, error, name):
 
 
 @both
-def test_base_class_of_an_error_is_not_its_name(run):
+def test_the_name_of_a_base_class_never_matches(run):
     with pytest.raises(WaiterFailedError) as caught:
         run(raising(KeyError("x")), on_error("LookupError"), max_wait=60)
     assert isinstance(caught.value.__cause__, KeyError)
@@ -174,14 +172,14 @@ def test_base_class_of_an_error_is_not_its_name(run):
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_what_the_caller_has_to_mend_passes_as_it_is(run, error):
+def test_an_error_that_the_caller_must_mend_is_raised(run, error):
     with pytest.raises(type(error)) as caught:
         run(raising(error), ANY_ERROR, max_wait=60)
     assert caught.value is error
 
 
 @both
-def test_failure_carries_the_services_words(run):
+def test_a_failure_carries_the_services_message(run):
     with pytest.raises(WaiterFailedError, match=r"An error occurred \(Oops\): no quota") as caught:
         run(raising(client_error("Oops", "no quota")), ANY_RESPONSE, max_wait=60)
     assert caught.value.service_message == "no quota"
@@ -189,20 +187,20 @@ def test_failure_carries_the_services_words(run):
 
 
 @pytest.mark.parametrize("message", ["x" * 5000, "", None])
-def test_long_or_missing_words_of_a_service_do_no_harm(message):
+def test_a_service_message_may_be_long_or_missing(message):
     with pytest.raises(WaiterFailedError) as caught:
         poll(raising(client_error("Oops", message)), ANY_RESPONSE, max_wait=60)
     assert len(str(caught.value)) < 500
 
 
 @pytest.mark.parametrize("response", [{}, {"Error": {}}, {"Error": {"Code": 5}}])
-def test_odd_error_responses_are_failures_like_any_other(response):
+def test_an_incomplete_error_response_is_a_failure(response):
     with pytest.raises(WaiterFailedError) as caught:
         poll(raising(ClientError(response, "GetThing")), ANY_RESPONSE, max_wait=60)
     assert isinstance(caught.value.last_response, dict)
 
 
-# --- what is refused before the first call ---
+# --- bad arguments ---
 
 
 def never():
@@ -227,33 +225,19 @@ def never():
         (never, ANY_RESPONSE, {"min_delay": 500}, ValueError, "min_delay"),
     ],
 )
-def test_bad_argument_is_refused(run, call, waiter, options, kind, says):
+def test_a_bad_argument_is_refused_before_any_call(run, call, waiter, options, kind, says):
     with pytest.raises(kind, match=says):
         run(call, waiter, **{"max_wait": 60, **options})
 
 
-async def coroutine_function():
-    pytest.fail("called though nothing awaits it")
-
-
-def test_coroutine_function_is_sent_to_the_async_twin():
-    with pytest.raises(TypeError, match="poll_async"):
-        poll(coroutine_function, ANY_RESPONSE, max_wait=60)
-
-
-def test_plain_function_that_returns_a_coroutine_is_refused_too():
-    with pytest.raises(TypeError, match="poll_async"):
-        poll(lambda: asyncio.sleep(0), ANY_ERROR, max_wait=60)
-
-
-def test_async_twin_takes_plain_functions_as_well():
+def test_poll_async_takes_plain_functions():
     assert asyncio.run(poll_async(lambda: 5, ANY_RESPONSE, max_wait=60)).response == 5
 
 
 # --- time ---
 
 
-def test_awaited_call_that_outlasts_max_wait_is_cancelled():
+def test_an_awaited_call_is_cancelled_at_max_wait():
     ended = []
 
     async def call():
@@ -267,7 +251,7 @@ def test_awaited_call_that_outlasts_max_wait_is_cancelled():
     assert (ended, caught.value.attempts, caught.value.last_response) == ([1], 1, {})
 
 
-def test_one_definition_serves_many_waits_at_once(virtual_time):
+def test_one_definition_serves_concurrent_waits(virtual_time):
     definition = parse_waiter("ThingUp", ANY_RESPONSE, operation="GetThing", source="test")
     outcomes = []
 
@@ -283,12 +267,12 @@ def test_one_definition_serves_many_waits_at_once(virtual_time):
     assert sorted(outcome.response for outcome in outcomes) == list(range(8))
 
 
-# --- a thread for each call ---
+# --- call_in_thread ---
 
 
 @pytest.fixture
 def stuck():
-    """A callable that does not return while the test runs."""
+    """A callable that does not return during the test."""
     go_on = threading.Event()
     yield lambda: go_on.wait(100)
     go_on.set()
@@ -297,17 +281,17 @@ def stuck():
             thread.join(30)
 
 
-def test_call_in_thread_gives_a_callable_up_that_does_not_return(stuck):
+def test_call_in_thread_abandons_a_hanging_callable(stuck):
     began = time.monotonic()
     with pytest.raises(WaiterTimeoutError):
         poll(stuck, ANY_RESPONSE, max_wait=0.2, call_in_thread=True)
     assert time.monotonic() - began < 10
 
 
-def test_call_in_thread_works_for_conditions_and_the_late_value_is_not_taken(stuck):
-    looks = iter([lambda: 5, stuck])
+def test_call_in_thread_ignores_a_late_value(stuck):
+    calls = iter([lambda: 5, stuck])
     value = wait_for(
-        lambda: next(looks)() > 7,
+        lambda: next(calls)() > 7,
         max_wait=0.3,
         interval=0.05,
         on_timeout="last",
@@ -316,7 +300,7 @@ def test_call_in_thread_works_for_conditions_and_the_late_value_is_not_taken(stu
     assert value is False
 
 
-def test_call_in_thread_calls_elsewhere_and_judges_here():
+def test_call_in_thread_judges_in_the_calling_thread():
     here = threading.get_ident()
     judged = []
     outcome = poll(
@@ -330,7 +314,7 @@ def test_call_in_thread_calls_elsewhere_and_judges_here():
     assert judged == [here]
 
 
-def test_errors_of_a_call_in_a_thread_are_judged_as_any():
+def test_call_in_thread_judges_errors():
     def call():
         raise KeyError("x")
 

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import itertools
 import threading
+import weakref
 from types import SimpleNamespace
 
 import boto3
@@ -19,7 +20,7 @@ from boto_waiters_plus.many import (
     wait_any,
     wait_any_async,
 )
-from boto_waiters_plus.signals import Signal, signalling
+from boto_waiters_plus.signals import Signal
 
 LONG = 120
 """Seconds that a wait may take where a wake-up that got lost would make it take them."""
@@ -260,10 +261,11 @@ def test_a_name_is_forgotten_with_the_waits_and_their_results(buckets, run, virt
     waits = [buckets.wait(n, wake_signal=Signal(name), max_wait=20, min_delay=5) for n in "ab"]
     results = run(waits, on_failure="collect")
     assert [type(result) for result in results] == [bwp.WaiterTimeoutError] * 2
-    assert name in signalling._boards
+    signal = weakref.ref(Signal(name))
+    assert signal() is not None
     del waits, results
     gc.collect()
-    assert name not in signalling._boards
+    assert signal() is None
 
 
 def test_an_interrupted_run_leaves_no_view_behind(buckets, run):

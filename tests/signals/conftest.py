@@ -9,17 +9,17 @@ from botocore.config import Config
 from moto import mock_aws
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.signals import source
+from boto_waiters_plus.signals import receiver
 
 SOON = 30
-"""Seconds in which a thread has had its turn on any machine."""
+"""Seconds in which a thread runs on any machine."""
 
 # One session for all: it reads a service's model once.
 SESSION = boto3.session.Session(region_name="us-east-1")
 
 
 def receivers():
-    """The threads that receive messages now."""
+    """Return the threads that receive messages now."""
     return [t for t in threading.enumerate() if t.name == "boto_waiters_plus signal"]
 
 
@@ -31,16 +31,16 @@ def join_receivers():
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Threads end, and ask an empty queue again, at once."""
-    monkeypatch.setattr(source, "LINGER", 0.02)
-    monkeypatch.setattr(source, "SHORTEST_ROUND", 0.02)
+    """Let threads end, and poll an empty queue again, at once."""
+    monkeypatch.setattr(receiver, "IDLE_TIMEOUT", 0.02)
+    monkeypatch.setattr(receiver, "SHORTEST_ROUND", 0.02)
 
 
 @pytest.fixture
 def aws(quick, monkeypatch):
-    """Clients of a small AWS. That of SQS listens too briefly for long polls."""
+    """Clients of moto. The read timeout of the SQS client is too short for long polls."""
     bwp.uninstall()
-    # moto's more than a thousand machine images take longer than all the rest
+    # Loading moto's machine images takes longer than everything else.
     monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
     with mock_aws():
         sqs = SESSION.client("sqs", config=Config(read_timeout=1))

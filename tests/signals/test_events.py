@@ -1,4 +1,4 @@
-"""What a message says, and which expressions take it."""
+"""The event in a message, and the expressions that match it."""
 
 import json
 import logging
@@ -17,7 +17,7 @@ RUNNING = {
 
 
 def notification(message):
-    """A message as SNS puts it into a queue."""
+    """Return a message as SNS puts it into a queue."""
     return json.dumps({"Type": "Notification", "TopicArn": "arn:aws:sns:::t", "Message": message})
 
 
@@ -36,7 +36,7 @@ def notification(message):
         pytest.param(
             '{"Type": "Notification", "Message": {"a": 1}}',
             {"Type": "Notification", "Message": {"a": 1}},
-            id="an event that only looks like SNS's",
+            id="an event that resembles SNS's",
         ),
         pytest.param(
             '{"Type": "SubscriptionConfirmation", "Message": "hello"}',
@@ -45,12 +45,12 @@ def notification(message):
         ),
     ],
 )
-def test_a_message_gives_its_event(body, event):
+def test_a_message_holds_an_event(body, event):
     assert event_of(body) == event
 
 
 @pytest.mark.parametrize(
-    ("expression", "taken"),
+    ("expression", "matches"),
     [
         ("detail.state == 'running'", True),
         ("detail.state == 'stopped'", False),
@@ -69,24 +69,24 @@ def test_a_message_gives_its_event(body, event):
         ("resources[0:1]", True),
     ],
 )
-def test_an_expression_takes_an_event_by_its_truth_in_jmespath(expression, taken):
-    assert Match(expression).takes(RUNNING) is taken
+def test_an_expression_matches_if_true_in_jmespath(expression, matches):
+    assert Match(expression).matches(RUNNING) is matches
 
 
 @pytest.mark.parametrize("event", ["text", None, 7, [], {}])
-def test_any_event_can_be_asked(event):
-    assert Match("detail.state == 'running'").takes(event) is False
+def test_any_event_can_be_matched(event):
+    assert Match("detail.state == 'running'").matches(event) is False
 
 
-def test_what_cannot_be_evaluated_is_not_taken_and_said_once(caplog):
+def test_an_impossible_evaluation_is_logged_once(caplog):
     match = Match("contains(detail.state, 'run')")
     with caplog.at_level(logging.DEBUG, "boto_waiters_plus"):
         for _ in range(3):
-            assert match.takes({"detail": {"state": 12, "password": "hunter2"}}) is False
+            assert match.matches({"detail": {"state": 12, "password": "hunter2"}}) is False
     assert len(caplog.messages) == 1
     assert "JMESPathTypeError" in caplog.text
     assert "hunter2" not in caplog.text
-    assert match.takes(RUNNING) is True
+    assert match.matches(RUNNING) is True
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from boto_waiters_plus.conditions import wait_for, wait_for_async
 from boto_waiters_plus.signals import SqsSignal
 
 LONG = 120
-"""Seconds that a wait takes where nothing wakes it."""
+"""Seconds that a wait takes if nothing wakes it."""
 SOON = 30
 
 
@@ -64,16 +64,16 @@ def messages_left(aws):
 
 
 @pytest.mark.parametrize("way", [by_queue, by_event_bridge, by_sns, by_sns_raw])
-def test_an_event_ends_a_wait_that_polls_far_too_seldom(aws, way):
+def test_an_event_wakes_a_wait_that_polls_rarely(aws, way):
     ec2 = aws.client("ec2")
     instance = ec2.run_instances(ImageId="ami-12c6146b", MinCount=1, MaxCount=1)
     instance = instance["Instances"][0]["InstanceId"]
     ec2.stop_instances(InstanceIds=[instance])
-    send, looks = way(aws), []
+    send, attempts = way(aws), []
 
     def start(**_):
-        looks.append(1)
-        if len(looks) == 1:
+        attempts.append(1)
+        if len(attempts) == 1:
             starter = aws.client("ec2")
             starter.start_instances(InstanceIds=[instance])
             send(change("another", "running"))
@@ -90,107 +90,40 @@ def test_an_event_ends_a_wait_that_polls_far_too_seldom(aws, way):
             wake_signal=running.matching(f"detail.\"instance-id\" == '{instance}'"),
         )
     assert outcome.observed == ["running"]
-    assert outcome.attempts == len(looks) == 2
+    assert outcome.attempts == len(attempts) == 2
     assert outcome.elapsed < SOON
 
 
-def test_each_wait_on_one_queue_is_woken_by_its_own_event_only(aws):
-    full, looks = set(), {"i-1": 0, "i-2": 0}
-    looked, done = threading.Semaphore(0), {name: threading.Event() for name in looks}
-    signal = SqsSignal(aws.url, client=aws.sqs)
+def test_one_message_wakes_every_task(aws):
+    attempts = []
 
-    def wait(name):
-        def look():
-            looks[name] += 1
-            looked.release()
-            return name in full
-
-        own = signal.matching(f"detail.\"instance-id\" == '{name}'")
-        wait_for(look, max_wait=LONG, signal=own, polling=False)
-        done[name].set()
-
-    threads = [threading.Thread(target=wait, args=[name], daemon=True) for name in looks]
-    for thread in threads:
-        thread.start()
-    for _ in threads:
-        assert looked.acquire(timeout=SOON)
-    assert len(aws.receivers()) == 1
-    send = by_queue(aws)
-    for name in looks:
-        full.add(name)
-        send(change(name, "running"))
-        assert done[name].wait(SOON)
-    for thread in threads:
-        thread.join(SOON)
-    assert looks == {"i-1": 2, "i-2": 2}
-
-
-def test_many_waits_share_one_queue(aws):
-    s3, send = aws.client("s3"), by_queue(aws)
-    names = [f"bucket-{number}" for number in range(12)]
-    missing = set(names)
-
-    def create(context, **_):
-        """Behind its first look each bucket is created, and says so."""
-        name = context["input_params"]["Bucket"]
-        if name in missing:
-            missing.remove(name)
-            s3.create_bucket(Bucket=name)
-            send({"bucket": name})
-
-    asked = aws.client("s3")
-    asked.meta.events.register(
-        "provide-client-params.s3.HeadBucket",
-        lambda params, context, **_: context.update(input_params=dict(params)),
-    )
-    asked.meta.events.register("after-call.s3.HeadBucket", create)
-    signal = SqsSignal(aws.url, client=aws.sqs)
-    waits = [
-        bwp.Wait(
-            asked,
-            "bucket_exists",
-            {"Bucket": name},
-            max_wait=LONG,
-            min_delay=LONG - 1,
-            wake_signal=signal.matching(f"bucket == '{name}'"),
-        )
-        for name in names
-    ]
-    outcomes = bwp.wait_all(waits)
-    assert [outcome.attempts for outcome in outcomes] == [2] * 12
-    assert repr(signal) == "SqsSignal(waits=0)"
-
-
-def test_one_message_wakes_every_task_of_a_loop(aws):
-    looks = []
-
-    def look(number):
-        looks.append(number)
-        if len(looks) == 3:
+    def read(number):
+        attempts.append(number)
+        if len(attempts) == 3:
             by_queue(aws)({})
-        return len(looks) > 3
+        return len(attempts) > 3
 
     async def main():
         signal = SqsSignal(aws.url, client=aws.sqs)
         return await asyncio.gather(
             *(
-                wait_for_async(lambda n=n: look(n), max_wait=LONG, signal=signal, polling=False)
+                wait_for_async(lambda n=n: read(n), max_wait=LONG, signal=signal, polling=False)
                 for n in range(3)
             )
         )
 
     assert asyncio.run(main()) == [True] * 3
-    assert sorted(looks) == [0, 0, 1, 1, 2, 2]
+    assert sorted(attempts) == [0, 0, 1, 1, 2, 2]
 
 
 @pytest.mark.parametrize(("delete", "left"), [(True, [0, 0]), (False, [0, 3])])
-def test_messages_are_deleted_unless_asked_otherwise(aws, delete, left):
+def test_messages_are_deleted_unless_delete_is_false(aws, delete, left):
     send = by_queue(aws)
     for number in range(3):
         send({"number": number})
     calls = []
     aws.sqs.meta.events.register("after-call.sqs", lambda model, **_: calls.append(model.name))
-    # The last one wakes, the others do not.
+    # Only the last one matches.
     signal = SqsSignal(aws.url, client=aws.sqs, match="number == `2`", delete=delete)
     wait_for(iter([False, True]).__next__, max_wait=LONG, signal=signal, polling=False)
     signal.close()
@@ -200,29 +133,30 @@ def test_messages_are_deleted_unless_asked_otherwise(aws, delete, left):
     assert calls.count("DeleteMessageBatch") == int(delete)
 
 
-def test_the_queue_is_asked_by_long_polls(aws):
+def test_the_queue_is_polled_by_long_polls(aws):
     sqs = aws.client("sqs", config=Config(read_timeout=2))
-    asked = []
+    requests = []
     sqs.meta.events.register(
-        "provide-client-params.sqs.ReceiveMessage", lambda params, **_: asked.append(dict(params))
+        "provide-client-params.sqs.ReceiveMessage",
+        lambda params, **_: requests.append(dict(params)),
     )
     signal = SqsSignal(aws.url, client=sqs)
-    look = iter([False, True]).__next__
+    read = iter([False, True]).__next__
     threading.Timer(0.3, by_queue(aws), [{}]).start()
-    wait_for(look, max_wait=LONG, signal=signal, polling=False)
+    wait_for(read, max_wait=LONG, signal=signal, polling=False)
     signal.close()
-    # One blocked until the message was there, the other was under way when all was over.
-    assert len(asked) <= 3
-    assert asked[0] == {"QueueUrl": aws.url, "MaxNumberOfMessages": 10, "WaitTimeSeconds": 1}
+    # One blocked until the message came, another was in flight at the end.
+    assert len(requests) <= 3
+    assert requests[0] == {"QueueUrl": aws.url, "MaxNumberOfMessages": 10, "WaitTimeSeconds": 1}
 
 
-def test_a_queue_that_is_gone_leaves_the_wait_to_its_polling(aws, caplog):
+def test_without_the_queue_the_wait_polls(aws, caplog):
     aws.sqs.delete_queue(QueueUrl=aws.url)
     signal = SqsSignal(aws.url, client=aws.sqs)
-    looks = iter(range(1000))
-    # Some seconds, on any machine, until the thread had its answer.
+    attempts = iter(range(1000))
+    # Some seconds, on any machine, until the thread has its response.
     wait_for(
-        lambda: next(looks) > 3 and signal.error is not None,
+        lambda: next(attempts) > 3 and signal.error is not None,
         max_wait=LONG,
         interval=0.02,
         signal=signal,
@@ -233,7 +167,7 @@ def test_a_queue_that_is_gone_leaves_the_wait_to_its_polling(aws, caplog):
     assert "changes" not in caplog.messages[-1]
 
 
-def test_a_queue_resource_will_do(aws):
+def test_a_queue_resource_is_received_from(aws):
     queue = aws.resource("sqs", config=Config(read_timeout=1)).Queue(aws.url)
     by_queue(aws)({})
     wait_for(iter([False, True]).__next__, max_wait=LONG, signal=SqsSignal(queue), polling=False)

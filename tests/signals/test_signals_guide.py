@@ -1,4 +1,4 @@
-"""The examples of docs/signals.md run as they stand there, on moto."""
+"""The examples of docs/signals.md, run on moto as they are."""
 
 import json
 import re
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def guide(aws, monkeypatch):
-    """What the page defines. Its queue is asked by short polls, moto's long ones end late."""
+    """What the page defines. Its client makes short polls, because moto's long ones end late."""
     text = GUIDE.read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     assert len(blocks) == 5
@@ -45,7 +45,7 @@ def stopped_instances(aws, count):
 
 
 def put_change(aws, instance, state):
-    """What EC2 itself tells EventBridge, which moto's does not."""
+    """Put the event that EC2 sends to EventBridge; moto's EC2 does not."""
     entry = {
         "Source": "aws.ec2",
         "DetailType": "EC2 Instance State-change Notification",
@@ -54,8 +54,8 @@ def put_change(aws, instance, state):
     aws.client("events").put_events(Entries=[entry])
 
 
-def starting_behind_the_first_look(aws, guide, instances):
-    """Let the instances run from their first look on, and say so."""
+def starting_after_the_first_attempt(aws, guide, instances):
+    """Start the instances after their first attempt, and put their events."""
     missing = set(instances)
 
     def start(**_):
@@ -68,17 +68,17 @@ def starting_behind_the_first_look(aws, guide, instances):
 
 def test_an_instance_is_seen_by_its_event(aws, guide):
     (instance,) = stopped_instances(aws, 1)
-    # The example's start comes before its wait: here the instance takes its time.
+    # Started after the first attempt, so that the event matters.
     guide["ec2"].start_instances = lambda **_: None
-    starting_behind_the_first_look(aws, guide, [instance])
+    starting_after_the_first_attempt(aws, guide, [instance])
     outcome = guide["start"](instance, guide["queue_url"])
     assert (outcome.attempts, outcome.observed) == (2, ["running"])
     assert outcome.elapsed < SOON
 
 
-def test_each_of_many_is(aws, guide):
+def test_each_of_many_is_seen_by_its_event(aws, guide):
     instances = stopped_instances(aws, 3)
-    starting_behind_the_first_look(aws, guide, instances)
+    starting_after_the_first_attempt(aws, guide, instances)
     outcomes = guide["wait_for_each"](instances, guide["queue_url"])
     assert [outcome.observed for outcome in outcomes] == [["running"]] * 3
     assert all(outcome.elapsed < SOON for outcome in outcomes)
@@ -87,14 +87,14 @@ def test_each_of_many_is(aws, guide):
 def test_a_stack_is_seen_by_its_topic(aws, guide):
     topic = aws.client("sns").create_topic(Name="stacks")["TopicArn"]
     signal = guide["watch_topic"](topic, guide["queue_url"])
-    view = signal.subscribe()
+    subscription = signal.subscribe()
     text = "StackId='...'\nResourceType='AWS::CloudFormation::Stack'\nResourceStatus='DONE'\n"
     aws.client("sns").publish(TopicArn=topic, Message=text)
-    assert view.wait(SOON)
-    view.unsubscribe()
+    assert subscription.wait(SOON)
+    subscription.unsubscribe()
 
 
-def test_the_queue_lets_in_only_what_the_rule_sends(aws, guide):
+def test_only_the_rule_may_send_to_the_queue(aws, guide):
     attributes = aws.sqs.get_queue_attributes(QueueUrl=guide["queue_url"], AttributeNames=["All"])
     found = attributes["Attributes"]
     assert found["MessageRetentionPeriod"] == "60"

@@ -1,4 +1,4 @@
-"""`SqsSignal` without a queue: its arguments, and waits that `deliver` wakes in virtual time."""
+"""`SqsSignal` without a queue: arguments, and waits that `deliver` wakes in virtual time."""
 
 import asyncio
 import copy
@@ -8,13 +8,12 @@ from types import SimpleNamespace
 
 import boto3
 import pytest
-from botocore.config import Config
 from botocore.stub import Stubber
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.conditions import poll, steps, wait_for, wait_for_async
+from boto_waiters_plus.conditions import wait_for, wait_for_async
 from boto_waiters_plus.signals import SqsSignal
-from boto_waiters_plus.signals.sqs import _poll_seconds
+from boto_waiters_plus.signals.sqs import poll_seconds
 
 SESSION = boto3.session.Session(region_name="us-east-1")
 URL = "https://sqs.us-east-1.amazonaws.com/123456789012/secret-queue"
@@ -31,7 +30,7 @@ def sqs():
 
 @pytest.fixture
 def signal(sqs):
-    """Makes no request: in virtual time no thread is started."""
+    """A signal that makes no request: no thread starts in virtual time."""
     with SqsSignal(URL, client=sqs, match="detail.state == 'running'") as signal:
         yield signal
 
@@ -96,12 +95,11 @@ def test_a_queue_resource_brings_its_client():
 @pytest.mark.parametrize(
     ("read_timeout", "seconds"), [(60, 20), (20, 19), (2.5, 2), (1, 0), (None, 20)]
 )
-def test_no_poll_is_longer_than_the_client_listens(read_timeout, seconds):
-    client = SESSION.client("sqs", config=Config(read_timeout=read_timeout))
-    assert _poll_seconds(client) == seconds
+def test_a_poll_is_shorter_than_the_read_timeout(read_timeout, seconds):
+    assert poll_seconds(read_timeout) == seconds
 
 
-def test_a_repr_tells_nothing_of_the_queue_or_the_events(signal):
+def test_a_repr_shows_neither_queue_nor_expression(signal):
     narrow = signal.matching("detail.secret == 'i-1'")
     assert [repr(signal), repr(narrow)] == ["SqsSignal(waits=0)", "EventSignal(waits=0)"]
     signal.close()
@@ -109,7 +107,7 @@ def test_a_repr_tells_nothing_of_the_queue_or_the_events(signal):
 
 
 @pytest.mark.parametrize("take", [copy.copy, copy.deepcopy, pickle.dumps])
-def test_a_signal_stays_where_it_is(signal, take):
+def test_a_signal_cannot_be_copied(signal, take):
     with pytest.raises(TypeError, match="one process"):
         take(signal)
 
@@ -118,14 +116,14 @@ def test_a_signal_stays_where_it_is(signal, take):
 
 
 class Box:
-    """Full from the time an event says so; remembers when it was looked at."""
+    """Full from the time of an event; remembers when it was read."""
 
     def __init__(self, clock):
         self.clock = clock
         self.full = False
         self.times = []
 
-    def look(self):
+    def read(self):
         self.times.append(round(self.clock.now, 2))
         return self.full
 
@@ -150,17 +148,17 @@ def box(virtual_time):
         json.dumps({"Type": "Notification", "Message": json.dumps(change("i-1", "running"))}),
     ],
 )
-def test_an_event_makes_the_wait_look_at_once(signal, box, message):
+def test_an_event_ends_a_delay(signal, box, message):
     box.fill_at(3.21, signal, message)
-    wait_for(box.look, max_wait=60, interval=20, signal=signal)
+    wait_for(box.read, max_wait=60, interval=20, signal=signal)
     assert box.times == [0, 3.21]
 
 
-def test_an_event_that_does_not_match_leaves_it_asleep(signal, box, virtual_time):
+def test_another_event_ends_no_delay(signal, box, virtual_time):
     virtual_time.call_at(2, lambda: signal.deliver(change("i-1", "stopped")))
     virtual_time.call_at(3, lambda: signal.deliver("{broken"))
     virtual_time.call_at(15, lambda: setattr(box, "full", True))
-    wait_for(box.look, max_wait=60, interval=20, signal=signal)
+    wait_for(box.read, max_wait=60, interval=20, signal=signal)
     assert box.times == [0, 20]
 
 
@@ -168,17 +166,11 @@ def test_without_a_match_every_message_wakes(sqs, box, virtual_time):
     signal = SqsSignal(URL, client=sqs)
     virtual_time.call_at(2, lambda: signal.deliver("{broken"))
     box.fill_at(4, signal, {})
-    wait_for(box.look, max_wait=60, interval=20, signal=signal)
+    wait_for(box.read, max_wait=60, interval=20, signal=signal)
     assert box.times == [0, 2, 4]
 
 
-def test_without_polling_only_events_make_it_look(signal, box):
-    box.fill_at(30, signal, change("i-1", "running"))
-    wait_for(box.look, max_wait=60, signal=signal, polling=False)
-    assert box.times == [0, 30]
-
-
-def test_each_of_two_waits_is_woken_by_its_own_event_only(signal, virtual_time):
+def test_each_wait_is_woken_by_its_own_event(signal, virtual_time):
     one, two = Box(virtual_time), Box(virtual_time)
     one.fill_at(5, signal, change("i-1", "running"))
     virtual_time.call_at(7, lambda: signal.deliver(change("i-2", "stopped")))
@@ -186,7 +178,7 @@ def test_each_of_two_waits_is_woken_by_its_own_event_only(signal, virtual_time):
 
     async def wait(box, instance):
         own = signal.matching(f"detail.\"instance-id\" == '{instance}'")
-        await wait_for_async(box.look, max_wait=60, signal=own, polling=False)
+        await wait_for_async(box.read, max_wait=60, signal=own, polling=False)
 
     async def main():
         await asyncio.gather(wait(one, "i-1"), wait(two, "i-2"))
@@ -195,7 +187,7 @@ def test_each_of_two_waits_is_woken_by_its_own_event_only(signal, virtual_time):
     assert (one.times, two.times) == ([0, 5], [0, 9])
 
 
-def test_a_narrower_signal_keeps_what_the_wider_one_asks(signal):
+def test_matching_adds_to_the_other_expressions(signal):
     own = signal.matching("detail.\"instance-id\" == 'i-1'").matching("detail.zone == 'a'")
     event = change("i-1", "running")
     assert [signal.deliver(event), own.deliver(event)] == [True, False]
@@ -205,33 +197,9 @@ def test_a_narrower_signal_keeps_what_the_wider_one_asks(signal):
     assert own.deliver(event) is False
 
 
-def test_steps_share_a_signal(signal, box, virtual_time):
-    box.fill_at(5, signal, change("i-1", "running"))
-    with steps(max_wait=60, signal=signal, polling=False) as step:
-        step.wait_for(box.look)
-        step.wait_for(box.look)
-    assert box.times == [0, 5, 5]
-
-
-READY = {
-    "acceptors": [
-        {
-            "state": "success",
-            "matcher": {"output": {"path": "@", "expected": "true", "comparator": "booleanEquals"}},
-        }
-    ]
-}
-
-
-def test_poll_takes_it(signal, box):
-    box.fill_at(3.21, signal, change("i-1", "running"))
-    poll(box.look, READY, max_wait=60, min_delay=20, wake_signal=signal)
-    assert box.times == [0, 3.21]
-
-
 @pytest.fixture
 def bucket():
-    """A client whose bucket is there at the second look."""
+    """A client whose bucket exists at the second attempt."""
     client = bwp.enable(SESSION.client("s3"))
     with Stubber(client) as stubber:
         stubber.add_client_error("head_bucket", "404", http_status_code=404)
@@ -272,7 +240,7 @@ def with_wait_all_async(client, signal):
 
 
 @pytest.mark.parametrize("way", [with_method, with_get_waiter, with_wait_all, with_wait_all_async])
-def test_every_way_to_wait_takes_it(bucket, signal, virtual_time, way):
+def test_every_wait_takes_an_event_signal(bucket, signal, virtual_time, way):
     virtual_time.call_at(1.5, lambda: signal.deliver(change("i-1", "running")))
     outcome = way(bucket, signal)
     assert (outcome.attempts, outcome.elapsed) == (2, pytest.approx(1.5, abs=0.06))
@@ -289,9 +257,9 @@ def test_no_wait_begins_on_a_closed_signal(bucket, signal, way):
     assert requests == []
 
 
-def test_nobody_is_left_behind_when_a_wait_fails(signal, virtual_time):
+def test_a_failed_wait_unsubscribes(signal, virtual_time):
     with pytest.raises(bwp.WaiterTimeoutError) as raised:
         wait_for(lambda: False, max_wait=60, interval=20, signal=signal)
-    # While the error, and with it the frames of the wait, is still there.
+    # While the error still holds the frames of the wait.
     assert repr(signal) == "SqsSignal(waits=0)"
     assert raised.value.elapsed >= 59

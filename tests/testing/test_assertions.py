@@ -25,8 +25,8 @@ class Assertions:
                 await asyncio.sleep(0)
                 return call()
 
-            look = awaited if self._style == "awaited" and callable(call) else call
-            return asyncio.run(getattr(testing, f"{name}_async")(look, *arguments, **options))
+            called = awaited if self._style == "awaited" and callable(call) else call
+            return asyncio.run(getattr(testing, f"{name}_async")(called, *arguments, **options))
 
         return assertion
 
@@ -38,16 +38,16 @@ def assertions(request):
 
 @pytest.fixture
 def values(virtual_time):
-    """Makes a callable that gives what stands at the time: `values((0, "a"), (3, "b"))`."""
+    """Makes a callable whose value changes with time: `values((0, "a"), (3, "b"))`."""
 
     def of(*changes):
-        def look():
+        def read():
             value = [value for since, value in changes if virtual_time.now >= since - 1e-9][-1]
             if isinstance(value, Exception):
                 raise value
             return value
 
-        return look
+        return read
 
     return of
 
@@ -55,32 +55,28 @@ def values(virtual_time):
 # --- assert_eventually -------------------------------------------------------
 
 
-def test_what_becomes_true_passes_and_is_returned(assertions, values):
+def test_assert_eventually_returns_the_matching_value(assertions, values):
     assert assertions.assert_eventually(values((0, None), (3, "ready")), max_wait=5) == "ready"
+    assert assertions.assert_eventually(values((0, "pending"), (7, 0)), int, max_wait=9) == 0
 
 
-def test_what_comes_to_match_passes_and_is_returned(assertions, values):
-    look = values((0, "pending"), (3, 0))
-    assert assertions.assert_eventually(look, int, max_wait=5) == 0
-
-
-def test_the_failure_tells_the_last_value_and_the_history(assertions, values):
-    look = values((0, None), (1, {"state": "pending"}), (4, {"state": "failed"}))
+def test_a_failure_shows_last_value_and_history(assertions, values):
+    read = values((0, None), (1, {"state": "pending"}), (4, {"state": "failed"}))
     with pytest.raises(AssertionError) as raised:
-        assertions.assert_eventually(look, {"state": "ready"}, max_wait=5, interval=0.5)
+        assertions.assert_eventually(read, {"state": "ready"}, max_wait=5, interval=0.5)
     lines = str(raised.value).splitlines()
     assert lines[0] == "expected {'state': 'ready'} within 5 s"
     assert lines[1].startswith("from: ")
     assert lines[2:] == [
         "last value: {'state': 'failed'}",
-        "history of 11 looks:",
-        "      0.000 s  None  (2 looks)",
-        "      1.000 s  {'state': 'pending'}  (6 looks)",
-        "      4.000 s  {'state': 'failed'}  (3 looks)",
+        "history of 11 attempts:",
+        "      0.000 s  None  (2 attempts)",
+        "      1.000 s  {'state': 'pending'}  (6 attempts)",
+        "      4.000 s  {'state': 'failed'}  (3 attempts)",
     ]
 
 
-def test_a_failure_is_an_assertion_error_and_no_more(assertions, values):
+def test_a_failure_hides_the_wait_behind_it(assertions, values):
     with pytest.raises(AssertionError) as raised:
         assertions.assert_eventually(values((0, 0)), max_wait=1)
     assert not isinstance(raised.value, bwp.WaiterError)
@@ -88,32 +84,32 @@ def test_a_failure_is_an_assertion_error_and_no_more(assertions, values):
 
 
 def test_the_history_is_bounded(virtual_time):
-    def look():
+    def read():
         return round(virtual_time.now)
 
     with pytest.raises(AssertionError) as raised:
-        testing.assert_eventually(look, "never", max_wait=50, interval=1)
+        testing.assert_eventually(read, "never", max_wait=50, interval=1)
     text = str(raised.value)
     assert "... 41 earlier values" in text
     assert len(text.splitlines()) == 15
     assert text.endswith("     49.750 s  50")
 
 
-def test_a_value_is_shown_as_it_was_and_cut(virtual_time):
+def test_a_value_is_shown_as_it_was(virtual_time):
     grown = []
 
-    def look():
+    def read():
         grown.append("x" * 50)
         return grown
 
     with pytest.raises(AssertionError) as raised:
-        testing.assert_eventually(look, "never", max_wait=1, interval=0.2)
+        testing.assert_eventually(read, "never", max_wait=1, interval=0.2)
     lines = str(raised.value).splitlines()[4:]
     assert lines[0].endswith(f"['{'x' * 50}']")
     assert max(map(len, lines)) < 250
 
 
-def test_a_value_whose_repr_fails_is_shown_somehow(virtual_time):
+def test_a_value_without_repr_is_shown_somehow(virtual_time):
     class Broken:
         def __repr__(self):
             raise RuntimeError
@@ -122,64 +118,64 @@ def test_a_value_whose_repr_fails_is_shown_somehow(virtual_time):
         testing.assert_eventually(Broken, 3, max_wait=1)
 
 
-def test_an_error_that_is_waited_through_is_told(assertions, values):
+def test_a_retried_error_is_shown_and_the_cause(assertions, values):
     problem = KeyError("x")
     with pytest.raises(AssertionError, match=r"last value: raised KeyError\('x'\)") as raised:
         assertions.assert_eventually(values((0, 0), (1, problem)), max_wait=3, retry_on=KeyError)
     assert raised.value.__cause__ is problem
 
 
-def test_an_error_that_passed_is_not_the_cause(assertions, values):
-    look = values((0, KeyError("x")), (1, 0))
+def test_an_earlier_error_is_not_the_cause(assertions, values):
+    read = values((0, KeyError("x")), (1, 0))
     with pytest.raises(AssertionError) as raised:
-        assertions.assert_eventually(look, max_wait=3, retry_on=KeyError)
+        assertions.assert_eventually(read, max_wait=3, retry_on=KeyError)
     assert raised.value.__cause__ is None
 
 
-def test_any_other_error_passes(assertions, values):
+def test_any_other_error_is_raised(assertions, values):
     with pytest.raises(KeyError):
         assertions.assert_eventually(values((0, 0), (1, KeyError("x"))), max_wait=3)
 
 
-def test_without_time_for_a_look_it_says_so(assertions, values, virtual_time):
+def test_without_time_for_an_attempt_all_fail(assertions, values, virtual_time):
     with bwp.deadline(1):
         virtual_time.advance(2)
         for name in ("assert_eventually", "refute_eventually", "assert_always"):
-            with pytest.raises(AssertionError, match="no time for a look"):
+            with pytest.raises(AssertionError, match="no time for an attempt"):
                 getattr(assertions, name)(values((0, 1)))
 
 
-def test_attempts_used_up_fail_too(assertions, values):
-    with pytest.raises(AssertionError, match="history of 3 looks"):
+def test_used_up_attempts_fail(assertions, values):
+    with pytest.raises(AssertionError, match="history of 3 attempts"):
         assertions.assert_eventually(values((0, 0)), max_wait=9, max_attempts=3)
 
 
 # --- refute_eventually, assert_always ----------------------------------------
 
 
-def test_what_never_matches_passes_after_the_whole_time(assertions, values, virtual_time):
+def test_refute_eventually_passes_without_a_match(assertions, values, virtual_time):
     assert assertions.refute_eventually(values((0, 0)), max_wait=5) is None
     assert virtual_time.now == pytest.approx(5, abs=0.3)
 
 
-def test_what_matches_once_fails_at_that_look(assertions, values, virtual_time):
-    look = values((0, "fine"), (2, "error"), (2.4, "fine"))
-    with pytest.raises(AssertionError, match="expected at no look for 5 s: 'error'") as raised:
-        assertions.refute_eventually(look, "error", max_wait=5, interval=0.25)
+def test_refute_eventually_fails_at_the_first_match(assertions, values, virtual_time):
+    read = values((0, "fine"), (2, "error"), (2.4, "fine"))
+    with pytest.raises(AssertionError, match="expected at no attempt for 5 s: 'error'") as raised:
+        assertions.refute_eventually(read, "error", max_wait=5, interval=0.25)
     assert "last value: 'error'" in str(raised.value)
     assert virtual_time.now == pytest.approx(2, abs=0.3)
 
 
-def test_what_stays_true_passes_after_the_whole_time(assertions, values, virtual_time):
+def test_assert_always_passes_after_the_whole_time(assertions, values, virtual_time):
     assert assertions.assert_always(values((0, 1)), max_wait=5) is None
     assert assertions.assert_always(values((0, 1)), like(real=1), max_wait=5) is None
     assert virtual_time.now == pytest.approx(10, abs=0.6)
 
 
-def test_what_does_not_stay_true_fails_at_that_look(assertions, values, virtual_time):
-    look = values((0, True), (2, False), (3, True))
-    with pytest.raises(AssertionError, match="expected at every look for 5 s: a true value") as e:
-        assertions.assert_always(look, max_wait=5)
+def test_assert_always_fails_at_the_first_mismatch(assertions, values, virtual_time):
+    read = values((0, True), (2, False), (3, True))
+    with pytest.raises(AssertionError, match="expected at every attempt for 5 s: a true") as e:
+        assertions.assert_always(read, max_wait=5)
     assert "last value: False" in str(e.value)
     assert virtual_time.now == pytest.approx(2, abs=0.2)
 
@@ -190,22 +186,22 @@ def test_what_does_not_stay_true_fails_at_that_look(assertions, values, virtual_
 NAMES = ["assert_eventually", "refute_eventually", "assert_always"]
 
 
-def test_a_signal_makes_it_look_at_once(assertions, virtual_time):
+def test_a_signal_starts_an_attempt(assertions, virtual_time):
     signal = Signal()
     for when in (3, 4):
         virtual_time.call_at(when, signal.notify)
     times = []
 
-    def look():
+    def read():
         times.append(round(virtual_time.now, 2))
         return len(times) == 3
 
-    assertions.assert_eventually(look, max_wait=60, signal=signal, polling=False)
+    assertions.assert_eventually(read, max_wait=60, signal=signal, polling=False)
     assert times == [0, 3, 4]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_bad_input_is_no_failed_assertion(assertions, name, virtual_time):
+def test_a_bad_argument_is_no_failed_assertion(assertions, name, virtual_time):
     assertion = getattr(assertions, name)
     with pytest.raises(TypeError, match="something to call"):
         assertion(3, max_wait=1)
@@ -217,11 +213,11 @@ def test_bad_input_is_no_failed_assertion(assertions, name, virtual_time):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("hidden", [False, True], ids=["coroutine function", "hidden"])
-def test_what_has_to_be_awaited_is_refused_where_nothing_awaits(name, hidden, virtual_time):
-    async def look():
+def test_a_blocking_assertion_refuses_coroutines(name, hidden, virtual_time):
+    async def read():
         raise AssertionError("never called")
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(TypeError, match=f"{name}_async"):
-            getattr(testing, name)((lambda: look()) if hidden else look, max_wait=1)  # noqa: PLW0108 - hides what it is
+            getattr(testing, name)((lambda: read()) if hidden else read, max_wait=1)  # noqa: PLW0108 - hides what it is

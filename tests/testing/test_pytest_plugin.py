@@ -1,13 +1,19 @@
 """The fixture `virtual_time`, which comes with the installed package."""
 
 import importlib.metadata
+import json
+import subprocess
+import sys
 import time
 
+import pytest
+
+from boto_waiters_plus import testing
 from boto_waiters_plus.runtime.clock import SYSTEM_TIME, current_time
 from boto_waiters_plus.testing import VirtualClock
 
 
-def test_fixture_gives_the_clock_of_an_open_virtual_time(virtual_time):
+def test_the_fixture_gives_the_open_clock(virtual_time):
     assert isinstance(virtual_time, VirtualClock)
     assert current_time() is virtual_time
     time.sleep(1000)
@@ -18,7 +24,28 @@ def test_without_the_fixture_time_is_real():
     assert current_time() is SYSTEM_TIME
 
 
-def test_plugin_is_registered_by_the_package():
+def test_the_package_registers_the_plugin():
     entry_points = importlib.metadata.entry_points(group="pytest11")
     [found] = [point for point in entry_points if point.name == "boto_waiters_plus"]
     assert found.value == "boto_waiters_plus.testing.pytest_plugin"
+
+
+def test_the_plugin_imports_nothing_but_itself():
+    """Every test session of every project loads it, whether or not it uses the fixture."""
+    script = (
+        "import json, sys, pytest, boto_waiters_plus;"
+        "before = set(sys.modules);"
+        "import boto_waiters_plus.testing.pytest_plugin;"
+        "print(json.dumps(sorted(set(sys.modules) - before)))"
+    )
+    command = [sys.executable, "-c", script]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    package = "boto_waiters_plus.testing"
+    assert json.loads(run.stdout) == [package, f"{package}.pytest_plugin"]
+
+
+def test_every_name_of_testing_is_lazy_and_listed():
+    assert set(testing.__all__) <= set(dir(testing))
+    assert all(getattr(testing, name) for name in testing.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        testing.nothing  # noqa: B018 - the access raises

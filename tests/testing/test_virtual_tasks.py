@@ -1,4 +1,4 @@
-"""Virtual time for tasks and threads: everything happens in the order of its time."""
+"""Virtual time in tasks and threads: everything happens in the order of its time."""
 
 import asyncio
 import threading
@@ -6,24 +6,13 @@ import threading
 import pytest
 
 from boto_waiters_plus import WaiterTimeoutError
-from boto_waiters_plus.conditions import poll, poll_async
+from boto_waiters_plus.conditions import wait_for, wait_for_async
 from boto_waiters_plus.engine.machine import Cancelled, Woken
 from boto_waiters_plus.runtime.clock import pause_async
 from boto_waiters_plus.testing import virtual
 
-READY = {
-    "acceptors": [{"state": "success", "matcher": {"success": True}}],
-    "minDelay": 5,
-    "maxDelay": 5,
-}
-NEVER = {**READY, "acceptors": [{"state": "success", "matcher": {"errorType": "Never"}}]}
-UNTIL_IT_IS_THERE = {
-    **READY,
-    "acceptors": [*READY["acceptors"], {"state": "retry", "matcher": {"errorType": "LookupError"}}],
-}
 
-
-def test_task_sleeps_in_no_time_and_gives_its_result(virtual_time):
+def test_a_task_sleeps_in_virtual_time(virtual_time):
     async def main():
         assert await asyncio.sleep(5, result="slept") == "slept"
         assert await asyncio.sleep(0) is None
@@ -57,7 +46,7 @@ async def turns(count):
 
 
 async def time_after(clock, work):
-    """The time after some work beside a task that sleeps."""
+    """Return the time after some work beside a task that sleeps."""
     sleeper = asyncio.ensure_future(asyncio.sleep(1000))
     await work
     now = clock.now
@@ -67,25 +56,25 @@ async def time_after(clock, work):
 
 
 async def real(seconds):
-    """What input and output do: the loop has nothing to run, and real time passes."""
+    """Act as input and output do: the loop has nothing to run, and real time passes."""
     loop = asyncio.get_running_loop()
     done = loop.create_future()
     loop.call_later(seconds, done.set_result, None)
     await done
 
 
-def test_time_stands_still_while_any_task_can_run(virtual_time):
+def test_time_stops_while_any_task_can_run(virtual_time):
     assert asyncio.run(time_after(virtual_time, turns(1000))) == 0
 
 
-def test_time_stands_still_for_a_while_in_a_loop_that_does_not_tell(virtual_time, monkeypatch):
-    """uvloop, say: then a number of turns has to do."""
+def test_time_stops_for_some_turns_in_other_loops(virtual_time, monkeypatch):
+    """Such as uvloop, which does not show what is ready to run."""
     monkeypatch.setattr(virtual, "_ready_of", lambda _: None)
     assert asyncio.run(time_after(virtual_time, turns(8))) == 0
     assert asyncio.run(time_after(virtual_time, asyncio.sleep(5))) == 5
 
 
-def test_loops_of_asyncio_tell_what_they_have_to_run():
+def test_asyncio_loops_show_what_is_ready():
     async def main():
         loop = asyncio.get_running_loop()
         before = len(virtual._ready_of(loop))
@@ -95,10 +84,10 @@ def test_loops_of_asyncio_tell_what_they_have_to_run():
     assert asyncio.run(main()) == 1
 
 
-# --- what takes real time -----------------------------------------------------------------------
+# --- hold -----------------------------------------------------------------------
 
 
-def test_time_stands_still_while_it_is_held(virtual_time):
+def test_time_stops_while_it_is_held(virtual_time):
     async def held():
         with virtual_time.hold():
             await real(0.05)
@@ -107,7 +96,7 @@ def test_time_stands_still_while_it_is_held(virtual_time):
     assert asyncio.run(time_after(virtual_time, held())) == 0
 
 
-def test_what_holds_time_may_sleep_itself(virtual_time):
+def test_a_holder_may_sleep_itself(virtual_time):
     async def held():
         with virtual_time.hold():
             await real(0.02)
@@ -119,7 +108,7 @@ def test_what_holds_time_may_sleep_itself(virtual_time):
     assert asyncio.run(time_after(virtual_time, held())) == 8
 
 
-def test_one_that_sleeps_does_not_let_go_of_what_another_holds(virtual_time):
+def test_a_sleeping_holder_does_not_release_others(virtual_time):
     async def held(work):
         with virtual_time.hold():
             await work
@@ -147,27 +136,24 @@ def test_a_hold_ends_with_its_block(virtual_time):
     assert asyncio.run(main()) == 5
 
 
-def test_waits_of_several_tasks_look_in_turn(virtual_time):
-    looks = []
+def test_waits_of_several_tasks_poll_in_turn(virtual_time):
+    calls = []
 
     async def waiting(name, delay, ready_at):
         async def call():
-            looks.append((name, virtual_time.now))
-            if virtual_time.now < ready_at:
-                raise LookupError
+            calls.append((name, virtual_time.now))
+            return virtual_time.now >= ready_at and virtual_time.now
 
-        pace = {"delay_pace": lambda _attempt: delay}
-        outcome = await poll_async(call, UNTIL_IT_IS_THERE, max_wait=60, **pace)
-        return outcome.elapsed
+        return await wait_for_async(call, max_wait=60, interval=delay)
 
     async def main():
         return await asyncio.gather(waiting("a", 3, 9), waiting("b", 4, 6))
 
     assert asyncio.run(main()) == [9, 8]
-    assert looks == [("a", 0), ("b", 0), ("a", 3), ("b", 4), ("a", 6), ("b", 8), ("a", 9)]
+    assert calls == [("a", 0), ("b", 0), ("a", 3), ("b", 4), ("a", 6), ("b", 8), ("a", 9)]
 
 
-def test_planned_action_wakes_a_task_through_an_event(virtual_time):
+def test_a_planned_action_wakes_a_task(virtual_time):
     async def main():
         event = asyncio.Event()
         virtual_time.call_at(5, event.set)
@@ -180,7 +166,7 @@ def test_planned_action_wakes_a_task_through_an_event(virtual_time):
     assert asyncio.run(main()) == (5, 20)
 
 
-def test_cancelled_sleeper_keeps_nobody_waiting(virtual_time):
+def test_a_cancelled_sleeper_delays_no_other_task(virtual_time):
     async def main():
         task = asyncio.ensure_future(asyncio.sleep(1000))
         await asyncio.sleep(1)
@@ -192,7 +178,7 @@ def test_cancelled_sleeper_keeps_nobody_waiting(virtual_time):
     assert asyncio.run(main()) == 2
 
 
-def test_pause_of_a_task_ends_with_its_signals(virtual_time):
+def test_a_pause_of_a_task_ends_with_its_events(virtual_time):
     wake, cancel = threading.Event(), threading.Event()
     virtual_time.call_at(3, wake.set)
     virtual_time.call_at(7, cancel.set)
@@ -215,7 +201,7 @@ def test_timers_of_the_loop_stay_real(virtual_time):
     assert asyncio.run(main()) == 0
 
 
-def test_several_loops_one_after_the_other_share_the_clock(virtual_time):
+def test_consecutive_loops_share_the_clock(virtual_time):
     for _ in range(3):
         asyncio.run(asyncio.sleep(5))
     assert virtual_time.now == 15
@@ -229,7 +215,7 @@ def test_waits_of_other_threads_follow_it(virtual_time):
 
     def target():
         with pytest.raises(WaiterTimeoutError):
-            poll(dict, NEVER, max_wait=3600)
+            wait_for(dict, max_wait=3600, interval=5)
         ended.append(1)
 
     threads = [threading.Thread(target=target) for _ in range(4)]

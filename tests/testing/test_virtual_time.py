@@ -1,4 +1,4 @@
-"""Virtual time: nothing takes time, and everything happens in order."""
+"""Virtual time in blocking code: nothing takes real time, everything happens in order."""
 
 import asyncio
 import threading
@@ -7,21 +7,10 @@ import time
 import pytest
 
 from boto_waiters_plus import WaiterTimeoutError
-from boto_waiters_plus.conditions import poll
+from boto_waiters_plus.conditions import wait_for
 from boto_waiters_plus.engine.machine import Cancelled, Woken
 from boto_waiters_plus.runtime.clock import SYSTEM_TIME, current_time, pause
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
-
-READY = {
-    "acceptors": [{"state": "success", "matcher": {"success": True}}],
-    "minDelay": 5,
-    "maxDelay": 5,
-}
-NEVER = {**READY, "acceptors": [{"state": "success", "matcher": {"errorType": "Never"}}]}
-UNTIL_IT_IS_THERE = {
-    **READY,
-    "acceptors": [*READY["acceptors"], {"state": "retry", "matcher": {"errorType": "LookupError"}}],
-}
 
 
 def real_names():
@@ -58,19 +47,17 @@ def test_it_does_not_nest(virtual_time):
 
 
 def test_another_thread_cannot_open_it_either(virtual_time):
-    problems = []
+    refused = []
 
     def target():
-        try:
-            with open_virtual_time():
-                pass
-        except RuntimeError as error:
-            problems.append(error)
+        with pytest.raises(RuntimeError), open_virtual_time():
+            pass
+        refused.append(1)
 
     thread = threading.Thread(target=target)
     thread.start()
     thread.join(60)
-    assert len(problems) == 1
+    assert refused == [1]
 
 
 def test_each_opening_begins_at_zero():
@@ -104,14 +91,14 @@ def test_wall_clock_stays_real(virtual_time):
     assert time.time() - before < 50_000
 
 
-def test_wait_takes_no_real_time_but_its_own(virtual_time):
+def test_a_wait_takes_virtual_time_only(virtual_time):
     with pytest.raises(WaiterTimeoutError) as caught:
-        poll(dict, NEVER, max_wait=86_400)
+        wait_for(dict, max_wait=86_400, interval=5)
     assert caught.value.elapsed == virtual_time.now == 86_399.75
-    assert caught.value.attempts == 17_280
+    assert caught.value.attempts == 17_281
 
 
-def test_planned_actions_happen_at_their_time_in_their_order(virtual_time):
+def test_planned_actions_happen_in_order(virtual_time):
     happened = []
 
     def note(word):
@@ -126,7 +113,7 @@ def test_planned_actions_happen_at_their_time_in_their_order(virtual_time):
     assert virtual_time.now == 10
 
 
-def test_action_planned_for_the_past_happens_at_the_next_step(virtual_time):
+def test_an_action_in_the_past_happens_next(virtual_time):
     happened = []
     virtual_time.advance(10)
     virtual_time.call_at(3, lambda: happened.append(virtual_time.now))
@@ -134,7 +121,7 @@ def test_action_planned_for_the_past_happens_at_the_next_step(virtual_time):
     assert (happened, virtual_time.now) == ([10], 10)
 
 
-def test_action_may_plan_another_and_may_sleep(virtual_time):
+def test_an_action_may_plan_and_sleep(virtual_time):
     happened = []
 
     def first():
@@ -146,20 +133,14 @@ def test_action_may_plan_another_and_may_sleep(virtual_time):
     assert (happened, virtual_time.now) == ([6], 10)
 
 
-def test_resource_that_becomes_ready_is_seen_at_the_next_look(virtual_time):
+def test_a_ready_resource_is_seen_at_the_next_attempt(virtual_time):
     things = {}
     virtual_time.call_at(12, lambda: things.update(up=True))
-
-    def call():
-        if not things:
-            raise LookupError
-        return things
-
-    outcome = poll(call, UNTIL_IT_IS_THERE, max_wait=60)
-    assert (outcome.attempts, outcome.elapsed) == (4, 15)
+    wait_for(lambda: things, max_wait=60, interval=5)
+    assert virtual_time.now == 15
 
 
-def test_error_of_an_action_reaches_the_sleeper(virtual_time):
+def test_an_error_of_an_action_reaches_the_sleeper(virtual_time):
     def fail():
         raise LookupError
 
@@ -171,7 +152,7 @@ def test_error_of_an_action_reaches_the_sleeper(virtual_time):
 # --- events ---
 
 
-def test_pause_on_an_event_ends_where_an_action_sets_it(virtual_time):
+def test_a_pause_ends_when_an_action_sets_its_event(virtual_time):
     cancel = threading.Event()
     virtual_time.call_at(4, cancel.set)
     assert pause(10, cancel=cancel) == Cancelled()
@@ -180,29 +161,29 @@ def test_pause_on_an_event_ends_where_an_action_sets_it(virtual_time):
     assert virtual_time.now == 14
 
 
-def test_pause_on_an_event_that_is_set_takes_no_time(virtual_time):
+def test_a_pause_on_a_set_event_takes_no_time(virtual_time):
     cancel = threading.Event()
     cancel.set()
     assert pause(10, cancel=cancel) == Cancelled()
     assert virtual_time.now == 0
 
 
-def test_event_that_is_set_just_at_the_end_counts(virtual_time):
+def test_an_event_set_at_the_very_end_counts(virtual_time):
     wake = threading.Event()
     virtual_time.call_at(10, wake.set)
     assert pause(10, wake=wake) == Woken(early=True)
     assert (virtual_time.now, wake.is_set()) == (10, False)
 
 
-# --- a sleep of the caller's own ---
+# --- the caller's own sleep ---
 
 
-def test_own_sleep_is_called_and_time_passes_all_the_same(virtual_time):
-    asked = []
-    pause(5, sleep=asked.append)
-    assert (asked, virtual_time.now) == ([5], 5)
+def test_the_callers_sleep_is_called_and_time_passes(virtual_time):
+    slept = []
+    pause(5, sleep=slept.append)
+    assert (slept, virtual_time.now) == ([5], 5)
 
 
-def test_own_sleep_that_passes_virtual_time_is_not_counted_twice(virtual_time):
+def test_the_callers_virtual_sleep_counts_once(virtual_time):
     pause(5, sleep=time.sleep)
     assert virtual_time.now == 5

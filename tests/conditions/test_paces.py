@@ -1,4 +1,4 @@
-"""The ready-made paces."""
+"""The ready-made values of `delay_pace`."""
 
 import itertools
 import math
@@ -41,40 +41,40 @@ def first(pace, n=6):
     ],
     ids=repr,
 )
-def test_a_pace_is_its_formula(pace, seconds):
+def test_a_pace_follows_its_formula(pace, seconds):
     assert first(pace) == seconds
 
 
 @given(amounts, st.floats(1, 10), st.floats(1, 1000), jitters, attempts)
-def test_no_pause_is_over_the_limit_or_under_what_jitter_leaves(start, factor, more, jitter, n):
+def test_a_delay_stays_between_jitter_and_limit(start, factor, more, jitter, n):
     limit = start * more
     whole = exponential(start, factor=factor, limit=limit)(n)
     least = {"none": 1, "full": 0, "equal": 0.5}[jitter]
-    pause = exponential(start, factor=factor, limit=limit, jitter=jitter)(n)
-    assert whole * least <= pause <= whole <= limit
+    delay = exponential(start, factor=factor, limit=limit, jitter=jitter)(n)
+    assert whole * least <= delay <= whole <= limit
 
 
 @given(amounts, st.floats(1, 10), st.integers(1, 3000))
-def test_an_unbounded_pace_stays_a_number_and_never_falls(start, factor, n):
+def test_an_unlimited_pace_stays_finite_and_never_falls(start, factor, n):
     pace = exponential(start, factor=factor)
     assert math.isfinite(pace(n + 1))
     assert pace(n) <= pace(n + 1)
 
 
 @given(amounts, st.floats(0, 100), st.floats(1, 100), attempts)
-def test_linear_pauses_differ_by_the_step_up_to_the_limit(start, step, more, n):
+def test_linear_delays_grow_by_the_step(start, step, more, n):
     limit = start * more
     pace = linear(start, step=step, limit=limit)
     assert pace(n) == pytest.approx(min(limit, start + step * (n - 1)))
 
 
-def test_whole_seconds_are_drawn_from_all_of_the_range():
+def test_jitter_draws_fractions_of_whole_seconds():
     pace = exponential(1, jitter="full", random=random.Random(7))
     assert not all(seconds.is_integer() for seconds in first(pace))
 
 
 @pytest.mark.parametrize("pace", [fixed(2), linear(1, limit=4), exponential(1, jitter="equal")])
-def test_a_pace_is_a_value(pace):
+def test_a_pace_can_be_pickled_and_compared(pace):
     copy = pickle.loads(pickle.dumps(pace))
     assert (copy, hash(copy)) == (pace, hash(pace))
     assert repr(pace).startswith(type(pace).__name__)
@@ -94,22 +94,18 @@ def test_a_pace_is_a_value(pace):
         (lambda: exponential(1, jitter="half"), ValueError),
     ],
 )
-def test_a_pace_that_makes_no_sense_is_refused(make, error):
+def test_a_bad_pace_is_refused(make, error):
     with pytest.raises(error):
         make()
 
 
-def test_a_pace_drives_a_wait(virtual_time):
-    times = []
-
-    def look():
-        times.append(virtual_time.now)
-
+def test_a_pace_drives_a_wait(values):
+    call = values(0)
     with pytest.raises(bwp.WaiterTimeoutError):
-        wait_for(look, max_wait=40, delay_pace=exponential(1, limit=8))
-    pauses = [b - a for a, b in itertools.pairwise(times)]
-    assert pauses == [1, 2, 4, 8, 8, 8, 8, pytest.approx(0.75)]
+        wait_for(call, max_wait=40, delay_pace=exponential(1, limit=8))
+    delays = [b - a for a, b in itertools.pairwise(call.times)]
+    assert delays == [1, 2, 4, 8, 8, 8, 8, 0.75]
 
 
-def test_a_pace_is_one_of_every_wait():
+def test_every_wait_takes_a_pace():
     assert bwp.WaitOptions(delay_pace=exponential(1)).delay_pace == exponential(1)

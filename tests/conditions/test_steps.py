@@ -1,4 +1,4 @@
-"""`steps`: waits one after the other, under one budget."""
+"""`steps`: waits in sequence that share one deadline."""
 
 import asyncio
 import threading
@@ -33,7 +33,20 @@ def ready_at(virtual_time):
     return lambda when, value="ready": lambda: value if virtual_time.now >= when else None
 
 
-def test_each_step_gives_its_value_to_the_next(style, virtual_time, ready_at):
+class TrueAt:
+    """True at calls of these numbers; remembers the times of all."""
+
+    def __init__(self, clock, *numbers):
+        self._clock = clock
+        self._numbers = numbers
+        self.times = []
+
+    def __call__(self):
+        self.times.append(round(self._clock.now, 3))
+        return len(self.times) in self._numbers
+
+
+def test_a_step_can_use_values_of_earlier_steps(style, virtual_time, ready_at):
     with steps(max_wait=60) as budget:
         step = Steps(budget, style)
         account = step.wait_for(ready_at(3, "account"))
@@ -43,7 +56,7 @@ def test_each_step_gives_its_value_to_the_next(style, virtual_time, ready_at):
     assert (balance, grade, first) == (("account", 12), "gold", First("gold", True))
 
 
-def test_steps_share_what_is_left(style, virtual_time, ready_at):
+def test_steps_share_the_time_left(style, virtual_time, ready_at):
     with steps(max_wait=10) as budget:
         step = Steps(budget, style)
         step.wait_for(ready_at(6))
@@ -51,11 +64,11 @@ def test_steps_share_what_is_left(style, virtual_time, ready_at):
             step.wait_for(ready_at(30), interval=1)
     assert raised.value.max_wait == pytest.approx(4, abs=0.11)
     assert raised.value.last_value is None
-    assert "step 2 of steps with 10 s in all" in str(raised.value)
+    assert "step 2 of steps with max_wait=10 s" in str(raised.value)
     assert virtual_time.now == pytest.approx(10, abs=1)
 
 
-def test_a_step_that_does_not_succeed_skips_the_rest(style, virtual_time, ready_at):
+def test_a_failed_step_skips_the_rest(style, virtual_time, ready_at):
     done = []
 
     def two_steps():
@@ -69,54 +82,44 @@ def test_a_step_that_does_not_succeed_skips_the_rest(style, virtual_time, ready_
     assert virtual_time.now <= 2
 
 
-def test_what_a_step_is_given_itself_wins(style, virtual_time):
-    times = []
-
-    def look():
-        times.append(round(virtual_time.now, 3))
-        return len(times) in (3, 6, 9)
-
+def test_an_option_of_a_step_wins(style, virtual_time):
+    call = TrueAt(virtual_time, 3, 6, 9)
     with steps(max_wait=99, interval=2, retry_on=KeyError) as budget:
         step = Steps(budget, style)
-        step.wait_for(look)
-        step.wait_for(look, delay_pace=fixed(5))
-        step.wait_for(look, interval=7)
-    assert times == [0, 2, 4, 4, 9, 14, 14, 21, 28]
+        step.wait_for(call)
+        step.wait_for(call, delay_pace=fixed(5))
+        step.wait_for(call, interval=7)
+    assert call.times == [0, 2, 4, 4, 9, 14, 14, 21, 28]
 
 
-def test_what_says_the_same_in_another_way_gives_way(style, virtual_time):
-    times = []
-
-    def look():
-        times.append(round(virtual_time.now, 3))
-        return len(times) in (2, 4)
-
+def test_an_option_of_a_step_replaces_its_rivals(style, virtual_time):
+    call = TrueAt(virtual_time, 2, 4)
     with steps(max_wait=99, delay_pace=fixed(5), wake_signal=threading.Event()) as budget:
         step = Steps(budget, style)
-        step.wait_for(look)
-        step.wait_for(look, interval=7, signal="another")
-    assert times == [0, 5, 5, 12]
+        step.wait_for(call)
+        step.wait_for(call, interval=7, signal="another")
+    assert call.times == [0, 5, 5, 12]
 
 
-def test_every_other_wait_inside_is_bounded_too(virtual_time):
+def test_steps_bound_every_other_wait_inside(virtual_time):
     with pytest.raises(bwp.WaiterTimeoutError) as raised, steps(max_wait=5):
         wait_for(lambda: None, max_wait=60)
     assert raised.value.max_wait == 5
 
 
-def test_a_deadline_around_the_steps_bounds_them(virtual_time):
+def test_a_surrounding_deadline_bounds_steps(virtual_time):
     with bwp.deadline(3), pytest.raises(bwp.WaiterTimeoutError), steps(max_wait=60) as step:
         step.wait_for(lambda: None)
     assert virtual_time.now <= 3
 
 
-def test_what_is_left_can_be_asked_for(virtual_time):
+def test_remaining_is_the_time_left(virtual_time):
     with steps(max_wait=10) as step:
         virtual_time.advance(4)
         assert step.remaining == 6
 
 
-def test_a_thread_takes_part_in_the_budget(virtual_time):
+def test_a_thread_can_use_the_steps(virtual_time):
     raised = []
 
     def in_thread(step):
@@ -132,7 +135,7 @@ def test_a_thread_takes_part_in_the_budget(virtual_time):
     assert raised == [10]
 
 
-def test_a_timeout_is_the_else_of_the_steps(virtual_time):
+def test_except_after_steps_has_the_last_value(virtual_time):
     def load():
         try:
             with steps(max_wait=5) as step:
@@ -153,11 +156,11 @@ def test_a_timeout_is_the_else_of_the_steps(virtual_time):
         ({"max_wait": 5, "polling": False}, TypeError),
     ],
 )
-def test_bad_options_are_refused_before_the_first_step(options, error):
+def test_bad_options_are_refused_before_any_step(options, error):
     with pytest.raises(error):
         steps(**options)
 
 
-def test_a_step_has_no_ending_of_its_own(virtual_time):
+def test_a_step_refuses_on_timeout(virtual_time):
     with steps(max_wait=5) as step, pytest.raises(TypeError, match="on_timeout"):
         step.wait_for(lambda: None, on_timeout="last")

@@ -1,0 +1,131 @@
+"""Judges of what a callable returned or raised: by a waiter definition, or by cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Sized
+from typing import Any, NamedTuple
+
+from ..aws.errors import RAW, error_facts
+from ..engine.machine import Facts
+from ..engine.matching import Matching
+from ..engine.model import AcceptorState, WaiterDefinition
+from ..engine.redaction import may_show
+from ..runtime.attempt import Attempt, Reply, message_of
+from .cases import Case
+from .patterns import in_words
+
+
+class ValueJudge:
+    """Judges values and errors by the acceptors of a waiter definition.
+
+    Args:
+        definition: the waiter.
+        input: the parameters that `inputOutput` matchers see.
+    """
+
+    def __init__(self, definition: WaiterDefinition, input: Mapping[str, Any] | None) -> None:
+        self._matching = Matching(definition.acceptors)
+        self._input = input
+
+    @staticmethod
+    def is_reply(error: Exception) -> bool:
+        """Return whether acceptors may match an error; others are for the caller to correct."""
+        return not isinstance(error, RAW)
+
+    def judge(self, reply: Reply) -> Attempt:
+        """Return the attempt that ended in this value or error."""
+        if reply.error is not None:
+            facts = error_facts(reply.error)
+            match = self._matching.match_error(facts.names, status=facts.status)
+            return facts.attempt(reply.error, match.index, inconclusive=reply.ended is not None)
+        value = reply.response
+        match = self._matching.match_response(value, self._input)
+        return Attempt(
+            facts=Facts(acceptor=match.index),
+            response=value,
+            observed=match.observed,
+            service_message=message_of(match.message),
+            last_response=value if isinstance(value, Mapping) else {},
+            problems=match.problems,
+        )
+
+
+class Evaluation(NamedTuple):
+    """A value, and the index of the case that it matched; None: it matched none."""
+
+    value: Any
+    case: int | None
+
+
+class CasesJudge:
+    """Judges values by cases, the first that matches; an error is a retry.
+
+    Args:
+        cases: in order.
+        retry_on: the classes of errors that are retried.
+        retry_transient: whether errors are retried that the SDK retries.
+        observed: returns the part of a value that observers get.
+    """
+
+    def __init__(
+        self,
+        cases: Sequence[Case],
+        retry_on: tuple[type[Exception], ...],
+        *,
+        retry_transient: bool,
+        observed: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self._cases = cases
+        self._retry_on = retry_on
+        self._retry_transient = retry_transient
+        self._observed = observed
+        self.last: Evaluation | None = None
+        """The last evaluation of a value."""
+
+    def is_reply(self, error: Exception) -> bool:
+        """Return whether an error is retried; others are raised."""
+        if isinstance(error, self._retry_on):
+            return True
+        return self._retry_transient and error_facts(error).retryable
+
+    def evaluate(self, value: Any) -> Reply:
+        """Match a value against the cases; an error of a predicate counts as the callable's."""
+        try:
+            matching = (i for i, case in enumerate(self._cases) if case.pattern.matches(value))
+            evaluation = Evaluation(value, next(matching, None))
+        except Exception as error:
+            if not self.is_reply(error):
+                raise
+            return Reply(error=error)
+        self.last = evaluation
+        return Reply(evaluation)
+
+    def handle_retry(self, reply: Reply) -> Any:
+        """Call the handler of the `retry` case that the value matched; return what it returns."""
+        if reply.error is not None or reply.response.case is None:
+            return None
+        case = self._cases[reply.response.case]
+        if case.state is not AcceptorState.RETRY or case.handler is None:
+            return None
+        return case.handler(reply.response.value)
+
+    def judge(self, reply: Reply) -> Attempt:
+        """Return the attempt that ended in this evaluation or error."""
+        if reply.error is not None:
+            # The acceptor of retried errors follows those of the cases.
+            return error_facts(reply.error).attempt(reply.error, len(self._cases))
+        value, index = reply.response
+        observed = value if self._observed is None else self._observed(value)
+        return Attempt(
+            facts=Facts(acceptor=index),
+            response=value,
+            observed=observed if may_show(observed) else None,
+            state=_state_of(observed),
+            last_response=value if isinstance(value, Mapping) else {},
+        )
+
+
+def _state_of(value: Any) -> str:
+    """Return a value in words that are safe to show."""
+    size = f" of length {len(value)}" if isinstance(value, Sized) else ""
+    return in_words(value) or f"a value of type {type(value).__name__}{size}"

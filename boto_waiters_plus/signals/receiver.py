@@ -1,0 +1,193 @@
+"""The thread that receives the messages of a queue for all waits."""
+
+from __future__ import annotations
+
+import logging
+import random
+import sys
+import threading
+from collections.abc import Callable
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+from ..aws.errors import error_facts
+from ..runtime.clock import SYSTEM_TIME, current_time
+from .events import Match, event_of
+from .signal import renew_after_fork
+
+if TYPE_CHECKING:
+    from .sqs import EventSignal, SqsQueue
+
+logger = logging.getLogger("boto_waiters_plus")
+
+IDLE_TIMEOUT: Final = 1.0
+"""Seconds that a request goes on after the last subscription ended: another often follows."""
+
+SHORTEST_ROUND: Final = 1.0
+"""Seconds between two requests that deleted no message, where the queue does not block."""
+
+FIRST_DELAY: Final = 1.0
+"""The longest delay in seconds after an error; each further error doubles it."""
+
+LONGEST_DELAY: Final = 60.0
+"""The longest delay in seconds after any number of errors."""
+
+RECEIVING: Final = "a signal cannot receive messages from its queue, its waits only poll"
+DELETING: Final = "a signal cannot delete the messages that it received, they will come again"
+
+
+class Receiver:
+    """Receives messages in a daemon thread while there are subscriptions.
+
+    It is also the event that ends the request in flight: set when it is closed or idle.
+
+    Args:
+        queue: where messages come from.
+    """
+
+    def __init__(self, queue: SqsQueue) -> None:
+        self._queue = queue
+        self.closed = False
+        renew_after_fork(self)
+
+    def renew(self) -> None:
+        """Start without the thread and the subscriptions of the parent process."""
+        # Re-entrant: a subscription may be garbage-collected, and end, at any point.
+        self.changed = threading.Condition(threading.RLock())
+        self.subscribed: dict[object, EventSignal] = {}
+        """The signal of each subscription."""
+        self._thread: threading.Thread | None = None
+        self._idle_since = 0.0
+        self._errors = 0
+        # The error of each kind of request since its last success.
+        self._failing: dict[str, Exception] = {}
+
+    @property
+    def error(self) -> Exception | None:
+        """The error of the last request; None if it succeeded."""
+        return next(iter(self._failing.copy().values()), None)
+
+    def add(self, key: object, signal: EventSignal) -> None:
+        """Receive messages for a signal until `remove(key)`.
+
+        Raises:
+            RuntimeError: the receiver was closed.
+        """
+        with self.changed:
+            if self.closed:
+                raise RuntimeError("wake_signal was closed: no wait can begin on it")
+            self.subscribed[key] = signal
+            # Virtual time passes in no real time: there is nothing to wait for.
+            if current_time() is SYSTEM_TIME and not (self._thread and self._thread.is_alive()):
+                self._start_thread()
+
+    def remove(self, key: object) -> None:
+        """Receive messages for a signal no longer."""
+        with self.changed:
+            # Set first, because `is_set` reads both without the lock.
+            self._idle_since = monotonic()
+            self.subscribed.pop(key, None)
+            self.changed.notify_all()
+
+    def deliver(self, event: Any) -> None:
+        """Notify the signals that an event matches; each expression is evaluated once."""
+        with self.changed:
+            signals = set(self.subscribed.values())
+        verdicts: dict[Match, bool] = {}
+        for signal in signals:
+            if signal.matches(event, verdicts):
+                signal.notify()
+
+    def close(self) -> None:
+        """End the thread and the request in flight; running waits continue without messages."""
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+
+    def is_set(self) -> bool:
+        """Return whether the request in flight is to be ended."""
+        return self.closed or (
+            not self.subscribed and monotonic() - self._idle_since > IDLE_TIMEOUT
+        )
+
+    def wait(self, timeout: float | None = None, /) -> bool:
+        """Block until the request in flight is to be ended, at most `timeout` seconds."""
+        return self._wait_for(self.is_set, timeout)
+
+    def _wait_for(self, condition: Callable[[], bool], seconds: float | None) -> bool:
+        with self.changed:
+            return self.changed.wait_for(condition, seconds)
+
+    def _start_thread(self) -> None:
+        name = "boto_waiters_plus signal"
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            # No thread can be started. The waits poll, and the next subscription tries again.
+            self._thread = None
+            self._failed(RECEIVING, error)
+
+    def _run(self) -> None:
+        while self._goes_on():
+            began = monotonic()
+            try:
+                has_deleted = self._receive()
+            # The waits poll as well: no error may end them, or the thread.
+            except Exception as error:
+                self._failed(RECEIVING, error)
+                self._errors += 1
+                self._wait_for(self._is_unused, retry_delay(self._errors))
+            else:
+                if not has_deleted:
+                    left = began + SHORTEST_ROUND - monotonic()
+                    self._wait_for(lambda: self.closed, max(0.0, left))
+
+    def _goes_on(self) -> bool:
+        """Return whether this thread makes another request; if not, it is no longer known."""
+        with self.changed:
+            is_current = self._thread is threading.current_thread()
+            if is_current and self._is_unused():
+                self._thread = None
+            return is_current and not self._is_unused()
+
+    def _is_unused(self) -> bool:
+        return self.closed or not self.subscribed
+
+    def _receive(self) -> bool:
+        """Receive and deliver once; return whether the next request may follow at once."""
+        messages = self._queue.receive(self)
+        if messages is None:
+            return True
+        self._errors = 0
+        self._failing.pop(RECEIVING, None)
+        for message in messages:
+            self.deliver(event_of(message.get("Body", "")))
+        if not messages:
+            return False
+        try:
+            has_deleted = self._queue.delete(messages)
+        # The waits were woken; messages that stay come again and wake them once more.
+        except Exception as error:
+            self._failed(DELETING, error)
+            return False
+        self._failing.pop(DELETING, None)
+        return has_deleted
+
+    def _failed(self, what: str, error: Exception) -> None:
+        known = self._failing.get(what)
+        # Without its frames, which hold messages.
+        self._failing[what] = error.with_traceback(None)
+        code = error_facts(error).code
+        is_known = known is not None and error_facts(known).code == code
+        # During interpreter shutdown there may be no handler left to log to.
+        if not is_known and not sys.is_finalizing():
+            # The code only: messages of AWS name the queue and the caller.
+            logger.warning("%s (%s)", what, code)
+
+
+def retry_delay(errors: int) -> float:
+    """Return the delay in seconds after this number of consecutive errors."""
+    longest = min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(errors - 1, 10))
+    # Drawn, so that many processes do not return from one outage at the same moment.
+    return random.uniform(longest / 2, longest)  # noqa: S311 - no secret
