@@ -246,7 +246,6 @@ def test_options_are_frozen_and_given_by_name():
 @pytest.mark.parametrize("value", [WaitOptions(min_delay=3), {"min_delay": 3}])
 def test_options_may_be_given_as_a_mapping(value):
     assert as_options(value, "defaults") == WaitOptions(min_delay=3)
-    assert as_options(None, "defaults") == NO_OPTIONS
 
 
 @pytest.mark.parametrize("value", [5, "min_delay", [("min_delay", 3)], {"min_dealy": 3}, {5: 3}])
@@ -259,7 +258,7 @@ def test_higher_precedence_wins_field_by_field():
     call = WaitOptions(min_delay=1, retry_transient=False)
     session = WaitOptions(min_delay=2, max_delay=9, retry_transient=True)
     install = WaitOptions(max_delay=8, initial_delay=0, success_count=3)
-    assert call.merged_over(session, install) == WaitOptions(
+    assert call.merged_over(session).merged_over(install) == WaitOptions(
         min_delay=1, max_delay=9, retry_transient=False, initial_delay=0, success_count=3
     )
 
@@ -283,6 +282,7 @@ def test_every_option_can_be_merged():
     )
     assert NO_OPTIONS.merged_over(given) == given
     assert given.merged_over(NO_OPTIONS) == given
+    assert given.merged_over(None) is given
     assert all(getattr(given, name) is not None for name in OPTION_NAMES)
 
 
@@ -314,7 +314,7 @@ def test_min_delay_alone_may_exceed_the_definitions_max_delay(delay, bounds):
 
 def test_max_delay_gives_the_patient_schedule_back():
     definition = replace(DEFINITION, min_delay=4, max_delay=15)
-    merged = WaitOptions().over(WaitOptions(max_delay=120))
+    merged = WaitOptions().merged_over(WaitOptions(max_delay=120))
     policy = policy_for(definition, merged, 300)
     assert (policy.min_delay, policy.max_delay, policy.pace) == (4, 120, None)
 

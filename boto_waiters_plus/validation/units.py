@@ -188,6 +188,7 @@ class SmithyUnit:
             parsed = parse_overlays(alone, source=source, service=service.name)
             own = parse_model(document.data, source=source, service=service.name)
             found = ServiceWaiters(service.model, None, [*parsed, *own]).by_snake_name
+            changed = tuple(found[xform_name(overlay.name)].definition for overlay in parsed)
         except WaiterDefinitionError as error:
             waiter, acceptor = error.waiter, error.acceptor
             in_waiter = waiter is not None and acceptor is None
@@ -195,7 +196,6 @@ class SmithyUnit:
             event = target.event(Severity.ERROR, "Model", text, waiter=waiter, acceptor=acceptor)
             self.unit.events.append(event)
             return
-        changed = tuple(found[xform_name(overlay.name)].definition for overlay in parsed)
         self.unit.waitable.append(
             AppliedTrait(target=target, operation=operation, definitions=changed)
         )

@@ -118,7 +118,7 @@ def test_a_timeout_quotes_the_last_states_reason(way, client, answers, virtual_t
     error = failed(way, cloudformation, "stack_create_complete", 90)
     assert not isinstance(error, bwp.WaiterFailedError)
     assert error.service_message == "User Initiated"
-    assert "last seen: ['CREATE_IN_PROGRESS'] (User Initiated)" in str(error)
+    assert "last state seen: ['CREATE_IN_PROGRESS'] (User Initiated)" in str(error)
 
 
 def test_the_reason_of_a_success_is_not_quoted(client, answers, virtual_time):

@@ -95,7 +95,7 @@ def test_waiters_of_a_newer_botocore_work(kinesis, models):
     loader = models("waiters-2", waiters_2(StreamBrandNew=waiter_2("SHINY")))
     waiters = ServiceWaiters(kinesis, loader)
     definition = waiters.get("stream_brand_new").definition
-    assert (definition.min_delay, definition.max_delay) == (3, 120)
+    assert (definition.min_delay, definition.max_delay) == (1, 3)
     assert waiters.get("StreamExists") is not None
 
 

@@ -608,7 +608,7 @@ def ok():
         ({"interval": 0}, ValueError, "interval"),
         ({"interval": fixed(1)}, TypeError, "interval"),
         ({"interval": 1, "delay_pace": fixed(1)}, TypeError, "interval and delay_pace"),
-        ({"delay_pace": "spec"}, ValueError, "no longer an option"),
+        ({"delay_pace": "spec"}, ValueError, "was removed"),
         ({"interval": 1, "min_delay": 1}, TypeError, "interval and min_delay"),
         ({"signal": "x", "wake_signal": threading.Event()}, TypeError, "signal and wake_signal"),
         ({"polling": False}, TypeError, "needs a signal"),

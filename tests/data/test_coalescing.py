@@ -11,7 +11,7 @@ from boto_waiters_plus.aws.response_split import coalescing_of, parts_of
 from boto_waiters_plus.definitions.coalescing import COALESCING, shipped_coalescing
 from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.validation import Severity, check
-from boto_waiters_plus.validation.botocore_shapes import service_by_namespace
+from boto_waiters_plus.validation.botocore_services import service_by_namespace
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "data/coalescing.json"

@@ -36,7 +36,7 @@ def test_unreadable_file_is_an_error_with_its_location(tmp_path, text, problem, 
     [
         (lambda file: None, "cannot be read: No such file"),
         (lambda file: file.write_bytes(b"\xff\xfe"), "not UTF-8 text"),
-        (os.mkfifo, "no regular file"),
+        (os.mkfifo, "not a regular file"),
     ],
     ids=["missing", "binary", "fifo"],
 )
