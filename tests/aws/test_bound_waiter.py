@@ -5,6 +5,7 @@ import pytest
 from botocore.loaders import Loader
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.aws.parameters import empty_id_list
 from boto_waiters_plus.aws.service_waiters import ServiceWaiters
 
 ANY = {"state": "success", "matcher": {"success": True}}
@@ -63,25 +64,24 @@ def test_it_knows_the_members_for_tokens(waitable):
 def test_it_warns_the_caller_once(waitable, operation, members, category, message):
     waiter = own(waitable, "dynamodb", operation, **members)
     with pytest.warns(category, match=f"^{message}$") as caught:
-        waiter.warn(stacklevel=1)
+        waiter.warn()
     assert [record.filename for record in caught] == [__file__]
-    waiter.warn(stacklevel=1)  # warnings are errors here
+    waiter.warn()  # warnings are errors here
 
 
 def test_shipped_waiters_do_not_warn():
-    bound("dynamodb", "TableExists").warn(stacklevel=1)
+    bound("dynamodb", "TableExists").warn()
 
 
 @pytest.mark.parametrize("parameters", [{"InstanceIds": []}, {"InstanceIds": ()}])
-def test_empty_lists_of_ids_are_refused(parameters):
-    waiter = bound("ec2", "InstanceRunning")
-    with pytest.raises(ValueError, match="InstanceIds is empty") as caught:
-        waiter.refuse_empty_lists(parameters)
-    assert str(caught.value) == (
-        "InstanceIds is empty; DescribeInstances would match every resource. Pass at least one id."
+def test_an_empty_list_of_ids_is_found(parameters):
+    assert empty_id_list(bound("ec2", "InstanceRunning").operation, parameters) == (
+        "InstanceIds is empty; DescribeInstances would match every resource. "
+        "Pass at least one value."
     )
 
 
 def test_other_lists_may_be_empty():
-    bound("ec2", "InstanceRunning").refuse_empty_lists({"Filters": [], "InstanceIds": ["i-1"]})
-    bound("ecs", "ServicesStable").refuse_empty_lists({"include": [], "services": ["s"]})
+    instances, services = bound("ec2", "InstanceRunning"), bound("ecs", "ServicesStable")
+    assert empty_id_list(instances.operation, {"Filters": [], "InstanceIds": ["i-1"]}) is None
+    assert empty_id_list(services.operation, {"include": [], "services": ["s"]}) is None

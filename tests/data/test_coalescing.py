@@ -28,7 +28,7 @@ def operation_of(shape_id):
     model = service_by_namespace(namespace)
     if model is None or name not in model.operation_names:
         pytest.skip("the installed botocore has no such operation")
-    return model.service.operation_model(name)
+    return model.model.operation_model(name)
 
 
 def test_the_checker_finds_nothing():
@@ -97,7 +97,7 @@ def test_limits_are_those_that_the_models_word():
         model = service_by_namespace(namespace)
         if model is None or name not in model.operation_names:
             continue
-        operation = model.service.operation_model(name)
+        operation = model.model.operation_model(name)
         for member in shipped_coalescing()[shape_id].ids:
             text = re.sub("<[^>]+>", " ", operation.input_shape.members[member].documentation)
             found = pattern.search(text)
