@@ -57,7 +57,8 @@ from faults.scenarios import (  # noqa: E402
 from faults.server import BlackHole, answer  # noqa: E402
 
 import boto_waiters_plus as bwp  # noqa: E402
-from boto_waiters_plus.aws.bounded import Abandoned, bounded_call  # noqa: E402
+from boto_waiters_plus.aws.bounded_call import bounded_call  # noqa: E402
+from boto_waiters_plus.aws.call_budget import CallEnded  # noqa: E402
 from boto_waiters_plus.aws.port import ClientPort  # noqa: E402
 from boto_waiters_plus.aws.service_waiters import ServiceWaiters  # noqa: E402
 
@@ -137,7 +138,10 @@ def ending_of(run: Callable[[], Any]) -> str:
     """How a call or a wait ended, in the words of the table of faults."""
     try:
         run()
-    except (Abandoned, bwp.WaiterTimeoutError):
+    except CallEnded as ended:
+        error = ended.__cause__
+        return ending_of_error(error) if ended.reason == "retry refused" and error else ABANDONED
+    except bwp.WaiterTimeoutError:
         return ABANDONED
     except bwp.WaiterError as error:
         # Without an error behind it: an answer that says nothing, and the one look is used up.

@@ -11,9 +11,11 @@ from ..definitions.coalescing import Coalescing
 from ..engine.machine import Facts
 from ..options import CancelEvent
 from ..runtime.attempt import Attempt, Shares
-from .bounded import awaited_attempt, bounded_attempt
+from .awaited_call import awaited_call
+from .bounded_call import bounded_call
+from .call_budget import CallEnded
 from .errors import error_facts, is_of_the_call
-from .port import AsyncClientPort, ClientPort
+from .port import AsyncClientPort, ClientPort, ended_attempt
 from .response_split import asked_ids, is_silent, parts_of
 
 OF_THE_CALLER = frozenset({
@@ -71,19 +73,21 @@ class SharedClientPort:
 
     def poll(self, time_left: float | None) -> Shares:
         """Make the call, which ends after `time_left` seconds."""
-        return self.shares(
-            bounded_attempt(
-                self._attempt, client=self.client, seconds=time_left, cancel=self.cancel
-            )
-        )
-
-    def _attempt(self) -> Attempt:
         try:
-            return _answer(response=self.call())
+            response = bounded_call(
+                self.call, client=self.client, seconds=time_left, cancel_event=self.cancel
+            )
+        except CallEnded as ended:
+            return self.ended(ended)
         except Exception as error:
             if not is_of_the_call(error):
                 raise
-            return _answer(exception=error)
+            return self.shares(_answer(exception=error))
+        return self.shares(_answer(response=response))
+
+    def ended(self, ended: CallEnded) -> Shares:
+        """Return what each wait has of a call that was ended."""
+        return Shares(attempts=tuple(ended_attempt(ended, port.raised) for port in self._ports))
 
     def call(self) -> Any:
         """Make the bare call; no identifier is asked for twice."""
@@ -93,8 +97,6 @@ class SharedClientPort:
     def shares(self, answer: Attempt) -> Shares:
         """What each wait has of an answer."""
         error = answer.exception
-        if answer.cut_off is not None:
-            return Shares(attempts=tuple(_answer(cut_off=answer.cut_off) for _ in self._ports))
         if error is not None:
             if may_be_about_one(error):
                 return Shares(instead="halve")
@@ -124,19 +126,17 @@ class AsyncSharedClientPort:
     async def poll(self, time_left: float | None) -> Shares:
         """Await the call, at most `time_left` seconds."""
         port = self._port
-        return port.shares(
-            await awaited_attempt(
-                self._attempt, client=port.client, seconds=time_left, cancel=port.cancel
-            )
-        )
-
-    async def _attempt(self) -> Attempt:
         try:
-            return _answer(response=await self._port.call())
+            response = await awaited_call(
+                port.call, client=port.client, seconds=time_left, cancel_event=port.cancel
+            )
+        except CallEnded as ended:
+            return port.ended(ended)
         except Exception as error:
             if not is_of_the_call(error):
                 raise
-            return _answer(exception=error)
+            return port.shares(_answer(exception=error))
+        return port.shares(_answer(response=response))
 
 
 def shared_port(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from botocore import xform_name
 from botocore.model import OperationModel
@@ -15,7 +15,9 @@ from ..engine.model import AcceptorState
 from ..options import CancelEvent
 from ..runtime.attempt import Attempt
 from ..runtime.wait_run import WaitDescription
-from .bounded import awaited_attempt, bounded_attempt
+from .awaited_call import awaited_call
+from .bounded_call import bounded_call
+from .call_budget import CallEnded
 from .errors import error_facts, is_of_the_call
 from .response_split import ById
 from .service_waiters import BoundWaiter
@@ -58,17 +60,16 @@ class ClientPort:
 
     def poll(self, time_left: float | None) -> Attempt:
         """Make the call, which ends after `time_left` seconds."""
-        return bounded_attempt(
-            self._attempt,
-            client=self.client,
-            seconds=time_left,
-            cancel=self.cancel,
-            in_thread=self._in_thread,
-        )
-
-    def _attempt(self) -> Attempt:
         try:
-            response = self.call()
+            response = bounded_call(
+                self.call,
+                client=self.client,
+                seconds=time_left,
+                cancel_event=self.cancel,
+                in_thread=self._in_thread,
+            )
+        except CallEnded as ended:
+            return ended_attempt(ended, self.raised)
         except Exception as error:
             if not is_of_the_call(error):
                 raise
@@ -134,18 +135,30 @@ class AsyncClientPort:
     async def poll(self, time_left: float | None) -> Attempt:
         """Await the call, at most `time_left` seconds."""
         port = self.port
-        return await awaited_attempt(
-            self._attempt, client=port.client, seconds=time_left, cancel=port.cancel
-        )
-
-    async def _attempt(self) -> Attempt:
         try:
-            response = await self.port.call()
+            response = await awaited_call(
+                port.call, client=port.client, seconds=time_left, cancel_event=port.cancel
+            )
+        except CallEnded as ended:
+            return ended_attempt(ended, port.raised)
         except Exception as error:
             if not is_of_the_call(error):
                 raise
-            return self.port.raised(error)
-        return self.port.responded(response)
+            return port.raised(error)
+        return port.responded(response)
+
+
+# TODO: goes when calls and judges are objects of their own.
+def ended_attempt(ended: CallEnded, raised: Callable[[Exception], Attempt]) -> Attempt:
+    """Return the attempt whose call was ended; one whose retry was refused is a retry."""
+    if ended.reason == "retry refused":
+        assert isinstance(ended.__cause__, Exception)
+        attempt = raised(ended.__cause__)
+        attempt.facts = Facts(acceptor=None, throttled=attempt.facts.throttled)
+        attempt.exception = None
+        return attempt
+    cut_off: Literal["deadline", "cancel"] = "deadline" if ended.reason == "deadline" else "cancel"
+    return Attempt(facts=Facts(acceptor=None), cut_off=cut_off)
 
 
 def description_of(waiter: BoundWaiter) -> WaitDescription:

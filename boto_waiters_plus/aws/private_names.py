@@ -12,18 +12,17 @@ public way:
 | `botocore.context` | the mark of a waiter in the user agent |
 | `botocore.retries.standard` | which errors botocore itself would retry |
 
-Bounded calls rest on `botocore.awsrequest.AWSHTTP(S)Connection` and their `connect` and `request`,
-which are public. These make them more exact, and may be missing:
+Calls are bounded through connection classes that each client gets for itself:
 
 | name | used for; without it |
 |---|---|
+| `client._endpoint`, `URLLib3Session._pool_classes_by_scheme` | the client's connection classes; \
+calls are made in threads that are abandoned at the deadline |
+| `client._request_signer._credentials` | whether a call would refresh the credentials first, \
+which takes as long as it takes; such a call may end late |
 | urllib3's `HTTPConnection._new_conn` | the socket before TLS; a handshake may end late |
-| `ExponentialBackoff._DEFAULT_BACKOFF_CONFIG` | the longest pause before a retry; fewer retries |
-| `ExponentialBackoff._SERVICE_BACKOFF_CONFIG` | the same |
-| `botocore.endpoint.time` | ending the pause before a retry; it ends by itself |
-| `botocore.retries.bucket.TokenBucket` | ending the adaptive mode's wait; it ends by itself |
-| `client._endpoint`, `Endpoint.http_session` | bounding one client alone; no such option |
-| `URLLib3Session._pool_classes_by_scheme` | the same |
+| `ExponentialBackoff._DEFAULT_BACKOFF_CONFIG`, `._SERVICE_BACKOFF_CONFIG` | the longest delay \
+before a retry of the SDK; one second is assumed, and fewer retries fit |
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import botocore.session
 import botocore.waiter
@@ -44,14 +43,15 @@ except ImportError:  # botocore before 1.38 has no such marks at all
     register_feature_id = None  # type: ignore[assignment]  # the same
 
 try:
-    from botocore.retries import bucket
-except ImportError:  # a botocore to come
-    bucket = None  # type: ignore[assignment]  # asked before it is used
-
-try:
     from botocore.retries import standard as retries
 except ImportError:  # a botocore to come: nothing counts as transient then
     retries = None  # type: ignore[assignment]  # asked before it is used
+
+
+if TYPE_CHECKING:
+    from urllib3.connection import HTTPConnection as _Connection
+else:
+    _Connection = object
 
 
 @contextlib.contextmanager
@@ -132,37 +132,36 @@ def non_throttling_scale(service: str) -> float:
     return float(scales.get("non_throttling_base_scale", 1))
 
 
-def token_bucket() -> Any:
-    """The class whose `acquire` waits for the adaptive retry mode's turn; None: there is none."""
-    return getattr(bucket, "TokenBucket", None)
+class SocketMaker(_Connection):
+    """A base of connection classes that lets a subclass make the socket."""
+
+    def make_socket(self, new_socket: Callable[[], socket.socket]) -> socket.socket:
+        """Return the connected socket, before TLS."""
+        return new_socket()
+
+    def _new_conn(self) -> socket.socket:
+        new_socket: Callable[[], socket.socket] = super()._new_conn
+        return self.make_socket(new_socket)
 
 
-@contextlib.contextmanager
-def socket_maker(
-    connection: Any, make: Callable[[Callable[[], socket.socket]], socket.socket]
-) -> Iterator[bool]:
-    """Let `make` make the socket of a connection, given the function that would have made it.
-
-    Yields:
-        Whether it will be asked.
-    """
-    new_socket = getattr(connection, "_new_conn", None)
-    if new_socket is None:
-        yield False
-        return
-    before = connection.__dict__.get("_new_conn")
-    connection._new_conn = lambda: make(new_socket)  # noqa: SLF001 - see the table above
-    try:
-        yield True
-    finally:
-        if before is None:
-            del connection._new_conn  # noqa: SLF001 - see the table above
-        else:
-            connection._new_conn = before  # noqa: SLF001 - see the table above
+def asks_socket_maker(connection: SocketMaker) -> bool:
+    """Return whether the connection makes its socket by `make_socket`."""
+    return hasattr(super(SocketMaker, connection), "_new_conn")
 
 
-def pools_of(client: Any) -> dict[str, Any] | None:
-    """The pool classes that a client makes its connections by, by scheme, to be changed."""
-    session = getattr(getattr(client, "_endpoint", None), "http_session", None)
+def http_session_of(client: Any) -> Any:
+    """Return the HTTP session of a client, or None."""
+    return getattr(getattr(client, "_endpoint", None), "http_session", None)
+
+
+def pool_classes_of(session: Any) -> dict[str, Any] | None:
+    """Return the dict, by scheme, of the pool classes of an HTTP session, to be changed."""
     pools = getattr(session, "_pool_classes_by_scheme", None)
     return pools if isinstance(pools, dict) and pools else None
+
+
+def refresh_check_of(client: Any) -> Callable[[], bool] | None:
+    """Return what tells whether the credentials of a client need a refresh; None: they never do."""
+    credentials = getattr(getattr(client, "_request_signer", None), "_credentials", None)
+    check: Callable[[], bool] | None = getattr(credentials, "refresh_needed", None)
+    return check

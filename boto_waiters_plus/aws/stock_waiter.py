@@ -25,10 +25,13 @@ from ..runtime.attempt import Attempt
 from ..runtime.sync import drive
 from ..runtime.wait_run import WaitDescription, WaitRun, last_seen, reason_of, said
 from ..settings import Scope
-from .aio_call import is_async
-from .bounded import awaited_attempt, bounded_attempt
+from .awaited_call import awaited_call
+from .bounded_call import bounded_call
+from .call_budget import CallEnded
+from .client_kind import is_async
 from .data_model import DataModel
 from .errors import ErrorFacts, error_facts
+from .port import ended_attempt
 from .private_names import client_method_of, marked_as_waiter, operation_of
 from .reasons import Compared, find_reason
 from .response_split import ById
@@ -201,21 +204,28 @@ class DropInPort:
 
     def poll(self, time_left: float | None) -> Attempt:
         """Make the call, by botocore's wrapper or by what was put in its place."""
-        return bounded_attempt(
-            self._attempt,
-            client=self.client,
-            seconds=time_left,
-            cancel=self.cancel,
-            in_thread=self._in_thread,
-        )
-
-    def _attempt(self) -> Attempt:
         try:
-            return self.returned(self.call())
+            response = bounded_call(
+                self.call,
+                client=self.client,
+                seconds=time_left,
+                cancel_event=self.cancel,
+                in_thread=self._in_thread,
+            )
+        except CallEnded as ended:
+            return self.ended(ended)
         except ClientError as error:
             if not self.keeps_errors:
                 raise
             return self.raised(error)
+        return self.returned(response)
+
+    def ended(self, ended: CallEnded) -> Attempt:
+        """Return the attempt whose call was ended."""
+        cause = ended.__cause__
+        if ended.reason != "retry refused" or isinstance(cause, ClientError):
+            return ended_attempt(ended, self.raised)  # type: ignore[arg-type]  # a ClientError
+        return Attempt(facts=Facts(acceptor=None))
 
     @property
     def keeps_errors(self) -> bool:
@@ -322,17 +332,17 @@ class AsyncDropInPort:
     async def poll(self, time_left: float | None) -> Attempt:
         """Await the call, at most `time_left` seconds."""
         port = self._port
-        return await awaited_attempt(
-            self._attempt, client=port.client, seconds=time_left, cancel=port.cancel
-        )
-
-    async def _attempt(self) -> Attempt:
         try:
-            return self._port.returned(await self._port.call())
+            response = await awaited_call(
+                port.call, client=port.client, seconds=time_left, cancel_event=port.cancel
+            )
+        except CallEnded as ended:
+            return port.ended(ended)
         except ClientError as error:
-            if not self._port.keeps_errors:
+            if not port.keeps_errors:
                 raise
-            return self._port.raised(error)
+            return port.raised(error)
+        return port.returned(response)
 
 
 class _Answer:

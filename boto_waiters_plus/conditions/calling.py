@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from ..aws.bounded import bounded_call
+from ..aws.bounded_call import bounded_call
 from ..options import WaitOptions
 
 T = TypeVar("T")
@@ -16,7 +16,7 @@ def called(call: Callable[[], T], options: WaitOptions, time_left: float | None)
     """What a callable returns; in a thread, where the options ask for one.
 
     Raises:
-        Abandoned, CancelledInFlight: the thread was given up.
+        CallEnded: the thread was abandoned.
     """
     if not options.call_in_thread:
         return call()

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
-from ..aws.aio_call import cut_off
-from ..aws.bounded import Abandoned, CancelledInFlight, cut_off_attempt
+from ..aws.awaited_call import awaited_call
+from ..aws.call_budget import CallEnded
 from ..aws.errors import error_facts
+from ..aws.port import ended_attempt
 from ..deadlines import budget_of
 from ..engine.machine import AttemptsUsedUp, Ending, Facts, Failed, Policy, TimedOut
 from ..engine.model import AcceptorState, MatchedAcceptor
@@ -272,8 +273,8 @@ class _Port:
         try:
             value = called(condition.call, condition.options, time_left)
             attempt = condition.returned(value)
-        except (Abandoned, CancelledInFlight) as cut:
-            return cut_off_attempt(cut)
+        except CallEnded as ended:
+            return ended_attempt(ended, condition.raised)
         except Exception as error:
             attempt = condition.raised(error)
         refuse_coroutine(attempt.response, self._twin)
@@ -286,7 +287,10 @@ class _AsyncPort:
         self._condition = condition
 
     async def poll(self, time_left: float | None) -> Attempt:
-        return await cut_off(self._attempt, time_left)
+        try:
+            return await awaited_call(self._attempt, client=None, seconds=time_left)
+        except CallEnded as ended:
+            return ended_attempt(ended, self._condition.raised)
 
     async def _attempt(self) -> Attempt:
         condition = self._condition

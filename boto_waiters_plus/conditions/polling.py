@@ -6,10 +6,10 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from ..aws.aio_call import cut_off
-from ..aws.bounded import Abandoned, CancelledInFlight, cut_off_attempt
+from ..aws.awaited_call import awaited_call
+from ..aws.call_budget import CallEnded
 from ..aws.errors import RAW, error_facts
-from ..aws.port import message_of
+from ..aws.port import ended_attempt, message_of
 from ..deadlines import budget_of
 from ..definitions.smithy import parse_waiter
 from ..engine.machine import Facts
@@ -155,8 +155,8 @@ class _CallablePort:
     def poll(self, time_left: float | None) -> Attempt:
         try:
             value = called(self._polled.call, self._polled.options, time_left)
-        except (Abandoned, CancelledInFlight) as cut:
-            return cut_off_attempt(cut)
+        except CallEnded as ended:
+            return ended_attempt(ended, self._polled.raised)
         except RAW:
             raise
         except Exception as error:
@@ -170,7 +170,10 @@ class _AsyncCallablePort:
         self._polled = polled
 
     async def poll(self, time_left: float | None) -> Attempt:
-        return await cut_off(self._attempt, time_left)
+        try:
+            return await awaited_call(self._attempt, client=None, seconds=time_left)
+        except CallEnded as ended:
+            return ended_attempt(ended, self._polled.raised)
 
     async def _attempt(self) -> Attempt:
         try:

@@ -19,7 +19,7 @@ from botocore.docs.method import document_model_driven_method
 from botocore.docs.utils import DocumentedShape
 from botocore.loaders import Loader
 
-from ..aws.aio_call import is_async
+from ..aws.client_kind import is_async
 from ..aws.port import AsyncClientPort, ClientPort, description_of
 from ..aws.private_names import marked_as_waiter
 from ..aws.service_waiters import METHOD_PREFIX, BoundWaiter, ServiceWaiters

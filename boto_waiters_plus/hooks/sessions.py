@@ -26,8 +26,7 @@ from botocore.loaders import Loader
 from botocore.utils import EVENT_ALIASES
 
 from ..aws import stock_waiter
-from ..aws.aio_call import is_async
-from ..aws.connections import unhook_connections
+from ..aws.client_kind import is_async
 from ..aws.defined_waiters import waiter_object
 from ..aws.private_names import botocore_session_of
 from ..aws.service_waiters import METHOD_PREFIX, applies_to
@@ -141,7 +140,6 @@ def uninstall() -> None:
             detach(client_class)
         if vars(botocore.waiter.Waiter).get("outcome", _STATE) is None:
             del botocore.waiter.Waiter.outcome  # type: ignore[attr-defined]  # put there by `install`
-        unhook_connections()
         _unwrap(botocore.session.Session, "create_client")
         _unwrap(botocore.waiter.Waiter, "wait")
         for module, (owner, name, _) in _AIO_MODULES.items():

@@ -12,7 +12,7 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
-from ..aws.aio_call import is_async
+from ..aws.client_kind import is_async
 from ..aws.port import description_of
 from ..aws.private_names import marked_as_waiter
 from ..aws.service_waiters import BoundWaiter

@@ -7,7 +7,7 @@ from typing import Any
 
 from botocore.model import OperationModel
 
-from ..aws.aio_call import is_async
+from ..aws.client_kind import is_async
 from ..aws.port import AsyncClientPort, ClientPort
 from ..engine.machine import Policy
 from ..engine.model import WaiterDefinition

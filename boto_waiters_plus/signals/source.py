@@ -11,11 +11,11 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
 
-from ..aws.bounded import CancelledInFlight
+from ..aws.call_budget import CallEnded
 from ..aws.errors import error_facts
-from ..aws.watchdog import monotonic
 from ..options import CancelEvent
 from ..runtime.clock import SYSTEM_TIME, current_time
+from ..runtime.watchdog import monotonic
 
 logger = logging.getLogger("boto_waiters_plus")
 
@@ -42,7 +42,7 @@ class Inbox(Protocol):
         """Wait for messages.
 
         Raises:
-            CancelledInFlight: the event was set.
+            CallEnded: the event was set.
             Exception: the request was not answered.
         """
         ...
@@ -152,7 +152,7 @@ class Source:
             began = monotonic()
             try:
                 has_removed = self._round()
-            except CancelledInFlight:
+            except CallEnded:
                 continue
             # Whatever it is, the waits poll as well: it must not end them, nor be the last try.
             except Exception as error:
@@ -203,6 +203,8 @@ class Source:
             self._changed.wait_for(until, max(0.0, seconds))
 
     def _note(self, what: str, error: Exception) -> None:
+        if isinstance(error, CallEnded) and isinstance(error.__cause__, Exception):
+            error = error.__cause__
         known = self._troubles.get(what)
         # Its frames hold messages.
         self._troubles[what] = error.with_traceback(None)

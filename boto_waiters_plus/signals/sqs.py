@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from ..aws.aio_call import is_async
-from ..aws.bounded import bounded_call
+from ..aws.bounded_call import bounded_call
+from ..aws.client_kind import is_async
 from ..options import CancelEvent
 from .event_signal import EventSignal, Exchange
 from .events import Match
