@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from .call_budget import current_budget
 from .per_client import PerClient
-from .private_names import is_retryable, non_throttling_scale
+from .private_names import default_attempts, is_retryable, non_throttling_scale
 
 LARGEST_STANDARD_DELAY: Final = 20.0
 """Seconds; the standard retry mode's cap on its own delay."""
@@ -120,7 +120,10 @@ def _largest_delay(
     The real one is random, and drawn by a handler that takes from the retry quota first.
     """
     retries = client.meta.config.retries or {}
-    if attempts >= retries.get("total_max_attempts", attempts + 1):
+    service = client.meta.service_model.service_id.hyphenize()
+    is_standard = retries.get("mode") in ("standard", "adaptive")
+    most = retries.get("total_max_attempts") or (default_attempts(service) if is_standard else None)
+    if most is not None and attempts >= most:
         return None
     # Without a response, the exception alone decides.
     parsed = None if response is None else response[1]
@@ -128,9 +131,8 @@ def _largest_delay(
     status = None if response is None else response[0].status_code
     if not retryable and status not in RETRIED_STATUSES:
         return None
-    service = client.meta.service_model.service_id.hyphenize()
     growth = 2.0 ** min(attempts - 1, 20)
-    if retries.get("mode") not in ("standard", "adaptive"):
+    if not is_standard:
         return growth * (LEGACY_DYNAMODB_SCALE if service == "dynamodb" else 1)
     scale = 1.0 if throttled or status == 429 else non_throttling_scale(service)
     delay = min(scale * growth, LARGEST_STANDARD_DELAY)

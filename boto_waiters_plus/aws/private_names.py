@@ -23,6 +23,8 @@ which takes as long as it takes; such a call may end late |
 | urllib3's `HTTPConnection._new_conn` | the socket before TLS; a handshake may end late |
 | `ExponentialBackoff._DEFAULT_BACKOFF_CONFIG`, `._SERVICE_BACKOFF_CONFIG` | the longest delay \
 before a retry of the SDK; one second is assumed, and fewer retries fit |
+| `botocore.retries.standard._SERVICE_MAX_ATTEMPTS` | whether the SDK retries at all; an error at \
+the end of the time that it would not retry is taken for one that it would |
 """
 
 from __future__ import annotations
@@ -130,6 +132,12 @@ def non_throttling_scale(service: str) -> float:
     default = getattr(backoff, "_DEFAULT_BACKOFF_CONFIG", {})
     scales = {**default, **services.get(service, {})}
     return float(scales.get("non_throttling_base_scale", 1))
+
+
+def default_attempts(service: str) -> int | None:
+    """Return how many attempts the standard retry mode makes by default; None: not known."""
+    services: Mapping[str, int] = getattr(retries, "_SERVICE_MAX_ATTEMPTS", {})
+    return services.get(service, getattr(retries, "DEFAULT_MAX_ATTEMPTS", None))
 
 
 class SocketMaker(_Connection):

@@ -245,11 +245,11 @@ def test_the_first_bounded_call_disturbs_no_other_call(number):
     tables, errors, stop = [], [], threading.Event()
 
     def call_on():
-        while not stop.is_set():
-            try:
+        try:
+            while not stop.is_set():
                 operation(client)()
-            except Exception as raised:
-                errors.append(raised)
+        except Exception as raised:
+            errors.append(raised)
 
     def first_call():
         tables.append(bounded_call(operation(client), client=client, seconds=30)["Table"])

@@ -17,7 +17,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from boto_waiters_plus.aws.bounded import CancelledInFlight
+from boto_waiters_plus.aws.call_budget import CallEnded
 from boto_waiters_plus.conditions import wait_for, wait_for_async
 from boto_waiters_plus.signals import SqsSignal, source
 from boto_waiters_plus.signals.event_signal import EventSignal, Exchange
@@ -53,7 +53,7 @@ class FakeInbox:
             if isinstance(messages, Exception):
                 raise messages
             return messages
-        raise CancelledInFlight
+        raise CallEnded("cancelled")
 
     def body(self, message):
         return message
