@@ -150,8 +150,11 @@ def ending_of(run: Callable[[], Any]) -> str:
     except bwp.WaiterTimeoutError:
         return ABANDONED
     except bwp.WaiterError as error:
-        # Without an error behind it: an answer that says nothing, and the one look is used up.
-        return ANSWER if error.last_exception is None else ending_of_error(error.last_exception)
+        if error.last_exception is not None:
+            return ending_of_error(error.last_exception)
+        # The one attempt decided nothing: no acceptor matched, or a retry of the SDK was refused.
+        code = error.last_response.get("Error", {}).get("Code")
+        return code or (ANSWER if error.last_response else ABANDONED)
     except Exception as error:
         return ending_of_error(error)
     return ANSWER

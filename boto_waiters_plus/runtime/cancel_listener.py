@@ -64,7 +64,9 @@ class _Listener:
             return self.event.wait(EVENT_SLICE)
         began = time.perf_counter()
         try:
-            # What `wait` returns is not relied on.
+            if self.event.is_set():
+                return True
+            # What it returns is not relied on; that of an `asyncio.Event` raises.
             self.event.wait(OTHER_SLICE)
             if self.event.is_set():
                 return True

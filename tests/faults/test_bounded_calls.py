@@ -39,7 +39,7 @@ from faults.support import (
     GENEROUS,
     Alarms,
     aside,
-    drop_what_cpython_leaves_open,
+    drop_what_others_leave_open,
     own_threads,
     skip_without_black_holes,
 )
@@ -103,7 +103,7 @@ def test_a_bounded_call_ends_as_the_table_says(fault, mode, host, certificate):
         if ending == ABANDONED and fault.place == "server":
             assert running.server.wait_until_closed(5)
     if fault.place == "proxy":
-        drop_what_cpython_leaves_open()
+        drop_what_others_leave_open()
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -27,7 +27,7 @@ from faults.server import BEFORE_HEADERS, BODY, FaultServer, answer, drip, hang
 from faults.support import (
     GENEROUS,
     aside,
-    drop_what_cpython_leaves_open,
+    drop_what_others_leave_open,
     join_own_threads,
     own_threads,
     skip_without_black_holes,
@@ -92,7 +92,7 @@ def test_a_wait_times_out_in_time(fault, way, certificate):
             assert running.server.wait_until_closed(5)
     if fault.place == "proxy":
         del caught
-        drop_what_cpython_leaves_open()
+        drop_what_others_leave_open()
 
 
 @pytest.mark.parametrize("mode", MODES)
