@@ -35,16 +35,12 @@ def bounded_call(
     """Make a call, and end it at the deadline.
 
     Args:
-        call: runs in the calling thread. The requests of botocore clients that it makes are cut
-            off; anything else that it does is not interrupted.
+        call: runs in the calling thread. Only requests of botocore clients are cut off.
         client: the client whose method is called; None: the call is no method of a client.
         seconds: the real time that the call has; None: no deadline.
         cancel_event: ends the call when it is set.
-        in_thread: make the call in a daemon thread that is abandoned at the deadline. This bounds
-            whatever the call does, and may leave the thread behind until that is over.
-
-    Returns:
-        What the call returned.
+        in_thread: make the call in a daemon thread that is abandoned at the deadline, whatever
+            the call does then.
 
     Raises:
         CallEnded: the call was ended, or not made because the time was up or the event set. The
@@ -62,13 +58,10 @@ def bounded_call(
     try:
         result = _call_in_thread(budget, call, client) if in_thread else run_within(budget, call)
     except Exception as error:
-        reason = budget.verdict or ("retry refused" if error is budget.refused_retry else None)
-        _warn_of_timeouts(budget)
-        if reason is None:
-            raise
-        raise CallEnded(reason) from error
+        _raise_reason(budget, error)
+        raise
     if budget.relies_on_timeouts:
-        _warn_of_timeouts(budget)
+        _warn_of_timeouts()
     if budget.reason is not None or monotonic() >= budget.deadline:
         if client is not None:
             discard_response(result)
@@ -122,11 +115,21 @@ def _call_in_thread(budget: CallBudget, call: Callable[[], T], client: Any) -> T
     return run_within(budget, wait)
 
 
-def _warn_of_timeouts(budget: CallBudget) -> None:
+def _raise_reason(budget: CallBudget, error: Exception) -> None:
+    """Raise why the call was ended, if the error is not what it would have ended in anyway."""
+    reason = budget.verdict
     if budget.relies_on_timeouts:
-        warnings.warn(
-            "no thread can be started or no file descriptor is left: max_wait is kept by socket "
-            "timeouts alone, and a response that arrives slowly may exceed it",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+        _warn_of_timeouts()
+    if reason is not None:
+        raise CallEnded(reason) from error
+    if error is budget.refused_retry:
+        raise CallEnded("retry refused") from error
+
+
+def _warn_of_timeouts() -> None:
+    warnings.warn(
+        "no thread can be started or no file descriptor is left: max_wait is kept by socket "
+        "timeouts alone, and a response that arrives slowly may exceed it",
+        RuntimeWarning,
+        stacklevel=3,
+    )

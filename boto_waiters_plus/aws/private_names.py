@@ -1,15 +1,15 @@
-"""Every name of botocore that is not public and that we lean on, each guarded.
+"""The private names of botocore, boto3 and urllib3 that the package uses, each guarded.
 
-`tests/aws/test_private_names.py` fails by name when a botocore changes one. Why there is no
-public way:
+`tests/aws/test_private_names.py` fails by name when a release changes one. Nothing public serves
+instead:
 
 | name | used for |
 |---|---|
-| `Waiter._operation_method` | what a waiter object calls, however it was built; users replace it |
-| `NormalizedOperationMethod._client_method` | the exception of a poll, which botocore drops |
-| `SingleWaiterConfig._config` | whether somebody changed delay or max_attempts since |
-| `boto3.Session._session` | the botocore session, for its loader, of a session to enable |
-| `botocore.context` | the mark of a waiter in the user agent |
+| `Waiter._operation_method` | what a waiter object calls, however it was made; users replace it |
+| `NormalizedOperationMethod._client_method` | the exception of an attempt, which botocore drops |
+| `SingleWaiterConfig._config` | whether delay or max_attempts were changed |
+| `boto3.Session._session` | the botocore session of a boto3 session, for its loader |
+| `botocore.context` | the waiter's mark in the user agent |
 | `botocore.retries.standard` | which errors botocore itself would retry |
 
 Calls are bounded through connection classes that each client gets for itself:
