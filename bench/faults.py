@@ -54,10 +54,12 @@ from faults.scenarios import (  # noqa: E402
     run_fault,
     waiter_of,
 )
-from faults.server import BlackHole, answer  # noqa: E402
+from faults.server import BlackHole, FaultServer, answer  # noqa: E402
+from faults.unchanged import differences, namespaces  # noqa: E402
 
 import boto_waiters_plus as bwp  # noqa: E402
-from boto_waiters_plus.aws.bounded import Abandoned, bounded_call  # noqa: E402
+from boto_waiters_plus.aws.bounded_call import bounded_call  # noqa: E402
+from boto_waiters_plus.aws.call_budget import CallEnded  # noqa: E402
 from boto_waiters_plus.aws.port import ClientPort  # noqa: E402
 from boto_waiters_plus.aws.service_waiters import ServiceWaiters  # noqa: E402
 
@@ -76,6 +78,11 @@ START, END = "<!-- measured -->", "<!-- end of measured -->"
 CPU_TITLE = (
     "CPU of one poll (the call under its deadline, and its answer judged) and of the bare call:"
 )
+
+_WORDS_OF_CHANGES = {
+    True: "The modules of botocore and urllib3 are afterwards what they were.",
+    False: "MODULES OF BOTOCORE OR URLLIB3 HAVE CHANGED.",
+}
 
 Way = Callable[[Running, float], Any]
 
@@ -137,11 +144,17 @@ def ending_of(run: Callable[[], Any]) -> str:
     """How a call or a wait ended, in the words of the table of faults."""
     try:
         run()
-    except (Abandoned, bwp.WaiterTimeoutError):
+    except CallEnded as ended:
+        error = ended.__cause__
+        return ending_of_error(error) if ended.reason == "retry refused" and error else ABANDONED
+    except bwp.WaiterTimeoutError:
         return ABANDONED
     except bwp.WaiterError as error:
-        # Without an error behind it: an answer that says nothing, and the one look is used up.
-        return ANSWER if error.last_exception is None else ending_of_error(error.last_exception)
+        if error.last_exception is not None:
+            return ending_of_error(error.last_exception)
+        # The one attempt decided nothing: no acceptor matched, or a retry of the SDK was refused.
+        code = error.last_response.get("Error", {}).get("Code")
+        return code or (ANSWER if error.last_response else ABANDONED)
     except Exception as error:
         return ending_of_error(error)
     return ANSWER
@@ -176,7 +189,8 @@ def measure(fault: Fault, modes: Sequence[str], plan: Plan, certificate: Certifi
             with run_fault(fault, mode, certificate) as running:
                 overruns.append(_measure_once(fault, running, plan, cell))
             cell.lingering = max(cell.lingering, len(_own_threads()))
-        _wait_for_threads(3)
+        # A refresh of credentials lasts until its own timeouts.
+        _wait_for_threads(15 if fault.place == "credentials" else 3)
     gc.collect()
     cell.left["threads"] += len(_own_threads())
     cell.left["descriptors"] += max(0, _descriptors() - descriptors)
@@ -236,6 +250,15 @@ class Plan:
     def seconds_of(self, fault: Fault) -> float:
         is_late = fault.place == "credentials"  # by as much as its own pause, if cut off early
         return self.seconds if is_late or _only_a_deadline_ends(fault) else PATIENCE
+
+
+def _warm_up() -> None:
+    """Call once without a wait: botocore and urllib3 import and choose some things late."""
+    with FaultServer([answer(body=HEALTHY["json"])]) as server:
+        client = make_client("json", server.url)
+        for _ in range(2):
+            operation(client)()
+        client.close()
 
 
 def _only_a_deadline_ends(fault: Fault) -> bool:
@@ -491,6 +514,8 @@ def run(
     """The lines of the page, and what is not as it should be."""
     plan = Plan(WAYS[options.via], options.repeats, options.seconds)
     began = time.perf_counter()
+    _warm_up()
+    before = namespaces()
     cells: dict[str, Cell] = {}
     for fault in faults:
         own_modes = [mode for mode in modes if mode in fault.modes]
@@ -506,11 +531,12 @@ def run(
     by_mode = summary(faults, cells, modes)
     time.sleep(2)
     left = len(_own_threads())
+    changed = differences(before, namespaces())
     what = (
         f"{versions()}, {os.cpu_count()} CPUs. Through {options.via}, deadline "
         f"{options.seconds:g} s ({PATIENCE:g} s where the fault ends by itself), retry modes "
         f"{', '.join(modes)}, {options.repeats} repeats each; threads of ours two seconds after "
-        f"the last: {left}."
+        f"the last: {left}. {_WORDS_OF_CHANGES[not changed]}"
     )
     lines = [
         what,
@@ -523,7 +549,7 @@ def run(
     ]
     print("\n" + "\n".join(lines))
     print(f"\n{time.perf_counter() - began:.0f} s")
-    problems = [*unexpected(faults, cells)]
+    problems = [*unexpected(faults, cells), *(f"{each} has changed" for each in changed)]
     bounded = [cells[fault.name] for fault in faults if _only_a_deadline_ends(fault)]
     worst = max((over for cell in bounded for over in cell.all_overruns), default=0.0)
     if worst > options.limit:

@@ -8,8 +8,10 @@ from typing import Any
 
 from ..options import CancelEvent
 from ..runtime.attempt import Reply
+from .awaited_call import awaited_call
 from .bound_waiter import BoundWaiter
-from .bounded import CallEnded, awaited_call, bounded_call
+from .bounded_call import bounded_call
+from .call_budget import CallEnded
 from .errors import is_of_the_call
 
 IsReply = Callable[[Exception], bool]

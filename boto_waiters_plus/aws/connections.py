@@ -1,16 +1,9 @@
-"""What is put around botocore's connections, so that a scope reaches the socket in use.
+"""Connection classes through which a budget reaches the socket in use.
 
-Two methods and a property of the classes that botocore makes its connections of get a wrapper
-that does nothing where no scope is open. The classes themselves are changed and not
-`ConnectionCls` of their pools, for the sake of connections that are older than we are: a call
-that finds one of those idle in its pool is bounded like any other. Recorders that put their own
-class into `ConnectionCls` are left alone; what they connect themselves is bounded again.
-
-Two waits of botocore that have no socket are bounded too: the pause before a retry, and the
-adaptive retry mode's wait for its turn.
-
-All this is process-wide. Where that is not wanted, `use_per_client_connections` does the first
-part for one client.
+A client gets pool classes of its own before its first bounded call. Nothing outside the client is
+changed. The `ConnectionCls` of such a pool is derived, each time it is asked for, from what the
+pool's parent class has at that moment, so that recorders (vcrpy, for one, replaces
+`AWSHTTPConnectionPool.ConnectionCls`) work whether they start before or after that call.
 """
 
 from __future__ import annotations
@@ -18,162 +11,249 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import http.client
-import os
 import socket
-import threading
-import time
-import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
 
-import botocore.awsrequest
-import botocore.endpoint
-from botocore.exceptions import CapacityNotAvailableError
+import urllib3
 
-from .private_names import pools_of, socket_maker, token_bucket
-from .watchdog import Aside, Scope, current_scope, let_go
+from .abandonable_call import AbandonableCall
+from .call_budget import CallBudget, current_budget, untrack_socket
+from .private_names import (
+    SocketMaker,
+    asks_socket_maker,
+    http_session_of,
+    pool_classes_of,
+    refresh_check_of,
+)
 
-TOKEN_SLICE = 0.1
-"""Seconds after which a wait for the adaptive mode's turn looks whether the rate has changed."""
-
-
-LONGEST_TIMEOUT = 86_400.0
-"""Seconds; a socket's timeout has to be less than 25 days."""
+LONGEST_TIMEOUT: Final = 86_400.0
+"""Seconds; the timeout of a socket has to be less than 25 days."""
 
 
-def is_process_wide() -> bool:
-    """Whether calls of all clients are bounded by what `hook_connections` changes."""
-    return _hooks.wanted
+class ClientConnections:
+    """The connections of one client.
 
-
-def set_process_wide(wanted: bool) -> None:  # noqa: FBT001 - a switch
-    """Allow or refuse the process-wide change; refusing takes it back."""
-    _hooks.wanted = wanted
-    if not wanted:
-        unhook_connections()
-
-
-def hook_connections() -> bool:
-    """Let scopes reach the connections of every client; again: does nothing.
-
-    Returns:
-        Whether there is a connection class that it can be done to.
+    Args:
+        client: gets pool classes of its own.
     """
-    return _hooks.put()
+
+    __slots__ = ("_can_cut_off", "_found", "_refresh_needed")
+
+    def __init__(self, client: Any) -> None:
+        parents = _give_own_classes(client)
+        retries = client.meta.config.retries or {}
+        # The adaptive retry mode may wait for its turn, without a socket.
+        self._can_cut_off = bool(parents) and retries.get("mode") != "adaptive"
+        self._refresh_needed = refresh_check_of(client)
+        self._found = [(parent, _trackable_class(parent)) for parent in parents]
+
+    def can_cut_off(self) -> bool:
+        """Return whether the calls of the client can be cut off in the calling thread.
+
+        They cannot where a name that this rests on is missing, through a recorder's connections,
+        in the adaptive retry mode, and while credentials are refreshed, which another client does.
+        """
+        if self._refresh_needed is not None and self._refresh_needed():
+            return False
+        for parent, found in self._found:
+            # Looked up at every call: a recorder may have started or stopped since the last.
+            if parent.ConnectionCls is not found:
+                return self._can_cut_off and self._are_tracked()
+        return self._can_cut_off
+
+    def _are_tracked(self) -> bool:
+        return all(_trackable_class(parent) is not None for parent, _ in self._found)
 
 
-def unhook_connections() -> None:
-    """Take back what `hook_connections` did, as far as nobody else has built on it."""
-    _hooks.remove()
+# --- the classes -------------------------------------------------------------------------------
 
 
-def use_per_client_connections(client: Any) -> bool:
-    """Let scopes reach the connections of one client, and change nothing process-wide.
+class TrackedConnection(SocketMaker):
+    """A base of connection classes whose socket is held by the budget of the call."""
 
-    Idle connections of the client are closed. The pause before a retry and the adaptive mode's
-    wait are not bounded this way, other than by what the retry handler refuses.
+    def connect(self) -> None:
+        """Connect within the time left."""
+        budget = current_budget()
+        if budget is None:
+            super().connect()
+        else:
+            _connect_within(budget, self, super().connect)
 
-    Returns:
-        Whether it could be done; it rests on private names of botocore.
-    """
-    pools = pools_of(client)
-    if pools is None:
-        return False
-    with _hooks.lock:
-        wanted = {scheme: _own_pool_class(pool) for scheme, pool in pools.items()}
-        changed = {scheme: pool for scheme, pool in wanted.items() if pool is not pools[scheme]}
-        pools.update(changed)
-    if changed:
-        client.close()
-    return all(_is_reached(pool.ConnectionCls) for pool in wanted.values())
-
-
-# --- what happens on a connection ------------------------------------------------------------
-
-
-def _connect(connection: Any, connect: Callable[[], None]) -> None:
-    scope = current_scope()
-    if scope is None or scope.connecting is connection:
-        connect()
-        return
-    scope.check()
-    let_go(connection)
-    with _limited(connection, scope):
-        connect()
-    # A socket that only `connect` could see, or that TLS over TLS has put another in place of.
-    if connection.sock is not None and not scope.holds(connection):
-        scope.take(connection, connection.sock)
-
-
-def _request(connection: Any, request: Callable[..., None], *args: Any, **kwargs: Any) -> None:
-    scope = current_scope()
-    if scope is None:
-        let_go(connection)
-    else:
-        scope.check()
-        if not scope.holds(connection):
-            let_go(connection)
-            if connection.sock is not None:
-                scope.take(connection, connection.sock)
-    request(*args, **kwargs)
-
-
-@contextlib.contextmanager
-def _limited(connection: Any, scope: Scope) -> Iterator[None]:
-    """Connecting takes no longer than the scope lasts.
-
-    The timeout bounds one address and, as a total, the TLS handshake; the socket options are
-    looked at once an address. Neither does for name lookup, which therefore runs aside.
-    """
-    timeout, options = connection.timeout, getattr(connection, "socket_options", None)
-    connection.timeout = limited = _shorter(timeout, scope.left)
-    connection.socket_options = _CheckedOptions(scope, options or ())
-    scope.connecting = connection
-
-    def make(new_socket: Callable[[], socket.socket]) -> socket.socket:
-        sock = _new_socket(connection, scope, new_socket)
+    def make_socket(self, new_socket: Callable[[], socket.socket]) -> socket.socket:
+        """Make the socket, so that it can be shut during the TLS handshake too."""
+        budget = current_budget()
+        if budget is None:
+            return new_socket()
+        sock = _new_socket(self, budget, new_socket)
         try:
-            scope.take(connection, sock)
+            # TLS takes the socket away from its object.
+            budget.track_socket(self, sock, duplicate=True)
+            budget.check()
         except BaseException:
             sock.close()
             raise
         return sock
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether an idle connection can be used; urllib3 2 asks before it uses one again."""
+        untrack_socket(self)
+        return super().is_connected
+
+    def request(self, *args: Any, **kwargs: Any) -> None:
+        """Send the request, if there is time left."""
+        budget = current_budget()
+        if budget is None:
+            untrack_socket(self)
+        else:
+            budget.use(self)
+            if budget.relies_on_timeouts:
+                _limit_response(self, budget)
+        super().request(*args, **kwargs)
+
+    def close(self) -> None:
+        """Close the connection; a body that is still to be read remains bounded."""
+        budget = current_budget()
+        if budget is None or not budget.keep_while_closed(self):
+            untrack_socket(self)
+        super().close()
+
+
+class _ConnectionClass:
+    """The `ConnectionCls` of a pool class; no data descriptor, so that a pool may have its own."""
+
+    def __init__(self, parent: Any) -> None:
+        self._parent = parent
+
+    def __get__(self, pool: object, pool_class: type) -> Any:
+        return _tracked_class(self._parent.ConnectionCls)
+
+
+_tracked: Final[dict[Any, Any]] = {}
+"""Our connection class by the one it is derived from."""
+
+_pools: Final[dict[Any, Any]] = {}
+"""Our pool class by the one it is derived from."""
+
+
+def _tracked_class(found: Any) -> Any:
+    """Return a tracked subclass of a connection class, but a recorder's class as it is."""
+    if found not in _tracked:
+        if _is_tracked(found) or not _has_own_socket(found):
+            return found
+        _tracked.setdefault(found, type(found.__name__, (TrackedConnection, found), {}))
+    return _tracked[found]
+
+
+def _trackable_class(parent: Any) -> Any:
+    """Return the connection class of a pool class; None for one that cannot be tracked."""
+    found = parent.ConnectionCls
+    return found if _is_tracked(_tracked_class(found)) else None
+
+
+def _is_tracked(connection_class: Any) -> bool:
+    return isinstance(connection_class, type) and issubclass(connection_class, TrackedConnection)
+
+
+def _has_own_socket(found: Any) -> bool:
+    """Return whether a connection class is urllib3's, or one like it, and no recorder's."""
+    if not isinstance(found, type) or not issubclass(found, http.client.HTTPConnection):
+        return False
+    return not any(hasattr(base.__dict__.get("sock"), "__get__") for base in found.__mro__)
+
+
+def _own_pool_class(parent: Any) -> Any:
+    if parent not in _pools:
+        members = {"ConnectionCls": _ConnectionClass(parent)}
+        _pools.setdefault(parent, type(parent.__name__, (parent,), members))
+    return _pools[parent]
+
+
+def _give_own_classes(client: Any) -> tuple[Any, ...]:
+    """Give the client pool classes of its own; return their parents, or nothing."""
+    session = http_session_of(client)
+    pools = pool_classes_of(session)
+    if pools is None or not _can_drop_pools():
+        return ()
+    owned = {pool: parent for parent, pool in _pools.items()}
+    parents = {scheme: owned.get(pool, pool) for scheme, pool in pools.items()}
+    if not all(hasattr(parent, "ConnectionCls") for parent in parents.values()):
+        return ()
+    pools.update({scheme: _own_pool_class(parent) for scheme, parent in parents.items()})
+    # Drops the pools that have connections of the old classes. Calls of other threads keep theirs
+    # until they are over.
+    session.close()
+    return tuple(parents.values())
+
+
+def _can_drop_pools() -> bool:
+    """Return whether pools can be dropped while calls use them: from urllib3 1.26.16 on."""
+    return urllib3.PoolManager(num_pools=1).pools.dispose_func is None
+
+
+# --- connecting --------------------------------------------------------------------------------
+
+
+def _connect_within(budget: CallBudget, connection: Any, connect: Callable[[], None]) -> None:
+    """Connect in no more than the time left.
+
+    The timeout bounds each address and, as a total, the TLS handshake; the socket options are read
+    once for each address. Neither bounds a name lookup, which therefore runs in a thread.
+    """
+    budget.check()
+    untrack_socket(connection)
+    timeout, options = connection.timeout, getattr(connection, "socket_options", None)
+    connection.timeout = limited = _shorter(timeout, budget.left)
+    connection.socket_options = _CheckedOptions(budget, options or ())
     try:
-        with socket_maker(connection, make) as is_made_by_us:
-            if not is_made_by_us and not _is_address(connection.host):
-                _look_up(connection, scope)
-            yield
+        if not asks_socket_maker(connection) and not _is_address(connection.host):
+            _look_up(connection, budget)
+        connect()
     finally:
-        scope.connecting = None
         connection.socket_options = options
         if connection.timeout is limited:
             connection.timeout = timeout
+    budget.use(connection)
+
+
+def _limit_response(connection: Any, budget: CallBudget) -> None:
+    """Let the next response arrive in the time left, each part of it, or time out."""
+
+    def limited(*args: Any, **kwargs: Any) -> Any:
+        connection.__dict__.pop("getresponse", None)
+        if connection.sock is not None and not budget.ended:
+            connection.timeout = _shorter(connection.timeout, budget.left)
+            # urllib3 before 2 has set the timeout of the socket already.
+            connection.sock.settimeout(connection.timeout)
+        return connection.getresponse(*args, **kwargs)
+
+    connection.getresponse = limited
 
 
 def _new_socket(
-    connection: Any, scope: Scope, new_socket: Callable[[], socket.socket]
+    connection: TrackedConnection, budget: CallBudget, new_socket: Callable[[], socket.socket]
 ) -> socket.socket:
-    # Where only the deadline bounds it, and there is one address, its timeout is enough.
-    if _is_address(connection.host) and not scope.cancel_events:
+    # The timeout is enough for one address, unless somebody may cancel.
+    if _is_address(connection.host) and not budget.cancel_events:
         return new_socket()
     context = contextvars.copy_context()
-    return Aside(
-        lambda: context.run(new_socket), scope, discard=lambda sock: sock.close(), name="connect"
+    return AbandonableCall(
+        lambda: context.run(new_socket), budget, discard=lambda sock: sock.close(), name="connect"
     ).result()
 
 
-def _look_up(connection: Any, scope: Scope) -> None:
-    """Wait for an answer of the resolver; the connection then asks it again."""
-    Aside(
+def _look_up(connection: TrackedConnection, budget: CallBudget) -> None:
+    """Wait for the resolver's answer; the connection then asks again."""
+    AbandonableCall(
         lambda: socket.getaddrinfo(connection.host, connection.port, 0, socket.SOCK_STREAM),
-        scope,
+        budget,
         name="lookup",
     ).result()
 
 
 def _shorter(timeout: Any, left: float) -> float:
-    """The shorter of the two; what is no number is one of the ways to say none, or the default."""
+    """Return the shorter time; a timeout that is no number means none, or the default."""
     bounds = [max(left, 0.001), LONGEST_TIMEOUT]
     if timeout is not None and not isinstance(timeout, (int, float)):
         timeout = socket.getdefaulttimeout()
@@ -190,194 +270,17 @@ def _is_address(host: str) -> bool:
 
 
 class _CheckedOptions:
-    """Socket options that cannot be had any more once the call is over.
+    """Socket options that cannot be read once the call is over.
 
-    What they raise is an OSError, as if connecting to the address had failed: of any other,
-    urllib3 leaves the socket open behind it.
+    Reading them then raises an OSError, as if connecting to the address had failed: after any
+    other error urllib3 leaves the socket open.
     """
 
-    def __init__(self, scope: Scope, options: Sequence[Any]) -> None:
-        self._scope = scope
+    def __init__(self, budget: CallBudget, options: Sequence[Any]) -> None:
+        self._budget = budget
         self._options = options
 
     def __iter__(self) -> Iterator[Any]:
-        if self._scope.ended or self._scope.verdict is not None:
+        if self._budget.ended or self._budget.verdict is not None:
             raise TimeoutError("no time left for this address")
         return iter(self._options)
-
-
-# --- where it is put -------------------------------------------------------------------------
-
-_NAMES = ("connect", "request", "is_connected")
-
-
-def _wrapper(cls: Any, name: str) -> Any:
-    """What is put in the place of a connection class's method or property."""
-    own = cls.__dict__.get(name)
-
-    def original(connection: Any) -> Any:
-        """What it would be on an instance without us: the class's own, or else an inherited."""
-        if own is None:
-            return getattr(super(cls, connection), name)
-        return own.__get__(connection, cls)
-
-    def connect(self: Any) -> None:
-        _connect(self, original(self))
-
-    def request(self: Any, *args: Any, **kwargs: Any) -> None:
-        _request(self, original(self), *args, **kwargs)
-
-    def is_connected(self: Any) -> Any:
-        # Asked by urllib3 2 before it uses an idle connection again.
-        scope = current_scope()
-        if scope is None or not scope.holds(self):
-            let_go(self)
-        return original(self)
-
-    return {"connect": connect, "request": request, "is_connected": property(is_connected)}[name]
-
-
-def _names(cls: Any) -> list[str]:
-    return [name for name in _NAMES if hasattr(cls, name)]
-
-
-def _is_reached(cls: Any) -> bool:
-    return isinstance(cls, type) and any("_boto_waiters_plus" in c.__dict__ for c in cls.__mro__)
-
-
-def _own_pool_class(pool: Any) -> Any:
-    """A pool class with connections that scopes reach; the same one, if it has them already."""
-    cls: Any = getattr(pool, "ConnectionCls", None)
-    if "_boto_waiters_plus" in pool.__dict__ or not _is_plain(cls):
-        return pool
-    connection_cls = type(cls.__name__, (cls,), {"_boto_waiters_plus": True})
-    for name in _names(connection_cls):
-        setattr(connection_cls, name, _wrapper(connection_cls, name))
-    return type(
-        pool.__name__, (pool,), {"ConnectionCls": connection_cls, "_boto_waiters_plus": True}
-    )
-
-
-def _is_plain(cls: Any) -> bool:
-    """Whether it is a connection with a socket of its own, and no recorder's."""
-    if not isinstance(cls, type) or not issubclass(cls, http.client.HTTPConnection):
-        return False
-    return not any(hasattr(base.__dict__.get("sock"), "__get__") for base in cls.__mro__)
-
-
-class _EndpointTime(types.ModuleType):
-    """`time` for `botocore.endpoint`: its pauses before a retry end with the scope."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(time, name)
-
-    def sleep(self, seconds: float) -> None:
-        scope = current_scope()
-        # Who has put another sleep in place wants it called.
-        if scope is None or not isinstance(time.sleep, types.BuiltinFunctionType):
-            time.sleep(seconds)
-        else:
-            scope.sleep(seconds)
-
-
-class _Hooks:
-    """What is changed process-wide, and what was there before."""
-
-    def __init__(self) -> None:
-        self.wanted = True
-        self.new_lock()
-        self._put: list[tuple[Any, str, Any, Any]] = []
-        self._namespaces: list[tuple[Mapping[str, Any], str, Any]] = []
-        self._ours: dict[tuple[Any, str], Any] = {}
-        self._time = _EndpointTime("time")
-        self._classes = [
-            cls
-            for name in ("AWSHTTPConnection", "AWSHTTPSConnection")
-            if _is_plain(cls := getattr(botocore.awsrequest, name, None))
-        ]
-
-    def new_lock(self) -> None:
-        """Of a child after a fork too: nobody is left there to release one that was held."""
-        self.lock = threading.RLock()
-
-    def put(self) -> bool:
-        if not self.wanted or not self._classes:
-            return False
-        if not self._is_in_place():
-            with self.lock:
-                self.remove()
-                self._put_all()
-                self._namespaces = [(vars(o), name, ours) for o, name, ours, _ in self._put]
-        return True
-
-    def remove(self) -> None:
-        with self.lock:
-            for owner, name, ours, before in self._put:
-                if owner.__dict__.get(name) is not ours:
-                    continue
-                if before is None:
-                    delattr(owner, name)
-                else:
-                    setattr(owner, name, before)
-            self._put, self._namespaces = [], []
-            for (cls, name), ours in self._ours.items():
-                if cls.__dict__.get(name) is ours:
-                    delattr(cls, name)
-            if getattr(botocore.endpoint, "time", None) is self._time:
-                botocore.endpoint.time = time  # type: ignore[attr-defined]  # its import
-
-    def _is_in_place(self) -> bool:
-        # Asked before every call of a wait: no generator, and no look-up of `__dict__`.
-        put = self._namespaces
-        for namespace, name, ours in put:
-            if namespace.get(name) is not ours:
-                return False
-        return bool(put)
-
-    def _put_all(self) -> None:
-        for cls in self._classes:
-            for name in _names(cls):
-                before = cls.__dict__.get(name)
-                ours = self._ours.get((cls, name))
-                if ours is None or before not in (None, ours):
-                    ours = _wrapper(cls, name)
-                if before is None:
-                    # Kept: a mock that was opened before and closed after puts it back unasked.
-                    self._ours[cls, name] = ours
-                setattr(cls, name, ours)
-                self._put.append((cls, name, ours, None if before is ours else before))
-        if getattr(botocore.endpoint, "time", None) is time:
-            botocore.endpoint.time = self._time  # type: ignore[attr-defined]  # its import
-            self._put.append((botocore.endpoint, "time", self._time, time))
-        bucket = token_bucket()
-        if bucket is not None:
-            acquire = bucket.acquire
-            bucket.acquire = ours = _bounded_acquire(acquire)
-            self._put.append((bucket, "acquire", ours, acquire))
-
-
-def _bounded_acquire(acquire: Callable[..., Any]) -> Callable[..., Any]:
-    def bounded_acquire(self: Any, amount: float = 1, block: bool = True) -> Any:  # noqa: FBT001, FBT002 - as it is
-        scope = current_scope()
-        if scope is None or not block:
-            return acquire(self, amount, block)
-        while not _acquired(acquire, self, amount):
-            missing = (amount - self.available_capacity) / self.max_rate
-            scope.sleep(min(max(missing, 0.001), TOKEN_SLICE))
-        return True
-
-    return bounded_acquire
-
-
-def _acquired(acquire: Callable[..., Any], bucket: Any, amount: float) -> bool:
-    try:
-        acquire(bucket, amount, block=False)
-    except CapacityNotAvailableError:
-        return False
-    return True
-
-
-_hooks = _Hooks()
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_hooks.new_lock)

@@ -1,30 +1,31 @@
-"""Every name of botocore that is not public and that we lean on, each guarded.
+"""The private names of botocore, boto3 and urllib3 that the package uses, each guarded.
 
-`tests/aws/test_private_names.py` fails by name when a botocore changes one. Why there is no
-public way:
+`tests/aws/test_private_names.py` fails by name when a release changes one. Nothing public serves
+instead:
 
 | name | used for |
 |---|---|
-| `Waiter._operation_method` | what a waiter object calls, however it was built; users replace it |
-| `NormalizedOperationMethod._client_method` | the exception of a poll, which botocore drops |
-| `SingleWaiterConfig._config` | whether somebody changed delay or max_attempts since |
+| `Waiter._operation_method` | what a waiter object calls, however it was made; users replace it |
+| `NormalizedOperationMethod._client_method` | the exception of an attempt, which botocore drops |
+| `SingleWaiterConfig._config` | whether delay or max_attempts were changed |
 | `client._get_waiter_config` | whether a waiter's model is botocore's own data |
-| `boto3.Session._session` | the botocore session, for its loader, of a session to enable |
-| `botocore.context` | the mark of a waiter in the user agent |
+| `boto3.Session._session` | the botocore session of a boto3 session, for its loader |
+| `botocore.context` | the waiter's mark in the user agent |
 | `botocore.retries.standard` | which errors botocore itself would retry |
 
-Bounded calls rest on `botocore.awsrequest.AWSHTTP(S)Connection` and their `connect` and `request`,
-which are public. These make them more exact, and may be missing:
+Calls are bounded through connection classes that each client gets for itself:
 
 | name | used for; without it |
 |---|---|
+| `client._endpoint`, `URLLib3Session._pool_classes_by_scheme` | the client's connection classes; \
+calls are made in threads that are abandoned at the deadline |
+| `client._request_signer._credentials` | whether a call would refresh the credentials first, \
+which takes as long as it takes; such a call may end late |
 | urllib3's `HTTPConnection._new_conn` | the socket before TLS; a handshake may end late |
-| `ExponentialBackoff._DEFAULT_BACKOFF_CONFIG` | the longest pause before a retry; fewer retries |
-| `ExponentialBackoff._SERVICE_BACKOFF_CONFIG` | the same |
-| `botocore.endpoint.time` | ending the pause before a retry; it ends by itself |
-| `botocore.retries.bucket.TokenBucket` | ending the adaptive mode's wait; it ends by itself |
-| `client._endpoint`, `Endpoint.http_session` | bounding one client alone; no such option |
-| `URLLib3Session._pool_classes_by_scheme` | the same |
+| `ExponentialBackoff._DEFAULT_BACKOFF_CONFIG`, `._SERVICE_BACKOFF_CONFIG` | the longest delay \
+before a retry of the SDK; one second is assumed, and fewer retries fit |
+| `botocore.retries.standard._SERVICE_MAX_ATTEMPTS` | whether the SDK retries at all; an error at \
+the end of the time that it would not retry is taken for one that it would |
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import botocore.session
 import botocore.waiter
@@ -45,14 +46,15 @@ except ImportError:  # botocore before 1.38 has no such marks at all
     register_feature_id = None  # type: ignore[assignment]  # the same
 
 try:
-    from botocore.retries import bucket
-except ImportError:  # a botocore to come
-    bucket = None  # type: ignore[assignment]  # asked before it is used
-
-try:
     from botocore.retries import standard as retries
 except ImportError:  # a botocore to come: nothing counts as transient then
     retries = None  # type: ignore[assignment]  # asked before it is used
+
+
+if TYPE_CHECKING:
+    from urllib3.connection import HTTPConnection as _Connection
+else:
+    _Connection = object
 
 
 @contextlib.contextmanager
@@ -142,37 +144,42 @@ def non_throttling_scale(service: str) -> float:
     return float(scales.get("non_throttling_base_scale", 1))
 
 
-def token_bucket() -> Any:
-    """The class whose `acquire` waits for the adaptive retry mode's turn; None: there is none."""
-    return getattr(bucket, "TokenBucket", None)
+def default_attempts(service: str) -> int | None:
+    """Return how many attempts the standard retry mode makes by default; None: not known."""
+    services: Mapping[str, int] = getattr(retries, "_SERVICE_MAX_ATTEMPTS", {})
+    return services.get(service, getattr(retries, "DEFAULT_MAX_ATTEMPTS", None))
 
 
-@contextlib.contextmanager
-def socket_maker(
-    connection: Any, make: Callable[[Callable[[], socket.socket]], socket.socket]
-) -> Iterator[bool]:
-    """Let `make` make the socket of a connection, given the function that would have made it.
+class SocketMaker(_Connection):
+    """A base of connection classes that lets a subclass make the socket."""
 
-    Yields:
-        Whether it will be asked.
-    """
-    new_socket = getattr(connection, "_new_conn", None)
-    if new_socket is None:
-        yield False
-        return
-    before = connection.__dict__.get("_new_conn")
-    connection._new_conn = lambda: make(new_socket)  # noqa: SLF001 - see the table above
-    try:
-        yield True
-    finally:
-        if before is None:
-            del connection._new_conn  # noqa: SLF001 - see the table above
-        else:
-            connection._new_conn = before  # noqa: SLF001 - see the table above
+    def make_socket(self, new_socket: Callable[[], socket.socket]) -> socket.socket:
+        """Return the connected socket, before TLS."""
+        return new_socket()
+
+    def _new_conn(self) -> socket.socket:
+        new_socket: Callable[[], socket.socket] = super()._new_conn
+        return self.make_socket(new_socket)
 
 
-def pools_of(client: Any) -> dict[str, Any] | None:
-    """The pool classes that a client makes its connections by, by scheme, to be changed."""
-    session = getattr(getattr(client, "_endpoint", None), "http_session", None)
+def asks_socket_maker(connection: SocketMaker) -> bool:
+    """Return whether the connection makes its socket by `make_socket`."""
+    return hasattr(super(SocketMaker, connection), "_new_conn")
+
+
+def http_session_of(client: Any) -> Any:
+    """Return the HTTP session of a client, or None."""
+    return getattr(getattr(client, "_endpoint", None), "http_session", None)
+
+
+def pool_classes_of(session: Any) -> dict[str, Any] | None:
+    """Return the dict, by scheme, of the pool classes of an HTTP session, to be changed."""
     pools = getattr(session, "_pool_classes_by_scheme", None)
     return pools if isinstance(pools, dict) and pools else None
+
+
+def refresh_check_of(client: Any) -> Callable[[], bool] | None:
+    """Return what tells whether the credentials of a client need a refresh; None: they never do."""
+    credentials = getattr(getattr(client, "_request_signer", None), "_credentials", None)
+    check: Callable[[], bool] | None = getattr(credentials, "refresh_needed", None)
+    return check

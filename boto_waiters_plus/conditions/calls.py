@@ -6,7 +6,9 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from ..aws.bounded import CallEnded, awaited_call, bounded_call
+from ..aws.awaited_call import awaited_call
+from ..aws.bounded_call import bounded_call
+from ..aws.call_budget import CallEnded
 from ..options import WaitOptions
 from ..runtime.attempt import Reply
 

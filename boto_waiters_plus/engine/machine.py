@@ -119,7 +119,7 @@ class Raised:
 
 
 @dataclass(frozen=True, slots=True)
-class CallExpired:
+class CallTimedOut:
     """The call was cut off at the end of its time."""
 
 
@@ -137,7 +137,7 @@ class Cancelled:
     uncalled: bool = False
 
 
-Event = Begin | Responded | Raised | CallExpired | Woken | Cancelled
+Event = Begin | Responded | Raised | CallTimedOut | Woken | Cancelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +335,7 @@ class Machine:
             case Phase.POLLING, (Responded() | Raised()):
                 state.slowest = max(state.slowest, passed)
                 decision = self._judge(event, random)
-            case Phase.POLLING, CallExpired():
+            case Phase.POLLING, CallTimedOut():
                 decision = TimedOut()
             case phase, _:
                 raise MachineMisuseError(f"{event} while {phase.value}")

@@ -208,6 +208,10 @@ class _Either:
         self._first = first
         self._second = second
 
+    @property
+    def parts(self) -> tuple[CancelEvent, ...]:
+        return *separate(self._first), *separate(self._second)
+
     def is_set(self) -> bool:
         return self._first.is_set() or self._second.is_set()
 
@@ -222,6 +226,11 @@ class _Either:
 def either(first: CancelEvent, second: CancelEvent | None) -> CancelEvent:
     """Return an event that is set when one of two is; the second may be None."""
     return first if second is None else _Either(first, second)
+
+
+def separate(event: CancelEvent) -> tuple[CancelEvent, ...]:
+    """Return the events that `either` made one of, or the event itself."""
+    return event.parts if isinstance(event, _Either) else (event,)
 
 
 def unsubscribe(subscription: WakeSignal) -> None:

@@ -1,7 +1,7 @@
-"""What the package keeps once per process: locks that survive a fork, and what a child renews.
+"""State that exists once per process: locks, threads, and what a forked child renews.
 
-A child of a fork has one thread. Locks that another thread held stay locked there for ever, and
-threads are gone; everything here is renewed in the child before any other code runs in it.
+A child of a fork has one thread. Locks that other threads held stay locked there forever, and the
+threads themselves are gone, so everything here is renewed in the child before other code runs.
 """
 
 from __future__ import annotations
@@ -20,11 +20,25 @@ def after_fork(renew: Callable[[], None]) -> None:
     _renewals.append(renew)
 
 
+def start_thread(run: Callable[[], None], name: str) -> threading.Thread | None:
+    """Start a daemon thread, or return None if no thread can be started.
+
+    Threads cannot be started during interpreter shutdown (Python 3.12 and later), nor when the
+    system has no more to give.
+    """
+    thread = threading.Thread(target=run, name=f"boto_waiters_plus {name}", daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:
+        return None
+    return thread
+
+
 class ProcessLock:
     """A re-entrant lock that is free in a child of a fork, whoever held it in the parent.
 
-    Re-entrant because a signal handler or a finalizer may start a wait of its own in the thread
-    that holds it.
+    It is re-entrant because a signal handler or a finalizer may start a wait in the thread that
+    holds it.
     """
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from ..engine.backoff import Random
 from ..engine.machine import (
     AttemptsUsedUp,
     Begin,
-    CallExpired,
+    CallTimedOut,
     Cancelled,
     Decision,
     Ending,
@@ -151,7 +151,7 @@ class WaitRun:
     def replied(self, reply: Reply) -> Decision:
         """Return the decision after the call that `Poll` asked for."""
         if reply.ended == "deadline":
-            return self._step(CallExpired())
+            return self._step(CallTimedOut())
         if reply.ended == "cancelled":
             return self._step(Cancelled())
         return self.attempted(self.judge.judge(reply))

@@ -8,7 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ..arguments import flag
-from ..aws.bounded import CallEnded, bounded_call
+from ..aws.bounded_call import bounded_call
+from ..aws.call_budget import CallEnded
 from ..aws.client_kind import is_async
 from ..options import CancelEvent
 from .events import Match, event_of

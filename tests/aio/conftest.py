@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.aws import connections
 
 FOLDER = str(Path(__file__).absolute().parents[1])
 if FOLDER not in sys.path:
@@ -19,17 +18,16 @@ def _stock():
     bwp.uninstall()
     yield
     bwp.uninstall()
-    # The first bounded call put them there, installed or not.
-    connections.unhook_connections()
 
 
 @pytest.fixture(autouse=True)
 def _nobody_left():
     yield
-    # The watchdog serves all waits, and ends by itself when it has been idle for a second.
+    # The watchdog and the cancel listeners serve all waits, and end after a second of idling.
     left = [
         thread.name
         for thread in threading.enumerate()
-        if thread.name.startswith("boto_waiters_plus") and "watchdog" not in thread.name
+        if thread.name.startswith("boto_waiters_plus")
+        and not thread.name.endswith(("watchdog", "cancel listener"))
     ]
     assert left == []

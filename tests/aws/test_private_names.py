@@ -6,20 +6,22 @@ Each test is named for one of them, so that a release that changes it is told by
 import importlib
 import inspect
 import time
+from unittest import mock
 
 import boto3
-import botocore.endpoint
+import botocore.awsrequest
 import botocore.session
 import botocore.waiter
 import pytest
+from botocore.credentials import RefreshableCredentials
 from botocore.exceptions import ClientError, ReadTimeoutError
 from botocore.waiter import NormalizedOperationMethod, SingleWaiterConfig, Waiter
 from urllib3.connection import HTTPConnection
 
 from boto_waiters_plus.aws import private_names
-from boto_waiters_plus.aws.connections import unhook_connections
 
 VERSION = tuple(int(part) for part in botocore.__version__.split(".")[:2])
+KEYS = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
 CONFIG = {"operation": "HeadBucket", "delay": 5, "maxAttempts": 20, "acceptors": []}
 
 
@@ -146,18 +148,42 @@ def test_exponential_backoff_config():
     assert 0 < private_names.non_throttling_scale("s3") <= 1
 
 
-def test_time_of_the_endpoint_module():
-    # A bounded call of an earlier test may have left its stand-in there.
-    unhook_connections()
-    assert botocore.endpoint.time is time
+def test_default_attempts():
+    assert private_names.retries.DEFAULT_MAX_ATTEMPTS == private_names.default_attempts("s3") == 3
+    assert private_names.default_attempts("dynamodb") >= 3
+    assert VERSION < (1, 44) or private_names.retries._SERVICE_MAX_ATTEMPTS["dynamodb"] == 4
 
 
-def test_token_bucket():
-    assert inspect.isfunction(private_names.token_bucket().acquire)
+def test_refresh_check():
+    client = boto3.client("s3", region_name="us-east-1", **KEYS)
+    assert private_names.refresh_check_of(client) is None
+    credentials = client._request_signer._credentials = mock.Mock()
+    assert private_names.refresh_check_of(client) is credentials.refresh_needed
+    assert inspect.isfunction(RefreshableCredentials.refresh_needed)
+    assert private_names.refresh_check_of(object()) is None
+
+
+def test_socket_maker_of_botocores_connections():
+    made = []
+
+    class Connection(private_names.SocketMaker, botocore.awsrequest.AWSHTTPSConnection):
+        def make_socket(self, new_socket):
+            made.append(new_socket)
+            raise ConnectionResetError
+
+    connection = Connection("127.0.0.1", port=9)
+    assert private_names.asks_socket_maker(connection)
+    with pytest.raises(ConnectionResetError):
+        connection.connect()
+    assert len(made) == 1
+    assert not private_names.asks_socket_maker(private_names.SocketMaker())
 
 
 def test_pool_classes_of_one_client():
-    pools = private_names.pools_of(boto3.client("s3"))
+    session = private_names.http_session_of(boto3.client("s3", region_name="us-east-1", **KEYS))
+    pools = private_names.pool_classes_of(session)
     assert set(pools) == {"http", "https"}
     assert all(inspect.isclass(pool) and hasattr(pool, "ConnectionCls") for pool in pools.values())
-    assert private_names.pools_of(object()) is None
+    assert session._manager.pool_classes_by_scheme is pools
+    assert private_names.http_session_of(object()) is None
+    assert private_names.pool_classes_of(None) is None

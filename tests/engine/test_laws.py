@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from boto_waiters_plus.engine.machine import (
     AttemptsUsedUp,
     Begin,
-    CallExpired,
+    CallTimedOut,
     Facts,
     Failed,
     LastAttempt,
@@ -67,9 +67,9 @@ def hard_bound(policy):
 @st.composite
 def answers(draw, count):
     """An attempt and its seconds: which acceptor matches and what else is known, or it expires."""
-    kind = draw(st.sampled_from([Responded, Responded, Raised, CallExpired]))
-    if kind is CallExpired:
-        return CallExpired(), 0
+    kind = draw(st.sampled_from([Responded, Responded, Raised, CallTimedOut]))
+    if kind is CallTimedOut:
+        return CallTimedOut(), 0
     facts = Facts(
         acceptor=draw(st.none() | st.integers(0, count - 1)),
         retryable=draw(st.booleans()),

@@ -9,7 +9,7 @@ import pytest
 from boto_waiters_plus.engine.machine import (
     AttemptsUsedUp,
     Begin,
-    CallExpired,
+    CallTimedOut,
     Cancelled,
     Facts,
     Failed,
@@ -35,7 +35,7 @@ SIMPLE_EVENTS = {
     "begin": Begin(),
     "woken": Woken(),
     "early": Woken(early=True),
-    "expired": CallExpired(),
+    "expired": CallTimedOut(),
     "cancelled": Cancelled(),
 }
 
@@ -167,7 +167,7 @@ def test_machine_reproduces_the_published_table():
     ("events", "wrong"),
     [
         ([], Woken()),
-        ([], CallExpired()),
+        ([], CallTimedOut()),
         ([], Responded(Facts(acceptor=0))),
         ([Begin()], Woken()),
         ([Begin(), Responded(Facts(acceptor=None))], Responded(Facts(acceptor=0))),

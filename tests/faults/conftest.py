@@ -16,12 +16,3 @@ def certificate(tmp_path_factory):
     from faults.scenarios import Certificate  # noqa: PLC0415 - the path comes first
 
     return Certificate(tmp_path_factory.mktemp("certificate"))
-
-
-@pytest.fixture(autouse=True)
-def _as_before():
-    from boto_waiters_plus.aws import connections  # noqa: PLC0415 - as above
-
-    yield
-    connections.set_process_wide(True)
-    connections.unhook_connections()

@@ -133,8 +133,6 @@ FAULTS: Sequence[Fault] = (
     Fault(
         name="refresh of credentials hangs",
         place="credentials",
-        endings=frozenset({ABANDONED, "CredentialRetrievalError"}),
-        note="up to a second late: botocore pauses before it asks for credentials again",
     ),
     Fault(
         name="reset, then hang",
@@ -294,6 +292,19 @@ FAULTS: Sequence[Fault] = (
 )
 
 
+CONNECTING = frozenset({
+    "hang before headers", "TLS hello unanswered", "TLS handshake drips", "TLS, body drips",
+    "connect is black-holed", "TLS to a plain server", "certificate is not trusted", "refused",
+    "refused, then up", "healthy", "TLS, healthy",
+})  # fmt: skip
+"""Faults that are run with a host name as well as with an address."""
+
+
+def hosts_of(fault: Fault) -> Sequence[str | None]:
+    """Return the hosts to run a fault with; None: the address."""
+    return (None, "localhost") if fault.name in CONNECTING else (None,)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Running:
     """A fault that is set up."""
@@ -305,7 +316,7 @@ class Running:
 
 
 class Certificate:
-    """A self-signed certificate of 127.0.0.1, for one run.
+    """A self-signed certificate of 127.0.0.1 and localhost, for one run.
 
     Args:
         folder: where its files go.
@@ -329,7 +340,12 @@ class Certificate:
             .not_valid_before(now - dt.timedelta(days=1))
             .not_valid_after(now + dt.timedelta(days=1))
             .add_extension(
-                x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]),
+                x509.SubjectAlternativeName(
+                    [
+                        x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
+                        x509.DNSName("localhost"),
+                    ]
+                ),
                 critical=False,
             )
             .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
@@ -351,7 +367,12 @@ class Certificate:
 
 @contextlib.contextmanager
 def run_fault(
-    fault: Fault, mode: str, certificate: Certificate | None = None, **config: Any
+    fault: Fault,
+    mode: str,
+    certificate: Certificate | None = None,
+    *,
+    host: str | None = None,
+    **config: Any,
 ) -> Iterator[Running]:
     """Set a fault up.
 
@@ -359,6 +380,7 @@ def run_fault(
         fault: of `FAULTS`.
         mode: the retry mode of the client.
         certificate: for those over TLS.
+        host: the name that the client calls the server by, instead of its address.
         config: more for the client's `Config`.
     """
     with contextlib.ExitStack() as stack:
@@ -369,9 +391,8 @@ def run_fault(
         is_tls = fault.tls or fault.handshake is not None
         is_trusted = is_tls and fault.place != "untrusted"
         with_certificate = certificate.path if is_trusted and certificate else None
-        client = make_client(
-            fault.protocol, place.url, mode, with_certificate, **config, **place.config
-        )
+        url = place.url if host is None else place.url.replace("127.0.0.1", host)
+        client = make_client(fault.protocol, url, mode, with_certificate, **config, **place.config)
         stack.callback(client.close)
         call = operation(client)
         if place.before_retry is not None:

@@ -29,8 +29,8 @@ def join_own_threads():
             thread.join(30)
 
 
-def drop_what_cpython_leaves_open():
-    """CPython before 3.11 does not close the proxy's answer when reading it fails."""
+def drop_what_others_leave_open():
+    """Collect the sockets that CPython before 3.11 (a proxy's) and vcrpy do not close."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()

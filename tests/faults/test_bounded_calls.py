@@ -7,6 +7,7 @@ import contextlib
 import socket
 import threading
 import time
+from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -15,10 +16,10 @@ from faults.scenarios import (
     ABANDONED,
     ANSWER,
     FAULTS,
-    HEALTHY,
     MODES,
     TABLE,
     error,
+    hosts_of,
     make_client,
     operation,
     retry_quota,
@@ -38,13 +39,14 @@ from faults.support import (
     GENEROUS,
     Alarms,
     aside,
-    drop_what_cpython_leaves_open,
+    drop_what_others_leave_open,
     own_threads,
     skip_without_black_holes,
 )
 
-from boto_waiters_plus.aws import bounded, connections
-from boto_waiters_plus.aws.bounded import Abandoned, CancelledInFlight, bounded_call
+from boto_waiters_plus.aws import connections, late_retries
+from boto_waiters_plus.aws.bounded_call import bounded_call
+from boto_waiters_plus.aws.call_budget import CallEnded
 
 SECONDS = 0.5
 SHORT = 0.3
@@ -62,8 +64,9 @@ IN_ALL_MODES = {
     "healthy",
 }
 CASES = [
-    pytest.param(fault, mode, id=f"{fault.name}-{mode}")
+    pytest.param(fault, mode, host, id="-".join(filter(None, [fault.name, mode, host])))
     for fault in FAULTS
+    for host in hosts_of(fault)
     for mode in fault.modes
     if mode == fault.modes[-2 if len(fault.modes) > 1 else 0] or fault.name in IN_ALL_MODES
 ]
@@ -72,20 +75,26 @@ CASES = [
 def ending_of(call, **options):
     try:
         bounded_call(call, **options)
-    except Abandoned:
-        return ABANDONED
-    except ClientError as raised:
-        return raised.response["Error"]["Code"]
+    except CallEnded as ended:
+        if ended.reason == "retry refused":
+            return ending_of_error(ended.__cause__)
+        return ABANDONED if ended.reason == "deadline" else ended.reason
     except Exception as raised:
-        return type(raised).__name__
+        return ending_of_error(raised)
     return ANSWER
 
 
-@pytest.mark.parametrize(("fault", "mode"), CASES)
-def test_a_bounded_call_ends_as_the_table_says_and_in_time(fault, mode, certificate):
+def ending_of_error(error):
+    if isinstance(error, ClientError):
+        return error.response["Error"]["Code"]
+    return type(error).__name__
+
+
+@pytest.mark.parametrize(("fault", "mode", "host"), CASES)
+def test_a_bounded_call_ends_as_the_table_says(fault, mode, host, certificate):
     if "black hole" in fault.place:
         skip_without_black_holes()
-    with run_fault(fault, mode, certificate) as running:
+    with run_fault(fault, mode, certificate, host=host) as running:
         seconds = SHORT if fault.endings == {ABANDONED} else SECONDS
         began = time.perf_counter()
         ending = ending_of(running.call, client=running.client, seconds=seconds)
@@ -94,7 +103,7 @@ def test_a_bounded_call_ends_as_the_table_says_and_in_time(fault, mode, certific
         if ending == ABANDONED and fault.place == "server":
             assert running.server.wait_until_closed(5)
     if fault.place == "proxy":
-        drop_what_cpython_leaves_open()
+        drop_what_others_leave_open()
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -126,15 +135,16 @@ def test_a_refused_retry_gives_the_error_botocore_would_have_given(mode):
     with (
         FaultServer([error("json", 400, code)]) as server,
         # So that the first pause may last a second in every mode, and does not fit.
-        mock.patch.object(bounded, "LEGACY_DYNAMODB_SCALE", 1.0),
+        mock.patch.object(late_retries, "LEGACY_DYNAMODB_SCALE", 1.0),
     ):
         client = make_client("json", server.url, mode)
-        with pytest.raises(ClientError) as caught:
+        with pytest.raises(CallEnded, match="retry refused") as caught:
             bounded_call(operation(client), client=client, seconds=0.95)
-        assert type(caught.value) is client.exceptions.ProvisionedThroughputExceededException
-        assert caught.value.operation_name == "DescribeTable"
-        assert caught.value.response["ResponseMetadata"]["RetryAttempts"] == 0
-        assert caught.value.response["ResponseMetadata"]["HTTPStatusCode"] == 400
+        error_ = caught.value.__cause__
+        assert type(error_) is client.exceptions.ProvisionedThroughputExceededException
+        assert error_.operation_name == "DescribeTable"
+        assert error_.response["ResponseMetadata"]["RetryAttempts"] == 0
+        assert error_.response["ResponseMetadata"]["HTTPStatusCode"] == 400
         client.close()
 
 
@@ -147,14 +157,12 @@ def test_retries_that_fit_are_made():
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_pause_before_a_retry_ends_at_the_deadline(mode):
-    with FaultServer([answer(body=TABLE)]) as server:
-        client = make_client("json", server.url, mode)
-        client.meta.events.register("needs-retry.dynamodb", lambda **_: 30)
-        began = time.perf_counter()
-        assert ending_of(operation(client), client=client, seconds=0.2) == ABANDONED
-        assert time.perf_counter() - began < GENEROUS
-        assert len(server.requests) == 1
+def test_the_last_attempt_of_the_sdk_is_a_verdict(mode):
+    with FaultServer([error("json", 503, "ServiceUnavailable")]) as server:
+        client = make_client("json", server.url, retries={"mode": mode, "total_max_attempts": 2})
+        with pytest.raises(ClientError, match="reached max retries: 1"):
+            bounded_call(operation(client), client=client, seconds=1.9)
+        assert len(server.requests) == 2
         client.close()
 
 
@@ -222,36 +230,42 @@ def test_a_connection_that_another_call_has_taken_over_is_not_shut():
         client.close()
 
 
-def test_an_idle_connection_is_checked_only_after_the_earlier_call_has_let_it_go():
-    if not hasattr(connections._hooks._classes[0], "is_connected"):
-        pytest.skip("urllib3 before 2 does not ask the connection")
-    with FaultServer([answer(body=TABLE)]) as server:
-        client = make_client("json", server.url, "standard", max_pool_connections=1)
-        held = []
-
-        def look(**_):
-            (pool,) = client._endpoint.http_session._manager.pools._container.values()
-            (connection,) = [one for one in pool.pool.queue if one is not None]
-            held.append(connection.__dict__["_boto_waiters_plus_hold"].is_live)
-            threading.Thread(target=lambda: held.append(connection.is_connected)).start()
-            while len(held) < 2:
-                threading.Event().wait(0.005)
-            held.append("_boto_waiters_plus_hold" in connection.__dict__)
-
-        client.meta.events.register("after-call.dynamodb", look)
-        bounded_call(operation(client), client=client, seconds=MANY_SECONDS)
-        assert held == [True, True, False]
-        client.close()
-
-
 def test_a_connection_older_than_the_first_bounded_call_is_bounded():
-    connections.unhook_connections()
     with FaultServer([answer(body=TABLE), drip(BODY)]) as server:
         client = make_client("json", server.url, "legacy")
         operation(client)()
         assert ending_of(operation(client), client=client, seconds=0.3) == ABANDONED
-        assert server.accepted == 1
+        assert server.wait_until_closed(5)
         client.close()
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_the_first_bounded_call_disturbs_no_other_call(number):
+    """Calls of other threads go on while the client's pools are exchanged."""
+    tables, errors, stop = [], [], threading.Event()
+
+    def call_on():
+        try:
+            while not stop.is_set():
+                operation(client)()
+        except Exception as raised:
+            errors.append(raised)
+
+    def first_call():
+        tables.append(bounded_call(operation(client), client=client, seconds=30)["Table"])
+
+    with FaultServer([answer(body=TABLE)]) as server:
+        client = make_client("json", server.url, retries={"total_max_attempts": 1})
+        threads = [aside(call_on) for _ in range(4)]
+        server.wait_for_request(4 + number)
+        for thread in [aside(first_call), aside(first_call)]:
+            thread.join(30)
+        stop.set()
+        for thread in threads:
+            thread.join(30)
+        client.close()
+    assert [table["TableStatus"] for table in tables] == ["ACTIVE"] * 2
+    assert errors == []
 
 
 def test_calls_in_other_threads_go_on_when_one_is_cancelled():
@@ -272,7 +286,7 @@ def test_calls_in_other_threads_go_on_when_one_is_cancelled():
         event.set()
         cancelled.join(10)
         other.join(10)
-        assert endings == ["CancelledInFlight", ANSWER]
+        assert endings == ["cancelled", ANSWER]
         client.close()
 
 
@@ -288,7 +302,7 @@ def being_cancelled(client, call, **options):
     yield event
     began = time.perf_counter()
     thread.join(30)
-    assert endings == ["CancelledInFlight"]
+    assert endings == ["cancelled"]
     assert time.perf_counter() - began < GENEROUS
 
 
@@ -342,17 +356,6 @@ def test_cancelling_ends_a_name_lookup():
         client.close()
 
 
-def test_cancelling_ends_the_pause_before_a_retry():
-    with FaultServer([answer(body=TABLE)]) as server:
-        client = make_client("json", server.url, "legacy")
-        client.meta.events.register("needs-retry.dynamodb", lambda **_: 30)
-        with being_cancelled(client, operation(client)) as event:
-            server.wait_for_request()
-            event.set()
-        assert len(server.requests) == 1
-        client.close()
-
-
 def test_ctrl_c_ends_the_call_at_once():
     def interrupt(*_):
         raise KeyboardInterrupt
@@ -368,32 +371,6 @@ def test_ctrl_c_ends_the_call_at_once():
 
 
 # --- other ways of bounding ------------------------------------------------------------------
-
-BY_ONE_CLIENT = {
-    "hang before headers",
-    "hang on a warm connection",
-    "body drips, Connection: close",
-    "TLS handshake drips",
-    "TLS, body drips",
-    "8 addresses are black-holed",
-    "name lookup takes 1.5 s",
-    "proxy hangs on CONNECT",
-}
-
-
-@pytest.mark.parametrize("fault", [f for f in FAULTS if f.name in BY_ONE_CLIENT], ids=str)
-def test_one_client_alone_is_bounded_as_well(fault, certificate):
-    if "black hole" in fault.place:
-        skip_without_black_holes()
-    connections.set_process_wide(False)
-    with run_fault(fault, "legacy", certificate) as running:
-        began = time.perf_counter()
-        ending = ending_of(running.call, client=running.client, seconds=SHORT)
-        assert time.perf_counter() - began < SHORT + GENEROUS
-        assert ending == ABANDONED
-        assert connections._hooks._put == []
-    if fault.place == "proxy":
-        drop_what_cpython_leaves_open()
 
 
 def test_in_a_thread_even_a_users_handler_is_bounded_and_the_connection_is_shut():
@@ -427,9 +404,9 @@ def test_without_urllib3s_private_method_calls_are_bounded_too(name, certificate
     (fault,) = [fault for fault in FAULTS if fault.name == name]
     if "black hole" in fault.place:
         skip_without_black_holes()
-    without = contextlib.nullcontext(False)
     with (
-        mock.patch.object(connections, "socket_maker", return_value=without),
+        mock.patch.object(connections, "asks_socket_maker", return_value=False),
+        mock.patch.object(connections.TrackedConnection, "make_socket", lambda _, make: make()),
         run_fault(fault, "standard", certificate) as running,
     ):
         began = time.perf_counter()
@@ -450,52 +427,105 @@ def test_a_users_shorter_connect_timeout_stays():
         client.close()
 
 
-def test_socket_options_and_timeouts_of_a_connection_are_as_before_afterwards():
+def connections_of(client):
+    """Return the idle connections of a client."""
+    pools = client._endpoint.http_session._manager.pools._container.values()
+    return [each for pool in pools for each in pool.pool.queue if each is not None]
+
+
+def test_options_and_timeouts_of_a_connection_stay():
     option = (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    made = []
-    cls = connections._hooks._classes[0]
-    init = cls.__init__
-
-    def remember(self, *args, **kwargs):
-        init(self, *args, **kwargs)
-        self.socket_options = [option]
-        made.append(self)
-
-    with FaultServer([answer(body=TABLE)]) as server, mock.patch.object(cls, "__init__", remember):
-        client = make_client("json", server.url, read_timeout=7)
-        other = make_client("json", server.url, read_timeout=7)
+    with FaultServer([answer(body=TABLE)]) as server:
+        options = {"read_timeout": 7, "tcp_keepalive": True}
+        client, other = (make_client("json", server.url, **options) for _ in range(2))
         bounded_call(operation(client), client=client, seconds=MANY_SECONDS)
         operation(other)()
-        connection, as_before = made
-        assert connection.socket_options == [option]
+        (connection,), (as_before,) = connections_of(client), connections_of(other)
+        assert option in connection.socket_options
+        assert connection.socket_options == as_before.socket_options
         assert connection.sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
         # urllib3 before 2 leaves the connect timeout there.
         assert connection.timeout == as_before.timeout
         assert connection.sock.gettimeout() == 7
-        assert "_new_conn" not in connection.__dict__
         client.close()
         other.close()
 
 
-def test_the_timeout_of_a_connection_is_as_before_once_it_is_connected():
-    with FaultServer([answer()]) as server:
-        connection = connections._hooks._classes[0]("127.0.0.1", port=server.port, timeout=7)
-        bounded_call(lambda: connection.connect(), client=None, seconds=5)  # noqa: PLW0108 - hooked
-        assert connection.timeout == 7
-        connection.close()
-
-
-def test_a_call_without_a_scope_on_a_hooked_client_is_botocores_own():
-    with FaultServer([answer(body=HEALTHY["json"], after=0.3)]) as server:
+def test_an_unbounded_call_is_botocores_own():
+    with FaultServer([answer(body=TABLE, after=0.3)]) as server:
         client = make_client("json", server.url)
-        with pytest.raises(Abandoned):
-            bounded_call(operation(client), client=client, seconds=0.1)
+        assert ending_of(operation(client), client=client, seconds=0.1) == ABANDONED
         before = own_threads()
         assert operation(client)()["Table"]["TableStatus"] == "ACTIVE"
         assert set(own_threads()) <= set(before)
         client.close()
 
 
-def test_abandoned_and_cancelled_are_no_errors_of_the_call():
-    assert not issubclass(Abandoned, (ClientError, OSError))
-    assert not issubclass(CancelledInFlight, (ClientError, OSError))
+# --- what is closed --------------------------------------------------------------------------
+
+
+def open_sockets():
+    """Return the inodes of the sockets that this process has open."""
+    folder = Path("/proc/self/fd")
+    if not folder.exists():
+        pytest.skip("open files are not counted here")
+    targets = []
+    for each in folder.iterdir():
+        with contextlib.suppress(OSError):
+            targets.append(str(each.readlink()))
+    return {target for target in targets if target.startswith("socket:")}
+
+
+@pytest.mark.parametrize("fault", [hang(BODY), drip(BODY), drip(BODY, close=True)])
+@pytest.mark.parametrize("tls", [False, True])
+def test_a_body_that_is_cut_off_closes_its_socket(fault, tls, certificate):
+    with FaultServer(
+        [answer(body=TABLE), fault], tls=certificate.context if tls else None
+    ) as server:
+        path = certificate.path if tls else None
+        client = make_client("json", server.url, "standard", path)
+        bounded_call(operation(client), client=client, seconds=MANY_SECONDS)
+        assert connections_of(client)
+        assert ending_of(operation(client), client=client, seconds=0.2) == ABANDONED
+        assert [each for each in connections_of(client) if each.sock is not None] == []
+        assert server.wait_until_closed(5)
+        client.close()
+
+
+def test_calls_that_are_cut_off_leave_no_socket():
+    with FaultServer([hang(BODY)]) as server:
+        client = make_client("json", server.url, "standard")
+        assert ending_of(operation(client), client=client, seconds=0.1) == ABANDONED
+        assert server.wait_until_closed(5)
+        before = open_sockets()
+        for _ in range(5):
+            assert ending_of(operation(client), client=client, seconds=0.1) == ABANDONED
+        assert server.wait_until_closed(5)
+        assert open_sockets() <= before
+        client.close()
+
+
+@pytest.mark.parametrize("close", [False, True])
+def test_a_late_streaming_response_is_closed(close):
+    headers = {"Connection": "close"} if close else None
+    with FaultServer([answer(body=b"x" * 100_000, headers=headers)]) as server:
+        client = make_client("head", server.url, "standard")
+
+        def late():
+            response = client.get_object(Bucket="bucket", Key="key")
+            threading.Event().wait(0.5)
+            return response
+
+        assert ending_of(late, client=client, seconds=0.4) == ABANDONED
+        assert server.wait_until_closed(5)
+        client.close()
+
+
+def test_a_streaming_response_in_time_can_be_read_later():
+    with FaultServer([answer(body=b"x" * 100_000)]) as server:
+        client = make_client("head", server.url, "standard")
+        call = lambda: client.get_object(Bucket="bucket", Key="key")  # noqa: E731 - one line
+        response = bounded_call(call, client=client, seconds=0.5)
+        threading.Event().wait(0.7)
+        assert len(response["Body"].read()) == 100_000
+        client.close()

@@ -14,7 +14,7 @@ from unittest import mock
 
 import pytest
 from faults.scenarios import TABLE, make_client
-from faults.server import BEFORE_HEADERS, FaultServer, answer, hang
+from faults.server import BEFORE_HEADERS, BODY, FaultServer, answer, drip, hang
 from faults.support import GENEROUS, Alarms, aside, join_own_threads, own_threads
 
 import boto_waiters_plus as bwp
@@ -139,13 +139,14 @@ def _exit_code(child, seconds=60):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_child_inherits_no_lock_that_another_thread_held():
-    from boto_waiters_plus.aws import bounded, connections, watchdog  # noqa: PLC0415 - private
     from boto_waiters_plus.hooks.sessions import _STATE  # noqa: PLC0415 - private
+    from boto_waiters_plus.runtime.cancel_listener import _listeners  # noqa: PLC0415 - private
+    from boto_waiters_plus.runtime.watchdog import watchdog  # noqa: PLC0415 - private
 
     held, done = threading.Event(), threading.Event()
 
     def hold_all():
-        with watchdog._watchdog.lock, bounded._preparing, connections._hooks.lock, _STATE.lock:
+        with watchdog.lock, _listeners.lock, _STATE.lock:
             held.set()
             done.wait(100)
 
@@ -204,24 +205,81 @@ def test_a_daemon_thread_that_waits_at_exit_is_neither_waited_for_nor_heard_of(w
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
-def test_a_wait_while_the_interpreter_exits_ends_in_time():
-    with FaultServer([hang(BEFORE_HEADERS)]) as server:
+AT_EXIT = """
+    import atexit, sys, threading
+    from faults.scenarios import make_client
+    import boto_waiters_plus as bwp
+    bwp.install()
+    client = make_client("json", sys.argv[1], retries={"total_max_attempts": 1})
+    def wait():
+        for way in (client.wait_until_table_exists, client.get_waiter("table_exists").wait):
+            try:
+                print(way(TableName="table", max_wait=0.3).attempts)
+            except bwp.WaiterTimeoutError:
+                print("timed out")
+        try:
+            threading.Thread(target=int, daemon=True).start()
+        except RuntimeError:
+            print("no thread")
+    atexit.register(wait)
+    """
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+@pytest.mark.parametrize("is_healthy", [True, False])
+def test_a_wait_while_the_interpreter_exits_works(host, is_healthy):
+    with FaultServer([answer(body=TABLE) if is_healthy else hang(BEFORE_HEADERS)]) as server:
+        began = time.monotonic()
+        run = run_script(AT_EXIT, server.url.replace("127.0.0.1", host))
+        took = time.monotonic() - began
+    ended = "1" if is_healthy else "timed out"
+    assert run.returncode == 0
+    assert run.stdout.splitlines()[:2] == [ended, ended], run.stderr
+    assert took < 0.6 + 2 * GENEROUS
+    starts_no_thread = "no thread" in run.stdout  # Python 3.12, for one.
+    assert ("RuntimeWarning: no thread can be started" in run.stderr) == starts_no_thread
+    assert starts_no_thread or run.stderr == ""
+
+
+@pytest.mark.parametrize("close", [False, True])
+def test_without_file_descriptors_a_wait_ends_in_time(close):
+    """The last descriptor is the connection's, so that no duplicate of it can be made."""
+    pytest.importorskip("resource")
+    with FaultServer([drip(BODY, close=close, pause=5)]) as server:
         run = run_script(
             """
-            import atexit, sys
+            import os, resource, sys, time, warnings
             from faults.scenarios import make_client
             import boto_waiters_plus as bwp
-            client = make_client("json", sys.argv[1], retries={"total_max_attempts": 1})
-            def wait():
-                try:
-                    bwp.wait_until(client, "table_exists", TableName="table", max_wait=0.3)
-                except bwp.WaiterTimeoutError:
-                    print("timed out")
-            atexit.register(wait)
+            client = bwp.enable(make_client("json", sys.argv[1], retries={"total_max_attempts": 1}))
+            client.wait_until_table_exists
+            try:
+                client.wait_until_table_exists(TableName="table", max_wait=0.01)
+            except bwp.WaiterTimeoutError:
+                pass
+            client.close()
+            resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
+            files = []
+            try:
+                while True:
+                    files.append(os.open(os.devnull, os.O_RDONLY))
+            except OSError:
+                os.close(files.pop())
+            began = time.monotonic()
+            try:
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    client.wait_until_table_exists(TableName="table", max_wait=0.5)
+            except bwp.WaiterTimeoutError as error:
+                took = time.monotonic() - began
+            for each in files:
+                os.close(each)
+            print("in time" if took < 2 else took, *{str(each.message)[:9] for each in caught})
             """,
             server.url,
         )
-    assert (run.returncode, run.stdout, run.stderr) == (0, "timed out\n", "")
+    warned = " no thread" if close else ""
+    assert (run.returncode, run.stdout) == (0, f"in time{warned}\n"), run.stderr
 
 
 # --- executors -------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from faults.scenarios import (
     ABANDONED,
     FAULTS,
     MODES,
+    STACKS,
     TABLE,
     error,
     make_client,
@@ -26,7 +27,7 @@ from faults.server import BEFORE_HEADERS, BODY, FaultServer, answer, drip, hang
 from faults.support import (
     GENEROUS,
     aside,
-    drop_what_cpython_leaves_open,
+    drop_what_others_leave_open,
     join_own_threads,
     own_threads,
     skip_without_black_holes,
@@ -71,11 +72,7 @@ def raised_by(call):
 
 # --- faults that only the deadline ends ------------------------------------------------------
 
-CUT_OFF = [
-    fault
-    for fault in FAULTS
-    if fault.endings == {ABANDONED} or fault.name == "refresh of credentials hangs"
-]
+CUT_OFF = [fault for fault in FAULTS if fault.endings == {ABANDONED}]
 
 
 @pytest.mark.parametrize("way", [wait_until, get_waiter])
@@ -95,7 +92,7 @@ def test_a_wait_times_out_in_time(fault, way, certificate):
             assert running.server.wait_until_closed(5)
     if fault.place == "proxy":
         del caught
-        drop_what_cpython_leaves_open()
+        drop_what_others_leave_open()
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -184,6 +181,35 @@ def test_errors_the_sdk_would_retry_are_sat_out_where_that_is_asked_for(way):
         client = make_client("json", server.url, retries={"total_max_attempts": 1})
         options = {"min_delay": 0.01, "max_delay": 0.01, "retry_transient": True}
         assert way(client, max_wait=60, **options).attempts == 3
+        client.close()
+
+
+@pytest.mark.parametrize("way", [wait_until, get_waiter])
+@pytest.mark.parametrize(
+    ("mode", "script", "max_wait"),
+    [
+        ("legacy", [error("query", 503, "ServiceUnavailable")] * 3, 3),
+        ("standard", [error("query", 400, "Throttling")], 0.95),
+        ("adaptive", [error("query", 400, "Throttling")], 0.95),
+    ],
+)
+def test_a_refused_retry_of_the_sdk_is_no_verdict(way, mode, script, max_wait):
+    """The retry would not fit; the wait polls again."""
+    with FaultServer([*script, answer(body=STACKS)]) as server:
+        client = make_client("query", server.url, mode)
+        outcome = way(client, max_wait=max_wait, min_delay=0.2, max_delay=0.2)
+        assert outcome.response["Stacks"][0]["StackStatus"] == "CREATE_COMPLETE"
+        assert len(server.requests) == len(script) + 1
+        client.close()
+
+
+@pytest.mark.parametrize("way", [wait_until, get_waiter])
+def test_refused_retries_for_ever_time_out(way):
+    with FaultServer([error("query", 503, "ServiceUnavailable")]) as server:
+        client = make_client("query", server.url, "legacy")
+        with pytest.raises(bwp.WaiterTimeoutError) as caught:
+            way(client, max_wait=0.9, min_delay=0.2, max_delay=0.2)
+        assert caught.value.last_response["Error"]["Code"] == "ServiceUnavailable"
         client.close()
 
 

@@ -1,11 +1,13 @@
-"""The bounded call without a network: time, threads, nesting, what is hooked, who is in the way."""
+"""Bounded calls without a network: time, threads, nesting, clients and recorders."""
 
+import contextlib
 import contextvars
+import datetime as dt
 import functools
 import gc
 import http.client
-import inspect
 import math
+import multiprocessing
 import threading
 import time
 import weakref
@@ -13,14 +15,19 @@ from unittest import mock
 
 import boto3
 import botocore.awsrequest
-import botocore.endpoint
 import pytest
+from botocore.config import Config
+from botocore.credentials import RefreshableCredentials
 from botocore.exceptions import ClientError, ConnectionClosedError
 from botocore.stub import Stubber
 from freezegun import freeze_time
 
-from boto_waiters_plus.aws import connections, private_names, watchdog
-from boto_waiters_plus.aws.bounded import Abandoned, CancelledInFlight, bounded_call
+from boto_waiters_plus.aws import connections, private_names
+from boto_waiters_plus.aws.bounded_call import bounded_call
+from boto_waiters_plus.aws.call_budget import CallEnded, current_budget
+from boto_waiters_plus.runtime import watchdog as watchdog_module
+from boto_waiters_plus.runtime.clock import either, separate
+from boto_waiters_plus.runtime.watchdog import watchdog
 from boto_waiters_plus.testing import virtual_time
 
 SOON = 0.05
@@ -37,13 +44,14 @@ def session():
     return boto3.Session()
 
 
-def client():
+def client(**options):
     return session().client(
         "dynamodb",
         region_name="us-east-1",
         endpoint_url="http://127.0.0.1:9",
         aws_access_key_id="testing",
         aws_secret_access_key="testing",
+        **options,
     )
 
 
@@ -62,23 +70,21 @@ def late(result=None, error=None):
     return call
 
 
-@pytest.fixture(autouse=True)
-def _as_before():
-    yield
-    connections.set_process_wide(True)
-    connections.unhook_connections()
+@contextlib.contextmanager
+def ended(reason):
+    with pytest.raises(CallEnded) as caught:
+        yield caught
+    assert caught.value.reason == reason
 
 
 # --- what comes back -------------------------------------------------------------------------
 
 
 def test_without_a_bound_the_call_is_just_made():
-    connections.unhook_connections()  # Whatever tests of another folder have left.
     seen = []
-    call = lambda: seen.append(watchdog.current_scope()) or "result"  # noqa: E731 - one line
+    call = lambda: seen.append(current_budget()) or "result"  # noqa: E731 - one line
     assert bounded_call(call, client=None, seconds=None) == "result"
     assert seen == [None]
-    assert connections._hooks._put == []
 
 
 def test_result_in_time_is_returned():
@@ -93,14 +99,14 @@ def test_error_in_time_is_raised_as_it_is():
 
 
 def test_late_result_is_no_result():
-    with pytest.raises(Abandoned) as caught:
+    with ended("deadline") as caught:
         bounded_call(late("result"), client=None, seconds=SOON)
     assert caught.value.__cause__ is None
 
 
 def test_late_error_is_the_cause():
     error = KeyError("x")
-    with pytest.raises(Abandoned) as caught:
+    with ended("deadline") as caught:
         bounded_call(late(error=error), client=None, seconds=SOON)
     assert caught.value.__cause__ is error
 
@@ -108,7 +114,7 @@ def test_late_error_is_the_cause():
 @pytest.mark.parametrize("seconds", [0, -1, -math.inf, math.nan])
 def test_with_no_time_left_nothing_is_called(seconds):
     call = mock.Mock()
-    with pytest.raises(Abandoned):
+    with ended("deadline"):
         bounded_call(call, client=None, seconds=seconds)
     call.assert_not_called()
 
@@ -120,12 +126,12 @@ def test_a_deadline_beyond_all_clocks_is_none(seconds):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit])
 @pytest.mark.parametrize("in_thread", [False, True])
-def test_what_ends_the_program_passes_even_when_late(error, in_thread):
+def test_what_ends_the_program_passes_though_late(error, in_thread):
     call = late(error=error()) if not in_thread else mock.Mock(side_effect=error())
     seconds = MANY_SECONDS if in_thread else SOON
     with pytest.raises(error):
         bounded_call(call, client=None, seconds=seconds, in_thread=in_thread)
-    assert watchdog._watchdog._scopes == set()
+    assert current_budget() is None
 
 
 # --- cancelling ------------------------------------------------------------------------------
@@ -135,7 +141,7 @@ def test_a_set_event_lets_nothing_be_called():
     event = threading.Event()
     event.set()
     call = mock.Mock()
-    with pytest.raises(CancelledInFlight):
+    with ended("cancelled"):
         bounded_call(call, client=None, seconds=None, cancel_event=event)
     call.assert_not_called()
 
@@ -148,23 +154,107 @@ def test_result_is_no_result_once_cancelled():
         pause(LATE)
         return "result"
 
-    with pytest.raises(CancelledInFlight):
+    with ended("cancelled"):
         bounded_call(call, client=None, seconds=None, cancel_event=event)
 
 
-def test_an_event_that_cannot_be_asked_does_not_stop_the_watchdog():
-    event = mock.Mock()
-    event.is_set.side_effect = [False, *[RuntimeError] * 1000]
-    with pytest.raises(Abandoned):
+class BadEvent:
+    """Fits the protocol, and raises whenever it is asked during the call."""
+
+    def __init__(self, error):
+        self.error = error
+        self.threads = set()
+
+    def is_set(self):
+        if threading.current_thread() is threading.main_thread():
+            return False
+        self.threads.add(threading.current_thread().name)
+        raise self.error
+
+    def wait(self, timeout=None):
+        return self.is_set()
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
+def test_event_that_raises_leaves_the_deadline_alone(error):
+    event = BadEvent(error)
+    with ended("deadline"):
         bounded_call(late(), client=None, seconds=SOON, cancel_event=event)
-    assert event.is_set.call_count > 1
+    assert event.threads == {"boto_waiters_plus cancel listener"}
+
+
+def test_event_that_blocks_delays_no_deadline():
+    go_on = threading.Event()
+
+    class Blocking:
+        is_set = staticmethod(lambda: False)
+        wait = staticmethod(lambda _: go_on.wait(30))
+
+    began = time.perf_counter()
+    with ended("deadline"):
+        in_thread = {"client": None, "seconds": 0.2, "in_thread": True}
+        bounded_call(lambda: go_on.wait(30), cancel_event=Blocking(), **in_thread)
+    assert time.perf_counter() - began < 10
+    go_on.set()
+
+
+def cancelled_after(event):
+    """Set the event during the call; return the seconds until the call was ended."""
+    go_on, times = threading.Event(), []
+
+    def set_it():
+        pause(0.2)
+        times.append(time.perf_counter())
+        event.set()
+
+    threading.Thread(target=set_it).start()
+    options = {"client": None, "seconds": None, "cancel_event": event, "in_thread": True}
+    with ended("cancelled"):
+        bounded_call(lambda: go_on.wait(30), **options)
+    go_on.set()
+    return time.perf_counter() - times[0]
+
+
+def test_cancelling_takes_a_moment():
+    assert min(cancelled_after(threading.Event()) for _ in range(5)) < 0.05
+
+
+def test_events_of_other_kinds_cancel_too():
+    event = multiprocessing.get_context("spawn").Event()
+    assert cancelled_after(event) < 5
+
+
+def test_joined_events_are_listened_to_apart():
+    first, second = threading.Event(), threading.Event()
+    assert separate(either(first, second)) == (first, second)
+    assert separate(first) == (first,)
+
+
+def test_a_waiting_event_is_not_polled():
+    resource = pytest.importorskip("resource")
+    event, go_on = threading.Event(), threading.Event()
+    options = {"client": None, "seconds": 60, "cancel_event": event, "in_thread": True}
+
+    def call():
+        with contextlib.suppress(CallEnded):
+            bounded_call(lambda: go_on.wait(60), **options)
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    pause(0.5)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
+    pause(2)
+    # The pause itself is one; polling 50 times a second would be 100.
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw - before <= 20
+    go_on.set()
+    thread.join(30)
 
 
 # --- time ------------------------------------------------------------------------------------
 
 
 def test_a_frozen_clock_does_not_keep_the_deadline_away():
-    with freeze_time("2026-01-01"), pytest.raises(Abandoned):
+    with freeze_time("2026-01-01"), ended("deadline"):
         bounded_call(late(), client=None, seconds=SOON)
 
 
@@ -177,13 +267,13 @@ def test_a_clock_set_forward_does_not_bring_the_deadline_near():
 def test_virtual_time_neither_brings_the_deadline_near_nor_keeps_it_away():
     with virtual_time() as clock:
         assert bounded_call(lambda: clock.advance(3600), client=None, seconds=MANY_SECONDS) is None
-        with pytest.raises(Abandoned):
+        with ended("deadline"):
             bounded_call(late(), client=None, seconds=SOON)
 
 
 def test_the_clock_is_real_even_if_first_asked_for_while_time_is_frozen():
     with freeze_time("2026-01-01"):
-        monotonic = watchdog._untouched_monotonic()
+        monotonic = watchdog_module.untouched_monotonic()
         before = monotonic()
         pause(0.01)
         assert monotonic() > before
@@ -193,23 +283,23 @@ def test_the_clock_is_real_even_if_first_asked_for_while_time_is_frozen():
 
 
 def test_an_inner_call_ends_with_the_outer_one():
-    ended = []
+    ended_calls = []
 
     def outer():
         try:
             bounded_call(late(), client=None, seconds=MANY_SECONDS)
-        except Abandoned:
-            ended.append("inner")
+        except CallEnded:
+            ended_calls.append("inner")
         return "result"
 
-    with pytest.raises(Abandoned):
+    with ended("deadline"):
         bounded_call(outer, client=None, seconds=SOON)
-    assert ended == ["inner"]
+    assert ended_calls == ["inner"]
 
 
 def test_an_inner_call_may_end_before_the_outer_one():
     def outer():
-        with pytest.raises(Abandoned):
+        with ended("deadline"):
             bounded_call(late(), client=None, seconds=SOON)
         return "result"
 
@@ -217,7 +307,7 @@ def test_an_inner_call_may_end_before_the_outer_one():
 
 
 def test_cancelling_the_outer_call_cancels_the_inner_one():
-    event, ended = threading.Event(), []
+    event, ended_calls = threading.Event(), []
 
     def inner():
         event.set()
@@ -226,12 +316,12 @@ def test_cancelling_the_outer_call_cancels_the_inner_one():
     def outer():
         try:
             bounded_call(inner, client=None, seconds=MANY_SECONDS)
-        except CancelledInFlight:
-            ended.append("inner")
+        except CallEnded:
+            ended_calls.append("inner")
 
-    with pytest.raises(CancelledInFlight):
+    with ended("cancelled"):
         bounded_call(outer, client=None, seconds=None, cancel_event=event)
-    assert ended == ["inner"]
+    assert ended_calls == ["inner"]
 
 
 def test_a_thread_that_copies_the_context_is_not_bounded():
@@ -239,12 +329,10 @@ def test_a_thread_that_copies_the_context_is_not_bounded():
 
     def call():
         context = contextvars.copy_context()
-        thread = threading.Thread(
-            target=context.run, args=[lambda: seen.append(watchdog.current_scope())]
-        )
+        thread = threading.Thread(target=context.run, args=[lambda: seen.append(current_budget())])
         thread.start()
         thread.join(60)
-        seen.append(watchdog.current_scope())
+        seen.append(current_budget())
 
     bounded_call(call, client=None, seconds=MANY_SECONDS)
     assert seen[0] is None
@@ -276,7 +364,7 @@ def test_one_thread_watches_over_all_calls_and_ends_when_idle():
 
 def test_the_watchdog_starts_again_after_it_ended():
     for _ in range(2):
-        with pytest.raises(Abandoned):
+        with ended("deadline"):
             bounded_call(late(), client=None, seconds=SOON)
         assert len(own_threads()) == 1
         own_threads()[0].join(10)
@@ -284,28 +372,33 @@ def test_the_watchdog_starts_again_after_it_ended():
 
 
 def test_the_idle_watchdog_ends_within_a_second():
-    # Twice the time between two looks: in the first one it still sees that it was used.
-    assert 2 * watchdog.LINGER < 1
+    # It ends after the second sleep without a call.
+    assert 2 * watchdog_module.IDLE_TIMEOUT < 1
 
 
-def test_where_no_thread_can_be_started_calls_are_made_nevertheless():
+@pytest.mark.parametrize("in_thread", [False, True])
+def test_without_threads_calls_are_made_with_a_warning(in_thread):
     for thread in own_threads():
         thread.join(10)
     with mock.patch.object(threading.Thread, "start", side_effect=RuntimeError("no more")):
-        assert bounded_call(lambda: "result", client=None, seconds=MANY_SECONDS) == "result"
-        with pytest.raises(Abandoned):
+        with pytest.warns(RuntimeWarning, match="no thread can be started"):
+            result = bounded_call(
+                lambda: "result", client=None, seconds=MANY_SECONDS, in_thread=in_thread
+            )
+        assert result == "result"
+        with pytest.warns(RuntimeWarning, match="timeouts"), ended("deadline"):
             bounded_call(late(), client=None, seconds=SOON)
 
 
 def test_a_signal_handler_may_wait_while_its_thread_holds_the_lock():
-    with watchdog._watchdog.lock:
+    with watchdog.lock:
         assert bounded_call(lambda: "result", client=None, seconds=MANY_SECONDS) == "result"
 
 
 def test_in_a_thread_any_call_is_given_up_at_the_deadline():
     go_on = threading.Event()
     began = time.perf_counter()
-    with pytest.raises(Abandoned):
+    with ended("deadline"):
         bounded_call(lambda: go_on.wait(30), client=None, seconds=SOON, in_thread=True)
     assert time.perf_counter() - began < 10
     assert any("call" in thread.name and thread.daemon for thread in own_threads())
@@ -335,7 +428,7 @@ def test_in_a_thread_cancelling_gives_the_call_up():
         event.set()
         go_on.wait(30)
 
-    with pytest.raises(CancelledInFlight):
+    with ended("cancelled"):
         bounded_call(call, client=None, seconds=None, cancel_event=event, in_thread=True)
     go_on.set()
 
@@ -364,7 +457,7 @@ def test_a_stand_in_for_a_client_will_do():
     assert bounded_call(lambda: 1, client=mock.MagicMock(), seconds=MANY_SECONDS) == 1
 
 
-def test_stubber_answers_inside_a_scope():
+def test_stubber_answers_inside_a_bounded_call():
     one = client()
     with Stubber(one) as stubber:
         stubber.add_response("list_tables", {"TableNames": ["table"]})
@@ -375,7 +468,7 @@ def test_stubber_answers_inside_a_scope():
             bounded_call(one.list_tables, client=one, seconds=MANY_SECONDS)
 
 
-def test_moto_answers_inside_a_scope():
+def test_moto_answers_inside_a_bounded_call():
     moto = pytest.importorskip("moto")
     with moto.mock_aws():
         one = boto3.Session().client("dynamodb", region_name="us-east-1")
@@ -387,171 +480,134 @@ def test_moto_answers_inside_a_scope():
             )
 
 
-def test_a_recorder_in_the_place_of_connections_is_left_alone():
-    requests = []
-
-    class Recorded(CLASSES[0]):
-        """Answers without a socket, as recorders do."""
-
-        sock = property(lambda _: None, lambda *_: None)
-
-        def request(self, method, url, *_, **__):
-            requests.append((method, url))
-
-        def getresponse(self, *_, **__):
-            raise http.client.RemoteDisconnected("played to its end")
-
-    pool = botocore.awsrequest.AWSHTTPConnectionPool
-    with mock.patch.object(pool, "ConnectionCls", Recorded):
-        one = client()
-        with pytest.raises(ConnectionClosedError):
-            bounded_call(one.list_tables, client=one, seconds=0.5)
-        assert pool.ConnectionCls is Recorded
-        assert "connect" not in Recorded.__dict__
-    assert requests[0] == ("POST", "/")
+def test_late_streaming_response_is_closed():
+    body = mock.Mock()
+    with ended("deadline"):
+        bounded_call(late({"Body": body}), client=client(), seconds=SOON)
+    body.close.assert_called_once_with()
 
 
-def test_a_recorders_pool_is_not_taken_over_for_one_client():
-    pool = botocore.awsrequest.AWSHTTPConnectionPool
-    with mock.patch.object(pool, "ConnectionCls", mock.Mock()):
-        assert not connections.use_per_client_connections(client())
+def test_late_value_of_a_callable_is_left_alone():
+    value = mock.Mock()
+    with ended("deadline"):
+        bounded_call(late({"Body": value}), client=None, seconds=SOON)
+    value.close.assert_not_called()
 
 
-# --- what is changed, and taken back ---------------------------------------------------------
+def test_abandoned_call_closes_its_late_response():
+    body = mock.Mock()
+    with ended("deadline"):
+        bounded_call(late({"Body": body}), client=client(), seconds=SOON, in_thread=True)
+    for thread in own_threads():
+        thread.join(10)
+    body.close.assert_called_once_with()
 
+
+def test_refused_retry_is_told_apart():
+    error = KeyError("503")
+
+    def call():
+        current_budget().refused_retry = error
+        raise error
+
+    with ended("retry refused") as caught:
+        bounded_call(call, client=None, seconds=MANY_SECONDS)
+    assert caught.value.__cause__ is error
+
+
+# --- connection classes ------------------------------------------------------------------------
+
+POOLS = [botocore.awsrequest.AWSHTTPConnectionPool, botocore.awsrequest.AWSHTTPSConnectionPool]
 CLASSES = [botocore.awsrequest.AWSHTTPConnection, botocore.awsrequest.AWSHTTPSConnection]
 
 
-def attributes():
-    return [dict(cls.__dict__) for cls in CLASSES]
+def pools_of(one):
+    return private_names.pool_classes_of(private_names.http_session_of(one))
 
 
-def test_hooking_again_changes_nothing():
-    connections.hook_connections()
-    once = attributes()
-    connections.hook_connections()
-    assert attributes() == once
-
-
-def test_unhooking_leaves_everything_as_it_was():
-    connections.unhook_connections()
-    before = attributes()
-    acquire = private_names.token_bucket().acquire
-    assert connections.hook_connections()
-    assert attributes() != before
-    assert botocore.endpoint.time is not time
-    connections.unhook_connections()
-    assert attributes() == before
-    assert botocore.endpoint.time is time
-    assert private_names.token_bucket().acquire is acquire
-
-
-def test_what_others_have_put_on_top_stays():
-    connections.hook_connections()
-    theirs = lambda _: None  # noqa: E731 - a method of somebody
-    with mock.patch.object(CLASSES[0], "connect", theirs):
-        connections.unhook_connections()
-        assert CLASSES[0].connect is theirs
-        assert "connect" not in CLASSES[1].__dict__
-    # The mock has put back what it found.
-    connections.unhook_connections()
-    assert "connect" not in CLASSES[0].__dict__
-
-
-def test_what_a_closed_mock_has_undone_is_done_again():
-    with mock.patch.object(CLASSES[0], "connect"):
-        connections.hook_connections()
-    assert "connect" not in CLASSES[0].__dict__
-    bounded_call(lambda: None, client=None, seconds=MANY_SECONDS)
-    assert "connect" in CLASSES[0].__dict__
-
-
-def test_one_client_alone_changes_nothing_process_wide():
-    connections.set_process_wide(False)
-    before = attributes()
+def test_a_client_gets_connection_classes_of_its_own():
     one, other = client(), client()
     bounded_call(lambda: None, client=one, seconds=MANY_SECONDS)
-    assert attributes() == before
-    assert botocore.endpoint.time is time
-    pools = private_names.pools_of(one)
-    assert pools["http"] is not botocore.awsrequest.AWSHTTPConnectionPool
+    pools = pools_of(one)
+    assert pools["http"] is not POOLS[0]
     assert issubclass(pools["http"].ConnectionCls, CLASSES[0])
     assert issubclass(pools["https"].ConnectionCls, CLASSES[1])
-    assert private_names.pools_of(other)["http"] is botocore.awsrequest.AWSHTTPConnectionPool
+    assert pools_of(other) == {"http": POOLS[0], "https": POOLS[1]}
 
 
-def test_taking_over_one_client_again_changes_nothing():
+def test_a_client_keeps_its_classes():
     one = client()
-    assert connections.use_per_client_connections(one)
-    pools = dict(private_names.pools_of(one))
-    with mock.patch.object(one, "close") as close:
-        assert connections.use_per_client_connections(one)
-    assert private_names.pools_of(one) == pools
-    close.assert_not_called()
+    bounded_call(lambda: None, client=one, seconds=MANY_SECONDS)
+    pools = dict(pools_of(one))
+    connections.ClientConnections(one)
+    assert pools_of(one) == pools
 
 
-def test_a_client_that_cannot_be_taken_over_is_called_in_a_thread():
-    connections.set_process_wide(False)
+def test_a_pool_may_have_a_connection_class_of_its_own():
     one = client()
-    with mock.patch.object(connections, "pools_of", return_value=None):
+    bounded_call(lambda: None, client=one, seconds=MANY_SECONDS)
+    pool = pools_of(one)["http"]("localhost")
+    pool.ConnectionCls = CLASSES[0]
+    assert pool.ConnectionCls is CLASSES[0]
+
+
+@pytest.mark.parametrize("missing", ["endpoint", "pool classes", "droppable pools"])
+def test_without_its_names_calls_are_made_in_threads(missing):
+    one = client()
+    if missing == "endpoint":
+        del one._endpoint
+    if missing == "pool classes":
+        del one._endpoint.http_session._pool_classes_by_scheme
+    droppable = missing != "droppable pools"
+    with mock.patch.object(connections, "_can_drop_pools", return_value=droppable):
         ident = bounded_call(threading.get_ident, client=one, seconds=MANY_SECONDS)
     assert ident != threading.get_ident()
 
 
-def test_sleeps_that_a_test_has_patched_are_called():
-    with mock.patch("time.sleep") as sleep:
-        connections.hook_connections()
-        bounded_call(lambda: botocore.endpoint.time.sleep(30), client=None, seconds=MANY_SECONDS)
-    sleep.assert_called_once_with(30)
+@pytest.mark.parametrize(("mode", "is_in_thread"), [("standard", False), ("adaptive", True)])
+def test_adaptive_mode_takes_a_thread(mode, is_in_thread):
+    one = client(config=Config(retries={"mode": mode}))
+    ident = bounded_call(threading.get_ident, client=one, seconds=MANY_SECONDS)
+    assert (ident != threading.get_ident()) == is_in_thread
 
 
-def test_patching_botocores_own_sleep_still_reaches_it():
-    connections.hook_connections()
-    with mock.patch("botocore.endpoint.time.sleep") as sleep:
-        botocore.endpoint.time.sleep(30)
-    sleep.assert_called_once_with(30)
-    assert botocore.endpoint.time.time is time.time
+@pytest.mark.parametrize(("minutes", "is_in_thread"), [(60, False), (1, True)])
+def test_a_refresh_of_credentials_takes_a_thread(minutes, is_in_thread):
+    one = client()
+    one._request_signer._credentials = RefreshableCredentials(
+        "key", "secret", "token", dt.datetime.now(dt.timezone.utc) + dt.timedelta(minutes=minutes),
+        refresh_using=None, method="test",
+    )  # fmt: skip
+    ident = bounded_call(threading.get_ident, client=one, seconds=MANY_SECONDS)
+    assert (ident != threading.get_ident()) == is_in_thread
 
 
-def test_waiting_for_the_adaptive_modes_turn_ends_at_the_deadline():
-    # By this clock the turn never comes.
-    bucket = private_names.token_bucket()(max_rate=1, clock=mock.Mock(current_time=lambda: 0.0))
-    ended = []
+class Recorded(CLASSES[0]):
+    """Answers without a socket, as recorders do."""
 
-    def call():
-        with pytest.raises(Abandoned):
-            bounded_call(lambda: bucket.acquire(), client=None, seconds=SOON)  # noqa: PLW0108 - looked up inside
-        ended.append(True)
+    requests = []  # noqa: RUF012 - of all instances
+    sock = property(lambda _: None, lambda *_: None)
 
-    thread = threading.Thread(target=call, daemon=True)
-    thread.start()
-    thread.join(10)
-    assert ended == [True]
+    def request(self, method, url, *_, **__):
+        self.requests.append((method, url))
+
+    def getresponse(self, *_, **__):
+        raise http.client.RemoteDisconnected("played to its end")
 
 
-def test_a_turn_of_the_adaptive_mode_that_comes_is_taken():
-    now = [0.0]
-    bucket = private_names.token_bucket()(max_rate=1, clock=mock.Mock(current_time=lambda: now[0]))
-
-    def let_time_pass(_, seconds):
-        now[0] += seconds
-
-    with mock.patch.object(watchdog.Scope, "sleep", let_time_pass):
-        call = lambda: bucket.acquire()  # noqa: E731, PLW0108 - looked up inside
-        assert bounded_call(call, client=None, seconds=MANY_SECONDS) is True
-    assert 1 <= now[0] < 1.1
-    assert bucket.available_capacity < 0.1
-
-
-def test_without_a_scope_the_adaptive_modes_bucket_is_botocores():
-    connections.hook_connections()
-    bucket_class = private_names.token_bucket()
-    clock = mock.Mock(current_time=lambda: 0.0)
-    bucket = bucket_class(max_rate=10, clock=clock)
-    bucket._current_capacity = 1
-    assert bucket.acquire() is True
-    with pytest.raises(Exception, match="Insufficient request capacity available"):
-        bucket.acquire(block=False)
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_a_recorders_connections_are_left_alone(order):
+    Recorded.requests.clear()
+    one = client()
+    if order == "after":
+        bounded_call(lambda: None, client=one, seconds=MANY_SECONDS)
+    with mock.patch.object(POOLS[0], "ConnectionCls", Recorded):
+        with pytest.raises(ConnectionClosedError):
+            bounded_call(one.list_tables, client=one, seconds=MANY_SECONDS)
+        assert bounded_call(threading.get_ident, client=one, seconds=5) != threading.get_ident()
+    assert Recorded.requests[0] == ("POST", "/")
+    assert bounded_call(threading.get_ident, client=one, seconds=5) == threading.get_ident()
+    assert issubclass(pools_of(one)["http"].ConnectionCls, connections.TrackedConnection)
 
 
 # --- names -----------------------------------------------------------------------------------
@@ -577,22 +633,6 @@ def test_botocores_connections_still_have(name):
 def test_botocores_connections_still_have_the_attribute(name):
     connection = botocore.awsrequest.AWSHTTPSConnection("127.0.0.1", port=9)
     assert hasattr(connection, name)
-
-
-def test_botocore_endpoint_still_pauses_by_its_time_module():
-    assert botocore.endpoint.time is time
-    assert "time.sleep(" in inspect.getsource(botocore.endpoint.Endpoint._needs_retry)
-
-
-def test_the_adaptive_modes_bucket_is_still_where_it_was():
-    parameters = inspect.signature(private_names.token_bucket().acquire).parameters
-    assert list(parameters) == ["self", "amount", "block"]
-    assert isinstance(private_names.token_bucket().available_capacity, property)
-    assert isinstance(private_names.token_bucket().max_rate, property)
-
-
-def test_the_pools_of_a_client_are_still_where_they_were():
-    assert set(private_names.pools_of(client())) == {"http", "https"}
 
 
 def test_the_scale_of_the_standard_modes_pauses_is_known_or_assumed():

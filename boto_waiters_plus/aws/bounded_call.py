@@ -1,0 +1,135 @@
+"""A call of a botocore client that ends at its deadline.
+
+Everything that botocore does in the call is bounded: connecting, TLS, the request, the headers
+and body of the response, and its own retries. The call runs in the calling thread. `connections`
+tells the `CallBudget` which socket is in use, the watchdog shuts that socket when the time is up,
+and `late_retries` refuses retries that would not fit.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
+
+from ..options import CancelEvent
+from ..runtime.watchdog import monotonic
+from .abandonable_call import AbandonableCall
+from .call_budget import CallBudget, CallEnded, run_within
+from .connections import ClientConnections
+from .late_retries import refuse_late_retries
+from .per_client import PerClient
+
+T = TypeVar("T")
+
+
+def bounded_call(
+    call: Callable[[], T],
+    *,
+    client: Any,
+    seconds: float | None,
+    cancel_event: CancelEvent | None = None,
+    in_thread: bool = False,
+) -> T:
+    """Make a call, and end it at the deadline.
+
+    Args:
+        call: runs in the calling thread. Only requests of botocore clients are cut off.
+        client: the client whose method is called; None: the call is no method of a client.
+        seconds: the real time that the call has; None: no deadline.
+        cancel_event: ends the call when it is set.
+        in_thread: make the call in a daemon thread that is abandoned at the deadline, whatever
+            the call does then.
+
+    Raises:
+        CallEnded: the call was ended, or not made because the time was up or the event set. The
+            error that the call raised, if any, is the cause.
+    """
+    if seconds is None and cancel_event is None:
+        return call()
+    if cancel_event is not None and cancel_event.is_set():
+        raise CallEnded("cancelled")
+    if seconds is not None and not seconds > 0:
+        raise CallEnded("deadline")
+    if client is not None and not _connections.of(client).can_cut_off():
+        in_thread = True
+    budget = CallBudget(seconds, cancel_event)
+    try:
+        result = _call_in_thread(budget, call, client) if in_thread else run_within(budget, call)
+    except Exception as error:
+        _raise_reason(budget, error)
+        raise
+    if budget.relies_on_timeouts:
+        _warn_of_timeouts()
+    if budget.reason is not None or monotonic() >= budget.deadline:
+        if client is not None:
+            discard_response(result)
+        raise CallEnded(budget.reason or "deadline")
+    return result
+
+
+def _prepare(client: Any) -> ClientConnections:
+    refuse_late_retries(client)
+    return ClientConnections(client)
+
+
+_connections: Final = PerClient(_prepare)
+
+
+def discard_response(response: object) -> None:
+    """Close the streaming body of a response that nobody will read."""
+    if isinstance(response, Mapping):
+        for value in response.values():
+            close = getattr(value, "close", None)
+            if callable(close):
+                close()
+
+
+def _call_in_thread(budget: CallBudget, call: Callable[[], T], client: Any) -> T:
+    context = contextvars.copy_context()
+    inner: list[CallBudget] = []
+
+    def work() -> T:
+        inner.append(CallBudget(max(budget.left, 0.0)))
+        try:
+            return run_within(inner[0], call)
+        finally:
+            budget.refused_retry = inner[0].refused_retry
+
+    def wait() -> T:
+        discard: Callable[[T], object] = lambda _: None  # noqa: E731 - one line
+        try:
+            return AbandonableCall(
+                lambda: context.run(work),
+                budget,
+                discard=discard if client is None else discard_response,
+                name="call",
+            ).result()
+        except BaseException:
+            # Ctrl-C included: what can be cut off of the call ends now.
+            for each in inner:
+                each.cancel()
+            raise
+
+    return run_within(budget, wait)
+
+
+def _raise_reason(budget: CallBudget, error: Exception) -> None:
+    """Raise why the call was ended, if the error is not what it would have ended in anyway."""
+    reason = budget.verdict
+    if budget.relies_on_timeouts:
+        _warn_of_timeouts()
+    if reason is not None:
+        raise CallEnded(reason) from error
+    if error is budget.refused_retry:
+        raise CallEnded("retry refused") from error
+
+
+def _warn_of_timeouts() -> None:
+    warnings.warn(
+        "no thread can be started or no file descriptor is left: max_wait is kept by socket "
+        "timeouts alone, and a response that arrives slowly may exceed it",
+        RuntimeWarning,
+        stacklevel=3,
+    )
