@@ -60,7 +60,8 @@ from faults.unchanged import differences, namespaces  # noqa: E402
 import boto_waiters_plus as bwp  # noqa: E402
 from boto_waiters_plus.aws.bounded_call import bounded_call  # noqa: E402
 from boto_waiters_plus.aws.call_budget import CallEnded  # noqa: E402
-from boto_waiters_plus.aws.port import ClientPort  # noqa: E402
+from boto_waiters_plus.aws.client_call import BlockingCall, ClientRequest  # noqa: E402
+from boto_waiters_plus.aws.definition_judge import DefinitionJudge  # noqa: E402
 from boto_waiters_plus.aws.service_waiters import ServiceWaiters  # noqa: E402
 
 MEDIAN, WORST = 3.0, 25.0
@@ -403,11 +404,14 @@ def server_process() -> Iterator[str]:
         process.communicate()
 
 
-def _port(client: Any, **options: Any) -> ClientPort:
+def _poll(client: Any, **options: Any) -> Callable[[], Any]:
+    """A call and its judge."""
     name, parameters = waiter_of(client)
     bound = ServiceWaiters(client.meta.service_model, None).get(name)
     assert bound is not None
-    return ClientPort(client, bound, parameters, **options)
+    judge = DefinitionJudge(bound, parameters, client.meta.endpoint_url)
+    call = BlockingCall(ClientRequest(client, bound, parameters).send, client, **options)
+    return lambda: judge.judge(call.make(30))
 
 
 def cpu(rounds: int, calls: int) -> list[str]:
@@ -417,16 +421,16 @@ def cpu(rounds: int, calls: int) -> list[str]:
         call = operation(client)
         event = threading.Event()
         poll, poll_cancel, poll_thread = (
-            _port(client, cancel=cancel, in_thread=in_thread)
+            _poll(client, cancel=cancel, in_thread=in_thread)
             for cancel, in_thread in ((None, False), (event, False), (None, True))
         )
         runs: dict[str, Callable[[], Any]] = {
             "bare call": call,
             "bare call again": call,
             "bounded call": lambda: bounded_call(call, client=client, seconds=30),
-            "poll: bounded and judged": lambda: poll.poll(30),
-            "poll with a cancel event": lambda: poll_cancel.poll(30),
-            "poll with call_in_thread": lambda: poll_thread.poll(30),
+            "poll: bounded and judged": poll,
+            "poll with a cancel event": poll_cancel,
+            "poll with call_in_thread": poll_thread,
         }
         for run in runs.values():
             for _ in range(50):

@@ -139,14 +139,14 @@ def _exit_code(child, seconds=60):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_child_inherits_no_lock_that_another_thread_held():
-    from boto_waiters_plus.hooks.sessions import _STATE  # noqa: PLC0415 - private
+    from boto_waiters_plus.hooks.state import INSTALLED  # noqa: PLC0415 - as above
     from boto_waiters_plus.runtime.cancel_listener import _listeners  # noqa: PLC0415 - private
     from boto_waiters_plus.runtime.watchdog import watchdog  # noqa: PLC0415 - private
 
     held, done = threading.Event(), threading.Event()
 
     def hold_all():
-        with watchdog.lock, _listeners.lock, _STATE.lock:
+        with watchdog.lock, _listeners.lock, INSTALLED.lock:
             held.set()
             done.wait(100)
 
