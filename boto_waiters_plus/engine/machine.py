@@ -122,7 +122,9 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class Abandoned:
-    """The call was cut off at the end of its time."""
+    """The call was cut off at the end of its time; `uncalled` if it was not even made."""
+
+    uncalled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,7 +351,8 @@ class Machine:
                 return self._judge(facts, is_error=False, random=random)
             case Phase.POLLING, Raised(facts):
                 return self._judge(facts, is_error=True, random=random)
-            case Phase.POLLING, Abandoned():
+            case Phase.POLLING, Abandoned(uncalled):
+                self._state.attempts -= uncalled
                 return self._end(TimedOut())
             case phase, _:
                 raise MachineMisuseError(f"{event} while {phase.value}")

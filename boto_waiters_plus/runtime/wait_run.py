@@ -153,7 +153,7 @@ class WaitRun:
     def replied(self, reply: Reply) -> Decision:
         """Return the decision after the call that `Poll` asked for."""
         if reply.ended == "deadline":
-            return self._step(Abandoned())
+            return self._step(Abandoned(uncalled=not reply.made))
         if reply.ended == "cancelled":
             return self._step(Cancelled())
         return self.attempted(self.judge.judge(reply))

@@ -184,7 +184,7 @@ def test_waits_over_several_share_too(ec2, virtual_time):
         ({"InstanceIds": "i-1"}, {}),
         ({"min_delay": 5}, {}),
         ({"delay_pace": lambda _: 20}, {}),
-        ({"delay_pace": "eager"}, {}),
+        ({"delay_pace": "fixed"}, {}),
     ],
 )
 def test_what_is_sent_and_when_must_be_the_same(ec2, virtual_time, one, other):

@@ -11,7 +11,7 @@ import pytest
 import boto_waiters_plus as bwp
 from boto_waiters_plus import WaitersError
 from boto_waiters_plus.many import Wait, wait_all
-from boto_waiters_plus.many.batch import MOST_NAMED
+from boto_waiters_plus.many.failures import MOST_DESCRIBED
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_it_can_be_pickled_with_an_error_that_cannot():
 def test_the_message_words_a_few_failures_and_names_the_others_by_kind(s3, virtual_time):
     waits = [
         Wait(s3, "bucket_exists", {"Bucket": "never"}, max_wait=20, max_attempts=1)
-        for _ in range(MOST_NAMED + 5)
+        for _ in range(MOST_DESCRIBED + 5)
     ]
     waits += [
         Wait(s3, "bucket_exists", {"Bucket": "first"}, max_wait=20),
@@ -96,14 +96,14 @@ def test_the_message_words_a_few_failures_and_names_the_others_by_kind(s3, virtu
     with pytest.raises(WaitersError) as raised:
         wait_all(waits)
     text = str(raised.value)
-    assert f"[{MOST_NAMED - 1}]" in text
-    assert f"[{MOST_NAMED}]" not in text
-    n = MOST_NAMED
+    assert f"[{MOST_DESCRIBED - 1}]" in text
+    assert f"[{MOST_DESCRIBED}]" not in text
+    n = MOST_DESCRIBED
     assert text.endswith(
         f"; [{n}-{n + 4}, {n + 7}] BucketExists: WaiterAttemptsError"
         f"; [{n + 6}] BucketNotExists: WaiterAttemptsError"
     )
-    assert len(raised.value.errors) == MOST_NAMED + 7
+    assert len(raised.value.errors) == MOST_DESCRIBED + 7
 
 
 def test_a_message_stays_one_that_can_be_read(s3, virtual_time):
@@ -121,5 +121,5 @@ def test_a_message_stays_one_that_can_be_read(s3, virtual_time):
         wait_all(waits)
     text = str(raised.value)
     assert "1000 of 2000 waits did not succeed" in text
-    assert f"{1000 - MOST_NAMED} more, see errors" in text
+    assert f"{1000 - MOST_DESCRIBED} more, see errors" in text
     assert len(text) < 10_000

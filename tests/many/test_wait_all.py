@@ -161,7 +161,7 @@ def test_every_wait_runs_to_its_end_before_the_failures_are_raised(s3, mixed, vi
     ]
     text = str(error)
     assert "2 of 4 waits" in text
-    assert "[1] BucketExists: Timed out" in text
+    assert "[1] BucketExists: timed out" in text
     assert "[2] BucketNotExists: Max attempts exceeded" in text
 
 
