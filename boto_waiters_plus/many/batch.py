@@ -70,6 +70,7 @@ class Batch:
         self._callbacks = Callbacks()
         self._progress = self._make_progress(progress)
         self._results: dict[int, Result] = {}
+        self._has_failures = False
 
     def __enter__(self) -> None:
         if self._progress is not None:
@@ -152,8 +153,7 @@ class Batch:
             WaitersError: `on_failure` is not `"collect"`, and a wait did not succeed.
         """
         results = [self._results[index] for index in range(len(self.waits))]
-        failed = any(isinstance(result, Exception) for result in results)
-        if failed and on_failure != "collect":
+        if self._has_failures and on_failure != "collect":
             raise waiters_error(self._name, self.waits, results, self._max_wait)
         return results
 
@@ -243,6 +243,7 @@ class Batch:
         result = task.result
         assert result is not None, "the task has ended"
         self._results[task.index] = result
+        self._has_failures = self._has_failures or isinstance(result, Exception)
         if self._progress is not None:
             self._callbacks.post(partial(self._progress.is_over, task.index), result)
 

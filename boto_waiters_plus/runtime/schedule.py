@@ -60,9 +60,8 @@ class Schedule:
         self._tasks = tasks
         self._queue = CallQueue(threads)
         self._cancel_rest_after = cancel_rest_after
-        # The ends of delays, and the deadlines of waits whose calls do not end them.
+        # The ends of delays, and the deadlines of waits that are queued or calling.
         self._times: list[tuple[float, int]] = []
-        self._just_queued: list[Task] = []
         self._ended: deque[Task] = deque()
         self.waits = len(tasks)
 
@@ -97,8 +96,7 @@ class Schedule:
                 self._delay_ended(task, now)
             elif task.expiry == moment:
                 task.expiry = None
-                # A call for this wait alone ends in time by itself, a shared one goes on.
-                if task.is_queued or (task.stage is Stage.CALLING and task.batch is not None):
+                if task.stage is Stage.QUEUED or task.stage is Stage.CALLING:
                     self._expire_or_plan(task, now)
 
     def wake(self, task: Task, now: float) -> None:
@@ -138,10 +136,6 @@ class Schedule:
             call = self._planned(entry, now)
             if call is not None:
                 yield call
-        for task in self._just_queued:
-            if task.is_queued:
-                self._plan_expiry(task)
-        self._just_queued.clear()
 
     def _planned(self, entry: Task | SharedBatch | Group, now: float) -> PlannedCall | None:
         """Return the call for what was queued; None if the deadlines of all waits have passed."""
@@ -160,10 +154,6 @@ class Schedule:
         group = tasks[0].group
         if group is not None and (len(tasks) > 1 or isinstance(entry, SharedBatch)):
             target = SharedBatch(group, tasks)
-            for task in tasks:
-                task.batch = target
-                if task.until < target.until:
-                    self._plan_expiry(task)
         self._queue.begin_call(target, now)
         return PlannedCall(target, target.until)
 
@@ -220,7 +210,6 @@ class Schedule:
         live = [task for task in batch.tasks if task.stage is Stage.CALLING]
         if reply is not None and shared is None:
             for task in live:
-                task.batch = None
                 self._end_attempt(task, reply, now)
         elif shared is None or shared.instead == "halve":
             # Also what the call raised: bad parameters of one wait are not the others' error.
@@ -233,7 +222,6 @@ class Schedule:
             again = [task for task in batch.to_ask_again(shared.omitted) if task in live]
             for task, attempt in zip(batch.tasks, shared.attempts, strict=True):
                 if task in live and task not in again:
-                    task.batch = None
                     self._attempted(task, attempt, now)
             if again:
                 self._call_again([SharedBatch(batch.group, again)])
@@ -243,8 +231,7 @@ class Schedule:
         for entry in reversed(entries):
             tasks = [entry] if isinstance(entry, Task) else entry.tasks
             for task in tasks:
-                task.stage, task.batch = Stage.QUEUED, None
-            self._just_queued += tasks
+                task.stage = Stage.QUEUED
             self._queue.put(entry, entry.connections, first=True)
 
     def _attempted(self, task: Task, attempt: Attempt, now: float) -> None:
@@ -307,7 +294,8 @@ class Schedule:
         task.stage, task.call_made = Stage.QUEUED, False
         if poll.time_left is not None:
             task.until = now + poll.time_left
-        self._just_queued.append(task)
+        if task.expiry is None and task.until < math.inf:
+            self._plan_expiry(task)
         group = task.group
         if group is None or not group.shares(task):
             self._queue.put(task, task.connections)
@@ -325,9 +313,8 @@ class Schedule:
     # --- ends ------------------------------------------------------------------------------
 
     def _plan_expiry(self, task: Task) -> None:
-        if task.expiry is None and task.until < math.inf:
-            task.expiry = task.until + EXPIRY_GRACE
-            heapq.heappush(self._times, (task.expiry, task.index))
+        task.expiry = task.until + EXPIRY_GRACE
+        heapq.heappush(self._times, (task.expiry, task.index))
 
     def _expire_or_plan(self, task: Task, now: float) -> None:
         if task.until < now:
@@ -336,7 +323,7 @@ class Schedule:
             self._plan_expiry(task)
 
     def _expire(self, task: Task, now: float) -> None:
-        """End a wait whose deadline passed while it was queued or shared a call."""
+        """End a wait whose deadline passed in the queue, or during a call that did not end."""
         task.call_made = task.call_made or task.stage is Stage.CALLING
         self._end_attempt(task, Reply(ended="deadline"), now)
 

@@ -88,9 +88,10 @@ class Scheduler:
         moment = self._schedule.next_time()
         events = self._events.watched
         if self._schedule.calling:
-            end = self._now() + (SIGNAL_SLICE if events else LONGEST_BLOCK)
+            now = self._now()
+            end = now + (SIGNAL_SLICE if events else LONGEST_BLOCK)
             end = end if moment is None else min(end, moment)
-            finished = self._executor.finished(max(0.0, end - self._now()))
+            finished = self._executor.finished(max(0.0, end - now))
             if not finished:
                 self._now.is_at_least(end)
             return finished

@@ -49,7 +49,6 @@ class Task:
     """
 
     __slots__ = (
-        "batch",
         "call",
         "call_made",
         "cancel",
@@ -110,8 +109,6 @@ class Task:
         """A signal was set while a call was in flight."""
         self.was_woken = False
         """A signal ended the last delay."""
-        self.batch: SharedBatch | None = None
-        """The waits that share the call in flight."""
         self.is_alone = False
         """The last attempt ended in an error that would spoil a call for other waits too."""
         self.result: WaiterOutcome[Any] | Exception | None = None

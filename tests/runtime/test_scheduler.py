@@ -66,11 +66,18 @@ class Call:
         index = 1 if self.fails else 0
         return Attempt(facts=Facts(acceptor=index), response={"polls": len(self.polls)})
 
-    def make(self, time_left):
+    def begin(self, time_left):
+        """Return the reply of a call that begins now, and how long it takes."""
         self.times_left.append(time_left)
         attempt = self.seen()
-        self.clock.advance(self.latency)
-        return Reply(attempt)
+        if time_left is not None and time_left < self.latency:
+            return Reply(ended="deadline"), time_left
+        return Reply(attempt), self.latency
+
+    def make(self, time_left):
+        reply, seconds = self.begin(time_left)
+        self.clock.advance(seconds)
+        return reply
 
 
 class Judge:
@@ -93,14 +100,14 @@ class VirtualExecutor:
 
     def begin(self, planned):
         task, call = planned.target, planned.target.call
-        call.times_left.append(planned.time_left(self.clock.now))
-        finished = FinishedCall(task, Reply(call.seen()), None)
+        reply, seconds = call.begin(planned.time_left(self.clock.now))
+        finished = FinishedCall(task, reply, None)
         self.running.append(task)
         self.most = max(self.most, len(self.running))
         pool = task.connections
         of_pool = sum(each.connections is pool for each in self.running)
         self.most_of[pool] = max(self.most_of.get(pool, 0), of_pool)
-        self.clock.call_at(self.clock.now + call.latency, lambda: self.over.append(finished))
+        self.clock.call_at(self.clock.now + seconds, lambda: self.over.append(finished))
 
     def is_set(self):
         return bool(self.over)
