@@ -556,6 +556,7 @@ def test_halves_that_queue_too_long_time_out(virtual_time):
     ended = run(virtual_time, tasks, threads=1)
     assert [names for _, names, _ in world.calls] == [["0", "1", "2", "3"]]
     assert all(isinstance(each.result, WaiterTimeoutError) for each in tasks[:4])
+    assert {each.result.attempts for each in tasks[:4]} == {1}
     assert [ended[index] for index in range(4)] == pytest.approx([45] * 4, abs=0.01)
 
 

@@ -19,12 +19,13 @@ from boto_waiters_plus.exceptions import (
 )
 from boto_waiters_plus.outcome import ResponseOutcome
 from boto_waiters_plus.runtime.attempt import Attempt, Reply
+from boto_waiters_plus.runtime.call_executor import RunClock, ThreadCallExecutor
 from boto_waiters_plus.runtime.schedule import Schedule
 from boto_waiters_plus.runtime.schedule_events import ScheduleEvents
 from boto_waiters_plus.runtime.scheduler import Scheduler, run_in_thread
 from boto_waiters_plus.runtime.service_limiter import ClientConnections, ServiceLimiter
 from boto_waiters_plus.runtime.sync import drive
-from boto_waiters_plus.runtime.tasks import FinishedCall, Task
+from boto_waiters_plus.runtime.tasks import FinishedCall, PlannedCall, Task
 from boto_waiters_plus.runtime.wait_run import WaitDescription, WaitRun
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
@@ -268,6 +269,7 @@ def test_queued_wait_ends_at_its_deadline(virtual_time):
     assert isinstance(tasks[1].result, WaiterTimeoutError)
     assert ended[1] == pytest.approx(20, abs=0.01)
     assert queued.polls == []
+    assert tasks[1].result.attempts == 0
     assert isinstance(tasks[0].result, ResponseOutcome)
 
 
@@ -284,6 +286,56 @@ def test_wait_that_expires_in_queue_keeps_last_state(virtual_time):
         ended[task.index] = virtual_time.now
     assert ended[0] == pytest.approx(20, abs=0.01)
     assert "last state seen: creating" in str(tasks[0].result)
+    assert tasks[0].result.attempts == len(slow.polls)
+
+
+@pytest.mark.parametrize("threads", [1, 32])
+def test_hung_clients_hold_no_wait_past_its_deadline(virtual_time, threads):
+    service = ServiceLimiter()
+    hung = [Call(virtual_time, latency=1000) for _ in range(36)]
+    tasks = [Task(wait_run(max_wait=20), call, ClientConnections(service, 10)) for call in hung]
+    late = Call(virtual_time)
+    tasks.append(Task(wait_run(max_wait=2), late, ClientConnections(service, 10)))
+    ended = {}
+    executor = VirtualExecutor(virtual_time)
+    for task in Scheduler(tasks, threads=threads, executor=executor).run():
+        ended[task.index] = virtual_time.now
+    assert ended[36] == pytest.approx(2, abs=0.01)
+    assert max(ended.values()) == pytest.approx(20, abs=0.01)
+    assert [task.result.attempts for task in tasks] == [len(call.polls) for call in [*hung, late]]
+
+
+def test_call_that_ignores_its_end_does_not_hold_the_wait(virtual_time):
+    class Deaf(Call):
+        def begin(self, time_left):
+            super().begin(time_left)
+            return Reply(self.seen()), 1000
+
+    task = Task(wait_run(max_wait=20), Deaf(virtual_time), ClientConnections(ServiceLimiter(), 1))
+    for _ in Scheduler([task], executor=VirtualExecutor(virtual_time)).run():
+        assert virtual_time.now == pytest.approx(20, abs=0.01)
+    assert isinstance(task.result, WaiterTimeoutError)
+    assert task.result.attempts == 1
+
+
+def test_time_that_a_call_waits_for_its_thread_is_not_its_own():
+    times_left = []
+
+    class Timed(Barrier):
+        def make(self, time_left):
+            times_left.append(time_left)
+            return super().make(time_left)
+
+    slow, call = threading.Event(), Timed(1)
+    now = RunClock()
+    executor = ThreadCallExecutor(now)
+    task = Task(wait_run(), call, ClientConnections(ServiceLimiter(), 1))
+    planned = PlannedCall(task, now() + 5)
+    slow.wait(0.05)
+    executor.begin(planned)
+    assert executor.finished(30)
+    executor.close()
+    assert times_left[0] <= 4.95
 
 
 def test_attempt_due_at_the_deadline_is_still_made(virtual_time):
@@ -390,6 +442,43 @@ def test_throttle_never_moves_a_last_attempt(virtual_time):
     ]
     run(virtual_time, tasks)
     assert hurried.polls == [0, 10, 20]
+
+
+def test_throttle_does_not_stretch_an_initial_delay(virtual_time):
+    victim = Call(virtual_time, ready_at=50, throttled=[(0, 5)])
+    other = Call(virtual_time)
+    client = ClientConnections(ServiceLimiter(), 10)
+    tasks = [
+        Task(wait_run(retry_transient=True), victim, client),
+        Task(wait_run(initial_delay=100), other, client),
+    ]
+    run(virtual_time, tasks)
+    assert other.polls == [100]
+
+
+def test_throttle_and_hung_call_leave_healthy_waits_their_polls(virtual_time):
+    client = ClientConnections(ServiceLimiter(), 2)
+    throttled = Call(virtual_time, latency=0.1, throttled=[(0, 0.1)])
+    hung = Call(virtual_time, latency=1000)
+    healthy = [Call(virtual_time, latency=0.1) for _ in range(8)]
+    tasks = tasks_of([throttled, hung, *healthy], client, max_wait=15, retry_transient=True)
+    ended = {}
+    for task in Scheduler(tasks, executor=VirtualExecutor(virtual_time)).run():
+        ended[task.index] = virtual_time.now
+    assert isinstance(tasks[1].result, WaiterTimeoutError)
+    others = [task for task in tasks if task is not tasks[1]]
+    assert all(isinstance(task.result, ResponseOutcome) for task in others)
+    assert max(ended[task.index] for task in tasks[2:]) < 3
+
+
+def test_throttle_of_one_client_limits_no_other(virtual_time):
+    service = ServiceLimiter()
+    throttled = [Call(virtual_time, latency=1, throttled=[(0, 1)]) for _ in range(4)]
+    others = [Call(virtual_time, latency=1) for _ in range(16)]
+    tasks = tasks_of(throttled, ClientConnections(service, 4), retry_transient=True)
+    tasks += tasks_of(others, ClientConnections(service, 4))
+    run(virtual_time, tasks)
+    assert [call.polls[0] for call in others] == [index // 4 for index in range(16)]
 
 
 def test_throttle_halves_the_calls_and_answers_restore_them(virtual_time):

@@ -115,6 +115,31 @@ def test_queued_wait_ends_at_its_deadline(virtual_time):
     asyncio.run(run())
     assert isinstance(tasks[1].result, WaiterTimeoutError)
     assert ended[1] == pytest.approx(20, abs=0.01)
+    assert tasks[1].result.attempts == 0
+
+
+def test_hung_clients_hold_no_wait_past_its_deadline(virtual_time):
+    service = ServiceLimiter()
+    tasks = [
+        Task(
+            wait_run(max_wait=20),
+            Awaited(virtual_time, latency=1000),
+            ClientConnections(service, 10),
+        )
+        for _ in range(36)
+    ]
+    late = Awaited(virtual_time)
+    tasks.append(Task(wait_run(max_wait=2), late, ClientConnections(service, 10)))
+    ended = {}
+
+    async def run():
+        async for task in AsyncScheduler(tasks).run():
+            ended[task.index] = virtual_time.now
+
+    asyncio.run(run())
+    assert ended[36] == pytest.approx(2, abs=0.01)
+    assert max(ended.values()) == pytest.approx(20, abs=0.01)
+    assert (tasks[36].result.attempts, late.polls) == (0, [])
 
 
 @pytest.mark.parametrize("kind", [Awaited, Called])
