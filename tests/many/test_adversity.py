@@ -61,7 +61,7 @@ def hung_service():
 
 
 @pytest.mark.parametrize("whose", ["its own", "that of all"])
-def test_a_cancel_event_that_is_set_already_lets_no_request_out(s3, virtual_time, whose):
+def test_set_cancel_event_makes_no_request(s3, virtual_time, whose):
     requests = []
     s3.meta.events.register("before-call.s3", lambda **_: requests.append(1))
     stop = threading.Event()
@@ -77,7 +77,7 @@ def test_a_cancel_event_that_is_set_already_lets_no_request_out(s3, virtual_time
 
 
 @pytest.mark.parametrize("count", [1, 40])
-def test_cancelled_between_two_looks_the_looks_made_are_counted(s3, virtual_time, count):
+def test_cancelled_wait_counts_the_attempts_made(s3, virtual_time, count):
     def stopped(run):
         stop = threading.Event()
         virtual_time.call_at(virtual_time.now + 25, stop.set)
@@ -151,7 +151,7 @@ def test_ctrl_c_ends_every_call_in_flight(hung_service, progress):
 
 
 @pytest.mark.usefixtures("_ctrl_c_interrupts")
-def test_ctrl_c_between_two_looks_ends_it(s3):
+def test_ctrl_c_during_a_delay_ends_the_batch(s3):
     looked = threading.Event()
 
     def interrupt():
@@ -172,7 +172,7 @@ def test_ctrl_c_between_two_looks_ends_it(s3):
 
 
 @pytest.mark.parametrize("how", ["forgotten", "in a cycle"])
-def test_a_run_that_is_forgotten_stops(s3, how):
+def test_abandoned_iterator_stops_its_waits(s3, how):
     results = as_completed([exists(s3, "first"), exists(s3, "never")])
     next(results)
     threads = threads_of_ours()
@@ -186,7 +186,7 @@ def test_a_run_that_is_forgotten_stops(s3, how):
     assert gone(threads)
 
 
-def test_a_run_may_be_closed_by_its_own_callback(s3):
+def test_iterator_may_be_closed_by_its_callback(s3):
     closed = []
 
     def close(event):
@@ -216,7 +216,7 @@ def test_a_run_may_be_closed_by_its_own_callback(s3):
     assert closed == [1]
 
 
-def test_a_callback_that_raised_is_told_of_where_the_loop_is_left_early(s3):
+def test_failed_callback_is_warned_of_on_early_exit(s3):
     def broken(_):
         raise ZeroDivisionError
 
@@ -229,7 +229,7 @@ def test_a_callback_that_raised_is_told_of_where_the_loop_is_left_early(s3):
 # --- runs within runs, and beside runs --------------------------------------------------------
 
 
-def test_a_callback_may_wait_for_others(s3, virtual_time):
+def test_callback_may_wait_for_others(s3, virtual_time):
     inner = []
 
     def look(event):
@@ -240,7 +240,7 @@ def test_a_callback_may_wait_for_others(s3, virtual_time):
     assert [outcome.attempts for outcome in outcomes] == [1, 1, 1]
 
 
-def test_runs_in_several_threads_do_not_meet(s3):
+def test_batches_in_several_threads_are_independent(s3):
     results = {}
 
     def run(index):
@@ -256,7 +256,7 @@ def test_runs_in_several_threads_do_not_meet(s3):
     assert gone(threads_of_ours())
 
 
-def test_the_same_waits_may_run_in_several_threads(s3):
+def test_same_waits_may_run_in_several_threads(s3):
     waits = [exists(s3, "first"), exists(s3, "second")]
     attempts = []
     threads = [
@@ -271,14 +271,14 @@ def test_the_same_waits_may_run_in_several_threads(s3):
     assert attempts == [1] * 8
 
 
-def test_within_a_running_loop_it_blocks_and_works(s3):
+def test_wait_all_blocks_inside_a_running_loop(s3):
     async def run():
         return wait_all([exists(s3, "first")])
 
     assert asyncio.run(run())[0].attempts == 1
 
 
-def test_two_runs_in_one_loop_go_side_by_side(s3, virtual_time):
+def test_two_batches_in_one_loop_run_side_by_side(s3, virtual_time):
     virtual_time.call_at(15, lambda: s3.create_bucket(Bucket="late"))
 
     async def run():
@@ -294,7 +294,7 @@ def test_two_runs_in_one_loop_go_side_by_side(s3, virtual_time):
 # --- many, few, narrow ------------------------------------------------------------------------
 
 
-def test_thousands_end_as_one_does(s3, virtual_time):
+def test_thousands_of_waits_end_as_one_does(s3, virtual_time):
     virtual_time.call_at(12, lambda: s3.create_bucket(Bucket="late"))
     config = Config(max_pool_connections=1)
     narrow = boto3.client("s3", region_name="us-east-1", config=config)
@@ -304,7 +304,7 @@ def test_thousands_end_as_one_does(s3, virtual_time):
     assert {(outcome.attempts, outcome.elapsed) for outcome in outcomes} == {(3, 20)}
 
 
-def test_a_throttled_service_is_asked_less_and_others_as_ever(s3, virtual_time):
+def test_throttled_service_gets_fewer_calls_than_others(s3, virtual_time):
     looks = []
     throttled = boto3.client(
         "dynamodb",
@@ -354,7 +354,7 @@ def test_calls_are_made_where_no_thread_can_start(s3, monkeypatch):
     assert len(seen) == 2
 
 
-def test_where_only_one_thread_can_be_started_it_makes_all_calls(s3, monkeypatch):
+def test_single_thread_makes_all_calls_if_need_be(s3, monkeypatch):
     real = threading.Thread.start
 
     def refuse(thread):
@@ -392,7 +392,7 @@ def in_child(work):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_a_run_taken_into_a_forked_child_says_so(s3):
+def test_batch_taken_into_a_forked_child_raises(s3):
     results = as_completed([exists(s3, "first"), exists(s3, "never")])
     next(results)
     assert in_child(lambda: list(results)) == 7
@@ -401,7 +401,7 @@ def test_a_run_taken_into_a_forked_child_says_so(s3):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_a_forked_child_can_wait_for_itself(s3):
+def test_forked_child_can_run_its_own_batch(s3):
     wait_all([exists(s3, "first")])
     assert in_child(lambda: wait_all([exists(s3, "first") for _ in range(5)])) == 0
 
@@ -409,7 +409,7 @@ def test_a_forked_child_can_wait_for_itself(s3):
 @pytest.mark.skipif(
     "fork" not in multiprocessing.get_all_start_methods(), reason="there is no fork"
 )
-def test_a_fork_in_a_callback_leaves_the_run_alone(s3):
+def test_fork_in_a_callback_leaves_the_batch_alone(s3):
     codes = []
 
     def fork(_):
@@ -422,7 +422,7 @@ def test_a_fork_in_a_callback_leaves_the_run_alone(s3):
 # --- errors of many ---------------------------------------------------------------------------
 
 
-def test_the_error_of_thousands_is_pickled_in_time_linear_in_them(s3, virtual_time):
+def test_error_of_thousands_pickles_in_linear_time(s3, virtual_time):
     def pickled(count):
         waits = [exists(s3, "never", max_wait=20, max_attempts=1) for _ in range(count)]
         with pytest.raises(bwp.WaitersError) as raised:

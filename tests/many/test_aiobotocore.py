@@ -53,7 +53,7 @@ def exists(client, bucket, **options):
     return Wait(client, "bucket_exists", {"Bucket": bucket}, max_wait=100, **options)
 
 
-def test_they_are_awaited(virtual_time):
+def test_aiobotocore_clients_are_awaited(virtual_time):
     async def run(client):
         looks = buckets(client, {"late": 3, "never": 1000})
         waits = [
@@ -71,7 +71,7 @@ def test_they_are_awaited(virtual_time):
     assert isinstance(outcomes[2], bwp.ExceptionOutcome)
 
 
-def test_each_comes_as_it_ends(virtual_time):
+def test_each_wait_is_yielded_when_it_ends(virtual_time):
     async def run(client):
         buckets(client, {"late": 3})
         waits = [exists(client, "late", delay_pace=lambda _: 10), exists(client, "now")]
@@ -81,7 +81,7 @@ def test_each_comes_as_it_ends(virtual_time):
     with_client(run)
 
 
-def test_blocking_functions_refuse_them():
+def test_blocking_functions_refuse_aiobotocore_clients():
     async def run(client):
         with pytest.raises(
             TypeError, match=r"waits\[0\] is on an asynchronous client: use wait_al"
@@ -91,7 +91,7 @@ def test_blocking_functions_refuse_them():
     with_client(run)
 
 
-def test_they_are_not_mixed_with_blocking_ones():
+def test_aiobotocore_and_blocking_clients_do_not_mix():
     blocking = boto3.client("s3", region_name="us-east-1")
 
     async def run(client):
@@ -103,7 +103,7 @@ def test_they_are_not_mixed_with_blocking_ones():
     with_client(run)
 
 
-def test_a_closed_client_is_an_error_of_its_wait(virtual_time):
+def test_closed_client_is_the_error_of_its_wait(virtual_time):
     async def run(client):
         return client
 
@@ -112,7 +112,7 @@ def test_a_closed_client_is_an_error_of_its_wait(virtual_time):
     assert isinstance(results[0], Exception)
 
 
-def test_the_first_success_ends_the_others(virtual_time):
+def test_first_success_ends_the_others(virtual_time):
     async def run(client):
         looks = buckets(client, {"late": 3, "never": 1000})
         waits = [
@@ -126,7 +126,7 @@ def test_the_first_success_ends_the_others(virtual_time):
     with_client(run)
 
 
-def test_waits_of_one_kind_are_awaited_together(virtual_time):
+def test_waits_of_one_kind_share_awaited_calls(virtual_time):
     calls = []
 
     class Body:

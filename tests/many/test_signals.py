@@ -103,9 +103,7 @@ class CountedView:
 
 
 @pytest.mark.parametrize("others", [0, 20], ids=["alone", "among many signals"])
-def test_a_signal_while_a_call_runs_makes_the_wait_look_once_more(
-    buckets, run, virtual_time, others
-):
+def test_signal_during_a_call_causes_another_attempt(buckets, run, virtual_time, others):
     signals = {"late": Signal(), **{f"other-{n}": Signal() for n in range(others)}}
 
     def during_call(name, looks):
@@ -119,7 +117,7 @@ def test_a_signal_while_a_call_runs_makes_the_wait_look_once_more(
     assert (outcome.attempts, outcome.elapsed) == (2, pytest.approx(0, abs=0.06))
 
 
-def test_a_signal_is_not_forgotten_while_a_long_call_runs(buckets, run):
+def test_signal_during_a_long_call_is_kept(buckets, run):
     signal, looked_on = Signal(), threading.Event()
 
     def during_call(name, looks):
@@ -140,7 +138,7 @@ def test_a_signal_is_not_forgotten_while_a_long_call_runs(buckets, run):
     assert (outcome.attempts, outcome.elapsed < SOON) == (2, True)
 
 
-def test_a_signal_while_a_wait_is_queued_is_served_by_its_first_look(run, virtual_time):
+def test_signal_in_the_queue_causes_no_extra_attempt(run, virtual_time):
     buckets = Buckets()
     signal = Signal()
 
@@ -157,7 +155,7 @@ def test_a_signal_while_a_wait_is_queued_is_served_by_its_first_look(run, virtua
 
 
 @pytest.mark.parametrize("shared", [True, False], ids=["one signal", "one each"])
-def test_no_wake_up_is_lost_however_the_two_meet(buckets, run, shared):
+def test_no_signal_is_lost(buckets, run, shared):
     """Each bucket is there only after the one before was seen: any lost signal stops it all."""
     rounds, seen = 60, threading.Semaphore(0)
     signals = [Signal()] * 3 if shared else [Signal() for _ in range(3)]
@@ -180,7 +178,7 @@ def test_no_wake_up_is_lost_however_the_two_meet(buckets, run, shared):
 # --- none is held ---------------------------------------------------------------------------------
 
 
-def test_waits_that_share_a_signal_share_a_view(buckets, run, virtual_time):
+def test_waits_with_one_signal_share_a_subscription(buckets, run, virtual_time):
     counted = Counted()
 
     def create():
@@ -193,9 +191,7 @@ def test_waits_that_share_a_signal_share_a_view(buckets, run, virtual_time):
     assert (counted.subscribed, len(counted.left)) == (1, 1)
 
 
-def test_the_last_wait_that_needs_a_signal_leaves_it_though_others_go_on(
-    buckets, run, virtual_time
-):
+def test_subscription_ends_with_its_last_wait(buckets, run, virtual_time):
     counted = Counted()
 
     def create():
@@ -239,7 +235,7 @@ async def half_way_async(waits):
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_no_ending_leaves_a_view_behind(buckets, run, virtual_time, ending):
+def test_every_end_unsubscribes(buckets, run, virtual_time, ending):
     counted = Counted()
     buckets.there.add("there")
     stop = threading.Event()
@@ -255,7 +251,7 @@ def test_no_ending_leaves_a_view_behind(buckets, run, virtual_time, ending):
     assert counted.subscribed == len(counted.left) == 1
 
 
-def test_a_name_is_forgotten_with_the_waits_and_their_results(buckets, run, virtual_time):
+def test_signal_is_released_with_its_waits(buckets, run, virtual_time):
     name = ("forgotten by many", 1)
     waits = [buckets.wait(n, wake_signal=Signal(name), max_wait=20, min_delay=5) for n in "ab"]
     results = run(waits, on_failure="collect")
@@ -266,7 +262,7 @@ def test_a_name_is_forgotten_with_the_waits_and_their_results(buckets, run, virt
     assert name not in signalling._boards
 
 
-def test_an_interrupted_run_leaves_no_view_behind(buckets, run):
+def test_interrupted_batch_unsubscribes(buckets, run):
     counted, looks = Counted(), itertools.count(1)
 
     def during_call(name, number):

@@ -43,12 +43,16 @@ def test_seed_replays(simulation):
     assert facts[0] == facts[1]
 
 
+def broken_law(simulation, seed):
+    try:
+        simulation.simulate(seed)
+    except simulation.BrokenLawError as broken:
+        return str(broken)
+    return None
+
+
 def broken_laws(simulation):
-    for seed in range(BATCHES):
-        try:
-            simulation.simulate(seed)
-        except simulation.BrokenLawError as broken:
-            yield str(broken)
+    return (broken_law(simulation, seed) for seed in range(BATCHES))
 
 
 def test_call_that_holds_up_others_breaks_a_law(simulation, monkeypatch):
