@@ -1,4 +1,4 @@
-"""Many waits where things go wrong: interrupts, dead threads, abandoned runs, runs within runs."""
+"""Batches under interrupts, without threads, abandoned, forked, and inside each other."""
 
 import asyncio
 import gc
@@ -152,23 +152,23 @@ def test_ctrl_c_ends_every_call_in_flight(hung_service, progress):
 
 @pytest.mark.usefixtures("_ctrl_c_interrupts")
 def test_ctrl_c_during_a_delay_ends_the_batch(s3):
-    looked = threading.Event()
+    polled = threading.Event()
 
     def interrupt():
-        assert looked.wait(30)
-        # A signal on the way into a sleep of the system does not end it, in any program.
+        assert polled.wait(30)
+        # A process signal just before a system sleep does not end that sleep, in any program.
         threading.Event().wait(0.3)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     interrupting = threading.Thread(target=interrupt)
     interrupting.start()
     with pytest.raises(KeyboardInterrupt):
-        wait_all([exists(s3, "never", on_attempt=lambda _: looked.set())])
+        wait_all([exists(s3, "never", on_attempt=lambda _: polled.set())])
     interrupting.join(30)
     assert gone(threads_of_ours())
 
 
-# --- runs that are abandoned ------------------------------------------------------------------
+# --- abandoned batches ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("how", ["forgotten", "in a cycle"])
@@ -226,16 +226,16 @@ def test_failed_callback_is_warned_of_on_early_exit(s3):
         results.close()
 
 
-# --- runs within runs, and beside runs --------------------------------------------------------
+# --- batches inside and beside each other -----------------------------------------------------
 
 
 def test_callback_may_wait_for_others(s3, virtual_time):
     inner = []
 
-    def look(event):
+    def poll(event):
         inner.append(wait_all([exists(s3, "second")])[0].attempts)
 
-    outcomes = wait_all([exists(s3, "first", on_attempt=look) for _ in range(3)])
+    outcomes = wait_all([exists(s3, "first", on_attempt=poll) for _ in range(3)])
     assert inner == [1, 1, 1]
     assert [outcome.attempts for outcome in outcomes] == [1, 1, 1]
 
@@ -278,7 +278,7 @@ def test_wait_all_blocks_inside_a_running_loop(s3):
     assert asyncio.run(run())[0].attempts == 1
 
 
-def test_two_batches_in_one_loop_run_side_by_side(s3, virtual_time):
+def test_batches_in_one_loop_run_side_by_side(s3, virtual_time):
     virtual_time.call_at(15, lambda: s3.create_bucket(Bucket="late"))
 
     async def run():
@@ -291,7 +291,7 @@ def test_two_batches_in_one_loop_run_side_by_side(s3, virtual_time):
     assert (one.elapsed, other.elapsed) == (20, 21)
 
 
-# --- many, few, narrow ------------------------------------------------------------------------
+# --- thousands of waits, throttles ------------------------------------------------------------
 
 
 def test_thousands_of_waits_end_as_one_does(s3, virtual_time):
@@ -305,7 +305,7 @@ def test_thousands_of_waits_end_as_one_does(s3, virtual_time):
 
 
 def test_throttled_service_gets_fewer_calls_than_others(s3, virtual_time):
-    looks = []
+    polls = []
     throttled = boto3.client(
         "dynamodb",
         region_name="us-east-1",
@@ -320,7 +320,7 @@ def test_throttled_service_gets_fewer_calls_than_others(s3, virtual_time):
         return AWSResponse(request.url, 400, {}, Raw())
 
     throttled.meta.events.register("before-send.dynamodb", send)
-    s3.meta.events.register("before-call.s3", lambda **_: looks.append(virtual_time.now))
+    s3.meta.events.register("before-call.s3", lambda **_: polls.append(virtual_time.now))
     waits = [
         Wait(
             throttled,
@@ -334,12 +334,12 @@ def test_throttled_service_gets_fewer_calls_than_others(s3, virtual_time):
     ]
     waits.append(exists(s3, "never", max_wait=100, delay_pace=lambda _: 10))
     results = wait_all(waits, on_failure="collect")
-    assert looks[:9] == [10 * look for look in range(9)]
+    assert polls[:9] == [10 * number for number in range(9)]
     assert max(result.attempts for result in results[:-1]) <= results[-1].attempts
     assert sum(result.attempts for result in results[:-1]) < 0.8 * 20 * results[-1].attempts
 
 
-# --- what must not hang -----------------------------------------------------------------------
+# --- threads and forks ------------------------------------------------------------------------
 
 
 def test_calls_are_made_where_no_thread_can_start(s3, monkeypatch):
@@ -367,9 +367,9 @@ def test_single_thread_makes_all_calls_if_need_be(s3, monkeypatch):
 
 
 def in_child(work):
-    """The exit code of a forked child that does this work; fails where it hangs."""
+    """Return the exit code of a forked child that does the work; fail if it hangs."""
     with warnings.catch_warnings():
-        # Forking with threads is what is tried here.
+        # This tests forking with threads.
         warnings.simplefilter("ignore")
         child = os.fork()
     if not child:
@@ -419,7 +419,7 @@ def test_fork_in_a_callback_leaves_the_batch_alone(s3):
     assert codes == [0]
 
 
-# --- errors of many ---------------------------------------------------------------------------
+# --- errors of thousands ----------------------------------------------------------------------
 
 
 def test_error_of_thousands_pickles_in_linear_time(s3, virtual_time):

@@ -25,18 +25,18 @@ class Raw:
 
 
 def buckets(client, ready_at):
-    """Answers HeadBucket without a network; what is asked for is there from some look on."""
-    looks = {}
+    """Answers HeadBucket without a network; a bucket exists from some attempt on."""
+    polls = {}
 
     async def send(request, **_):
         await asyncio.sleep(0)
         name = urlsplit(request.url).hostname.partition(".")[0]
-        looks[name] = looks.get(name, 0) + 1
-        status = 200 if looks[name] >= ready_at.get(name, 1) else 404
+        polls[name] = polls.get(name, 0) + 1
+        status = 200 if polls[name] >= ready_at.get(name, 1) else 404
         return awsrequest.AioAWSResponse(request.url, status, {}, Raw())
 
     client.meta.events.register("before-send.s3", send)
-    return looks
+    return polls
 
 
 def with_client(function):
@@ -55,14 +55,14 @@ def exists(client, bucket, **options):
 
 def test_aiobotocore_clients_are_awaited(virtual_time):
     async def run(client):
-        looks = buckets(client, {"late": 3, "never": 1000})
+        polls = buckets(client, {"late": 3, "never": 1000})
         waits = [
             exists(client, "late", delay_pace=lambda _: 10),
             exists(client, "now"),
             Wait(client, "bucket_not_exists", {"Bucket": "never"}, max_wait=10),
         ]
         outcomes = await wait_all_async(waits)
-        assert looks == {"late": 3, "now": 1, "never": 1}
+        assert polls == {"late": 3, "now": 1, "never": 1}
         return outcomes
 
     outcomes = with_client(run)
@@ -95,10 +95,10 @@ def test_aiobotocore_and_blocking_clients_do_not_mix():
     blocking = boto3.client("s3", region_name="us-east-1")
 
     async def run(client):
-        looks = buckets(client, {})
+        polls = buckets(client, {})
         with pytest.raises(TypeError, match=r"waits\[1\] is on an asynchronous client, others"):
             await wait_all_async([exists(blocking, "now"), exists(client, "now")])
-        assert looks == {}
+        assert polls == {}
 
     with_client(run)
 
@@ -114,14 +114,14 @@ def test_closed_client_is_the_error_of_its_wait(virtual_time):
 
 def test_first_success_ends_the_others(virtual_time):
     async def run(client):
-        looks = buckets(client, {"late": 3, "never": 1000})
+        polls = buckets(client, {"late": 3, "never": 1000})
         waits = [
             exists(client, "never", delay_pace=lambda _: 10),
             exists(client, "late", delay_pace=lambda _: 10),
         ]
         wait, outcome = await wait_any_async(waits)
         assert wait is waits[1]
-        assert outcome.attempts == looks["late"] == 3
+        assert outcome.attempts == polls["late"] == 3
 
     with_client(run)
 

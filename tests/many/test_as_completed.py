@@ -1,4 +1,4 @@
-"""`as_completed`: each wait as it ends."""
+"""`as_completed` yields each wait when it ends."""
 
 import contextlib
 import threading
@@ -33,20 +33,20 @@ def test_no_waits_yield_nothing():
 
 
 def test_polling_goes_on_while_the_caller_is_busy(s3):
-    busy, looked = threading.Event(), threading.Event()
+    busy, polled = threading.Event(), threading.Event()
 
-    def look(params, **_):
+    def poll(params, **_):
         if "second" in params["url"]:
             assert busy.wait(30)
-            looked.set()
+            polled.set()
 
-    s3.meta.events.register("before-call.s3", look)
+    s3.meta.events.register("before-call.s3", poll)
     waits = [exists(s3, "first"), exists(s3, "second")]
     results = as_completed(waits)
     assert next(results)[0] is waits[0]
-    # Nobody asks for the next one.
+    # The next result has not been asked for.
     busy.set()
-    assert looked.wait(30)
+    assert polled.wait(30)
     assert [wait for wait, _ in results] == [waits[1]]
 
 

@@ -1,4 +1,4 @@
-"""Waits of one kind on one client: as few calls as the service allows, each right on its own."""
+"""Waits of one kind on one client share calls, and each has its own share of the response."""
 
 import asyncio
 import collections
@@ -48,7 +48,7 @@ def ids_of(response):
 
 
 class Calls(list):
-    """What a client is asked for: the identifiers of each call, and when it was made."""
+    """Record the identifiers of each call of a client, and when it was made."""
 
     def __init__(self, client, operation, clock=None):
         super().__init__()
@@ -123,9 +123,9 @@ def test_thousand_instances_take_ten_calls_a_round(ec2, virtual_time):
         sum(result.coalesced for result in results.values() if hasattr(result, "coalesced")) > 970
     )
     first, *others = calls.rounds.values()
-    # Ten of a hundred; each unknown is found by at most two calls for each of seven halvings.
+    # Ten calls for a hundred; each unknown identifier takes two calls in each of seven halvings.
     assert first <= 10 + 2 * 7 * len(unknown)
-    # The unknown are remembered, and asked for alone.
+    # Unknown identifiers are asked for alone from then on.
     assert max(others) <= 10 + len(unknown)
     assert all(len(ids) <= 100 for ids in calls)
 
@@ -141,7 +141,7 @@ def test_round_never_takes_more_than_ten_calls(ec2, virtual_time):
     assert all(outcome.coalesced for outcome in outcomes)
 
 
-# --- who shares with whom ---------------------------------------------------------------------
+# --- which waits share calls ------------------------------------------------------------------
 
 
 def test_coalescing_can_be_turned_off(ec2, virtual_time):
@@ -320,7 +320,7 @@ def test_missing_service_fails_alone(services, virtual_time):
         assert [each["serviceArn"] for each in result.response["services"]] == [arn]
         assert result.response["failures"] == []
         assert result.coalesced
-    # Ten at once is all that the service takes.
+    # The service takes ten identifiers in one call.
     assert sum("DescribeServices" in str(each["headers"]) for each in calls) == 2 + 2
 
 
@@ -375,7 +375,7 @@ def test_omission_in_a_response_may_be_success(virtual_time):
     )
     assert [outcome.response["AutoScalingGroups"] for outcome in outcomes] == [[], [], []]
     assert [outcome.elapsed >= 20 for outcome in outcomes] == [True, False, True]
-    # That one was asked for once more, alone.
+    # That identifier was asked for once more, alone.
     assert [outcome.coalesced for outcome in outcomes] == [True, False, True]
 
 
@@ -458,7 +458,7 @@ def test_response_without_identifiers_disbands_the_group(ec2, virtual_time):
 
 @pytest.mark.parametrize("is_error", [True, False])
 def test_omitted_ids_are_asked_for_once_more(ec2, virtual_time, is_error):
-    """Some services raise for an unknown identifier only where all of them are."""
+    """Some services answer an error only if all identifiers are unknown."""
     ids, unknown = instances(ec2, 3), ["i-aa", "i-bb"]
 
     def answer(asked):
@@ -546,7 +546,7 @@ def test_asyncio_twin_shares_calls(ec2, virtual_time):
     results = asyncio.run(wait_all_async(waits, on_failure="collect"))
     assert isinstance(results[-1], bwp.WaiterTimeoutError)
     assert [ids_of(outcome.response) for outcome in results[:-1]] == [[each] for each in ids]
-    # All but whom the halvings left alone with the unknown.
+    # All but the wait that halving left alone with the unknown one.
     assert sum(not outcome.coalesced for outcome in results[:-1]) <= 1
     assert max(list(calls.rounds.values())[1:]) <= 2
     wait, _ = asyncio.run(wait_any_async([running(ec2, each) for each in ids]))

@@ -1,4 +1,4 @@
-"""`WaitersError`: what it says, carries, and survives."""
+"""`WaitersError`: its message, its attributes, pickling and copying."""
 
 import copy
 import pickle

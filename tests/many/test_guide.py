@@ -1,4 +1,4 @@
-"""The examples of docs/many.md run as they stand there."""
+"""The examples of docs/many.md run unchanged."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The short forms of `bench/scale.py` and `bench/costs.py`: what they say, not how fast it was."""
+"""The short forms of `bench/scale.py` and `bench/costs.py`: their output, not the figures."""
 
 import importlib.util
 import json

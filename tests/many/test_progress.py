@@ -18,7 +18,7 @@ def exists(s3, bucket, max_wait=100, **options):
     return Wait(s3, "bucket_exists", {"Bucket": bucket}, max_wait=max_wait, **options)
 
 
-def test_progress_callback_gets_each_attempt_and_end(s3, virtual_time):
+def test_a_callback_is_told_of_each_attempt_and_each_end(s3, virtual_time):
     virtual_time.call_at(15, lambda: s3.create_bucket(Bucket="late"))
     news = []
     wait_all(
@@ -42,14 +42,14 @@ def test_progress_callback_gets_each_attempt_and_end(s3, virtual_time):
     assert sorted((n.ended, n.failed) for n in news) == [(n.ended, n.failed) for n in news]
 
 
-def test_cancelled_waits_are_not_failures(s3, virtual_time):
+def test_waits_that_were_stopped_have_not_failed(s3, virtual_time):
     news = []
     wait_any([exists(s3, "first"), exists(s3, "never")], progress=news.append)
     assert [n.state for n in news if n.index == 1][-1] == "cancelled"
     assert (news[-1].ended, news[-1].failed) == (2, 0)
 
 
-def test_state_seen_is_safe_to_show(dynamodb, virtual_time):
+def test_the_state_seen_is_what_may_be_shown(dynamodb, virtual_time):
     news = []
     dynamodb.create_table(
         TableName="table",
@@ -94,7 +94,7 @@ def outcome():
     return WaiterOutcome(waiter="BucketExists", attempts=1, elapsed=0, acceptor=None)
 
 
-def test_row_has_state_seen_and_next_attempt(virtual_time):
+def test_a_row_says_what_was_seen_and_when_it_is_looked_at_next(virtual_time):
     table = ProgressTable([description(), description("BucketNotExists")])
     table.attempted(0, attempt("CREATING", next_delay=30, attempts=4))
     virtual_time.advance(10)
@@ -106,7 +106,7 @@ def test_row_has_state_seen_and_next_attempt(virtual_time):
     ]
 
 
-def test_failures_come_first_and_ended_waits_last(virtual_time):
+def test_what_is_over_makes_room_and_what_failed_comes_first(virtual_time):
     table = ProgressTable([description() for _ in range(4)])
     table.is_over(0, outcome())
     table.attempted(2, attempt(None, error="AccessDenied"))
@@ -118,7 +118,7 @@ def test_failures_come_first_and_ended_waits_last(virtual_time):
     assert rows[-1] == ["3", "of", "4", "over,", "1", "failed"]
 
 
-def test_table_shows_a_few_and_counts_all(virtual_time):
+def test_of_many_a_few_are_shown_and_all_are_counted(virtual_time):
     table = ProgressTable([description() for _ in range(1000)])
     table.is_over(0, outcome())
     rows = drawn(table)
@@ -126,7 +126,7 @@ def test_table_shows_a_few_and_counts_all(virtual_time):
     assert " ".join(rows[-1]) == f"1 of 1000 over, 0 failed; {999 - MOST_ROWS} more not shown"
 
 
-def test_service_messages_are_not_markup(virtual_time):
+def test_what_a_service_says_is_not_markup(virtual_time):
     table = ProgressTable([description()])
     table.attempted(0, attempt("[red]boo[/red]"))
     assert "[red]boo[/red]" in drawn(table)[1]
@@ -138,7 +138,7 @@ def screen(width, height):
     return console, file
 
 
-def test_summary_fits_on_a_low_screen(virtual_time):
+def test_the_line_that_counts_fits_on_a_low_screen(virtual_time):
     console, _ = screen(100, 8)
     table = ProgressTable([description() for _ in range(300)], console)
     for index in range(20):
@@ -154,13 +154,13 @@ def test_summary_fits_on_a_low_screen(virtual_time):
     assert len(drawn(table)) == MOST_ROWS + 2
 
 
-def test_high_screen_shows_more(virtual_time):
+def test_a_high_screen_shows_more(virtual_time):
     console, _ = screen(100, 50)
     table = ProgressTable([description() for _ in range(300)], console)
     assert len(drawn(table)) == MOST_ROWS + 2
 
 
-def test_narrow_screen_cuts_words_before_numbers(virtual_time):
+def test_on_a_narrow_screen_words_give_way_to_numbers(virtual_time):
     console, file = screen(40, 20)
     table = ProgressTable([description("A" * 60) for _ in range(300)], console)
     table.attempted(0, attempt("CREATING" * 5, next_delay=30))
@@ -175,14 +175,14 @@ def test_narrow_screen_cuts_words_before_numbers(virtual_time):
     assert lines[0].endswith("next look")
 
 
-def test_failure_is_readable_without_colours(virtual_time):
+def test_a_failure_says_so_without_colours(virtual_time):
     table = ProgressTable([description(), description()])
     table.attempted(0, attempt(None, error="AccessDenied"))
     table.is_over(0, WaiterFailedError("BucketExists", "no"))
     assert drawn(table)[1][-1] == "failed"
 
 
-def test_log_gets_summaries_and_a_final_table(virtual_time):
+def test_a_log_gets_a_line_now_and_then_and_the_table_at_the_end(virtual_time):
     file = io.StringIO()
     console = Console(file=file, width=100)
     with ProgressTable([description(), description()], console) as table:
@@ -195,14 +195,14 @@ def test_log_gets_summaries_and_a_final_table(virtual_time):
     assert file.getvalue().endswith("\n1 of 2 over, 0 failed\n")
 
 
-def test_progress_true_draws_on_stderr(s3, virtual_time, capsys):
+def test_true_draws_on_stderr(s3, virtual_time, capsys):
     wait_all([exists(s3, "first")], progress=True)
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "1 of 1 over, 0 failed" in captured.err
 
 
-def test_table_ends_with_a_batch_that_raises(s3, virtual_time, capsys):
+def test_the_table_ends_with_the_waits_that_raise(s3, virtual_time, capsys):
     def broken(event):
         raise KeyboardInterrupt
 
@@ -214,7 +214,7 @@ def test_table_ends_with_a_batch_that_raises(s3, virtual_time, capsys):
     wait_all([exists(s3, "first")], progress=True)
 
 
-def test_missing_rich_names_what_to_install(s3, monkeypatch):
+def test_without_rich_it_says_what_to_install(s3, monkeypatch):
     requests = []
     s3.meta.events.register("before-call", lambda **_: requests.append(1))
     monkeypatch.setitem(sys.modules, "rich.live", None)

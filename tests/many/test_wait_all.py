@@ -34,7 +34,7 @@ def requests_of(*clients):
     return seen
 
 
-# --- what comes back --------------------------------------------------------------------------
+# --- outcomes ---------------------------------------------------------------------------------
 
 
 def test_outcomes_come_in_the_order_given(s3, dynamodb, virtual_time):
@@ -134,7 +134,7 @@ def test_clients_need_not_be_hooked(s3):
 
 @pytest.fixture
 def mixed(s3):
-    """Two that succeed late, two that fail early."""
+    """Two waits that succeed late, and two that fail early."""
     return [
         exists(s3, "late"),
         exists(s3, "never", max_wait=20),
@@ -226,7 +226,7 @@ def test_closed_client_can_be_waited_on(s3, virtual_time):
     assert wait_all([exists(s3, "first")])[0].attempts == 1
 
 
-# --- budgets ----------------------------------------------------------------------------------
+# --- max_wait and deadlines -------------------------------------------------------------------
 
 
 def test_max_wait_of_the_batch_bounds_each_wait(s3, virtual_time):
@@ -309,9 +309,9 @@ def test_cancel_event_ends_the_call_in_flight(s3, whose):
         (event,) = scope.cancel_events
         seen.append(event.is_set())
         stop.set()
-        # That of all reaches it by the end of the run.
+        # The event of the batch reaches it through the end of the run.
         seen.append(event.wait(30))
-        # An answer that comes before anybody has looked at the event would count.
+        # An answer that comes before the event is checked would count.
         with contextlib.suppress(Over):
             scope.sleep(30)
 
@@ -358,7 +358,7 @@ def test_requests_are_marked_as_a_waiters(s3):
     s3.head_bucket(Bucket="first")
 
     def features(agent):
-        # moto sees bytes, a stub text.
+        # moto passes bytes, a stub a string.
         text = agent.decode() if isinstance(agent, bytes) else agent
         marks = [part for part in text.split() if part.startswith("m/")]
         return marks[0].removeprefix("m/").split(",") if marks else []
@@ -390,7 +390,7 @@ def test_calls_stay_within_the_clients_connections(connections):
     client.meta.events.register("before-call.s3", begin)
     client.meta.events.register("after-call.s3", end)
     wait_all([exists(client, "first") for _ in range(50)])
-    # A busy machine does not start them all within the time that one takes.
+    # On a busy machine, the first may end before the last begins.
     assert 1 < max(most) <= connections
 
 
@@ -432,7 +432,7 @@ def test_callback_that_raises_is_warned_of_once(s3, virtual_time, caplog):
 
 
 def test_observers_get_the_events_of_single_waits(s3, virtual_time):
-    def told(wait):
+    def events_of(wait):
         events = []
         bwp.uninstall()
         bwp.install(on_event=events.append)
@@ -440,18 +440,20 @@ def test_observers_get_the_events_of_single_waits(s3, virtual_time):
             wait()
         return [(event.kind, event.attempts, event.error, event.ending) for event in events]
 
-    alone = told(
+    alone = events_of(
         lambda: bwp.wait_until(
             s3, "bucket_exists", Bucket="never", max_wait=50, delay_pace=lambda _: 20
         )
     )
-    together = told(lambda: wait_all([exists(s3, "never", max_wait=50, delay_pace=lambda _: 20)]))
+    together = events_of(
+        lambda: wait_all([exists(s3, "never", max_wait=50, delay_pace=lambda _: 20)])
+    )
     assert together == alone
     assert alone[0][0] == "started"
     assert alone[-1] == ("ended", alone[-1][1], "404", "timed out")
 
 
-# --- bad input --------------------------------------------------------------------------------
+# --- bad arguments ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`wait_any`: the first success, and the rest stopped."""
+"""`wait_any`: the first success is returned, and the other waits are cancelled."""
 
 import threading
 

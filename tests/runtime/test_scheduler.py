@@ -829,7 +829,7 @@ def test_run_in_thread_goes_on_while_caller_is_busy():
     ]
     ended = run_in_thread(Scheduler(tasks, cancels=[stop]).run(), stop)
     first = next(ended)
-    # Nobody asks for the next one, and yet it is polled.
+    # The next one is polled before anybody asks for it.
     assert first is tasks[0]
     assert second.begun.wait(30)
     assert next(ended) is tasks[1]
