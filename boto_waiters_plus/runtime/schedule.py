@@ -25,7 +25,7 @@ from ..outcome import WaiterOutcome
 from .attempt import Attempt, Reply, SharedAttempts
 from .call_queue import CallQueue
 from .groups import Group, SharedBatch, halves
-from .tasks import FinishedCall, PlannedCall, Stage, Task
+from .tasks import FinishedCall, PlannedCall, Task, TaskStage
 from .wait_run import WaitRun
 
 DEFAULT_THREADS: Final = 32
@@ -92,26 +92,26 @@ class Schedule:
         while self._times and self._times[0][0] <= now:
             moment, index = heapq.heappop(self._times)
             task = self._tasks[index]
-            if task.stage is Stage.DELAYED and task.due == moment:
+            if task.stage is TaskStage.DELAYED and task.due == moment:
                 self._delay_ended(task, now)
             elif task.expiry == moment:
                 task.expiry = None
-                if task.stage is Stage.QUEUED or task.stage is Stage.CALLING:
+                if task.stage is TaskStage.QUEUED or task.stage is TaskStage.CALLING:
                     self._expire_or_plan(task, now)
 
     def wake(self, task: Task, now: float) -> None:
         """End the delay of a wait early."""
-        if task.stage is Stage.DELAYED:
+        if task.stage is TaskStage.DELAYED:
             task.was_woken = True
             self._step(task, lambda: task.run.paused(Woken(early=True)), now)
-        elif task.stage is Stage.CALLING:
+        elif task.stage is TaskStage.CALLING:
             task.wake_pending = True
 
     def cancel(self, task: Task, now: float) -> None:
         """End a wait; the reply to its call in flight is dropped."""
-        if task.stage is Stage.QUEUED and not task.call_made:
+        if task.stage is TaskStage.QUEUED and not task.call_made:
             self._step(task, task.run.cancel, now)
-        elif task.stage is not Stage.ENDED:
+        elif task.stage is not TaskStage.ENDED:
             self._step(task, lambda: task.run.paused(Cancelled()), now)
 
     def cancel_rest(self, now: float) -> None:
@@ -144,7 +144,7 @@ class Schedule:
             if task.until + EXPIRY_GRACE < now:
                 self._expire(task, now)
             else:
-                task.stage = Stage.CALLING
+                task.stage = TaskStage.CALLING
                 tasks.append(task)
         if isinstance(entry, Group):
             self._enqueue_group(entry)
@@ -180,7 +180,7 @@ class Schedule:
         if isinstance(target, SharedBatch):
             assert not isinstance(verdict, Attempt), "a shared call has several attempts"
             self._finish_batch(target, reply, verdict, now)
-        elif target.stage is not Stage.ENDED:
+        elif target.stage is not TaskStage.ENDED:
             assert not isinstance(verdict, SharedAttempts), "a call of one wait has one attempt"
             self._finish_task(target, reply, verdict, error, now)
 
@@ -207,7 +207,7 @@ class Schedule:
     def _finish_batch(
         self, batch: SharedBatch, reply: Reply | None, shared: SharedAttempts | None, now: float
     ) -> None:
-        live = [task for task in batch.tasks if task.stage is Stage.CALLING]
+        live = [task for task in batch.tasks if task.stage is TaskStage.CALLING]
         if reply is not None and shared is None:
             for task in live:
                 self._end_attempt(task, reply, now)
@@ -231,7 +231,7 @@ class Schedule:
         for entry in reversed(entries):
             tasks = [entry] if isinstance(entry, Task) else entry.tasks
             for task in tasks:
-                task.stage = Stage.QUEUED
+                task.stage = TaskStage.QUEUED
             self._queue.put(entry, entry.connections, first=True)
 
     def _attempted(self, task: Task, attempt: Attempt, now: float) -> None:
@@ -257,7 +257,7 @@ class Schedule:
                 self._end(task, _conclusion(task.run, ending))
 
     def _delay(self, task: Task, seconds: float, now: float) -> None:
-        task.stage = Stage.DELAYED
+        task.stage = TaskStage.DELAYED
         task.delay, task.due = seconds, now + seconds
         task.throttles_seen = task.connections.throttles
         if task.group is not None:
@@ -291,7 +291,7 @@ class Schedule:
         heapq.heappush(self._times, (due, task.index))
 
     def _enqueue(self, task: Task, poll: Poll, now: float) -> None:
-        task.stage, task.call_made = Stage.QUEUED, False
+        task.stage, task.call_made = TaskStage.QUEUED, False
         if poll.time_left is not None:
             task.until = now + poll.time_left
         if task.expiry is None and task.until < math.inf:
@@ -324,7 +324,7 @@ class Schedule:
 
     def _expire(self, task: Task, now: float) -> None:
         """End a wait whose deadline passed in the queue, or during a call that did not end."""
-        task.call_made = task.call_made or task.stage is Stage.CALLING
+        task.call_made = task.call_made or task.stage is TaskStage.CALLING
         self._end_attempt(task, Reply(ended="deadline"), now)
 
     def _end_attempt(self, task: Task, reply: Reply, now: float) -> None:
@@ -333,7 +333,7 @@ class Schedule:
         self._step(task, lambda: task.run.replied(reply), now)
 
     def _end(self, task: Task, result: WaiterOutcome[Any] | Exception) -> None:
-        task.stage, task.result = Stage.ENDED, result
+        task.stage, task.result = TaskStage.ENDED, result
         self.waits -= 1
         self._queue.remove_wait(task.connections.service)
         self._ended.append(task)

@@ -9,7 +9,7 @@ from typing import Final
 from ..options import CancelEvent, WakeSignal
 from .clock import SIGNAL_SLICE, subscribe, unsubscribe
 from .schedule import Schedule
-from .tasks import Stage, Task
+from .tasks import Task, TaskStage
 
 FEW_EVENTS: Final = 8
 """Up to this number, events are checked in every round; more of them every `SIGNAL_SLICE`."""
@@ -88,6 +88,6 @@ def _all_ended(tasks: list[Task]) -> bool:
     This runs in every round: going through thousands of waits that share an event would take
     longer than their calls.
     """
-    while tasks and tasks[-1].stage is Stage.ENDED:
+    while tasks and tasks[-1].stage is TaskStage.ENDED:
         tasks.pop()
     return not tasks

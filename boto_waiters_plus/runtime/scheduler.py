@@ -124,9 +124,6 @@ def run_in_thread(
         run: ends soon after `stop` is set.
         stop: set when the generator is closed.
         items: what the run puts in here is yielded too, in order.
-
-    Yields:
-        The items of the run.
     """
     ready: queue.SimpleQueue[ItemT | BaseException | None]
     ready = queue.SimpleQueue() if items is None else items
@@ -141,10 +138,9 @@ def run_in_thread(
         else:
             ready.put(None)
 
-    context = contextvars.copy_context()
-    thread = threading.Thread(
-        target=context.run, args=(work,), name="boto_waiters_plus schedule", daemon=True
-    )
+    in_context = contextvars.copy_context().run
+    name = "boto_waiters_plus schedule"
+    thread = threading.Thread(target=in_context, args=(work,), name=name, daemon=True)
     try:
         thread.start()
     except RuntimeError:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .service_limiter import ClientConnections
 
 
-class Stage(enum.Enum):
+class TaskStage(enum.Enum):
     """What a task waits for."""
 
     DELAYED = enum.auto()
@@ -92,11 +92,10 @@ class Task:
         self.group = group
         self.ids = ids
         self.index = 0
-        self.stage = Stage.DELAYED
+        self.stage = TaskStage.DELAYED
+        self.delay = 0.0
         self.due = 0.0
         """When the delay ends."""
-        self.delay = 0.0
-        """The delay in seconds."""
         self.until = math.inf
         """The deadline of the wait."""
         self.expiry: float | None = None
@@ -104,19 +103,19 @@ class Task:
         self.throttles_seen: float = 0
         """Throttles of the client when the delay began."""
         self.call_made = False
-        """A call was made for the present attempt."""
+        """Whether a call was made for the present attempt."""
         self.wake_pending = False
-        """A signal was set while a call was in flight."""
+        """Whether a signal was set while a call was in flight."""
         self.was_woken = False
-        """A signal ended the last delay."""
+        """Whether a signal ended the last delay."""
         self.is_alone = False
-        """The last attempt ended in an error that would spoil a call for other waits too."""
+        """Whether the last attempt was an error that would spoil a shared call."""
         self.result: WaiterOutcome[Any] | Exception | None = None
 
     @property
     def is_queued(self) -> bool:
         """Whether the task waits for room for its call."""
-        return self.stage is Stage.QUEUED
+        return self.stage is TaskStage.QUEUED
 
     def take(self) -> Sequence[Task]:
         """Return the waits that one call is to be made for: this one."""

@@ -7,7 +7,7 @@ import pytest
 from boto_waiters_plus.runtime.schedule import Schedule
 from boto_waiters_plus.runtime.schedule_events import ScheduleEvents
 from boto_waiters_plus.runtime.service_limiter import ClientConnections, ServiceLimiter
-from boto_waiters_plus.runtime.tasks import Stage, Task
+from boto_waiters_plus.runtime.tasks import Task, TaskStage
 
 
 class CountedTask(Task):
@@ -31,7 +31,7 @@ def test_ended_waits_are_not_checked_again(monkeypatch, kind, order):
     events = ScheduleEvents(tasks, [])
     for task in tasks[::order]:
         assert events.watched == [event]
-        task.stage = Stage.ENDED
+        task.stage = TaskStage.ENDED
         events.apply(Schedule([], 1), 0)
     assert events.watched == []
     # Two in each round, and one for each wait that ended.
