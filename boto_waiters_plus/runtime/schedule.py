@@ -16,8 +16,9 @@ from __future__ import annotations
 import heapq
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from ..engine.machine import Cancelled, Decision, Ending, Pause, Poll, Woken
@@ -107,17 +108,20 @@ class Schedule:
         elif task.stage is TaskStage.CALLING:
             task.wake_pending = True
 
-    def cancel(self, task: Task, now: float) -> None:
-        """End a wait; the reply to its call in flight is dropped."""
-        if task.stage is TaskStage.QUEUED and not task.call_made:
-            self._step(task, task.run.cancel, now)
-        elif task.stage is not TaskStage.ENDED:
-            self._step(task, lambda: task.run.paused(Cancelled()), now)
+    def cancel(self, tasks: Iterable[Task], now: float, cause: Exception | None = None) -> None:
+        """End waits that have not ended; the replies to their calls in flight are dropped."""
+        for task in tasks:
+            if task.stage is TaskStage.ENDED:
+                continue
+            uncalled = task.stage is TaskStage.QUEUED and not task.call_made
+            event = Cancelled(uncalled=uncalled)
+            self._step(task, partial(task.run.paused, event), now)
+            if cause is not None and isinstance(task.result, Exception):
+                task.result.__cause__ = cause
 
-    def cancel_rest(self, now: float) -> None:
+    def cancel_rest(self, now: float, cause: Exception | None = None) -> None:
         """End every wait that has not ended."""
-        for task in self._tasks:
-            self.cancel(task, now)
+        self.cancel(self._tasks, now, cause)
 
     def ended(self, now: float) -> Iterator[Task]:
         """Yield the waits that have ended and were not yielded before."""

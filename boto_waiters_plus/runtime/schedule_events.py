@@ -50,12 +50,14 @@ class ScheduleEvents:
         if not self.watched or (len(self.watched) > FEW_EVENTS and now < self._check_at):
             return
         self._check_at = now + SIGNAL_SLICE
-        if any(event.is_set() for event in self._cancels):
-            schedule.cancel_rest(now)
+        for event in self._cancels:
+            is_set, error = _checked(event)
+            if is_set:
+                schedule.cancel_rest(now, error)
         for event, tasks in self._of_cancel.values():
-            if event.is_set():
-                for task in tasks:
-                    schedule.cancel(task, now)
+            is_set, error = _checked(event)
+            if is_set:
+                schedule.cancel(tasks, now, error)
         for signal, tasks in self._of_wake.values():
             if signal.is_set():
                 signal.clear()
@@ -80,6 +82,18 @@ class ScheduleEvents:
         self._of_cancel = {k: v for k, v in self._of_cancel.items() if not _all_ended(v[1])}
         cancels = [event for event, _ in self._of_cancel.values()]
         self.watched = [*self._cancels, *cancels, *(event for event, _ in self._of_wake.values())]
+
+
+def _checked(event: CancelEvent) -> tuple[bool, Exception | None]:
+    """Return whether an event cancels its waits, and the error that it raised instead.
+
+    An event of the caller's may be a connection to another process; one that fails ends its own
+    waits, instead of losing the results of all.
+    """
+    try:
+        return event.is_set(), None
+    except Exception as error:
+        return True, error
 
 
 def _all_ended(tasks: list[Task]) -> bool:

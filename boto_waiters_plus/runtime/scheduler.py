@@ -107,7 +107,12 @@ class Scheduler:
             # Only one event can end a sleep; several are checked in turns.
             seconds = seconds if len(events) == 1 else min(seconds, SIGNAL_SLICE)
             end = self._now() + seconds
-            if source.sleep_on(seconds, events[0]):
+            try:
+                is_set = source.sleep_on(seconds, events[0])
+            # The check of the events ends the waits of one that fails.
+            except Exception:
+                is_set = True
+            if is_set:
                 self._events.check_at_once()
                 return
         self._now.is_at_least(end)

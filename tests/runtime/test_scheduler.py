@@ -558,6 +558,36 @@ def test_cancel_event_of_a_wait_ends_it_only(virtual_time):
     assert ended[1] >= 100
 
 
+class BrokenEvent:
+    """An event that fails from some time on, as that of a process that has ended."""
+
+    def __init__(self, clock, fails_at):
+        self.clock = clock
+        self.fails_at = fails_at
+
+    def is_set(self):
+        if self.clock.now >= self.fails_at:
+            raise ConnectionRefusedError
+        return False
+
+    def wait(self, timeout):
+        self.clock.advance(timeout)
+        return self.is_set()
+
+
+def test_broken_cancel_event_ends_its_wait_only(virtual_time):
+    client = ClientConnections(ServiceLimiter(), 10)
+    broken = BrokenEvent(virtual_time, 30)
+    tasks = [
+        Task(wait_run(), Call(virtual_time, ready_at=1e9), client, cancel=broken),
+        Task(wait_run(), Call(virtual_time, ready_at=50), client),
+    ]
+    run(virtual_time, tasks)
+    assert isinstance(tasks[0].result, WaiterCancelledError)
+    assert isinstance(tasks[0].result.__cause__, ConnectionRefusedError)
+    assert isinstance(tasks[1].result, ResponseOutcome)
+
+
 def test_cancel_event_of_the_run_ends_every_wait(virtual_time):
     stop = threading.Event()
     virtual_time.call_at(30, stop.set)
