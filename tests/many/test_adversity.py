@@ -103,6 +103,16 @@ def test_cancelled_wait_counts_the_attempts_made(s3, virtual_time, count):
     assert stopped(alone) == stopped(together) == {(bwp.WaiterCancelledError, 3)}
 
 
+def test_hung_calls_end_at_the_deadline_together(hung_service):
+    _, client = hung_service
+    waits = [exists(client, "never", max_wait=0.5) for _ in range(10)]
+    errors = wait_all(waits, on_failure="collect")
+    assert all(isinstance(error, bwp.WaiterTimeoutError) for error in errors)
+    # A few milliseconds on an idle machine.
+    assert max(error.elapsed for error in errors) < 0.55
+    assert {error.attempts for error in errors} == {1}
+
+
 def test_wait_any_ends_calls_in_flight(s3, hung_service):
     server, hung = hung_service
     waits = [exists(hung, "b") for _ in range(8)]
