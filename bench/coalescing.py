@@ -2,9 +2,9 @@
 
     python bench/coalescing.py [--waits 1000] [--rounds 3]
 
-The transport is a stub that sleeps 20 ms and answers with 0.9 kB of XML for each instance that was
-asked for; everything else (signing, endpoint rules, parsing) is botocore's own. All instances are
-running at the last round. Printed for each way: calls, CPU and wall time of a round.
+The transport is a stub that sleeps 20 ms and answers with 0.9 kB of XML for each instance in the
+request; everything else (signing, endpoint rules, parsing) is botocore's own. All instances are
+running in the last round. Printed for each way: calls, CPU and wall time of a round.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Transport:
     def __init__(self, rounds: int) -> None:
         self.calls = 0
         self._rounds = rounds
-        self._looks: dict[str, int] = {}
+        self._attempts: dict[str, int] = {}
 
     def body(self, request_body: bytes | str) -> bytes:
         text = request_body.decode() if isinstance(request_body, bytes) else request_body
@@ -54,8 +54,8 @@ class Transport:
         ).encode()
 
     def _item(self, instance: str) -> str:
-        looks = self._looks[instance] = self._looks.get(instance, 0) + 1
-        state = "running" if looks >= self._rounds else "pending"
+        attempts = self._attempts[instance] = self._attempts.get(instance, 0) + 1
+        state = "running" if attempts >= self._rounds else "pending"
         return (
             f"<item><instanceId>{instance}</instanceId><instanceState><name>{state}</name>"
             f"</instanceState><tagSet>{TAGS}</tagSet></item>"

@@ -2,28 +2,28 @@
 
     python bench/scale.py [--short] [--waits 10000] [--delay 30] [--only ours,threads,aio]
 
-Each way runs in a process of its own, one after the other. Every wait is a DynamoDB
-`TableExists` that sees CREATING at its first look and ACTIVE at its second, `--delay` seconds
-later; the transport is a stub that sleeps 20 ms and answers with 0.7 kB of JSON, everything else
-(signing, endpoint rules, parsing) is botocore's own. aiobotocore is left out where it is not
-installed. Its stub holds no request back, as a pool of connections would.
+Each way runs in a process of its own, one after the other. Every wait is a DynamoDB `TableExists`
+that sees CREATING at its first attempt and ACTIVE at its second, `--delay` seconds later. The
+transport is a stub that sleeps 20 ms and answers with 0.7 kB of JSON; everything else (signing,
+endpoint rules, parsing) is botocore's own. aiobotocore is left out if it is not installed. Its stub
+holds no request back, as a pool of connections would.
 
-What is printed for each:
+Printed for each way:
 
-- threads: the most there were at once;
-- kB a wait: growth of the resident memory over the same process with the client made and used
-  and no waits, while all waits are running, with what each keeps of its last response; `--delay`
-  must be long enough for all first looks;
-- CPU us a call: of the process, from the start to the end of all waits, per call;
-- late p99 s: how late requests reached the transport, at the 99th percentile, of the first looks
-  (all due at the start) and of the second ones (`--delay` after the answer came).
+- threads: the largest number of threads at a time;
+- kB a wait: growth of the resident memory while all waits are running, over the same process with
+  its client made and used. The last response of each wait is in it. `--delay` must be long enough
+  for all first attempts;
+- CPU us a call: CPU time of the process, from the start to the end of all waits, per call;
+- late p99 s: how late requests reached the transport, at the 99th percentile, for the first
+  attempts (all due at the start) and the second ones (`--delay` after the answer).
 
-`wait_all` is then held against its promises. What it may be late is 1.5 x polls due at that
-instant x CPU of one poll. Of the first looks all are due at once. For the second ones the polls
-are counted that are due and not begun when one is due, itself included, and the 99th percentile
-of that is taken. CPU of one poll is the lesser of two: of a loop of bare calls in one thread of
-the same process, and of the run itself. Lateness is wall time, and what other work on the machine
-takes is in it: the share of a core that the process got in its busiest time is printed too.
+`wait_all` is then held against its promises. It may be late by 1.5 x polls due at that instant x
+CPU of one poll. All first attempts are due at once. For second attempts, count the polls that are
+due and not begun when one is due, itself included; the 99th percentile of that number counts. CPU
+of one poll is the lesser of two: that of a loop of bare calls in one thread of the same process,
+and that of the run. Lateness is wall time and includes what other work on the machine takes, so
+the share of a core that the process got in its busiest time is printed too.
 """
 
 from __future__ import annotations
@@ -66,9 +66,11 @@ BARE_CALLS = 300
 
 PROMISED_AT = 10_000
 MOST_THREADS = 40
-MOST_MEMORY = 4_000
+MOST_MEMORY = 10_000
+"""Bytes a wait: 10,000 waits take at most 100 MB."""
+
 MOST_LATENESS = 1.5
-"""Times what the polls that are due together take of CPU."""
+"""As a multiple of the CPU time of the polls that are due together."""
 
 ATTRIBUTES = [{"AttributeName": name, "AttributeType": "S"} for name in ("id", "sort", "owner")]
 
@@ -85,26 +87,26 @@ def moment() -> Moment:
 
 
 class Transport:
-    """Answers DescribeTable: CREATING the first time a table is asked for, ACTIVE then."""
+    """Answers DescribeTable: CREATING to the first call for a table, ACTIVE to later ones."""
 
     def __init__(self, waits: int) -> None:
         self.began = array("d", [0.0]) * (2 * waits)
-        self.looks = bytearray(waits)
+        self.attempts = bytearray(waits)
         self.calls = 0
         self.busiest_until = Moment(0, 0)
-        """When as many calls had begun as there are waits."""
+        """When the number of calls reached the number of waits."""
 
     def body(self, request_body: bytes) -> bytes:
         name = json.loads(request_body)["TableName"]
         status = "ACTIVE"
         if name != "bare":
             index = int(name.removeprefix("table-"))
-            look = self.looks[index]
-            self.looks[index] = look + 1
-            self.began[2 * index + min(look, 1)] = time.monotonic()
-            status = "ACTIVE" if look else "CREATING"
+            attempt = self.attempts[index]
+            self.attempts[index] = attempt + 1
+            self.began[2 * index + min(attempt, 1)] = time.monotonic()
+            status = "ACTIVE" if attempt else "CREATING"
         self.calls += 1
-        if self.calls == len(self.looks):
+        if self.calls == len(self.attempts):
             self.busiest_until = moment()
         return json.dumps(answer(name, status)).encode()
 
@@ -172,7 +174,7 @@ def resident() -> int:
 
 
 class Watch:
-    """Samples threads, and memory as long as no wait has ended: outcomes are not counted."""
+    """Samples threads, and memory until a wait has ended: outcomes are not counted."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -193,14 +195,14 @@ class Watch:
 
     def _run(self) -> None:
         while not self._stop.wait(0.25):
-            # Its own thread is not the waits'.
+            # Without the thread that samples.
             self.threads = max(self.threads, threading.active_count() - 1)
-            if self._transport.calls <= len(self._transport.looks):
+            if self._transport.calls <= len(self._transport.attempts):
                 self.memory = max(self.memory, resident())
 
 
 def bare_call_cpu(client: Any) -> float:
-    """CPU seconds of one call, in one thread with nothing beside it."""
+    """Return the CPU seconds of one call in a single thread."""
     for _ in range(20):
         client.describe_table(TableName="bare")
     began = time.process_time()
@@ -258,7 +260,7 @@ def run_aio(waits: int, delay: float) -> dict[str, float]:
 
 
 async def aio(waits: int, delay: float) -> dict[str, float]:
-    # In the process that compares with it alone, and where it is installed.
+    # Only in the process that measures it, where it is installed.
     from aiobotocore.awsrequest import AioAWSResponse  # noqa: PLC0415
     from aiobotocore.session import get_session  # noqa: PLC0415
 
@@ -302,8 +304,8 @@ def facts(
     busy = transport.busiest_until
     starts = [transport.began[2 * index] for index in range(waits)]
     seconds = [transport.began[2 * index + 1] for index in range(waits)]
-    # The pause begins when the answer has been judged, so latency is all that is taken off: what
-    # a way takes to parse, judge and plan counts as lateness.
+    # Only the latency is subtracted: the time that a way takes to parse, judge and plan before the
+    # delay begins counts as lateness.
     dues = [start + LATENCY + delay for start in starts]
     return {
         "threads": watch.threads,
@@ -319,7 +321,7 @@ def facts(
 
 
 def due_together(dues: list[float], starts: list[float]) -> list[int]:
-    """For each poll, the polls that are due and not begun at the instant when it is due."""
+    """Return for each poll the number of polls that are due and not begun when it is due."""
     in_order, begun = sorted(dues), sorted(starts)
     return [bisect_right(in_order, due) - bisect_left(begun, due) for due in dues]
 
@@ -351,7 +353,7 @@ def main() -> None:
         print(json.dumps(WAYS[arguments.one](arguments.waits, arguments.delay)))
         return
     print(
-        f"{arguments.waits} waits, 2 looks each, {arguments.delay:g} s apart, 20 ms latency; "
+        f"{arguments.waits} waits, 2 attempts each, {arguments.delay:g} s apart, 20 ms latency; "
         f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     )
     print(f"{'':34}{'threads':>8}{'kB/wait':>9}{'CPU us/call':>13}{'wall s':>8}{'late p99 s':>18}")
@@ -390,23 +392,21 @@ def show(way: str, found: dict[str, float]) -> None:
 
 
 def judge(found: dict[str, float], waits: int) -> None:
-    """Hold what was found against what is promised."""
+    """Compare the figures with the promises."""
     of_poll = min(found["bare"], found["cpu"])
     print(
         f"\nwait_all: CPU of one poll {found['bare'] * 1e6:.0f} us bare, "
         f"{found['cpu'] * 1e6:.0f} us in the run; the lesser counts\n"
-        f"it got {found['share']:.2f} of a core during the first looks"
+        f"it got {found['share']:.2f} of a core during the first attempts"
     )
     promises = [("threads", "", found["threads"], MOST_THREADS)]
     if waits >= PROMISED_AT:
         promises.append(("kB a wait", "", found["memory"] / 1000, MOST_MEMORY / 1000))
     else:
-        print(
-            f"memory is promised for {PROMISED_AT} waits: of fewer the threads' own share is more"
-        )
-    for look, due in (("first", waits), ("second", found["second_due"])):
+        print(f"memory is promised for {PROMISED_AT} waits: with fewer, the threads weigh more")
+    for name, due in (("first", waits), ("second", found["second_due"])):
         allowed = MOST_LATENESS * due * of_poll
-        promises.append((f"late p99 s, {look} looks", f"{due:.0f} due", found[look], allowed))
+        promises.append((f"late p99 s, {name} attempts", f"{due:.0f} due", found[name], allowed))
     for name, note, value, most in promises:
         verdict = "ok" if value <= most else "over"
         print(f"  {name:28}{note:>12}{value:>9.2f}  at most {most:<7.2f}{verdict}")

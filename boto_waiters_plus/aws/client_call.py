@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from ..options import CancelEvent
 from ..runtime.attempt import Reply
@@ -13,6 +13,9 @@ from .bound_waiter import BoundWaiter
 from .bounded_call import bounded_call
 from .call_budget import CallEnded
 from .errors import is_of_the_call
+
+NO_TIME_LEFT: Final = Reply(ended="deadline", made=False)
+"""The reply to a call that is not made, because its time is used up."""
 
 IsReply = Callable[[Exception], bool]
 """Whether an exception is a reply of the operation; any other is raised."""
@@ -48,6 +51,8 @@ class BlockingCall:
 
     def make(self, time_left: float | None) -> Reply:
         """Make the call, which ends after `time_left` seconds."""
+        if time_left is not None and time_left <= 0:
+            return NO_TIME_LEFT
         try:
             return Reply(
                 bounded_call(
@@ -89,6 +94,8 @@ class AwaitedCall:
 
     async def make(self, time_left: float | None) -> Reply:
         """Await the call, at most `time_left` seconds."""
+        if time_left is not None and time_left <= 0:
+            return NO_TIME_LEFT
         try:
             return Reply(
                 await awaited_call(

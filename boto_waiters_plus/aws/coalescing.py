@@ -13,7 +13,7 @@ from ..runtime.attempt import Judge, Reply, SharedAttempts
 from .client_call import AwaitedCall, BlockingCall, ClientRequest
 from .client_kind import is_async
 from .errors import error_facts
-from .response_split import asked_ids, is_silent, parts_of
+from .response_split import asked_ids, has_no_items, shares_of
 
 OF_THE_CALLER = frozenset({
     "AuthFailure", "ExpiredToken", "ExpiredTokenException", "IncompleteSignature",
@@ -21,14 +21,15 @@ OF_THE_CALLER = frozenset({
     "MissingAuthenticationTokenException", "OptInRequired", "RequestExpired",
     "SignatureDoesNotMatch", "UnrecognizedClientException",
 })  # fmt: skip
-"""Codes that say who calls, whatever is asked for. A denied access is not among them: a policy may
-deny one resource."""
+"""Codes of errors about the caller, whatever is asked for.
+
+Denied access is not among them: a policy may deny one resource."""
 
 
 def may_be_about_one(error: Exception) -> bool:
-    """Whether an error may be about one of several identifiers that a call asked for.
+    """Return whether an error may be about one of several identifiers of a call.
 
-    Decided by what kind of error it is; no text is parsed.
+    That depends on the kind of error; no text is parsed.
     """
     if not isinstance(error, ClientError):
         return False
@@ -61,10 +62,10 @@ class SharedCall:
         self._ids: list[list[str]] = []
         for request in requests:
             asked = asked_ids(coalescing, request.parameters)
-            assert asked is not None, "its identifiers were read before"
+            assert asked is not None, "a request without identifiers is in no group"
             member, ids = asked
             self._ids.append(ids)
-        # No identifier is asked for twice.
+        # Each identifier once, even if several waits ask for it.
         distinct = list(dict.fromkeys(each for ids in self._ids for each in ids))
         client = requests[0].client
         send = partial(requests[0].send_for, member, distinct)
@@ -77,13 +78,13 @@ class SharedCall:
             if reply.ended is None and may_be_about_one(reply.error):
                 return SharedAttempts(instead="halve")
             return SharedAttempts(attempts=tuple(judge.judge(reply) for judge in self._judges))
-        parts = parts_of(reply.response, self._ids, self._coalescing)
-        if parts is None:
+        shares = shares_of(reply.response, self._ids, self._coalescing)
+        if shares is None:
             return SharedAttempts(instead="disband")
         attempts = tuple(
-            judge.judge(Reply(part)) for judge, part in zip(self._judges, parts, strict=True)
+            judge.judge(Reply(share)) for judge, share in zip(self._judges, shares, strict=True)
         )
         for attempt in attempts:
             attempt.coalesced = len(attempts) > 1
-        silent = (index for index, part in enumerate(parts) if is_silent(part, self._coalescing))
-        return SharedAttempts(attempts=attempts, omitted=frozenset(silent))
+        omitted = (i for i, share in enumerate(shares) if has_no_items(share, self._coalescing))
+        return SharedAttempts(attempts=attempts, omitted=frozenset(omitted))

@@ -1,7 +1,7 @@
-"""Split a response to a call for several identifiers into each wait's share.
+"""Splits a response to a call for several identifiers into the share of each wait.
 
-`definitions.coalescing` lists the operations whose responses can be split item by item. A response
-cannot be split if it has an item that no wait requested, or more pages.
+`definitions.coalescing` knows the operations whose responses can be split, item by item. A
+response that has an item which nobody asked for, or more items on a next page, cannot be split.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from botocore.model import OperationModel
 from ..definitions.coalescing import Coalescing, Items, shipped_coalescing
 from ..definitions.services import aws_namespace
 
-_Place = tuple[int, ...]
-"""The place of an item: its index in each list of the path."""
+_Position = tuple[int, ...]
+"""Where an item is: its index in each list of the path."""
 
 
 def coalescing_of(operation: OperationModel) -> Coalescing | None:
@@ -30,9 +30,9 @@ def coalescing_of(operation: OperationModel) -> Coalescing | None:
 def asked_ids(
     coalescing: Coalescing, parameters: Mapping[str, Any]
 ) -> tuple[str, list[str]] | None:
-    """Return the parameter that has the identifiers, and the identifiers.
+    """Return the parameter that takes identifiers, and the identifiers in it.
 
-    None unless exactly one such parameter is given, with each identifier once.
+    None unless that is exactly one parameter, with each identifier once.
     """
     given = [member for member in coalescing.ids if parameters.get(member) is not None]
     if len(given) != 1:
@@ -45,38 +45,36 @@ def asked_ids(
     return given[0], list(ids)
 
 
-def parts_of(
+def shares_of(
     response: Any, asked: Sequence[Sequence[str]], coalescing: Coalescing
 ) -> list[dict[str, Any]] | None:
-    """Split a response into the shares of several waits.
+    """Return the share of each wait in a response; members other than items are in each share.
 
-    Everything that is not an item is in each share. The shares have no objects in common, so that
-    a caller can modify one without changing another.
+    No object is in two shares, so that a caller who changes one changes no other.
 
     Args:
-        response: the response to the common call.
-        asked: the identifiers of each wait.
+        response: the response to the call for all identifiers.
+        asked: the identifiers that each wait asked for.
         coalescing: where the items are.
 
     Returns:
-        The shares. None if the response cannot be split: it has more pages, or an item that no
-        wait requested.
+        The shares; None if the response cannot be split.
     """
     if not isinstance(response, Mapping) or (coalescing.token and response.get(coalescing.token)):
         return None
-    known = RequestedIds(each for ids in asked for each in ids)
-    found: list[dict[str, list[_Place]]] = []
+    ids = AskedIds(each for ids in asked for each in ids)
+    found: list[dict[str, list[_Position]]] = []
     for items in coalescing.items:
-        places = _places_by_id(response, items, known)
-        if places is None:
+        positions = _positions_by_id(response, items, ids)
+        if positions is None:
             return None
-        found.append(places)
+        found.append(positions)
     taken: set[int] = set()
     return [_share(response, ids, coalescing, found, taken) for ids in asked]
 
 
-def is_silent(share: Mapping[str, Any], coalescing: Coalescing) -> bool:
-    """Return whether a share has no item at all."""
+def has_no_items(share: Mapping[str, Any], coalescing: Coalescing) -> bool:
+    """Return whether the response omits all identifiers of a share."""
     return not any(share.get(items.path[0]) for items in coalescing.items)
 
 
@@ -84,72 +82,76 @@ def _share(
     response: Mapping[str, Any],
     ids: Sequence[str],
     coalescing: Coalescing,
-    found: Sequence[Mapping[str, list[_Place]]],
+    found: Sequence[Mapping[str, list[_Position]]],
     taken: set[int],
 ) -> dict[str, Any]:
-    places_of = {
+    own = {
         items.path[0]: (
             items.path,
-            sorted({place for each in ids for place in places.get(each, ())}),
+            sorted({position for each in ids for position in positions.get(each, ())}),
         )
-        for items, places in zip(coalescing.items, found, strict=True)
+        for items, positions in zip(coalescing.items, found, strict=True)
     }
     share: dict[str, Any] = {}
     for name, value in response.items():
-        if name in places_of and isinstance(value, list):
-            path, places = places_of[name]
-            share[name] = _cut(value, path[1:], places, taken)
+        if name in own and isinstance(value, list):
+            path, positions = own[name]
+            share[name] = _selected(value, path[1:], positions, taken)
         else:
             share[name] = copy.deepcopy(value)
     return share
 
 
-def _cut(value: list[Any], path: Sequence[str], places: list[_Place], taken: set[int]) -> list[Any]:
-    """Return the items at these places, in copies of what they were in."""
+def _selected(
+    value: list[Any], path: Sequence[str], positions: list[_Position], taken: set[int]
+) -> list[Any]:
+    """Return the items at these positions, each inside what contained it."""
     if not path:
-        return [_own(value[index], taken) for (index,) in places]
-    kept = []
-    for index, group in groupby(places, key=lambda place: place[0]):
+        return [_item_or_copy(value[index], taken) for (index,) in positions]
+    selected = []
+    for index, group in groupby(positions, key=lambda position: position[0]):
         outer = value[index]
         inner = {name: copy.deepcopy(each) for name, each in outer.items() if name != path[0]}
-        inner[path[0]] = _cut(outer[path[0]], path[1:], [place[1:] for place in group], taken)
-        kept.append({name: inner[name] for name in outer})
-    return kept
+        rest = [position[1:] for position in group]
+        inner[path[0]] = _selected(outer[path[0]], path[1:], rest, taken)
+        selected.append({name: inner[name] for name in outer})
+    return selected
 
 
-def _own(item: Any, taken: set[int]) -> Any:
-    """Return the item itself for the first share that has it, a copy for others."""
+def _item_or_copy(item: Any, taken: set[int]) -> Any:
+    """Return the item itself to the first wait that asked for it, a copy to others."""
     if id(item) in taken:
         return copy.deepcopy(item)
     taken.add(id(item))
     return item
 
 
-def _places_by_id(
-    response: Mapping[str, Any], items: Items, known: RequestedIds
-) -> dict[str, list[_Place]] | None:
-    """Return the places of each identifier's items; None if no wait requested one of them."""
-    places: dict[str, list[_Place]] = {}
-    for place, item in _walk(response, items.path):
-        owners = known.owners(_ids_of(item, items))
-        if not owners:
+def _positions_by_id(
+    response: Mapping[str, Any], items: Items, asked: AskedIds
+) -> dict[str, list[_Position]] | None:
+    """Return the positions of the items of each identifier; None if nobody asked for an item."""
+    positions: dict[str, list[_Position]] = {}
+    for position, item in _items(response, items.path):
+        matching = asked.matching(_ids_of(item, items))
+        if not matching:
             return None
-        for each in owners:
-            places.setdefault(each, []).append(place)
-    return places
+        for each in matching:
+            positions.setdefault(each, []).append(position)
+    return positions
 
 
-def _walk(value: Any, path: Sequence[str]) -> Iterator[tuple[_Place, Any]]:
+def _items(value: Any, path: Sequence[str]) -> Iterator[tuple[_Position, Any]]:
+    """Yield each item at the end of a path, with its position."""
     inner = value.get(path[0]) if isinstance(value, Mapping) else None
     for index, item in enumerate(inner if isinstance(inner, list) else ()):
         if len(path) == 1:
             yield (index,), item
         else:
-            yield from (((index, *place), each) for place, each in _walk(item, path[1:]))
+            yield from (((index, *position), each) for position, each in _items(item, path[1:]))
 
 
 def _ids_of(item: Any, items: Items) -> list[str]:
-    """Return the identifiers by which an item may have been requested."""
+    """Return the identifiers that an item may have been asked for by."""
     if not items.id:
         return [item] if isinstance(item, str) else []
     if not isinstance(item, Mapping):
@@ -157,11 +159,10 @@ def _ids_of(item: Any, items: Items) -> list[str]:
     return [item[member] for member in items.id if isinstance(item.get(member), str)]
 
 
-class RequestedIds:
-    """Requested identifiers, found by the identifiers of items.
+class AskedIds:
+    """Identifiers that were asked for, found by those of items.
 
-    A resource that was requested by name may be returned by ARN, or the other way round. The name
-    is then the end of the ARN.
+    A request by name may be answered by ARN, and the other way round: the name ends the ARN.
     """
 
     def __init__(self, ids: Iterable[str]) -> None:
@@ -171,29 +172,31 @@ class RequestedIds:
             for end in _ends(each):
                 self._by_end.setdefault(end, set()).add(each)
 
-    def owners(self, found: Iterable[str]) -> set[str]:
-        """Return the identifiers by which an item was requested."""
-        owners: set[str] = set()
+    def matching(self, found: Iterable[str]) -> set[str]:
+        """Return the identifiers that an item with these ones was asked for by."""
+        matching: set[str] = set()
         for each in found:
-            owners |= {each} & self._ids
-            owners |= {end for end in _ends(each) if end in self._ids}
-            owners |= self._by_end.get(each, set())
-        return owners
+            matching |= {each} & self._ids
+            matching |= {end for end in _ends(each) if end in self._ids}
+            matching |= self._by_end.get(each, set())
+        return matching
 
 
 def _ends(text: str) -> Iterator[str]:
-    """Yield the ends of an ARN, after each separator; nothing for other text."""
+    """Yield what follows each separator of an ARN; nothing for any other text."""
     if text.startswith("arn:"):
         yield from (text[match.end() :] for match in re.finditer(r"[/:]", text))
 
 
 class ById(Mapping[str, Any]):
-    """The items of a response by the requested identifiers, found at first use.
+    """The items of a response by the identifiers that were asked for.
+
+    They are found at the first access: hardly any caller needs them.
 
     Args:
         operation: the operation that was called.
-        parameters: its parameters.
-        response: its response.
+        parameters: the parameters of the call.
+        response: the response to it.
     """
 
     def __init__(
@@ -223,7 +226,7 @@ class ById(Mapping[str, Any]):
         return len(self._found())
 
     def __repr__(self) -> str:
-        # Reprs end up in logs, where parameters and responses must not.
+        # Without parameters and responses: a repr may end up in a log.
         return f"<items of {len(self)} identifiers>"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -237,9 +240,9 @@ def _items_by_id(
     asked = None if coalescing is None else asked_ids(coalescing, parameters)
     if coalescing is None or asked is None:
         return {}
-    known, resources = RequestedIds(asked[1]), coalescing.items[0]
+    ids, resources = AskedIds(asked[1]), coalescing.items[0]
     found: dict[str, Any] = {}
-    for _, item in _walk(response, resources.path):
-        for each in known.owners(_ids_of(item, resources)):
+    for _, item in _items(response, resources.path):
+        for each in ids.matching(_ids_of(item, resources)):
             found.setdefault(each, item)
     return {each: found[each] for each in asked[1] if each in found}

@@ -120,7 +120,9 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class CallTimedOut:
-    """The call was cut off at the end of its time."""
+    """The call was cut off at the end of its time; `uncalled` if it was not even made."""
+
+    uncalled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +337,8 @@ class Machine:
             case Phase.POLLING, (Responded() | Raised()):
                 state.slowest = max(state.slowest, passed)
                 decision = self._judge(event, random)
-            case Phase.POLLING, CallTimedOut():
+            case Phase.POLLING, CallTimedOut(uncalled):
+                state.attempts -= uncalled
                 decision = TimedOut()
             case phase, _:
                 raise MachineMisuseError(f"{event} while {phase.value}")

@@ -1,87 +1,80 @@
-"""The waits of one call, from their check to their results."""
+"""The waits of one call of `wait_all` and its relatives, from their checks to their results."""
 
 from __future__ import annotations
 
 import contextlib
 import contextvars
 import inspect
-import sys
+import queue
 import threading
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Literal
 
-from ..arguments import count, flag, seconds
-from ..aws.client_call import AwaitedCall, BlockingCall, ClientRequest
+from ..arguments import count, flag, seconds, with_methods
 from ..aws.client_kind import is_async
-from ..aws.definition_judge import DefinitionJudge
 from ..aws.private_names import marked_as_waiter
 from ..deadlines import seconds_left
-from ..engine.machine import Policy
-from ..exceptions import WaiterCancelledError, WaiterError, WaitersError
-from ..hooks.clients import waiters_of
-from ..options import CancelEvent, Seconds, WaitOptions, policy_for
+from ..options import CancelEvent, Seconds
 from ..outcome import WaiterOutcome
 from ..progress import Progress, ProgressTable, WaitProgress
-from ..runtime.attempt import AsyncCall, Call
-from ..runtime.clock import either
-from ..runtime.schedule import Lane, Pool, Task
-from ..runtime.scheduler import Scheduler, Workers
-from ..runtime.scheduler_async import AsyncScheduler
-from ..runtime.wait_run import RANDOM, Observer, WaitDescription, WaitRun
-from ..settings import Settings
+from ..runtime.clock import SYSTEM_TIME, current_time
+from ..runtime.scheduler import Scheduler, run_in_thread
+from ..runtime.scheduler_async import AsyncScheduler, run_in_task
+from ..runtime.tasks import Task
 from .callbacks import Callbacks
-from .grouping import Groups
+from .failures import Result, waiters_error
+from .grouping import Grouping
+from .preparation import Preparation, least
 from .wait import Wait
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-MOST_NAMED: Final = 20
-"""Failures that the message of a `WaitersError` words; others it names."""
-
-MOST_NAMES: Final = 2000
-"""Characters of those names; `errors` has them all."""
-
-DEFAULT_CONNECTIONS: Final = 10
-"""Calls at once on a client that does not say how many connections it keeps."""
-
 ProgressCallback = Callable[[WaitProgress], object]
-Result = WaiterOutcome[Any] | Exception
+EndsRest = Callable[[Task], bool]
+OnFailure = Literal["raise", "collect", "cancel"]
 
 
 class Batch:
-    """The waits of one call, from their check to their results."""
+    """The waits of one call, from their checks to their results.
+
+    Args:
+        name: the function that was called.
+        waits, max_wait, threads, progress, cancel_event, coalesce: its arguments.
+
+    Raises:
+        TypeError, ValueError: an argument is wrong.
+    """
 
     def __init__(
         self,
+        name: str,
         waits: Iterable[Wait],
         max_wait: Seconds | None,
         threads: int,
-        progress: bool | ProgressCallback,  # noqa: FBT001 - of this module
+        progress: bool | ProgressCallback,  # noqa: FBT001 - the argument of a public function
         cancel_event: CancelEvent | None,
-        coalesce: bool,  # noqa: FBT001 - of this module
-        *,
-        name: str,
+        coalesce: bool,  # noqa: FBT001 - the same
     ) -> None:
-        self.waits = _checked(waits, name)
+        self.waits, self._is_async = _checked(waits, name)
         self._name = name
         self._max_wait = None if max_wait is None else seconds("max_wait", max_wait)
-        self._shared()  # For what it raises.
+        if self._max_wait is None and seconds_left() is None:
+            self._need_max_wait()
         self._threads = count("threads", threads)
-        self._cancels = _events(cancel_event)
-        # Set when no answer is wanted any more.
-        self.stop = threading.Event()
-        self._groups = Groups(self.stop) if flag("coalesce", coalesce) else None
+        self._cancels: list[CancelEvent] = []
+        if cancel_event is not None:
+            self._cancels.append(with_methods("cancel_event", cancel_event, "is_set", "wait"))
+        self._stop = threading.Event()
+        """Set when no reply is needed any more."""
+        self._grouping = Grouping(self._stop) if flag("coalesce", coalesce) else None
         self._callbacks = Callbacks()
         self._progress = self._make_progress(progress)
         self._results: dict[int, Result] = {}
+        self._has_failures = False
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> None:
         if self._progress is not None:
             self._progress.__enter__()
-        return self
 
     def __exit__(
         self,
@@ -95,214 +88,195 @@ class Batch:
         if error is None or isinstance(error, GeneratorExit):
             self._callbacks.warn()
 
-    def needs_one(self) -> None:
-        """Refuse to wait for one of none."""
+    def need_a_wait(self) -> None:
+        """Raise `ValueError` if there are no waits."""
         if not self.waits:
             raise ValueError(f"{self._name} needs at least one wait")
 
-    def scheduler(self, *stops: CancelEvent) -> Scheduler:
-        """The blocking loop for the waits; their time begins with it."""
-        return Scheduler(
-            self._tasks(),
-            threads=self._threads,
-            cancels=[*self._cancels, *stops],
-            crew=Workers(_context(), stop=self.stop),
-        )
+    def run(self, cancel_rest_after: EndsRest | None = None) -> None:
+        """Run all waits to their end; callbacks are called in the calling thread.
 
-    def async_scheduler(self) -> AsyncScheduler:
-        """The same for the running event loop."""
-        return AsyncScheduler(
-            self._tasks(),
-            threads=self._threads,
-            cancels=self._cancels,
-            context=_context(),
-            stop=self.stop,
-        )
+        Args:
+            cancel_rest_after: tells of a wait that has ended whether the others are cancelled.
+        """
+        with self:
+            tasks = self._tasks()
+            if self._callbacks and current_time() is SYSTEM_TIME:
+                # The waits have a thread of their own: a slow callback must not hold them up.
+                ready: queue.SimpleQueue[Any] = queue.SimpleQueue()
+                self._callbacks.defer(ready)
+                run = self._noted(self._scheduler(tasks, cancel_rest_after, self._stop).run())
+                run = run_in_thread(run, self._stop, ready)
+            else:
+                run = self._noted(self._scheduler(tasks, cancel_rest_after).run())
+            with contextlib.closing(run):
+                for item in run:
+                    if not isinstance(item, Task):
+                        item()
 
-    def noted(self, run: Generator[Task, None, None]) -> Generator[Task, None, None]:
-        """What a run yields, taken note of."""
-        with contextlib.closing(run):
+    def completed(self) -> Generator[tuple[Wait, Result], None, None]:
+        """Yield each wait with its result when it has ended; go on while the caller is busy."""
+        with self, contextlib.ExitStack() as stack:
+            tasks = self._tasks()
+            run: Generator[Task, None, None]
+            if current_time() is SYSTEM_TIME:
+                ready: queue.SimpleQueue[Any] = queue.SimpleQueue()
+                stack.enter_context(self._callbacks.called_in_thread(ready.put))
+                run = self._noted(self._scheduler(tasks, None, self._stop).run())
+                run = run_in_thread(run, self._stop, ready)
+            else:
+                run = self._noted(self._scheduler(tasks).run())
+            stack.enter_context(contextlib.closing(run))
             for task in run:
-                self._note(task)
-                yield task
+                yield self.waits[task.index], self._results[task.index]
 
-    async def noted_async(self, run: AsyncGenerator[Task, None]) -> AsyncGenerator[Task, None]:
-        """What a run yields, taken note of."""
-        async with contextlib.aclosing(run):
-            async for task in run:
-                self._note(task)
-                yield task
+    async def run_async(self, cancel_rest_after: EndsRest | None = None) -> None:
+        """Run all waits to their end as part of the calling task; see `run`."""
+        with self:
+            run = self._async_scheduler(cancel_rest_after).run()
+            async with contextlib.aclosing(run):
+                async for task in run:
+                    self._note(task)
 
-    def item(self, task: Task) -> tuple[Wait, Result]:
-        """A wait that ended, and how."""
-        return self.waits[task.index], self._results[task.index]
+    async def completed_async(self) -> AsyncGenerator[tuple[Wait, Result], None]:
+        """Yield each wait with its result when it has ended; go on while the caller is busy."""
+        with self:
+            run = run_in_task(self._noted_async(self._async_scheduler().run()))
+            async with contextlib.aclosing(run):
+                async for task in run:
+                    yield self.waits[task.index], self._results[task.index]
 
-    def results(self) -> list[Result]:
-        """Outcomes and errors in the order of the waits."""
-        return [self._results[index] for index in range(len(self.waits))]
+    def results(self, on_failure: OnFailure = "raise") -> list[Any]:
+        """Return the results in the order of the waits.
 
-    def outcomes(self) -> list[WaiterOutcome[Any]]:
-        """The outcomes in the order of the waits; raises if there is one missing."""
-        outcomes = [result for result in self.results() if isinstance(result, WaiterOutcome)]
-        if len(outcomes) < len(self.waits):
-            raise self.error()
-        return outcomes
+        Raises:
+            WaitersError: `on_failure` is not `"collect"`, and a wait did not succeed.
+        """
+        results = [self._results[index] for index in range(len(self.waits))]
+        if self._has_failures and on_failure != "collect":
+            raise waiters_error(self._name, self.waits, results, self._max_wait)
+        return results
 
-    def error(self) -> WaitersError:
-        """What went wrong, of all waits."""
-        results = self.results()
-        errors = {i: result for i, result in enumerate(results) if isinstance(result, Exception)}
-        error = WaitersError(
-            self._name,
-            _reason(self.waits, errors),
-            errors=errors,
-            outcomes=[None if isinstance(result, Exception) else result for result in results],
-            attempts=sum(_fact(result, "attempts") for result in results),
-            elapsed=max(_fact(result, "elapsed") for result in results),
-            max_wait=self._max_wait,
-        )
-        error.__cause__ = _cause(error, list(errors.values()))
-        return error
+    def first_success(self) -> tuple[Wait, WaiterOutcome[Any]]:
+        """Return the wait that succeeded first, and its outcome.
+
+        Raises:
+            WaitersError: none succeeded.
+        """
+        for index, result in self._results.items():
+            if isinstance(result, WaiterOutcome):
+                return self.waits[index], result
+        results = [self._results[index] for index in range(len(self.waits))]
+        raise waiters_error(self._name, self.waits, results, self._max_wait)
 
     # --- parts -----------------------------------------------------------------------------
+
+    def _need_max_wait(self) -> None:
+        for index, wait in enumerate(self.waits):
+            if wait.max_wait is None:
+                raise TypeError(
+                    f"waits[{index}] needs max_wait, or {self._name} does: "
+                    "the seconds you are willing to wait"
+                )
 
     def _make_progress(
         self,
         progress: bool | ProgressCallback,  # noqa: FBT001 - of this module
     ) -> Progress | None:
-        if isinstance(progress, bool):
-            if not progress:
-                return None
-            return ProgressTable(_descriptions(self.waits))
+        if progress is False:
+            return None
+        descriptions = [wait.bound.description for wait in self.waits]
+        if progress is True:
+            return ProgressTable(descriptions)
         if not callable(progress) or inspect.iscoroutinefunction(progress):
             raise TypeError("progress must be True, False or a plain function")
-        guarded = self._callbacks.guarded(progress, "progress")
-        return Progress(_descriptions(self.waits), guarded)
+        return Progress(descriptions, self._callbacks.guarded(progress, "progress"))
 
     def _tasks(self) -> list[Task]:
-        """A task each; what many have in common they share."""
-        shared = self._shared()
-        settings_of: dict[int, Settings] = {}
-        pools = _Pools()
-        policies: dict[Policy, Policy] = {}
-        observers: dict[int, tuple[Observer, ...]] = {}
-        tasks = []
-        for index, wait in enumerate(self.waits):
-            client = wait.client
-            settings = settings_of.get(id(client))
-            if settings is None:
-                settings = settings_of[id(client)] = waiters_of(client).settings
-            max_wait = _least(wait.max_wait, shared)
-            assert max_wait is not None, "checked before"
-            options = wait.options.merged_over(settings.defaults)
-            policy = policy_for(wait.definition, options, max_wait)
-            with contextlib.suppress(TypeError):  # A pace that is not hashable.
-                policy = policies.setdefault(policy, policy)
-            if id(settings) not in observers:
-                observers[id(settings)] = tuple(
-                    self._callbacks.guarded(observer, "on_event") for observer in settings.observers
-                )
-            member = None if self._groups is None else self._groups.member(wait, policy, options)
-            run = WaitRun(
-                wait.bound.description,
-                policy if member is None else member.group.policy(policy),
-                DefinitionJudge(wait.bound, wait.parameters, client.meta.endpoint_url),
-                observers=observers[id(settings)],
-                random=RANDOM if member is None else member.group.random,
-            )
-            if options.on_attempt is not None:
-                run.observe_attempts(self._callbacks.guarded(options.on_attempt, "on_attempt"))
-            if self._progress is not None:
-                run.observe_attempts(partial(self._progress.attempted, index))
-            request = ClientRequest(client, wait.bound, wait.parameters)
-            tasks.append(
-                Task(
-                    run,
-                    self._call(request, options),
-                    pools.of(client),
-                    request=request,
-                    cancel=options.cancel_event,
-                    wake=options.wake_signal,
-                    group=None if member is None else member.group,
-                    ids=() if member is None else member.ids,
-                )
-            )
-        return tasks
+        return Preparation(
+            bound=least(self._max_wait, seconds_left()),
+            stop=self._stop,
+            grouping=self._grouping,
+            callbacks=self._callbacks,
+            progress=self._progress,
+            is_async=self._is_async,
+        ).tasks(self.waits)
 
-    def _call(self, request: ClientRequest, options: WaitOptions) -> Call | AsyncCall:
-        cancel = either(self.stop, options.cancel_event)
-        if is_async(type(request.client)):
-            return AwaitedCall(request.send, request.client, cancel=cancel)
-        in_thread = bool(options.call_in_thread)
-        return BlockingCall(request.send, request.client, cancel=cancel, in_thread=in_thread)
+    def _scheduler(
+        self,
+        tasks: Sequence[Task],
+        cancel_rest_after: EndsRest | None = None,
+        *stops: CancelEvent,
+    ) -> Scheduler:
+        return Scheduler(
+            tasks,
+            threads=self._threads,
+            cancels=[*self._cancels, *stops],
+            cancel_rest_after=cancel_rest_after,
+            context=_context(),
+            stop=self._stop,
+        )
 
-    def _shared(self) -> float | None:
-        """Seconds that all waits have at most.
+    def _async_scheduler(self, cancel_rest_after: EndsRest | None = None) -> AsyncScheduler:
+        return AsyncScheduler(
+            self._tasks(),
+            threads=self._threads,
+            cancels=self._cancels,
+            cancel_rest_after=cancel_rest_after,
+            context=_context(),
+            stop=self._stop,
+        )
 
-        Raises:
-            TypeError: neither these nor the waits' own are given.
-        """
-        shared = _least(self._max_wait, seconds_left())
-        if shared is None:
-            for index, wait in enumerate(self.waits):
-                if wait.max_wait is None:
-                    raise TypeError(
-                        f"waits[{index}] needs max_wait, or {self._name} does: "
-                        "the seconds you are willing to wait"
-                    )
-        return shared
+    def _noted(self, run: Generator[Task, None, None]) -> Generator[Any, None, None]:
+        with contextlib.closing(run):
+            for task in run:
+                self._note(task)
+                yield task
+
+    async def _noted_async(self, run: AsyncGenerator[Task, None]) -> AsyncGenerator[Task, None]:
+        async with contextlib.aclosing(run):
+            async for task in run:
+                self._note(task)
+                yield task
 
     def _note(self, task: Task) -> None:
         result = task.result
         assert result is not None, "the task has ended"
         self._results[task.index] = result
+        self._has_failures = self._has_failures or isinstance(result, Exception)
         if self._progress is not None:
-            self._progress.ended(task.index, result)
+            self._callbacks.post(partial(self._progress.ended, task.index), result)
 
 
-class _Pools:
-    """A pool for each client, a lane for each service endpoint."""
+def has_failed(task: Task) -> bool:
+    """Return whether a wait that has ended did not succeed."""
+    return isinstance(task.result, Exception)
 
-    def __init__(self) -> None:
-        self._lanes: dict[tuple[str, str | None], Lane] = {}
-        self._pools: dict[int, Pool] = {}
 
-    def of(self, client: Any) -> Pool:
-        """The connections of a client."""
-        pool = self._pools.get(id(client))
-        if pool is None:
-            meta = client.meta
-            service = meta.service_model.service_name
-            lane = self._lanes.setdefault((service, meta.endpoint_url), Lane())
-            limit = getattr(meta.config, "max_pool_connections", None)
-            pool = self._pools[id(client)] = Pool(lane, limit or DEFAULT_CONNECTIONS)
-        return pool
+def has_succeeded(task: Task) -> bool:
+    """Return whether a wait that has ended succeeded."""
+    return isinstance(task.result, WaiterOutcome)
 
 
 def _context() -> contextvars.Context:
-    """The caller's context variables, for calls that are a waiter's."""
+    """Return the caller's context variables, for calls that are marked as a waiter's."""
     with marked_as_waiter():
         return contextvars.copy_context()
 
 
-def _descriptions(waits: Sequence[Wait]) -> list[WaitDescription]:
-    return [wait.bound.description for wait in waits]
-
-
-# --- checks -----------------------------------------------------------------------------------
-
-
-def _checked(waits: Any, name: str) -> list[Wait]:
-    """The waits as a list.
+def _checked(waits: Any, name: str) -> tuple[list[Wait], bool]:
+    """Return the waits as a list, and whether their clients are asynchronous.
 
     Raises:
         TypeError: not waits, or not all on clients of the kind that `name` calls.
-        ValueError: a wait that is there twice.
+        ValueError: a wait that is given twice.
     """
     if isinstance(waits, Wait) or not isinstance(waits, Iterable):
         raise TypeError(f"waits must be several Wait objects, not {type(waits).__name__}")
     checked: list[Wait] = []
     places: dict[int, int] = {}
+    kinds: dict[type, bool] = {}
+    first_of_kind: dict[bool, int] = {}
     for index, wait in enumerate(waits):
         if not isinstance(wait, Wait):
             raise TypeError(f"waits[{index}] must be a Wait, not {type(wait).__name__}")
@@ -310,90 +284,16 @@ def _checked(waits: Any, name: str) -> list[Wait]:
         if first != index:
             raise ValueError(f"waits[{index}] is waits[{first}] again: {wait!r}")
         checked.append(wait)
-    awaited = [index for index, wait in enumerate(checked) if is_async(type(wait.client))]
-    if 0 < len(awaited) < len(checked):
+        kind = type(wait.client)
+        if kind not in kinds:
+            kinds[kind] = is_async(kind)
+            first_of_kind.setdefault(kinds[kind], index)
+    if len(first_of_kind) > 1:
         raise TypeError(
-            f"waits[{awaited[0]}] is on an asynchronous client, others are on blocking ones: "
-            "they cannot be waited on together"
+            f"waits[{first_of_kind[True]}] is on an asynchronous client, others are on blocking "
+            "ones: they cannot be waited on together"
         )
+    awaited = True in first_of_kind
     if awaited and not name.endswith("_async"):
-        raise TypeError(
-            f"waits[{awaited[0]}] is on an asynchronous client: use {name}_async, in its loop"
-        )
-    return checked
-
-
-def _least(first: float | None, second: float | None) -> float | None:
-    """The lesser of two bounds, either of which may not be there."""
-    if first is None or second is None:
-        return second if first is None else first
-    return min(first, second)
-
-
-def _events(cancel_event: Any) -> list[CancelEvent]:
-    event = WaitOptions(cancel_event=cancel_event).cancel_event
-    return [] if event is None else [event]
-
-
-# --- words ------------------------------------------------------------------------------------
-
-
-def _reason(waits: Sequence[Wait], errors: Mapping[int, Exception]) -> str:
-    """Every failure in words; those that were only stopped because of others are counted."""
-    stopped = sum(isinstance(error, WaiterCancelledError) for error in errors.values())
-    named = dict(errors)
-    if stopped < len(errors):
-        named = {i: e for i, e in errors.items() if not isinstance(e, WaiterCancelledError)}
-    parts = [f"{len(errors)} of {len(waits)} waits did not succeed"]
-    places = list(named)
-    parts += [_words(index, waits[index], named[index]) for index in places[:MOST_NAMED]]
-    parts += _names(waits, {index: named[index] for index in places[MOST_NAMED:]})
-    if len(named) < len(errors):
-        parts.append(f"{stopped} were cancelled")
-    return "; ".join(parts)
-
-
-def _words(index: int, wait: Wait, error: Exception) -> str:
-    # Of foreign errors the class alone: their texts may quote parameters.
-    what = error.kwargs["reason"] if isinstance(error, WaiterError) else type(error).__name__
-    return f"[{index}] {wait.waiter}: {what}"
-
-
-def _names(waits: Sequence[Wait], errors: Mapping[int, Exception]) -> list[str]:
-    """Failures by their places, those of one kind together, as far as a message can be read."""
-    places: dict[str, list[int]] = {}
-    for index, error in errors.items():
-        places.setdefault(f"{waits[index].waiter}: {type(error).__name__}", []).append(index)
-    names, room, left = [], MOST_NAMES, len(errors)
-    for kind, indexes in places.items():
-        spans = _spans(indexes)
-        text = f"[{spans}] {kind}"
-        if len(text) > room:
-            break
-        names.append(text)
-        room -= len(text)
-        left -= len(indexes)
-    return [*names, f"{left} more, see errors"] if left else names
-
-
-def _spans(indexes: Sequence[int]) -> str:
-    """Numbers in order, as people write them: 3, 5-9."""
-    spans: list[list[int]] = []
-    for index in indexes:
-        if spans and index == spans[-1][-1] + 1:
-            spans[-1][1:] = [index]
-        else:
-            spans.append([index])
-    return ", ".join("-".join(map(str, span)) for span in spans)
-
-
-def _fact(result: Result, name: str) -> Any:
-    return getattr(result, name, 0) if isinstance(result, (WaiterOutcome, WaiterError)) else 0
-
-
-def _cause(error: WaitersError, errors: list[Exception]) -> BaseException:
-    if sys.version_info >= (3, 11):
-        return ExceptionGroup(  # noqa: F821 - see the line above
-            f"{len(errors)} of {len(error.outcomes)} waits", errors
-        )
-    return errors[0]
+        raise TypeError(f"waits[0] is on an asynchronous client: use {name}_async, in its loop")
+    return checked, awaited

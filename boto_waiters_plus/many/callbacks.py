@@ -1,44 +1,115 @@
-"""The caller's callbacks among many waits: one that raises ends no wait."""
+"""The caller's callbacks in a batch: none of them can change how a wait ends."""
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import logging
+import queue
+import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
+
+from ..arguments import caller_stacklevel
 
 logger = logging.getLogger("boto_waiters_plus")
 
+Callback = Callable[[Any], object]
+
 
 class Callbacks:
-    """The caller's callbacks, so called that one that raises does not end a wait."""
+    """The caller's callbacks; an error of one is logged, and the wait goes on."""
 
     def __init__(self) -> None:
-        self._guarded: dict[tuple[int, str], Callable[[Any], object]] = {}
+        self._observers: dict[tuple[int, str], Callback] = {}
         self._failures: Counter[str] = Counter()
         self._first: dict[str, Exception] = {}
+        self._has_any = False
+        self._deferred: queue.SimpleQueue[Any] | None = None
 
-    def guarded(self, callback: Callable[[Any], object], name: str) -> Callable[[Any], object]:
-        """The callback, its errors noted under this name."""
+    def __bool__(self) -> bool:
+        """Whether there is anything to call."""
+        return self._has_any
 
-        def call(news: Any) -> None:
+    def guarded(self, callback: Callback, name: str) -> Callback:
+        """Return the callback without its errors; `name` is its name in messages."""
+
+        def call(argument: Any) -> None:
             try:
-                callback(news)
+                callback(argument)
             # Whatever it raises, the wait goes on.
             except Exception as error:
                 self._failed(name, error)
 
-        # The same callback for thousands of waits is one function here.
-        return self._guarded.setdefault((id(callback), name), call)
+        self._has_any = True
+        return call
+
+    def observer(self, callback: Callback, name: str) -> Callback:
+        """Return the callback as a wait calls it: guarded, and deferred if callbacks are."""
+        key = id(callback), name
+        # Thousands of waits with the same callback share one function.
+        if key not in self._observers:
+            self._observers[key] = partial(self.post, self.guarded(callback, name))
+        return self._observers[key]
+
+    def post(self, function: Callback, argument: Any) -> None:
+        """Call a function, now or when its turn in the queue comes."""
+        if self._deferred is None:
+            function(argument)
+        else:
+            self._deferred.put(partial(function, argument))
+
+    def defer(self, due: queue.SimpleQueue[Any]) -> None:
+        """Put what is to be called into a queue from now on."""
+        self._deferred = due
+
+    @contextlib.contextmanager
+    def called_in_thread(self, failed: Callable[[BaseException], object]) -> Iterator[None]:
+        """Call in a thread what is deferred while the block runs.
+
+        Args:
+            failed: called with what is no `Exception`, such as `SystemExit`.
+        """
+        if not self._has_any:
+            yield
+            return
+        due: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+        def work() -> None:
+            try:
+                for call in iter(due.get, None):
+                    call()
+            # Raised again in the thread of the caller, which ends the run.
+            except BaseException as error:
+                failed(error)
+
+        run = contextvars.copy_context().run
+        name = "boto_waiters_plus callbacks"
+        thread = threading.Thread(target=run, args=(work,), name=name, daemon=True)
+        # Where no thread can be started, callbacks are called in that of the waits.
+        with contextlib.suppress(RuntimeError):
+            thread.start()
+            self.defer(due)
+        try:
+            yield
+        finally:
+            due.put(None)
+            # A callback may close the run.
+            if thread.is_alive() and thread is not threading.current_thread():
+                thread.join()
 
     def warn(self) -> None:
-        """Tell of the callbacks that raised."""
+        """Warn of the callbacks that raised."""
         for name, error in self._first.items():
             text = f"{name} raised {type(error).__name__}: {error}"
             if self._failures[name] > 1:
                 text += f" (the first of {self._failures[name]} errors)"
-            warnings.warn(text, RuntimeWarning, stacklevel=4)
+            # Where warnings are errors: the outcomes matter more, and the error has been logged.
+            with contextlib.suppress(RuntimeWarning):
+                warnings.warn(text, RuntimeWarning, stacklevel=caller_stacklevel())
 
     def _failed(self, name: str, error: Exception) -> None:
         self._failures[name] += 1

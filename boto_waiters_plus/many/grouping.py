@@ -12,51 +12,49 @@ from ..definitions.coalescing import Coalescing
 from ..engine.machine import Policy
 from ..options import CancelEvent, WaitOptions
 from ..runtime.groups import Group
-from ..runtime.schedule import Task
+from ..runtime.tasks import Task
 from .wait import Wait
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
-    """What a wait is of a group."""
+class Membership:
+    """The group of a wait, and the identifiers that the wait asks for."""
 
     group: Group
     ids: tuple[str, ...]
-    """What it asks for."""
 
 
-class Groups:
-    """The groups of a batch: same client, waiter, delays, and parameters apart from the ids.
+class Grouping:
+    """The groups of a batch: same client, waiter, delays, and parameters apart from identifiers.
 
-    How long a wait may last, how many looks it has, when it begins and what it takes for the end
-    is its own in a group too.
+    `max_wait`, the number of attempts, the initial delay and what ends a wait may differ.
 
     Args:
-        cancel: ends the calls that are shared.
+        cancel: ends calls that are shared.
     """
 
     def __init__(self, cancel: CancelEvent) -> None:
         self._cancel = cancel
         self._groups: dict[Hashable, Group] = {}
 
-    def member(self, wait: Wait, policy: Policy, options: WaitOptions) -> Member | None:
-        """The group of a wait; None if its calls cannot be shared.
+    def membership(self, wait: Wait, policy: Policy, options: WaitOptions) -> Membership | None:
+        """Return the group of a wait; None if its calls cannot be shared.
 
-        A call that may have to be given up is nobody's but its own.
+        A call in a thread that may be abandoned is never shared.
         """
-        coalescing = None if options.call_in_thread else coalescing_of(wait.operation)
+        coalescing = None if options.call_in_thread else coalescing_of(wait.bound.operation)
         asked = None if coalescing is None else asked_ids(coalescing, wait.parameters)
         if coalescing is None or asked is None:
             return None
         member, ids = asked
         others = {name: value for name, value in wait.parameters.items() if name != member}
         delays = (policy.min_delay, policy.max_delay, policy.pace)
-        key = (id(wait.client), id(wait.definition), member, _frozen(others), delays)
+        key = (id(wait.client), id(wait.bound.definition), member, _frozen(others), delays)
         try:
             group = self._groups.get(key) or self._groups.setdefault(key, self._new(coalescing))
-        except TypeError:  # A parameter or a pace that is not hashable.
+        except TypeError:  # A parameter or a delay_pace that is not hashable.
             return None
-        return Member(group, tuple(ids))
+        return Membership(group, tuple(ids))
 
     def _new(self, coalescing: Coalescing) -> Group:
         def join(tasks: Sequence[Task]) -> SharedCall:
@@ -68,7 +66,10 @@ class Groups:
 
 
 def _frozen(value: Any) -> Any:
-    """A parameter so that only those are equal that are sent alike: `1 == True` in Python."""
+    """Return a hashable form of a parameter, equal for those that are sent alike.
+
+    The types are part of it: `1 == True` in Python.
+    """
     if isinstance(value, Mapping):
         return frozenset((name, _frozen(each)) for name, each in value.items())
     if isinstance(value, (list, tuple)):

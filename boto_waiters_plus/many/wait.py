@@ -11,9 +11,11 @@ from ..arguments import seconds
 from ..aws.bound_waiter import BoundWaiter
 from ..aws.client_waits import refuse_empty_id_list
 from ..aws.parameters import copied
+from ..engine.machine import Policy
 from ..engine.model import WaiterDefinition
 from ..hooks.waits import find_waiter
 from ..options import NO_OPTIONS, WaitOptions, policy_for, split_options
+from ..settings import Settings
 
 
 class Wait:
@@ -32,10 +34,25 @@ class Wait:
         ValueError: no such waiter, an option out of range, or an empty list of ids.
     """
 
-    __slots__ = ("bound", "client", "max_wait", "options", "parameters")
+    __slots__ = (
+        "bound",
+        "client",
+        "max_wait",
+        "merged_options",
+        "options",
+        "parameters",
+        "policy",
+        "settings",
+    )
 
     bound: BoundWaiter
     """The definition on its operation."""
+    settings: Settings
+    """The settings of the client when the wait was made."""
+    merged_options: WaitOptions
+    """The options under these settings."""
+    policy: Policy
+    """The policy under these options; its `max_wait` holds if the wait has one."""
 
     def __init__(
         self,
@@ -49,15 +66,15 @@ class Wait:
     ) -> None:
         if not isinstance(parameters, Mapping):
             raise TypeError(f"parameters must be a mapping, not {type(parameters).__name__}")
-        self.bound, settings = find_waiter(client, waiter)
-        self.parameters: Mapping[str, Any] = copied(parameters)
+        self.bound, self.settings = find_waiter(client, waiter)
+        self.parameters = copied(parameters)
         refuse_empty_id_list(self.bound, self.parameters)
         self.client = client
         self.max_wait = None if max_wait is None else seconds("max_wait", max_wait)
         self.options = _only_options(options)
+        self.merged_options = self.options.merged_over(self.settings.defaults)
         # Raises for delays that do not fit the definition's.
-        merged = self.options.merged_over(settings.defaults)
-        policy_for(self.bound.definition, merged, self.max_wait or 1)
+        self.policy = policy_for(self.bound.definition, self.merged_options, self.max_wait or 1)
         self.bound.warn()
 
     @property
@@ -76,7 +93,7 @@ class Wait:
         return self.bound.definition.name
 
     def __repr__(self) -> str:
-        # Without the parameters: reprs end up in logs.
+        # Without the parameters: a repr may end up in a log.
         service = self.bound.operation.service_model.service_name
         return f"Wait({service} {self.waiter}, max_wait={self.max_wait})"
 

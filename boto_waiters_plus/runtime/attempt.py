@@ -20,6 +20,8 @@ class Reply:
     error: Exception | None = None
     ended: Ended | None = None
     """With `"retry refused"` the `error` is the one that the SDK would have retried."""
+    made: bool = True
+    """False: the time was used up before the call could be made."""
 
 
 class Call(Protocol):

@@ -1,17 +1,18 @@
-"""Waits that one call can answer: their common schedule, and which of them the next call asks for.
+"""Waits that one call can answer: their common schedule, and which of them the next call is for.
 
-Waits of one group differ only in what they ask for, so that one call can ask for many of them.
-That takes two things:
+The waits of a group differ only in the identifiers that they ask for, so that one call can ask
+for many of them. That takes two things:
 
-- One schedule. Every pause of a round is drawn alike; whoever's is over before the group's next
-  look waits for that look. A wait is never looked at before its own pause is over, and never held
-  up where its time would not last: a last look stays where it is.
-- Chunks. Those that are queued go into one call, up to the limit of the operation. A chunk whose
-  call ended in an error that may be about one of them is halved until that one is alone; it stays
-  alone for as long as its looks end so. Those that an answer says nothing of may be an error where
-  they are asked for without the others: they are, once.
+- One schedule. All delays of a round are drawn alike. A wait whose delay ends before the next
+  poll of the group waits for that poll. No wait is polled before its own delay has ended, and none
+  is held up where its own time would not last: a last attempt is made when it is due.
+- Shared batches. The waits that are queued go into one call, up to the limit of the operation. A
+  batch whose call ended in an error that may be about one of its waits is halved until that wait
+  is alone, and the wait stays alone for as long as its attempts end in such an error. Waits whose
+  identifiers an answer omits are asked for once more without the others: on their own, they may
+  be an error.
 
-Every wait keeps its own machine: attempts, verdicts and its end are its own.
+Every wait keeps its own machine: its attempts, its verdicts and its end are its own.
 """
 
 from __future__ import annotations
@@ -20,18 +21,16 @@ import math
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ..engine.backoff import draw
+from ..engine.machine import Policy
+from .service_limiter import ClientConnections
+from .tasks import Task
 from .wait_run import RANDOM
 
-if TYPE_CHECKING:
-    from ..engine.machine import Policy
-    from .schedule import Pool, Task
-
-
-MOST_PUT_OFF: Final = 0.5
-"""The share of a pause by which one late answer puts off the next look of all."""
+LARGEST_DELAY_SHARE: Final = 0.5
+"""The share of a delay by which one late answer may put off the next poll of the group."""
 
 
 class Group:
@@ -39,20 +38,20 @@ class Group:
 
     Args:
         join: makes one call for several tasks; its `judge` returns `SharedAttempts`.
-        limit: identifiers that one call may ask for.
+        limit: the number of identifiers that one call may ask for.
     """
 
     def __init__(self, join: Callable[[Sequence[Any]], Any], limit: int) -> None:
         self.join = join
         self.limit = limit
         self.due = -math.inf
-        """When the next look of all is."""
-        self.is_apart = False
-        """An answer could not be told apart: from then on each wait looks for itself."""
-        self.omits = False
-        """It is known that the service says nothing of what it does not know."""
-        self.is_waiting = False
-        """Whether the pool has it in its queue."""
+        """When the group is polled next."""
+        self.is_disbanded = False
+        """An answer could not be split: from then on each wait is polled on its own."""
+        self.omits_missing = False
+        """The service is known to omit what it does not know, instead of answering an error."""
+        self.in_queue = False
+        """The client has the group in its queue."""
         self.queued: deque[Task] = deque()
         self._fraction = RANDOM.random()
         self._drawn_for = self.due
@@ -62,17 +61,17 @@ class Group:
     # --- one schedule ----------------------------------------------------------------------
 
     def random(self, low: float, high: float) -> float:
-        """A draw that is the same for all pauses of a round, as far as their bounds are."""
-        if self.is_apart:
+        """Return a draw that is the same for all delays of a round with the same bounds."""
+        if self.is_disbanded:
             return draw(RANDOM, low, high)
         if isinstance(low, int) and isinstance(high, int):
             return low + int(self._fraction * (high - low + 1))
         return low + self._fraction * (high - low)
 
     def policy(self, policy: Policy) -> Policy:
-        """A policy whose pace, where it is a function, is asked once for each attempt number.
+        """Return a policy whose `delay_pace` function is called once for each attempt number.
 
-        Such a function may draw, and a thousand draws would make the largest the delay of all.
+        Such a function may draw, and of a thousand draws the largest would delay all waits.
         """
         pace = policy.pace
         if not callable(pace):
@@ -81,7 +80,7 @@ class Group:
 
     def _shared(self, pace: Callable[[int], float]) -> Callable[[int], float]:
         def delay(attempt: int) -> float:
-            if self.is_apart:
+            if self.is_disbanded:
                 return pace(attempt)
             key = pace, attempt
             if key not in self._delays:
@@ -91,48 +90,49 @@ class Group:
         return delay
 
     def plan(self, task: Task, now: float) -> None:
-        """Take note of a pause that begins: the next look of all is not before its end.
+        """Let the next poll of the group be no earlier than the end of a delay that begins.
 
-        A wait that has yet to look for the first time does not put off the others, nor does one
-        at its last look. Where a look of all is planned, nor does one that a signal woke, or whose
-        answer came so late that they would wait for half a pause more: it joins the look after.
+        A wait that has not been polled yet puts off no other, nor does one before its last
+        attempt. Where a poll of the group is planned, neither does a wait that a signal woke, nor
+        one whose answer came so late that the others would wait for half a delay more.
         """
         if not task.run.attempts or task.run.is_last:
             return
         is_planned, late = self.due > now, task.due - self.due
-        if is_planned and (task.was_woken or late > task.pause * MOST_PUT_OFF):
+        if is_planned and (task.was_woken or late > task.delay * LARGEST_DELAY_SHARE):
             return
         self.due = max(self.due, task.due)
 
-    def holds(self, task: Task, now: float) -> bool:
-        """Whether a wait whose pause is over is to wait for the next look of all."""
-        if self.is_apart or self.due <= now or task.run.is_last:
+    def postpones(self, task: Task, now: float) -> bool:
+        """Return whether a wait whose delay has ended waits for the next poll of the group."""
+        if self.is_disbanded or self.due <= now or task.run.is_last:
             return False
         return self.due + task.run.policy.min_delay <= task.until
 
-    def begin(self, now: float) -> None:
-        """A look of one of its waits is due; the first of a round makes the round's draw."""
+    def begin_round(self, now: float) -> None:
+        """Draw for a new round, if the poll that is due is the first of one."""
         if now >= self.due and self._drawn_for != self.due:
             self._drawn_for = self.due
             self._fraction = RANDOM.random()
 
-    # --- chunks ----------------------------------------------------------------------------
+    # --- shared batches --------------------------------------------------------------------
 
-    def takes(self, task: Task) -> bool:
-        """Whether the next look of a wait may be shared."""
-        return not self.is_apart and not task.is_alone
+    def shares(self, task: Task) -> bool:
+        """Return whether the next attempt of a wait may share a call."""
+        return not self.is_disbanded and not task.is_alone
 
-    def is_live(self) -> bool:
-        """Whether somebody is queued; those that ended while they were are dropped."""
+    @property
+    def is_queued(self) -> bool:
+        """Whether any wait is queued; those that ended in the queue are dropped."""
         while self.queued and not self.queued[0].is_queued:
             self.queued.popleft()
         return bool(self.queued)
 
     def take(self) -> list[Task]:
-        """The waits that the next call asks for, the first that came first."""
+        """Remove the waits that the next call is for from the queue, in its order."""
         taken: list[Task] = []
         ids: set[str] = set()
-        while self.is_live():
+        while self.is_queued:
             new = [each for each in self.queued[0].ids if each not in ids]
             if taken and len(ids) + len(new) > self.limit:
                 break
@@ -141,19 +141,22 @@ class Group:
         return taken
 
     def disband(self) -> list[Task]:
-        """Give up sharing; those that were queued, who now have to queue for themselves."""
-        self.is_apart = True
+        """Stop sharing calls; return the waits that were queued, for queues of their own."""
+        self.is_disbanded = True
         queued = [task for task in self.queued if task.is_queued]
         self.queued.clear()
         return queued
 
 
-class Chunk:
-    """Waits that one call asks for.
+class SharedBatch:
+    """Waits that share one call.
 
     Args:
-        group: theirs.
+        group: the group of the waits.
         tasks: the waits.
+
+    Attributes:
+        until: the latest of the deadlines.
     """
 
     __slots__ = ("_call", "group", "tasks", "until")
@@ -162,43 +165,43 @@ class Chunk:
         self.group = group
         self.tasks = list(tasks)
         self.until = max(task.until for task in tasks)
-        """When the time of the last of them is used up."""
         self._call: Any = None
 
     @property
     def call(self) -> Any:
-        """The call for all of them."""
+        """The call for all of the waits, which is also the judge of its reply."""
         if self._call is None:
             self._call = self.group.join(self.tasks)
         return self._call
 
     @property
-    def pool(self) -> Pool:
-        """The connections they use."""
-        return self.tasks[0].pool
+    def connections(self) -> ClientConnections:
+        """The connections of the client that is called."""
+        return self.tasks[0].connections
 
-    def is_live(self) -> bool:
-        """Whether somebody is still queued."""
+    @property
+    def is_queued(self) -> bool:
+        """Whether any of the waits is still queued."""
         return any(task.is_queued for task in self.tasks)
 
     def take(self) -> list[Task]:
-        """The waits that have not ended while they were queued."""
+        """Return the waits that have not ended in the queue."""
         return [task for task in self.tasks if task.is_queued]
 
-    def unheard(self, silent: Collection[int]) -> list[Task]:
-        """Those that have to be asked for again, without the others.
+    def to_ask_again(self, omitted: Collection[int]) -> list[Task]:
+        """Return the waits that have to be asked for again, without the others.
 
         Args:
-            silent: the places of those that the answer says nothing of. Where that is all of them
-                it is known what the service does.
+            omitted: the places of the waits that the answer omits. If it omits all of them, the
+                service is known to do so.
         """
-        if silent and len(silent) == len(self.tasks):
-            self.group.omits = True
-        return [] if self.group.omits else [self.tasks[index] for index in sorted(silent)]
+        if omitted and len(omitted) == len(self.tasks):
+            self.group.omits_missing = True
+        return [] if self.group.omits_missing else [self.tasks[index] for index in sorted(omitted)]
 
 
-def halves(group: Group, tasks: Sequence[Task]) -> list[Chunk | Task]:
-    """Two chunks of half the waits each; one alone is no chunk."""
+def halves(group: Group, tasks: Sequence[Task]) -> list[SharedBatch | Task]:
+    """Return two batches of half the waits each; a single wait stays a task."""
     middle = (len(tasks) + 1) // 2
     parts = [part for part in (tasks[:middle], tasks[middle:]) if part]
-    return [part[0] if len(part) == 1 else Chunk(group, part) for part in parts]
+    return [part[0] if len(part) == 1 else SharedBatch(group, part) for part in parts]

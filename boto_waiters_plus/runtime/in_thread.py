@@ -9,8 +9,8 @@ import threading
 
 from ..options import CancelEvent
 from .attempt import Call, Reply
+from .call_executor import SHUTDOWN_GRACE
 from .clock import current_time, either
-from .scheduler import SHUTDOWN_GRACE
 
 
 class CallAbandonment:

@@ -1,4 +1,4 @@
-"""The events that stop and wake many waits."""
+"""The events that cancel and wake many waits."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ from typing import Final
 
 from ..options import CancelEvent, WakeSignal
 from .clock import SIGNAL_SLICE, subscribe, unsubscribe
-from .schedule import Schedule, Stage, Task
+from .schedule import Schedule
+from .tasks import Task, TaskStage
 
 FEW_EVENTS: Final = 8
-"""So many are asked in every round, more of them only every `SIGNAL_SLICE`."""
+"""Up to this number, events are checked in every round; more of them every `SIGNAL_SLICE`."""
 
 
-class Signals:
-    """The events that stop and wake waits; each is asked once, whoever shares it.
+class ScheduleEvents:
+    """The events that cancel and wake waits; an event that several waits share is checked once.
 
     Args:
         tasks: the waits, with events of their own.
-        cancels: stop all of them.
+        cancels: events that cancel all of them.
+
+    Attributes:
+        watched: the events that can still change anything.
     """
 
     def __init__(self, tasks: Iterable[Task], cancels: Iterable[CancelEvent]) -> None:
@@ -31,58 +35,73 @@ class Signals:
                 self._of_cancel.setdefault(id(task.cancel), (task.cancel, []))[1].append(task)
             if task.wake is not None:
                 key = id(task.wake)
-                # One view for all who share the signal: each of ten thousand would be asked.
+                # One subscription for all waits that share the signal: each of ten thousand
+                # would have to be checked.
                 if key not in self._of_wake:
                     self._of_wake[key] = (subscribe(task.wake), [])
                 self._of_wake[key][1].append(task)
-        self._look_at = -math.inf
-        self.events: list[CancelEvent] = []
-        """Those that can still change anything."""
-        self._collect()
+        self._check_at = -math.inf
+        self.watched: list[CancelEvent] = []
+        if self._cancels or self._of_cancel or self._of_wake:
+            self._drop_unneeded()
 
-    def heed(self, schedule: Schedule, now: float) -> None:
-        """Do what the events that are set ask for."""
-        if not self.events or (len(self.events) > FEW_EVENTS and now < self._look_at):
+    def apply(self, schedule: Schedule, now: float) -> None:
+        """Cancel and wake the waits whose events are set."""
+        if not self.watched or (len(self.watched) > FEW_EVENTS and now < self._check_at):
             return
-        self._look_at = now + SIGNAL_SLICE
-        if any(event.is_set() for event in self._cancels):
-            schedule.cancel_rest(now)
+        self._check_at = now + SIGNAL_SLICE
+        for event in self._cancels:
+            is_set, error = _checked(event)
+            if is_set:
+                schedule.cancel_rest(now, error)
         for event, tasks in self._of_cancel.values():
-            if event.is_set():
-                for task in tasks:
-                    schedule.cancel(task, now)
+            is_set, error = _checked(event)
+            if is_set:
+                schedule.cancel(tasks, now, error)
         for signal, tasks in self._of_wake.values():
             if signal.is_set():
                 signal.clear()
                 for task in tasks:
                     schedule.wake(task, now)
         # A cancel event stays set, and would end every sleep at once.
-        self._collect()
+        self._drop_unneeded()
 
-    def came(self) -> None:
-        """An event ended a sleep: it is to be looked for at once."""
-        self._look_at = -math.inf
+    def check_at_once(self) -> None:
+        """Let the next `apply` check all events: one of them ended a sleep."""
+        self._check_at = -math.inf
 
     def close(self) -> None:
-        """The run is over: nobody looks at the signals any more."""
+        """End the subscriptions: the run is over."""
         for signal, _ in self._of_wake.values():
             unsubscribe(signal)
 
-    def _collect(self) -> None:
-        """Forget the events that only waits had which have ended."""
+    def _drop_unneeded(self) -> None:
+        """Forget the events whose waits have all ended."""
         for key in [key for key, (_, tasks) in self._of_wake.items() if _all_ended(tasks)]:
             unsubscribe(self._of_wake.pop(key)[0])
         self._of_cancel = {k: v for k, v in self._of_cancel.items() if not _all_ended(v[1])}
         cancels = [event for event, _ in self._of_cancel.values()]
-        self.events = [*self._cancels, *cancels, *(event for event, _ in self._of_wake.values())]
+        self.watched = [*self._cancels, *cancels, *(event for event, _ in self._of_wake.values())]
+
+
+def _checked(event: CancelEvent) -> tuple[bool, Exception | None]:
+    """Return whether an event cancels its waits, and the error that it raised instead.
+
+    An event of the caller's may be a connection to another process; one that fails ends its own
+    waits, instead of losing the results of all.
+    """
+    try:
+        return event.is_set(), None
+    except Exception as error:
+        return True, error
 
 
 def _all_ended(tasks: list[Task]) -> bool:
-    """Whether the tasks have ended; those at the end of the list that have are dropped.
+    """Return whether the tasks have ended; drop those at the end of the list that have.
 
-    It is asked in every round: going through thousands that share an event would take longer
-    than their calls.
+    This runs in every round: going through thousands of waits that share an event would take
+    longer than their calls.
     """
-    while tasks and tasks[-1].stage is Stage.ENDED:
+    while tasks and tasks[-1].stage is TaskStage.ENDED:
         tasks.pop()
     return not tasks

@@ -1,4 +1,4 @@
-"""Many waits in one thread that decides, and a few that call."""
+"""The blocking loop around a schedule."""
 
 from __future__ import annotations
 
@@ -6,179 +6,22 @@ import contextvars
 import queue
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import Final, Protocol
+from typing import TypeVar
 
 from ..options import CancelEvent
-from .clock import SIGNAL_SLICE, SYSTEM_TIME, current_time
-from .schedule import DEFAULT_THREADS, Answer, PlannedCall, Schedule, Task
-from .schedule_events import Signals
+from .call_executor import (
+    FORKED,
+    LONGEST_BLOCK,
+    CallExecutor,
+    RunClock,
+    ThreadCallExecutor,
+)
+from .clock import SIGNAL_SLICE, current_time
+from .schedule import DEFAULT_THREADS, Schedule
+from .schedule_events import ScheduleEvents
+from .tasks import FinishedCall, Task
 
-LONGEST_BLOCK: Final = 1.0
-"""Seconds of one wait for the workers: where Ctrl-C does not end such a wait, it ends by itself."""
-
-SHUTDOWN_GRACE: Final = 0.25
-"""Seconds that calls which nobody wants any more get to end, before they are left to themselves."""
-
-FORKED: Final = "the threads of this run are gone: was it begun before a fork of the process?"
-
-
-class Now:
-    """The present, for one run.
-
-    What was slept to its end has passed, whatever the clock says: one that stands still must not
-    keep waits alive.
-    """
-
-    def __init__(self) -> None:
-        self._clock = current_time().clock()
-        self._ahead = 0.0
-
-    def __call__(self) -> float:
-        return self._clock() + self._ahead
-
-    def is_at_least(self, moment: float) -> None:
-        """A sleep until `moment` ran to its end."""
-        self._ahead += max(0.0, moment - self())
-
-
-class Crew(Protocol):
-    """Who makes the calls."""
-
-    def call(self, call: PlannedCall) -> None:
-        """Make a call; does not block."""
-        ...
-
-    def answers(self, seconds: float) -> list[Answer]:
-        """Calls that are over; if there are none, waits for the first, at most so long."""
-        ...
-
-    def close(self) -> None:
-        """There will be no more calls, and nobody asks for answers."""
-        ...
-
-
-class Workers:
-    """Daemon threads that make the calls: as many as ever ran at once.
-
-    Args:
-        context: what the calls see of context variables.
-        stop: is set when there is no more use for answers; ports that know it end their calls.
-        on_answer: called in a worker's thread after each call.
-    """
-
-    def __init__(
-        self,
-        context: contextvars.Context | None = None,
-        *,
-        stop: threading.Event | None = None,
-        on_answer: Callable[[], object] | None = None,
-    ) -> None:
-        self._context = contextvars.copy_context() if context is None else context
-        self._stop = threading.Event() if stop is None else stop
-        self._on_answer = on_answer
-        self._calls: queue.SimpleQueue[PlannedCall | None] = queue.SimpleQueue()
-        self._answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
-        self._threads: list[threading.Thread] = []
-        self._running = 0
-        self._leaving = threading.Lock()
-        self._left = 0
-        self._all_left = threading.Event()
-
-    @property
-    def are_calling(self) -> bool:
-        """Whether there are answers to come."""
-        return self._running > 0
-
-    def call(self, call: PlannedCall) -> None:
-        """Make a call, in a thread that has nothing to do or in a new one."""
-        self._running += 1
-        if self._running > len(self._threads):
-            self._start_thread()
-        self._calls.put(call)
-
-    def answers(self, seconds: float) -> list[Answer]:
-        """Calls that are over; if there are none, waits for the first, at most so long.
-
-        A clock of a test's own stands still while calls run: then it waits for as long as it
-        takes.
-        """
-        found = self.answers_there()
-        while not found:
-            is_real = current_time() is SYSTEM_TIME
-            try:
-                answer = self._answers.get(timeout=seconds if is_real else LONGEST_BLOCK)
-            except queue.Empty:
-                self._check_threads()
-                if is_real:
-                    break
-            else:
-                self._running -= 1
-                found = [answer, *self.answers_there()]
-        return found
-
-    def answers_there(self) -> list[Answer]:
-        """Calls that are over by now."""
-        found: list[Answer] = []
-        while True:
-            try:
-                found.append(self._answers.get_nowait())
-            except queue.Empty:
-                return found
-            self._running -= 1
-
-    def answer(self, call: PlannedCall) -> Answer:
-        """Make a call in the calling thread."""
-        task, time_left = call
-        try:
-            # A copy each: a context can be entered by one thread at a time only.
-            reply = self._context.copy().run(task.call.make, time_left)
-        # For the thread that decides, whatever it is.
-        except BaseException as error:
-            return Answer(task, None, error)
-        return Answer(task, reply, None)
-
-    def close(self, patience: float = SHUTDOWN_GRACE) -> None:
-        """Let every thread end; one whose call does not end in `patience` is left to itself."""
-        self._stop.set()
-        for _ in self._threads:
-            self._calls.put(None)
-        if self._threads and self._all_left.wait(patience):
-            for thread in self._threads:
-                if thread.is_alive():
-                    thread.join(patience)
-
-    def _start_thread(self) -> None:
-        name = f"boto_waiters_plus call {len(self._threads) + 1}"
-        thread = threading.Thread(target=self._work, name=name, daemon=True)
-        # Noted before it runs: Ctrl-C may come in between.
-        self._threads.append(thread)
-        try:
-            thread.start()
-        except RuntimeError:
-            # The system has no more threads to give: those there are will do.
-            self._threads.remove(thread)
-            if not self._threads:
-                raise
-
-    def _check_threads(self) -> None:
-        """Fail rather than wait for ever for what nobody will answer."""
-        if self._running and not any(thread.is_alive() for thread in self._threads):
-            raise RuntimeError(FORKED)
-
-    def _work(self) -> None:
-        while True:
-            call = self._calls.get()
-            if call is None:
-                with self._leaving:
-                    self._left += 1
-                    if self._left == len(self._threads):
-                        self._all_left.set()
-                return
-            self._answers.put(self.answer(call))
-            # What was answered shall not live on here until the next call.
-            del call
-            if self._on_answer is not None:
-                self._on_answer()
+ItemT = TypeVar("ItemT")
 
 
 class Scheduler:
@@ -186,9 +29,12 @@ class Scheduler:
 
     Args:
         tasks: the waits; their time begins with `run`.
-        threads: calls that may run at once.
-        cancels: events that stop all of them.
-        crew: who makes the calls; threads of its own if not given.
+        threads: calls that may be in flight at once.
+        cancels: events that cancel all of them.
+        cancel_rest_after: tells of a wait that has ended whether the others are cancelled.
+        context: the context variables that the calls see.
+        stop: set when replies are no longer needed.
+        executor: makes the calls; threads of the run's own if not given.
     """
 
     def __init__(
@@ -197,58 +43,59 @@ class Scheduler:
         *,
         threads: int = DEFAULT_THREADS,
         cancels: Sequence[CancelEvent] = (),
-        crew: Crew | None = None,
+        cancel_rest_after: Callable[[Task], bool] | None = None,
+        context: contextvars.Context | None = None,
+        stop: threading.Event | None = None,
+        executor: CallExecutor | None = None,
     ) -> None:
-        self._tasks = tasks
-        self._schedule = Schedule(threads)
-        self._signals = Signals(tasks, cancels)
-        self._crew = Workers() if crew is None else crew
-        self._now = Now()
+        self._schedule = Schedule(tasks, threads, cancel_rest_after=cancel_rest_after)
+        self._events = ScheduleEvents(tasks, cancels)
+        self._now = RunClock()
+        if executor is None:
+            executor = ThreadCallExecutor(self._now, context, stop=stop)
+        self._executor = executor
 
     def run(self) -> Generator[Task, None, None]:
         """Run the waits.
 
-        Closing the generator stops them all at once, and the calls that run as far as they can be.
+        Closing the generator ends them all at once, and the calls in flight as far as possible.
 
         Yields:
-            Each as it ends.
+            Each wait when it has ended.
 
         Raises:
-            BaseException: a call ended in what is no `Exception`.
+            BaseException: a call raised this, and it is no `Exception`.
         """
         schedule, now = self._schedule, self._now
         try:
-            schedule.begin(self._tasks, now())
+            schedule.begin(now())
             while True:
-                self._signals.heed(schedule, now())
-                schedule.pass_time(now())
-                for call in schedule.calls(now()):
-                    self._crew.call(call)
-                yield from schedule.ended()
+                moment = now()
+                self._events.apply(schedule, moment)
+                for call in schedule.calls(moment):
+                    self._executor.begin(call)
+                yield from schedule.ended(moment)
                 if not schedule.waits:
                     return
-                for answer in self._rest():
-                    schedule.answered(answer, now())
+                for finished in self._wait():
+                    schedule.finish(finished, now())
         finally:
-            self._signals.close()
-            self._crew.close()
+            self._events.close()
+            self._executor.close()
 
-    def cancel_rest(self) -> None:
-        """Stop every wait that has not ended; they are still to be yielded."""
-        self._schedule.cancel_rest(self._now())
-
-    def _rest(self) -> list[Answer]:
-        """Wait for an answer, for the next time of the schedule, or for an event."""
+    def _wait(self) -> list[FinishedCall]:
+        """Wait for a reply, for the next time of the schedule, or for an event."""
         moment = self._schedule.next_time()
-        events = self._signals.events
+        events = self._events.watched
         if self._schedule.calling:
-            end = self._now() + (SIGNAL_SLICE if events else LONGEST_BLOCK)
+            now = self._now()
+            end = now + (SIGNAL_SLICE if events else LONGEST_BLOCK)
             end = end if moment is None else min(end, moment)
-            answers = self._crew.answers(max(0.0, end - self._now()))
-            if not answers:
+            finished = self._executor.finished(max(0.0, end - now))
+            if not finished:
                 self._now.is_at_least(end)
-            return answers
-        assert moment is not None, "a wait either calls, or pauses"
+            return finished
+        assert moment is not None, "without a call in flight a delay is running"
         self._sleep(moment, events)
         return []
 
@@ -257,60 +104,69 @@ class Scheduler:
         if not events:
             source.sleep(seconds, None)
         else:
-            # Only one can be slept on; several are looked at in turns.
+            # Only one event can end a sleep; several are checked in turns.
             seconds = seconds if len(events) == 1 else min(seconds, SIGNAL_SLICE)
             end = self._now() + seconds
-            if source.sleep_on(seconds, events[0]):
-                self._signals.came()
+            try:
+                is_set = source.sleep_on(seconds, events[0])
+            # The check of the events ends the waits of one that fails.
+            except Exception:
+                is_set = True
+            if is_set:
+                self._events.check_at_once()
                 return
         self._now.is_at_least(end)
 
 
 def run_in_thread(
-    run: Generator[Task, None, None], stop: threading.Event
-) -> Generator[Task, None, None]:
-    """What a run yields, while the run goes on in a thread of its own.
+    run: Generator[ItemT, None, None],
+    stop: threading.Event,
+    items: queue.SimpleQueue[ItemT | BaseException | None] | None = None,
+) -> Generator[ItemT, None, None]:
+    """Iterate over a run in a thread of its own, so that it goes on while the caller is busy.
 
     Args:
-        run: of a `Scheduler` that `stop` cancels.
-        stop: is set when the generator is closed.
-
-    Yields:
-        The tasks as they end, whenever they are asked for.
+        run: ends soon after `stop` is set.
+        stop: set when the generator is closed.
+        items: what the run puts in here is yielded too, in order.
     """
-    ended: queue.SimpleQueue[Task | BaseException | None] = queue.SimpleQueue()
+    ready: queue.SimpleQueue[ItemT | BaseException | None]
+    ready = queue.SimpleQueue() if items is None else items
 
     def work() -> None:
         try:
-            for task in run:
-                ended.put(task)
-        # For the thread that asks, whatever it is.
+            for item in run:
+                ready.put(item)
+        # Raised again in the thread of the caller, whatever it is.
         except BaseException as error:
-            ended.put(error)
+            ready.put(error)
         else:
-            ended.put(None)
+            ready.put(None)
 
-    context = contextvars.copy_context()
-    thread = threading.Thread(
-        target=context.run, args=(work,), name="boto_waiters_plus schedule", daemon=True
-    )
-    thread.start()
+    in_context = contextvars.copy_context().run
+    name = "boto_waiters_plus schedule"
+    thread = threading.Thread(target=in_context, args=(work,), name=name, daemon=True)
     try:
-        yield from _items(ended, thread)
+        thread.start()
+    except RuntimeError:
+        # No thread can be started, such as while the interpreter shuts down.
+        work()
+    try:
+        yield from _items(ready, thread)
     finally:
         stop.set()
         # A callback may close the run, and so may the garbage collector, in any thread.
-        if thread is not threading.current_thread():
+        if thread.is_alive() and thread is not threading.current_thread():
             thread.join()
 
 
 def _items(
-    ended: queue.SimpleQueue[Task | BaseException | None], thread: threading.Thread
-) -> Iterator[Task]:
+    ready: queue.SimpleQueue[ItemT | BaseException | None], thread: threading.Thread
+) -> Iterator[ItemT]:
     while True:
         was_alive = thread.is_alive()
         try:
-            item = ended.get(timeout=LONGEST_BLOCK)
+            item = ready.get(timeout=LONGEST_BLOCK)
         except queue.Empty:
             if not was_alive:
                 raise RuntimeError(FORKED) from None

@@ -1,4 +1,4 @@
-"""Many waits in one event loop; what blocks is called in threads."""
+"""The loop around a schedule as part of a task; what blocks is called in threads."""
 
 from __future__ import annotations
 
@@ -7,119 +7,118 @@ import contextlib
 import contextvars
 import inspect
 import threading
-from collections.abc import AsyncGenerator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from typing import Any
 
 from ..options import CancelEvent
+from .call_executor import SHUTDOWN_GRACE, RunClock, ThreadCallExecutor
 from .clock import SIGNAL_SLICE, SYSTEM_TIME, current_time
-from .schedule import DEFAULT_THREADS, Answer, PlannedCall, Schedule, Task
-from .schedule_events import Signals
-from .scheduler import SHUTDOWN_GRACE, Now, Workers
+from .schedule import DEFAULT_THREADS, Schedule
+from .schedule_events import ScheduleEvents
+from .tasks import FinishedCall, PlannedCall, Task
 
 
-class AsyncCrew:
-    """Makes calls of either kind: an `AsyncCall` is awaited, a `Call` gets a thread.
+class AsyncCallExecutor:
+    """Makes calls of either kind: an `AsyncCall` is awaited, a `Call` is made in a thread.
 
-    Under a clock of a test's own a `Call` is made at once: time would not stand still for a
-    thread where other tasks sleep.
+    In virtual time a `Call` is made at once: time would not stand still for a thread while other
+    tasks sleep.
 
     Args:
-        context: what the calls see of context variables.
-        stop: is set when there is no more use for answers.
+        now: the clock of the run.
+        context: the context variables that the calls see.
+        stop: set when replies are no longer needed.
     """
 
     def __init__(
-        self, context: contextvars.Context | None = None, stop: threading.Event | None = None
+        self,
+        now: Callable[[], float],
+        context: contextvars.Context | None = None,
+        stop: threading.Event | None = None,
     ) -> None:
+        self._now = now
         self._context = contextvars.copy_context() if context is None else context
         self._loop = asyncio.get_running_loop()
-        self._workers = Workers(self._context, stop=stop, on_answer=self._notify)
+        self._threads = ThreadCallExecutor(now, self._context, stop=stop, on_finished=self._notify)
         self._awaited: set[asyncio.Task[None]] = set()
-        self._answers: list[Answer] = []
+        self._finished: list[FinishedCall] = []
         self._changed = asyncio.Event()
 
-    def call(self, call: PlannedCall) -> None:
-        """Make a call."""
-        if inspect.iscoroutinefunction(call.task.call.make):
+    def begin(self, call: PlannedCall) -> None:
+        """Make a call, without waiting until it is over."""
+        if inspect.iscoroutinefunction(call.target.call.make):
             self._context.copy().run(self._start, self._await(call))
         elif current_time() is SYSTEM_TIME:
-            self._workers.call(call)
+            self._threads.begin(call)
         else:
-            self._answered(self._workers.answer(call))
+            self._add(self._threads.make(call))
 
-    async def answers(self, seconds: float | None) -> list[Answer]:
-        """Calls that are over; if there are none, waits for the first, at most so long."""
-        found = self._answers_there()
+    async def finished(self, seconds: float | None) -> list[FinishedCall]:
+        """Return the calls that are over; if there are none, wait up to `seconds` for one."""
+        found = self._finished_by_now()
         if found:
-            # Other tasks of the loop have their turn, however fast the answers come.
+            # Other tasks of the loop have their turn, however fast the replies come.
             await current_time().sleep_async(0)
             return found
-        nap = None
+        sleeper = None
         if seconds is not None:
-            nap = self._start(_nap(seconds))
-            nap.add_done_callback(lambda _: self._changed.set())
+            sleeper = self._start(_sleep(seconds))
+            sleeper.add_done_callback(lambda _: self._changed.set())
         try:
-            while not found and (nap is None or not nap.done()):
+            while not found and (sleeper is None or not sleeper.done()):
                 await self._changed.wait()
-                found = self._answers_there()
+                found = self._finished_by_now()
         finally:
-            if nap is not None:
-                nap.cancel()
+            if sleeper is not None:
+                sleeper.cancel()
         return found
 
     async def close(self) -> None:
-        """End the calls that are awaited, and those in threads as far as they can be."""
-        # The loop is held up for threads that have nothing to do but end.
-        self._workers.close(patience=0 if self._workers.are_calling else SHUTDOWN_GRACE)
+        """End the calls that are awaited, and those in threads as far as possible."""
+        # This blocks the loop, so only for threads that have nothing left to do.
+        self._threads.close(0 if self._threads.is_calling else SHUTDOWN_GRACE)
         for task in self._awaited:
             task.cancel()
         await asyncio.gather(*self._awaited, return_exceptions=True)
 
-    def _answers_there(self) -> list[Answer]:
+    def _finished_by_now(self) -> list[FinishedCall]:
         self._changed.clear()
-        found, self._answers = self._answers, []
-        return [*found, *self._workers.answers_there()]
+        found, self._finished = self._finished, []
+        return [*found, *self._threads.finished_by_now()]
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """A task that is not left behind."""
+        """Start a task that `close` ends."""
         task = self._loop.create_task(work)
         self._awaited.add(task)
         task.add_done_callback(self._awaited.discard)
         return task
 
     async def _await(self, call: PlannedCall) -> None:
-        task, time_left = call
+        target = call.target
         try:
-            answer = Answer(task, await task.call.make(time_left), None)
-        # For the task that decides, whatever it is.
+            reply = await target.call.make(call.time_left(self._now()))
+            finished = FinishedCall(target, reply, None)
+        # Raised again in the task of the run, whatever it is.
         except BaseException as error:
-            answer = Answer(task, None, error)
-        self._answered(answer)
+            finished = FinishedCall(target, None, error)
+        self._add(finished)
 
-    def _answered(self, answer: Answer) -> None:
-        self._answers.append(answer)
+    def _add(self, finished: FinishedCall) -> None:
+        self._finished.append(finished)
         self._changed.set()
 
     def _notify(self) -> None:
-        # The loop may be closed: nobody asks for the answer of a call that was left to itself.
+        # The loop may be closed by the time an abandoned call ends.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._changed.set)
 
 
-async def _nap(seconds: float) -> None:
+async def _sleep(seconds: float) -> None:
     await current_time().sleep_async(seconds)
 
 
 class AsyncScheduler:
-    """The loop of `Scheduler`, as part of the calling task.
-
-    Args:
-        tasks: the waits; their time begins with `run`.
-        threads: calls that may run at once.
-        cancels: events that stop all of them.
-        context: what the calls see of context variables.
-        stop: is set when there is no more use for answers.
-    """
+    """The loop of `Scheduler`, as part of the calling task; the arguments are those of it."""
 
     def __init__(
         self,
@@ -127,62 +126,58 @@ class AsyncScheduler:
         *,
         threads: int = DEFAULT_THREADS,
         cancels: Sequence[CancelEvent] = (),
+        cancel_rest_after: Callable[[Task], bool] | None = None,
         context: contextvars.Context | None = None,
         stop: threading.Event | None = None,
     ) -> None:
-        self._tasks = tasks
-        self._schedule = Schedule(threads)
-        self._signals = Signals(tasks, cancels)
+        self._schedule = Schedule(tasks, threads, cancel_rest_after=cancel_rest_after)
+        self._events = ScheduleEvents(tasks, cancels)
+        self._now = RunClock()
         self._context = context
         self._stop = stop
-        self._now = Now()
 
     async def run(self) -> AsyncGenerator[Task, None]:
         """Run the waits; see `Scheduler.run`."""
         schedule, now = self._schedule, self._now
-        crew = AsyncCrew(self._context, self._stop)
+        executor = AsyncCallExecutor(now, self._context, self._stop)
         try:
-            schedule.begin(self._tasks, now())
+            schedule.begin(now())
             while True:
-                self._signals.heed(schedule, now())
-                schedule.pass_time(now())
-                for call in schedule.calls(now()):
-                    crew.call(call)
-                for task in schedule.ended():
+                moment = now()
+                self._events.apply(schedule, moment)
+                for call in schedule.calls(moment):
+                    executor.begin(call)
+                for task in schedule.ended(moment):
                     yield task
                 if not schedule.waits:
                     return
-                for answer in await self._rest(crew):
-                    schedule.answered(answer, now())
+                for finished in await self._wait(executor):
+                    schedule.finish(finished, now())
         finally:
-            self._signals.close()
-            await crew.close()
+            self._events.close()
+            await executor.close()
 
-    def cancel_rest(self) -> None:
-        """Stop every wait that has not ended; they are still to be yielded."""
-        self._schedule.cancel_rest(self._now())
-
-    async def _rest(self, crew: AsyncCrew) -> list[Answer]:
-        """Wait for an answer, for the next time of the schedule, or to look at the events."""
+    async def _wait(self, executor: AsyncCallExecutor) -> list[FinishedCall]:
+        """Wait for a reply, for the next time of the schedule, or to check the events."""
         end = self._schedule.next_time()
-        if self._signals.events:
-            look_at = self._now() + SIGNAL_SLICE
-            end = look_at if end is None else min(end, look_at)
+        if self._events.watched:
+            check_at = self._now() + SIGNAL_SLICE
+            end = check_at if end is None else min(end, check_at)
         seconds = None if end is None else max(0.0, end - self._now())
-        answers = await crew.answers(seconds)
-        if not answers and end is not None:
+        finished = await executor.finished(seconds)
+        if not finished and end is not None:
             self._now.is_at_least(end)
-        return answers
+        return finished
 
 
 async def run_in_task(run: AsyncGenerator[Task, None]) -> AsyncGenerator[Task, None]:
-    """What a run yields, while the run goes on in a task of its own.
+    """Iterate over a run in a task of its own, so that it goes on while the caller is busy.
 
     Args:
         run: of an `AsyncScheduler`.
 
     Yields:
-        The tasks as they end, whenever they are asked for.
+        The items of the run.
     """
     ended: asyncio.Queue[Task | None] = asyncio.Queue()
 

@@ -151,7 +151,7 @@ class WaitRun:
     def replied(self, reply: Reply) -> Decision:
         """Return the decision after the call that `Poll` asked for."""
         if reply.ended == "deadline":
-            return self._step(CallTimedOut())
+            return self._step(CallTimedOut(uncalled=not reply.made))
         if reply.ended == "cancelled":
             return self._step(Cancelled())
         return self.attempted(self.judge.judge(reply))

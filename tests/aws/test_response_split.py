@@ -1,4 +1,4 @@
-"""Splitting a response into the shares of several waits."""
+"""Splitting a response into shares, and what an error of a shared call may be about."""
 
 import copy
 import json
@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
 from boto_waiters_plus.aws.coalescing import may_be_about_one
-from boto_waiters_plus.aws.response_split import ById, asked_ids, coalescing_of, parts_of
+from boto_waiters_plus.aws.response_split import ById, asked_ids, coalescing_of, shares_of
 from boto_waiters_plus.definitions.coalescing import Coalescing, Items
 
 INSTANCES = Coalescing(
@@ -53,44 +53,44 @@ def service(name):
     return {"serviceName": name, "serviceArn": ARN + name, "status": "ACTIVE"}
 
 
-def ids_in(part):
-    return [[each["InstanceId"] for each in one["Instances"]] for one in part["Reservations"]]
+def ids_in(share):
+    return [[each["InstanceId"] for each in one["Instances"]] for one in share["Reservations"]]
 
 
-# --- splitting ---------------------------------------------------------------------------------
+# --- shares -----------------------------------------------------------------------------------
 
 
-def test_each_wait_gets_its_own_items():
+def test_each_share_has_its_items_in_their_place():
     answer = {
         "Reservations": [reservation("a", "b", "c"), reservation("d"), reservation("e", "f")],
         "ResponseMetadata": {"RequestId": "1"},
     }
     whole = copy.deepcopy(answer)
-    parts = parts_of(answer, [["b"], ["f", "a"], ["e", "d"], ["c"]], INSTANCES)
-    assert [ids_in(part) for part in parts[:3]] == [[["b"]], [["a"], ["f"]], [["d"], ["e"]]]
-    assert parts[0] == {
+    shares = shares_of(answer, [["b"], ["f", "a"], ["e", "d"], ["c"]], INSTANCES)
+    assert [ids_in(share) for share in shares[:3]] == [[["b"]], [["a"], ["f"]], [["d"], ["e"]]]
+    assert shares[0] == {
         "Reservations": [
             {**whole["Reservations"][0], "Instances": [whole["Reservations"][0]["Instances"][1]]}
         ],
         "ResponseMetadata": {"RequestId": "1"},
     }
-    assert list(parts[0]["Reservations"][0]) == list(whole["Reservations"][0])
+    assert list(shares[0]["Reservations"][0]) == list(whole["Reservations"][0])
 
 
-def test_a_missing_identifier_gets_no_items():
+def test_omitted_identifiers_get_an_empty_share():
     answer = {"Reservations": [reservation("a")], "ResponseMetadata": {}}
-    parts = parts_of(answer, [["a"], ["unknown"]], INSTANCES)
-    assert parts[1] == {"Reservations": [], "ResponseMetadata": {}}
+    shares = shares_of(answer, [["a"], ["unknown"]], INSTANCES)
+    assert shares[1] == {"Reservations": [], "ResponseMetadata": {}}
 
 
-def test_shares_have_no_common_objects():
+def test_changing_one_share_changes_no_other():
     answer = {
         "Reservations": [reservation("a", "b")],
         "ResponseMetadata": {"HTTPHeaders": {"x": "y"}},
     }
     asked = [["a"], ["b"], ["a", "b"]]
-    parts = parts_of(answer, asked, INSTANCES)
-    before = copy.deepcopy(parts[1:])
+    shares = shares_of(answer, asked, INSTANCES)
+    before = copy.deepcopy(shares[1:])
 
     def spoil(value):
         if isinstance(value, dict):
@@ -102,8 +102,8 @@ def test_shares_have_no_common_objects():
                 spoil(each)
             value.clear()
 
-    spoil(parts[0])
-    assert parts[1:] == before
+    spoil(shares[0])
+    assert shares[1:] == before
 
 
 @pytest.mark.parametrize(
@@ -118,54 +118,54 @@ def test_shares_have_no_common_objects():
     ],
     ids=["next page", "stranger", "item without id", "item of another kind", "text", "nothing"],
 )
-def test_some_responses_cannot_be_split(answer):
-    assert parts_of(answer, [["a"], ["b"]], INSTANCES) is None
+def test_response_that_cannot_be_split_has_no_shares(answer):
+    assert shares_of(answer, [["a"], ["b"]], INSTANCES) is None
 
 
 @pytest.mark.parametrize("token", [None, ""])
-def test_an_empty_token_means_no_more_pages(token):
+def test_empty_token_means_no_next_page(token):
     answer = {"Reservations": [reservation("a")], "NextToken": token}
-    assert parts_of(answer, [["a"], ["b"]], INSTANCES) is not None
+    assert shares_of(answer, [["a"], ["b"]], INSTANCES) is not None
 
 
-def test_missing_members_are_in_no_share():
-    assert parts_of({"ResponseMetadata": {}}, [["a"]], INSTANCES) == [{"ResponseMetadata": {}}]
+def test_absent_members_are_in_no_share():
+    assert shares_of({"ResponseMetadata": {}}, [["a"]], INSTANCES) == [{"ResponseMetadata": {}}]
 
 
-def test_names_match_arns_and_failures_are_split():
+def test_names_arns_and_failures_find_their_shares():
     answer = {
         "services": [service("web"), service("api"), service("web-2")],
         "failures": [{"arn": ARN + "gone", "reason": "MISSING"}],
     }
     asked = [["web"], [ARN + "api"], ["gone"], ["arn:aws:ecs:eu-west-1:123456789012:service/web-2"]]
-    parts = parts_of(answer, asked, SERVICES)
-    names = [[each["serviceName"] for each in part["services"]] for part in parts]
+    shares = shares_of(answer, asked, SERVICES)
+    names = [[each["serviceName"] for each in share["services"]] for share in shares]
     assert names == [["web"], ["api"], [], ["web-2"]]
-    assert [len(part["failures"]) for part in parts] == [0, 0, 1, 0]
+    assert [len(share["failures"]) for share in shares] == [0, 0, 1, 0]
 
 
-def test_two_names_of_a_resource_both_match():
-    parts = parts_of({"services": [service("web")]}, [["web"], [ARN + "web"]], SERVICES)
-    assert parts[0] == parts[1] == {"services": [service("web")]}
-    assert parts[0]["services"][0] is not parts[1]["services"][0]
+def test_resource_asked_for_twice_is_in_both_shares():
+    shares = shares_of({"services": [service("web")]}, [["web"], [ARN + "web"]], SERVICES)
+    assert shares[0] == shares[1] == {"services": [service("web")]}
+    assert shares[0]["services"][0] is not shares[1]["services"][0]
 
 
-def test_only_arns_match_by_their_end():
+def test_only_an_arn_matches_by_its_end():
     answer = {"builds": [{"id": "project:1"}]}
-    assert parts_of(answer, [["1"], ["x"]], BUILDS) is None
-    assert parts_of({"builds": [{"id": "1"}]}, [["project:1"]], BUILDS) is None
+    assert shares_of(answer, [["1"], ["x"]], BUILDS) is None
+    assert shares_of({"builds": [{"id": "1"}]}, [["project:1"]], BUILDS) is None
 
 
-def test_items_may_be_identifiers():
+def test_items_may_be_the_identifiers_themselves():
     answer = {"builds": [{"id": "p:1"}], "buildsNotFound": ["p:2", "p:3"]}
-    parts = parts_of(answer, [["p:1", "p:3"], ["p:2"]], BUILDS)
-    assert parts == [
+    shares = shares_of(answer, [["p:1", "p:3"], ["p:2"]], BUILDS)
+    assert shares == [
         {"builds": [{"id": "p:1"}], "buildsNotFound": ["p:3"]},
         {"builds": [], "buildsNotFound": ["p:2"]},
     ]
 
 
-# --- requesting ----------------------------------------------------------------------------------
+# --- identifiers--------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -182,11 +182,11 @@ def test_items_may_be_identifiers():
         ({"InstanceIds": ["i-1", "i-1"]}, None),
     ],
 )
-def test_only_lists_of_distinct_strings_are_shared(parameters, expected):
+def test_only_a_list_of_distinct_strings_is_shared(parameters, expected):
     assert asked_ids(INSTANCES, parameters) == expected
 
 
-def test_two_identifier_parameters_are_not_shared():
+def test_ids_in_two_parameters_are_not_shared():
     operation = boto3.client("elbv2", region_name="eu-west-1").meta.service_model.operation_model(
         "DescribeLoadBalancers"
     )
@@ -228,7 +228,7 @@ def client_error(code, status):
         (ValueError(), False),
     ],
 )
-def test_errors_that_may_concern_one_identifier(error, expected):
+def test_errors_about_one_identifier_are_told_by_kind(error, expected):
     assert may_be_about_one(error) is expected
 
 
@@ -240,7 +240,7 @@ def operation():
     return boto3.client("ec2").meta.service_model.operation_model("DescribeInstances")
 
 
-def test_items_are_in_the_order_of_the_identifiers(operation):
+def test_items_are_found_by_identifier_in_order(operation):
     response = {"Reservations": [reservation("a", "b"), reservation("c")]}
     found = ById(operation, {"InstanceIds": ["c", "unknown", "a"]}, response)
     assert list(found) == ["c", "a"]
@@ -250,7 +250,7 @@ def test_items_are_in_the_order_of_the_identifiers(operation):
     assert found == {"a": instance("a"), "c": instance("c")}
 
 
-def test_items_are_picklable_and_not_in_the_repr(operation):
+def test_items_are_pickled_but_not_in_the_repr(operation):
     response = {"Reservations": [reservation("i-secret")]}
     found = ById(operation, {"InstanceIds": ["i-secret"]}, response)
     assert pickle.loads(pickle.dumps(found)) == {"i-secret": instance("i-secret")}
@@ -268,5 +268,5 @@ def test_items_are_picklable_and_not_in_the_repr(operation):
         ({"InstanceIds": ["a"]}, {"Reservations": None}),
     ],
 )
-def test_other_operations_have_no_items(operation, parameters, response):
+def test_unknown_operations_have_no_items(operation, parameters, response):
     assert dict(ById(operation, parameters, response)) == {}

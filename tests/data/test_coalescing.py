@@ -7,7 +7,7 @@ from pathlib import Path
 import botocore
 import pytest
 
-from boto_waiters_plus.aws.response_split import coalescing_of, parts_of
+from boto_waiters_plus.aws.response_split import coalescing_of, shares_of
 from boto_waiters_plus.definitions.coalescing import COALESCING, shipped_coalescing
 from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.validation import Severity, check
@@ -66,10 +66,10 @@ def test_an_answer_with_all_members_is_told_apart(shape_id, full_sample):
     assert coalescing == shipped_coalescing()[shape_id]
     answer = full_sample(operation.output_shape, "x-1")
     if coalescing.token is not None:
-        assert parts_of(answer, [["x-1"], ["x-2"]], coalescing) is None
+        assert shares_of(answer, [["x-1"], ["x-2"]], coalescing) is None
         answer[coalescing.token] = None
-    assert parts_of(answer, [["x-2"]], coalescing) is None
-    mine, others = parts_of(answer, [["x-1"], ["x-2"]], coalescing)
+    assert shares_of(answer, [["x-2"]], coalescing) is None
+    mine, others = shares_of(answer, [["x-1"], ["x-2"]], coalescing)
     assert mine == answer
     for items in coalescing.items:
         if items.path[0] in answer:  # not in an older botocore

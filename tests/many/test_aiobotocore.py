@@ -25,18 +25,18 @@ class Raw:
 
 
 def buckets(client, ready_at):
-    """Answers HeadBucket without a network; what is asked for is there from some look on."""
-    looks = {}
+    """Answers HeadBucket without a network; a bucket exists from some attempt on."""
+    polls = {}
 
     async def send(request, **_):
         await asyncio.sleep(0)
         name = urlsplit(request.url).hostname.partition(".")[0]
-        looks[name] = looks.get(name, 0) + 1
-        status = 200 if looks[name] >= ready_at.get(name, 1) else 404
+        polls[name] = polls.get(name, 0) + 1
+        status = 200 if polls[name] >= ready_at.get(name, 1) else 404
         return awsrequest.AioAWSResponse(request.url, status, {}, Raw())
 
     client.meta.events.register("before-send.s3", send)
-    return looks
+    return polls
 
 
 def with_client(function):
@@ -53,16 +53,16 @@ def exists(client, bucket, **options):
     return Wait(client, "bucket_exists", {"Bucket": bucket}, max_wait=100, **options)
 
 
-def test_they_are_awaited(virtual_time):
+def test_aiobotocore_clients_are_awaited(virtual_time):
     async def run(client):
-        looks = buckets(client, {"late": 3, "never": 1000})
+        polls = buckets(client, {"late": 3, "never": 1000})
         waits = [
             exists(client, "late", delay_pace=lambda _: 10),
             exists(client, "now"),
             Wait(client, "bucket_not_exists", {"Bucket": "never"}, max_wait=10),
         ]
         outcomes = await wait_all_async(waits)
-        assert looks == {"late": 3, "now": 1, "never": 1}
+        assert polls == {"late": 3, "now": 1, "never": 1}
         return outcomes
 
     outcomes = with_client(run)
@@ -71,7 +71,7 @@ def test_they_are_awaited(virtual_time):
     assert isinstance(outcomes[2], bwp.ExceptionOutcome)
 
 
-def test_each_comes_as_it_ends(virtual_time):
+def test_each_wait_is_yielded_when_it_ends(virtual_time):
     async def run(client):
         buckets(client, {"late": 3})
         waits = [exists(client, "late", delay_pace=lambda _: 10), exists(client, "now")]
@@ -81,7 +81,7 @@ def test_each_comes_as_it_ends(virtual_time):
     with_client(run)
 
 
-def test_blocking_functions_refuse_them():
+def test_blocking_functions_refuse_aiobotocore_clients():
     async def run(client):
         with pytest.raises(
             TypeError, match=r"waits\[0\] is on an asynchronous client: use wait_al"
@@ -91,19 +91,19 @@ def test_blocking_functions_refuse_them():
     with_client(run)
 
 
-def test_they_are_not_mixed_with_blocking_ones():
+def test_aiobotocore_and_blocking_clients_do_not_mix():
     blocking = boto3.client("s3", region_name="us-east-1")
 
     async def run(client):
-        looks = buckets(client, {})
+        polls = buckets(client, {})
         with pytest.raises(TypeError, match=r"waits\[1\] is on an asynchronous client, others"):
             await wait_all_async([exists(blocking, "now"), exists(client, "now")])
-        assert looks == {}
+        assert polls == {}
 
     with_client(run)
 
 
-def test_a_closed_client_is_an_error_of_its_wait(virtual_time):
+def test_closed_client_is_the_error_of_its_wait(virtual_time):
     async def run(client):
         return client
 
@@ -112,21 +112,21 @@ def test_a_closed_client_is_an_error_of_its_wait(virtual_time):
     assert isinstance(results[0], Exception)
 
 
-def test_the_first_success_ends_the_others(virtual_time):
+def test_first_success_ends_the_others(virtual_time):
     async def run(client):
-        looks = buckets(client, {"late": 3, "never": 1000})
+        polls = buckets(client, {"late": 3, "never": 1000})
         waits = [
             exists(client, "never", delay_pace=lambda _: 10),
             exists(client, "late", delay_pace=lambda _: 10),
         ]
         wait, outcome = await wait_any_async(waits)
         assert wait is waits[1]
-        assert outcome.attempts == looks["late"] == 3
+        assert outcome.attempts == polls["late"] == 3
 
     with_client(run)
 
 
-def test_waits_of_one_kind_are_awaited_together(virtual_time):
+def test_waits_of_one_kind_share_awaited_calls(virtual_time):
     calls = []
 
     class Body:

@@ -1,4 +1,4 @@
-"""`as_completed`: each wait as it ends."""
+"""`as_completed` yields each wait when it ends."""
 
 import contextlib
 import threading
@@ -13,7 +13,7 @@ def exists(s3, bucket, max_wait=100, **options):
     return Wait(s3, "bucket_exists", {"Bucket": bucket}, max_wait=max_wait, **options)
 
 
-def test_each_comes_as_it_ends_with_its_outcome_or_error(s3, virtual_time):
+def test_each_wait_is_yielded_with_its_result(s3, virtual_time):
     virtual_time.call_at(11, lambda: s3.create_bucket(Bucket="late"))
     waits = [
         exists(s3, "late", delay_pace=lambda _: 10),
@@ -28,29 +28,29 @@ def test_each_comes_as_it_ends_with_its_outcome_or_error(s3, virtual_time):
     ]
 
 
-def test_nothing_to_wait_for_gives_nothing():
+def test_no_waits_yield_nothing():
     assert list(as_completed([])) == []
 
 
 def test_polling_goes_on_while_the_caller_is_busy(s3):
-    busy, looked = threading.Event(), threading.Event()
+    busy, polled = threading.Event(), threading.Event()
 
-    def look(params, **_):
+    def poll(params, **_):
         if "second" in params["url"]:
             assert busy.wait(30)
-            looked.set()
+            polled.set()
 
-    s3.meta.events.register("before-call.s3", look)
+    s3.meta.events.register("before-call.s3", poll)
     waits = [exists(s3, "first"), exists(s3, "second")]
     results = as_completed(waits)
     assert next(results)[0] is waits[0]
-    # Nobody asks for the next one.
+    # The next result has not been asked for.
     busy.set()
-    assert looked.wait(30)
+    assert polled.wait(30)
     assert [wait for wait, _ in results] == [waits[1]]
 
 
-def test_leaving_the_loop_stops_the_rest(s3):
+def test_leaving_the_loop_cancels_the_rest(s3):
     endings = []
     bwp.install(on_event=lambda event: event.kind == "ended" and endings.append(event.ending))
     with contextlib.closing(as_completed([exists(s3, "never"), exists(s3, "first")])) as results:
@@ -63,21 +63,21 @@ def test_leaving_the_loop_stops_the_rest(s3):
     assert not [name for name in names if name.startswith("boto_waiters_plus schedule")]
 
 
-def test_bad_input_is_refused_when_it_is_called_not_when_it_is_asked(s3):
+def test_bad_arguments_are_refused_at_the_call(s3):
     with pytest.raises(TypeError, match="must be a Wait"):
         as_completed([{}])
     with pytest.raises(TypeError, match="needs max_wait"):
         as_completed([Wait(s3, "bucket_exists", {"Bucket": "first"})])
 
 
-def test_one_that_nobody_asks_makes_no_request(s3):
+def test_unused_iterator_makes_no_request(s3):
     seen = []
     s3.meta.events.register("before-call.s3", lambda **_: seen.append(1))
     as_completed([exists(s3, "first")]).close()
     assert seen == []
 
 
-def test_the_deadline_around_it_is_kept_in_its_thread(s3):
+def test_surrounding_deadline_holds_in_the_thread(s3):
     with bwp.deadline(0.4):
         ((_, result),) = as_completed([exists(s3, "never", min_delay=0.1, max_delay=0.1)])
     assert isinstance(result, bwp.WaiterTimeoutError)

@@ -43,7 +43,7 @@ def test_failures_are_raised_together(s3, virtual_time):
     assert raised.value.waiter == "wait_all_async"
 
 
-def test_the_rest_is_cancelled_at_the_first_failure(s3, virtual_time):
+def test_first_failure_cancels_the_rest(s3, virtual_time):
     waits = [exists(s3, "never"), exists(s3, "never", max_attempts=1)]
     with pytest.raises(bwp.WaitersError) as raised:
         asyncio.run(wait_all_async(waits, on_failure="cancel"))
@@ -51,7 +51,7 @@ def test_the_rest_is_cancelled_at_the_first_failure(s3, virtual_time):
     assert virtual_time.now == 0
 
 
-def test_any_gives_the_first_success(s3, virtual_time):
+def test_wait_any_returns_the_first_success(s3, virtual_time):
     virtual_time.call_at(25, lambda: s3.create_bucket(Bucket="late"))
     waits = [exists(s3, "never"), exists(s3, "late", delay_pace=lambda _: 10)]
     wait, outcome = asyncio.run(wait_any_async(waits))
@@ -59,12 +59,12 @@ def test_any_gives_the_first_success(s3, virtual_time):
     assert outcome.elapsed == 30
 
 
-def test_any_of_none_is_refused():
+def test_wait_any_of_no_waits_is_refused():
     with pytest.raises(ValueError, match="at least one"):
         asyncio.run(wait_any_async([]))
 
 
-def test_each_comes_as_it_ends(s3, virtual_time):
+def test_each_wait_is_yielded_when_it_ends(s3, virtual_time):
     virtual_time.call_at(15, lambda: s3.create_bucket(Bucket="late"))
     waits = [exists(s3, "late", delay_pace=lambda _: 10), exists(s3, "first")]
 
@@ -74,7 +74,7 @@ def test_each_comes_as_it_ends(s3, virtual_time):
     assert asyncio.run(run()) == [(waits[1], 0), (waits[0], 20)]
 
 
-def test_calls_run_in_threads_not_in_the_loop(s3):
+def test_blocking_calls_run_in_threads(s3):
     names = set()
     s3.meta.events.register(
         "before-call.s3", lambda **_: names.add(threading.current_thread().name)
@@ -89,7 +89,7 @@ def test_calls_run_in_threads_not_in_the_loop(s3):
     assert not [t for t in threading.enumerate() if t.name in names]
 
 
-def test_waits_side_by_side_in_one_loop_do_not_hold_each_other_up(s3, virtual_time):
+def test_batches_in_one_loop_run_side_by_side(s3, virtual_time):
     virtual_time.call_at(15, lambda: s3.create_bucket(Bucket="late"))
 
     async def one(bucket):
@@ -102,7 +102,7 @@ def test_waits_side_by_side_in_one_loop_do_not_hold_each_other_up(s3, virtual_ti
     assert asyncio.run(run()) == [20, 0]
 
 
-def test_a_timeout_of_asyncio_stops_them(s3):
+def test_asyncio_timeout_ends_the_batch(s3):
     async def run():
         with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(wait_all_async([exists(s3, "never")]), 0.05)
@@ -111,7 +111,7 @@ def test_a_timeout_of_asyncio_stops_them(s3):
     asyncio.run(run())
 
 
-def test_bad_input_is_refused(s3):
+def test_bad_arguments_are_refused(s3):
     with pytest.raises(TypeError, match="must be a Wait"):
         asyncio.run(wait_all_async([{}]))
     with pytest.raises(TypeError, match="must be a Wait"):

@@ -1,4 +1,4 @@
-"""Waits of one kind on one client: as few calls as the service allows, each right on its own."""
+"""Waits of one kind on one client share calls, and each has its own share of the response."""
 
 import asyncio
 import collections
@@ -48,7 +48,7 @@ def ids_of(response):
 
 
 class Calls(list):
-    """What a client is asked for: the identifiers of each call, and when it was made."""
+    """Record the identifiers of each call of a client, and when it was made."""
 
     def __init__(self, client, operation, clock=None):
         super().__init__()
@@ -91,7 +91,7 @@ def client_error(code, status):
 # --- a thousand -------------------------------------------------------------------------------
 
 
-def test_a_thousand_instances_are_ten_calls_a_round_and_each_is_right_on_its_own(ec2, virtual_time):
+def test_thousand_instances_take_ten_calls_a_round(ec2, virtual_time):
     ids = [each for _ in range(10) for each in instances(ec2, 99)]
     late, gone = ids[100:400], ids[50:60]
     ec2.stop_instances(InstanceIds=late)
@@ -123,14 +123,14 @@ def test_a_thousand_instances_are_ten_calls_a_round_and_each_is_right_on_its_own
         sum(result.coalesced for result in results.values() if hasattr(result, "coalesced")) > 970
     )
     first, *others = calls.rounds.values()
-    # Ten of a hundred; each unknown is found by at most two calls for each of seven halvings.
+    # Ten calls for a hundred; each unknown identifier takes two calls in each of seven halvings.
     assert first <= 10 + 2 * 7 * len(unknown)
-    # The unknown are remembered, and asked for alone.
+    # Unknown identifiers are asked for alone from then on.
     assert max(others) <= 10 + len(unknown)
     assert all(len(ids) <= 100 for ids in calls)
 
 
-def test_without_unknown_ones_a_round_is_never_more_than_ten_calls(ec2, virtual_time):
+def test_round_never_takes_more_than_ten_calls(ec2, virtual_time):
     ids = [each for _ in range(10) for each in instances(ec2, 100)]
     ec2.stop_instances(InstanceIds=ids)
     virtual_time.call_at(40, lambda: ec2.start_instances(InstanceIds=ids))
@@ -141,10 +141,10 @@ def test_without_unknown_ones_a_round_is_never_more_than_ten_calls(ec2, virtual_
     assert all(outcome.coalesced for outcome in outcomes)
 
 
-# --- who shares with whom ---------------------------------------------------------------------
+# --- which waits share calls ------------------------------------------------------------------
 
 
-def test_it_can_be_turned_off(ec2, virtual_time):
+def test_coalescing_can_be_turned_off(ec2, virtual_time):
     ids = instances(ec2, 3)
     calls = Calls(ec2, "DescribeInstances")
     outcomes = wait_all([running(ec2, each) for each in ids], coalesce=False)
@@ -153,20 +153,20 @@ def test_it_can_be_turned_off(ec2, virtual_time):
 
 
 @pytest.mark.parametrize("coalesce", [None, 1, "yes"])
-def test_only_true_or_false_say_whether(ec2, coalesce):
+def test_coalesce_must_be_true_or_false(ec2, coalesce):
     calls = Calls(ec2, "DescribeInstances")
     with pytest.raises(TypeError, match="coalesce must be True or False"):
         wait_all([running(ec2, "i-1")], coalesce=coalesce)
     assert calls == []
 
 
-def test_a_wait_alone_is_not_coalesced(ec2):
+def test_single_wait_is_not_coalesced(ec2):
     [outcome] = wait_all([running(ec2, *instances(ec2, 3))])
     assert outcome.coalesced is False
     assert "coalesced" not in repr(outcome)
 
 
-def test_waits_over_several_share_too(ec2, virtual_time):
+def test_waits_for_several_ids_share_calls(ec2, virtual_time):
     ids = instances(ec2, 5)
     calls = Calls(ec2, "DescribeInstances")
     asked = [ids[:2], ids[1:4], ids[4:]]
@@ -187,7 +187,7 @@ def test_waits_over_several_share_too(ec2, virtual_time):
         ({"delay_pace": "fixed"}, {}),
     ],
 )
-def test_what_is_sent_and_when_must_be_the_same(ec2, virtual_time, one, other):
+def test_different_requests_or_delays_share_no_calls(ec2, virtual_time, one, other):
     ids = instances(ec2, 2)
     calls = Calls(ec2, "DescribeInstances")
     waits = []
@@ -201,7 +201,7 @@ def test_what_is_sent_and_when_must_be_the_same(ec2, virtual_time, one, other):
     assert [ids[1]] in calls
 
 
-def test_how_long_and_how_often_may_differ(ec2, virtual_time):
+def test_bounds_of_waits_that_share_may_differ(ec2, virtual_time):
     ids = instances(ec2, 4)
     calls = Calls(ec2, "DescribeInstances")
     wait_all(
@@ -215,7 +215,7 @@ def test_how_long_and_how_often_may_differ(ec2, virtual_time):
     assert calls == [ids]
 
 
-def test_waiters_do_not_mix(ec2, virtual_time):
+def test_different_waiters_share_no_calls(ec2, virtual_time):
     ids = instances(ec2, 2)
     ec2.terminate_instances(InstanceIds=ids)
     calls = Calls(ec2, "DescribeInstances")
@@ -230,7 +230,7 @@ def test_waiters_do_not_mix(ec2, virtual_time):
     assert isinstance(failed, bwp.WaiterFailedError)
 
 
-def test_clients_do_not_mix(ec2, virtual_time):
+def test_different_clients_share_no_calls(ec2, virtual_time):
     matcher = {"path": "length(Reservations)", "expected": "1", "comparator": "stringEquals"}
     acceptors = [
         {"state": "retry", "matcher": {"output": matcher}},
@@ -247,7 +247,7 @@ def test_clients_do_not_mix(ec2, virtual_time):
     assert of_each == [[ids], [ids]]
 
 
-def test_what_python_takes_for_equal_is_not_sent_alike(ec2, virtual_time):
+def test_equal_values_of_different_types_are_not_shared(ec2, virtual_time):
     ids = instances(ec2, 2)
     waits = [
         Wait(ec2, "InstanceRunning", {"InstanceIds": [each], "DryRun": flag}, max_wait=60)
@@ -258,7 +258,7 @@ def test_what_python_takes_for_equal_is_not_sent_alike(ec2, virtual_time):
     assert isinstance(outcome, bwp.ResponseOutcome)
 
 
-def test_names_and_ids_do_not_mix(ec2, virtual_time):
+def test_names_and_ids_share_no_calls(ec2, virtual_time):
     ids = [ec2.create_security_group(GroupName=name, Description="d")["GroupId"] for name in "abcd"]
     asked = [
         {"GroupNames": ["a"]},
@@ -274,7 +274,7 @@ def test_names_and_ids_do_not_mix(ec2, virtual_time):
     assert len(calls) == 2
 
 
-def test_more_ids_than_a_call_may_have_are_the_callers_own_business(ec2, virtual_time):
+def test_wait_above_the_id_limit_is_sent_whole(ec2, virtual_time):
     many, few = instances(ec2, 101), instances(ec2, 2)
     calls = Calls(ec2, "DescribeInstances")
     wait_all([running(ec2, *many), *(running(ec2, each) for each in few)])
@@ -300,9 +300,7 @@ def services():
     return ecs, arns
 
 
-def test_services_are_asked_for_by_name_or_arn_and_the_missing_one_fails_alone(
-    services, virtual_time
-):
+def test_missing_service_fails_alone(services, virtual_time):
     ecs, arns = services
     calls = []
     ecs.meta.events.register("before-call.ecs", lambda params, **_: calls.append(params))
@@ -322,11 +320,11 @@ def test_services_are_asked_for_by_name_or_arn_and_the_missing_one_fails_alone(
         assert [each["serviceArn"] for each in result.response["services"]] == [arn]
         assert result.response["failures"] == []
         assert result.coalesced
-    # Ten at once is all that the service takes.
+    # The service takes ten identifiers in one call.
     assert sum("DescribeServices" in str(each["headers"]) for each in calls) == 2 + 2
 
 
-def test_an_error_may_be_what_one_waits_for(virtual_time):
+def test_error_of_a_shared_call_may_be_success(virtual_time):
     elb = SESSION.client("elbv2")
     vpc = SESSION.client("ec2").create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
     subnets = [
@@ -350,7 +348,7 @@ def test_an_error_may_be_what_one_waits_for(virtual_time):
     assert not outcomes[1].coalesced
 
 
-def test_what_a_service_leaves_out_may_be_what_one_waits_for(virtual_time):
+def test_omission_in_a_response_may_be_success(virtual_time):
     scaling = SESSION.client("autoscaling")
     scaling.create_launch_configuration(
         LaunchConfigurationName="lc", ImageId="ami-12345678", InstanceType="t2.nano"
@@ -377,14 +375,14 @@ def test_what_a_service_leaves_out_may_be_what_one_waits_for(virtual_time):
     )
     assert [outcome.response["AutoScalingGroups"] for outcome in outcomes] == [[], [], []]
     assert [outcome.elapsed >= 20 for outcome in outcomes] == [True, False, True]
-    # That one was asked for once more, alone.
+    # That identifier was asked for once more, alone.
     assert [outcome.coalesced for outcome in outcomes] == [True, False, True]
 
 
 # --- errors -----------------------------------------------------------------------------------
 
 
-def test_a_denied_access_to_one_is_its_own(ec2, virtual_time):
+def test_denied_access_to_one_id_is_its_own(ec2, virtual_time):
     ids = instances(ec2, 8)
     denied = client_error("UnauthorizedOperation", 403)
     answer_instead(ec2, "DescribeInstances", lambda asked: denied if ids[3] in asked else None)
@@ -398,7 +396,7 @@ def test_a_denied_access_to_one_is_its_own(ec2, virtual_time):
     ("code", "status"),
     [("ExpiredToken", 403), ("RequestLimitExceeded", 503), ("InternalError", 500)],
 )
-def test_errors_about_all_are_not_split(ec2, virtual_time, code, status):
+def test_errors_about_the_caller_are_not_halved(ec2, virtual_time, code, status):
     calls = Calls(ec2, "DescribeInstances")
     answer_instead(ec2, "DescribeInstances", lambda _: client_error(code, status))
     results = wait_all([running(ec2, f"i-{n}") for n in range(30)], on_failure="collect")
@@ -407,7 +405,7 @@ def test_errors_about_all_are_not_split(ec2, virtual_time, code, status):
     assert all(code in str(each) and each.attempts == 1 for each in results)
 
 
-def test_a_network_that_is_down_is_not_split(ec2, virtual_time):
+def test_network_errors_are_not_halved(ec2, virtual_time):
     calls = Calls(ec2, "DescribeInstances")
 
     def fail(**_):
@@ -419,7 +417,7 @@ def test_a_network_that_is_down_is_not_split(ec2, virtual_time):
     assert all(isinstance(each, bwp.WaiterFailedError) for each in results)
 
 
-def test_throttles_are_sat_out_together(ec2, virtual_time):
+def test_throttles_are_retried_together(ec2, virtual_time):
     ids = instances(ec2, 30)
     calls = Calls(ec2, "DescribeInstances", virtual_time)
     throttled = client_error("RequestLimitExceeded", 503)
@@ -429,7 +427,7 @@ def test_throttles_are_sat_out_together(ec2, virtual_time):
     assert {outcome.attempts for outcome in outcomes} == {len(calls)}
 
 
-def test_an_answer_with_a_next_page_is_nobodys(ec2, virtual_time):
+def test_response_with_a_next_page_disbands_the_group(ec2, virtual_time):
     ids = instances(ec2, 5)
     ec2.stop_instances(InstanceIds=ids)
     virtual_time.call_at(20, lambda: ec2.start_instances(InstanceIds=ids))
@@ -450,7 +448,7 @@ def test_an_answer_with_a_next_page_is_nobodys(ec2, virtual_time):
     assert not any(outcome.coalesced for outcome in outcomes)
 
 
-def test_a_response_without_identifiers_is_nobodys(ec2, virtual_time):
+def test_response_without_identifiers_disbands_the_group(ec2, virtual_time):
     calls = Calls(ec2, "DescribeInstances")
     state = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
     answer_instead(ec2, "DescribeInstances", lambda _: (200, {**state}))
@@ -459,10 +457,8 @@ def test_a_response_without_identifiers_is_nobodys(ec2, virtual_time):
 
 
 @pytest.mark.parametrize("is_error", [True, False])
-def test_what_an_answer_leaves_out_is_asked_for_once_without_the_others(
-    ec2, virtual_time, is_error
-):
-    """Some services raise for an unknown identifier only where all of them are."""
+def test_omitted_ids_are_asked_for_once_more(ec2, virtual_time, is_error):
+    """Some services answer an error only if all identifiers are unknown."""
     ids, unknown = instances(ec2, 3), ["i-aa", "i-bb"]
 
     def answer(asked):
@@ -490,7 +486,7 @@ def test_what_an_answer_leaves_out_is_asked_for_once_without_the_others(
 # --- ends and callbacks -----------------------------------------------------------------------
 
 
-def test_each_is_told_of_its_own_attempts(ec2, virtual_time):
+def test_each_wait_has_its_own_events(ec2, virtual_time):
     ids = instances(ec2, 3)
     ec2.stop_instances(InstanceIds=ids[:1])
     virtual_time.call_at(10, lambda: ec2.start_instances(InstanceIds=ids[:1]))
@@ -508,7 +504,7 @@ def test_each_is_told_of_its_own_attempts(ec2, virtual_time):
     assert {each.index for each in progress} == {0, 1, 2}
 
 
-def test_time_is_each_ones_own(ec2, virtual_time):
+def test_each_wait_has_its_own_deadline(ec2, virtual_time):
     ids = instances(ec2, 3)
     ec2.stop_instances(InstanceIds=ids)
     results = wait_all(
@@ -521,7 +517,7 @@ def test_time_is_each_ones_own(ec2, virtual_time):
         assert result.max_wait - 1 < result.elapsed <= result.max_wait
 
 
-def test_any_stops_at_the_first(ec2, virtual_time):
+def test_wait_any_stops_at_the_first_success(ec2, virtual_time):
     ids = instances(ec2, 3)
     ec2.stop_instances(InstanceIds=ids)
     virtual_time.call_at(30, lambda: ec2.start_instances(InstanceIds=ids[1:2]))
@@ -532,7 +528,7 @@ def test_any_stops_at_the_first(ec2, virtual_time):
     assert all(asked == ids for asked in calls)
 
 
-def test_each_is_given_as_it_ends(ec2, virtual_time):
+def test_as_completed_yields_each_share(ec2, virtual_time):
     ids = instances(ec2, 3)
     ec2.stop_instances(InstanceIds=ids[:1])
     virtual_time.call_at(30, lambda: ec2.start_instances(InstanceIds=ids[:1]))
@@ -541,7 +537,7 @@ def test_each_is_given_as_it_ends(ec2, virtual_time):
     assert ended == [ids[1], ids[2], ids[0]]
 
 
-def test_from_asyncio_it_is_the_same(ec2, virtual_time):
+def test_asyncio_twin_shares_calls(ec2, virtual_time):
     ids = instances(ec2, 120)
     ec2.stop_instances(InstanceIds=ids[:50])
     virtual_time.call_at(30, lambda: ec2.start_instances(InstanceIds=ids[:50]))
@@ -550,7 +546,7 @@ def test_from_asyncio_it_is_the_same(ec2, virtual_time):
     results = asyncio.run(wait_all_async(waits, on_failure="collect"))
     assert isinstance(results[-1], bwp.WaiterTimeoutError)
     assert [ids_of(outcome.response) for outcome in results[:-1]] == [[each] for each in ids]
-    # All but whom the halvings left alone with the unknown.
+    # All but the wait that halving left alone with the unknown one.
     assert sum(not outcome.coalesced for outcome in results[:-1]) <= 1
     assert max(list(calls.rounds.values())[1:]) <= 2
     wait, _ = asyncio.run(wait_any_async([running(ec2, each) for each in ids]))
@@ -571,7 +567,7 @@ def test_outcomes_and_errors_can_be_pickled(ec2, virtual_time):
 # --- by identifier, of a single wait ----------------------------------------------------------
 
 
-def test_a_single_wait_gives_the_item_of_each_identifier(ec2, virtual_time):
+def test_single_wait_has_items_by_id(ec2, virtual_time):
     ids = instances(ec2, 3)
     outcome = bwp.wait_until(ec2, "InstanceRunning", max_wait=60, InstanceIds=ids)
     assert list(outcome.by_id) == ids
@@ -580,14 +576,14 @@ def test_a_single_wait_gives_the_item_of_each_identifier(ec2, virtual_time):
     assert not outcome.coalesced
 
 
-def test_a_waiter_of_botocore_gives_them_too(ec2, virtual_time):
+def test_stock_waiter_has_items_by_id(ec2, virtual_time):
     ids = instances(ec2, 2)
     bwp.install()
     outcome = SESSION.client("ec2").get_waiter("instance_running").wait(InstanceIds=ids)
     assert list(outcome.by_id) == ids
 
 
-def test_where_there_are_no_identifiers_there_is_nothing(s3, ec2, virtual_time):
+def test_wait_without_ids_has_no_items(s3, ec2, virtual_time):
     assert bwp.wait_until(s3, "BucketExists", max_wait=9, Bucket="first").by_id == {}
     instances(ec2, 1)
     assert bwp.wait_until(ec2, "InstanceRunning", max_wait=9).by_id == {}

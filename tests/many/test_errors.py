@@ -1,4 +1,4 @@
-"""`WaitersError`: what it says, carries, and survives."""
+"""`WaitersError`: its message, its attributes, pickling and copying."""
 
 import copy
 import pickle
@@ -11,7 +11,7 @@ import pytest
 import boto_waiters_plus as bwp
 from boto_waiters_plus import WaitersError
 from boto_waiters_plus.many import Wait, wait_all
-from boto_waiters_plus.many.batch import MOST_NAMED
+from boto_waiters_plus.many.failures import MOST_DESCRIBED
 
 
 @pytest.fixture
@@ -26,21 +26,21 @@ def error(s3, virtual_time):
     return raised.value
 
 
-def test_it_is_a_waiter_error_of_botocore(error):
+def test_waiters_error_is_botocores_waiter_error(error):
     assert isinstance(error, bwp.WaiterError)
     assert isinstance(error, botocore.exceptions.WaiterError)
     assert error.kwargs["name"] == error.waiter == "wait_all"
     assert error.last_response == {}
 
 
-def test_it_has_the_facts_of_all(error):
+def test_waiters_error_has_the_facts_of_all(error):
     assert error.max_wait == 25
     assert error.attempts == sum(e.attempts for e in error.errors.values()) + 1
     assert error.elapsed == max(e.elapsed for e in error.errors.values())
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="there are no exception groups")
-def test_its_cause_is_a_group_of_the_errors(error):
+def test_cause_is_a_group_of_the_errors(error):
     assert isinstance(error.__cause__, ExceptionGroup)  # noqa: F821 - see the line above
     assert error.__cause__.exceptions == tuple(error.errors.values())
     assert [type(e) for e in error.__cause__.exceptions] == [
@@ -50,12 +50,12 @@ def test_its_cause_is_a_group_of_the_errors(error):
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 11), reason="there are exception groups")
-def test_its_cause_is_the_first_error(error):
+def test_cause_is_the_first_error(error):
     assert error.__cause__ is error.errors[0]
 
 
 @pytest.mark.parametrize("twin", [copy.copy, lambda e: pickle.loads(pickle.dumps(e))])
-def test_it_can_be_copied_and_pickled(error, twin):
+def test_waiters_error_can_be_copied_and_pickled(error, twin):
     other = twin(error)
     assert type(other) is WaitersError
     assert str(other) == str(error)
@@ -69,7 +69,7 @@ def test_it_can_be_copied_and_pickled(error, twin):
     ]
 
 
-def test_it_can_be_pickled_with_an_error_that_cannot():
+def test_waiters_error_pickles_with_unpicklable_errors():
     class UnpicklableError(Exception):
         def __init__(self):
             super().__init__("holds a lock")
@@ -83,10 +83,10 @@ def test_it_can_be_pickled_with_an_error_that_cannot():
     assert "UnpicklableError" in str(other.errors[3])
 
 
-def test_the_message_words_a_few_failures_and_names_the_others_by_kind(s3, virtual_time):
+def test_message_describes_a_few_failures_and_names_others(s3, virtual_time):
     waits = [
         Wait(s3, "bucket_exists", {"Bucket": "never"}, max_wait=20, max_attempts=1)
-        for _ in range(MOST_NAMED + 5)
+        for _ in range(MOST_DESCRIBED + 5)
     ]
     waits += [
         Wait(s3, "bucket_exists", {"Bucket": "first"}, max_wait=20),
@@ -96,17 +96,17 @@ def test_the_message_words_a_few_failures_and_names_the_others_by_kind(s3, virtu
     with pytest.raises(WaitersError) as raised:
         wait_all(waits)
     text = str(raised.value)
-    assert f"[{MOST_NAMED - 1}]" in text
-    assert f"[{MOST_NAMED}]" not in text
-    n = MOST_NAMED
+    assert f"[{MOST_DESCRIBED - 1}]" in text
+    assert f"[{MOST_DESCRIBED}]" not in text
+    n = MOST_DESCRIBED
     assert text.endswith(
         f"; [{n}-{n + 4}, {n + 7}] BucketExists: WaiterAttemptsError"
         f"; [{n + 6}] BucketNotExists: WaiterAttemptsError"
     )
-    assert len(raised.value.errors) == MOST_NAMED + 7
+    assert len(raised.value.errors) == MOST_DESCRIBED + 7
 
 
-def test_a_message_stays_one_that_can_be_read(s3, virtual_time):
+def test_message_stays_readable(s3, virtual_time):
     waits = [
         Wait(
             s3,
@@ -121,5 +121,5 @@ def test_a_message_stays_one_that_can_be_read(s3, virtual_time):
         wait_all(waits)
     text = str(raised.value)
     assert "1000 of 2000 waits did not succeed" in text
-    assert f"{1000 - MOST_NAMED} more, see errors" in text
+    assert f"{1000 - MOST_DESCRIBED} more, see errors" in text
     assert len(text) < 10_000

@@ -1,4 +1,4 @@
-"""The examples of docs/many.md run as they stand there."""
+"""The examples of docs/many.md run unchanged."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def test_the_examples_of_the_guide_run(dynamodb, virtual_time, monkeypatch, capsys):
+def test_examples_of_the_guide_run(dynamodb, virtual_time, monkeypatch, capsys):
     monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
     ec2 = boto3.client("ec2", region_name="us-east-1")
     dynamodb.create_table(
@@ -42,7 +42,7 @@ def test_the_examples_of_the_guide_run(dynamodb, virtual_time, monkeypatch, caps
     assert list(names["addresses"]) == made
 
 
-def test_the_guide_counts_right():
+def test_guide_counts_right():
     text = GUIDE.read_text(encoding="utf-8")
     operations, services = re.search(
         r"lists the operations, (\d+) of (\d+) services", text

@@ -1,4 +1,4 @@
-"""One service of a mixed batch fails: the waits on the others look when they would have anyway."""
+"""An outage of one service in a mixed batch: the waits on others are polled as ever."""
 
 import json
 
@@ -8,15 +8,15 @@ from botocore.awsrequest import AWSResponse
 from botocore.config import Config
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.engine.machine import Facts
-from boto_waiters_plus.many import Wait, batch, wait_all
-from boto_waiters_plus.runtime.attempt import Attempt
-from boto_waiters_plus.runtime.schedule import Answer
+from boto_waiters_plus.many import Wait, wait_all
+from boto_waiters_plus.runtime import scheduler
+from boto_waiters_plus.runtime.attempt import Reply
+from boto_waiters_plus.runtime.tasks import FinishedCall
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
 LATENCY = 0.02
 SESSION = boto3.session.Session(region_name="us-east-1")
-# The SDK's own retries would sleep, and the whole of virtual time with them.
+# The SDK's own retries would sleep, and virtual time would pass for all waits.
 CONFIG = Config(retries={"total_max_attempts": 1, "mode": "standard"})
 
 
@@ -39,8 +39,8 @@ def answered(client, answer):
     return client
 
 
-class CrewInVirtualTime:
-    """Calls of real clients, side by side in virtual time."""
+class VirtualExecutor:
+    """Makes calls of real clients side by side in virtual time."""
 
     def __init__(self, clock, hanging):
         self.clock = clock
@@ -49,22 +49,20 @@ class CrewInVirtualTime:
         self.most = 0
         self.running = 0
 
-    def call(self, call):
-        task, time_left = call
+    def begin(self, planned):
+        task, time_left = planned.target, planned.time_left(self.clock.now)
         lasts = time_left if self.hanging(task) else LATENCY
-        if self.hanging(task):
-            attempt = Attempt(facts=Facts(acceptor=None), cut_off="deadline")
-        else:
-            attempt = task.port.poll(time_left)
+        ended = Reply(ended="deadline")
+        reply = ended if self.hanging(task) else task.call.make(time_left)
         self.running += 1
         self.most = max(self.most, self.running)
-        answer = Answer(task, attempt, None)
-        self.clock.call_at(self.clock.now + lasts, lambda: self.over.append(answer))
+        finished = FinishedCall(task, reply, None)
+        self.clock.call_at(self.clock.now + lasts, lambda: self.over.append(finished))
 
     def is_set(self):
         return bool(self.over)
 
-    def answers(self, seconds):
+    def finished(self, seconds):
         self.clock.sleep_on(seconds, self)
         over, self.over = self.over, []
         self.running -= len(over)
@@ -86,21 +84,21 @@ def creating(_):
     return 200, json.dumps({"Table": {"TableStatus": "CREATING"}}).encode()
 
 
-def looks_of_s3(monkeypatch, failing, others=creating, *, hanging=False):
-    """When each of eight buckets is looked at, beside `failing` waits on DynamoDB tables."""
-    looks = [[] for _ in range(8)]
+def polls_of_s3(monkeypatch, failing, others=creating, *, hanging=False):
+    """Return when each of eight buckets is polled, beside `failing` waits on DynamoDB tables."""
+    polls = [[] for _ in range(8)]
     with open_virtual_time() as clock:
 
         def hangs(task):
-            return hanging and task.wait_run.description.service == "dynamodb"
+            return hanging and task.run.description.service == "dynamodb"
 
-        crew = CrewInVirtualTime(clock, hangs)
-        monkeypatch.setattr(batch, "Workers", lambda *_, **__: crew)
-        buckets = [SESSION.client("s3", config=CONFIG) for _ in looks]
+        executor = VirtualExecutor(clock, hangs)
+        monkeypatch.setattr(scheduler, "ThreadCallExecutor", lambda *_, **__: executor)
+        buckets = [SESSION.client("s3", config=CONFIG) for _ in polls]
         for index, client in enumerate(buckets):
 
             def head(_, index=index):
-                looks[index].append(clock.now)
+                polls[index].append(clock.now)
                 return (200 if clock.now > 13 * index else 404), b""
 
             answered(client, head)
@@ -128,14 +126,14 @@ def looks_of_s3(monkeypatch, failing, others=creating, *, hanging=False):
         results = wait_all(waits, on_failure="collect")
     assert all(isinstance(result, bwp.ResponseOutcome) for result in results[:8])
     assert all(isinstance(result, bwp.WaiterTimeoutError) for result in results[8:])
-    assert crew.most <= 32
-    return looks
+    assert executor.most <= 32
+    return polls
 
 
 @pytest.fixture(scope="module")
 def alone():
     with pytest.MonkeyPatch.context() as patch:
-        return looks_of_s3(patch, 0)
+        return polls_of_s3(patch, 0)
 
 
 @pytest.mark.parametrize(
@@ -143,8 +141,6 @@ def alone():
     [(throttled, False), (broken, False), (creating, True)],
     ids=["throttles", "answers 500", "hangs"],
 )
-def test_an_outage_of_one_service_leaves_the_looks_at_others_where_they_were(
-    monkeypatch, alone, others, hanging
-):
-    assert looks_of_s3(monkeypatch, 400, others, hanging=hanging) == alone
+def test_outage_of_one_service_moves_no_other_poll(monkeypatch, alone, others, hanging):
+    assert polls_of_s3(monkeypatch, 400, others, hanging=hanging) == alone
     assert sum(map(len, alone)) > 40

@@ -1,4 +1,4 @@
-"""Signals and many waits: none is lost, and none is held longer than a wait needs it."""
+"""Signals of many waits: no signal is lost, and no subscription outlives its waits."""
 
 import asyncio
 import gc
@@ -23,7 +23,7 @@ from boto_waiters_plus.many import (
 from boto_waiters_plus.signals import Signal
 
 LONG = 120
-"""Seconds that a wait may take where a wake-up that got lost would make it take them."""
+"""Seconds after which a wait counts as one that missed its signal."""
 SOON = 30
 
 
@@ -41,12 +41,12 @@ def run(request):
 
 
 class Buckets:
-    """Answers HeadBucket from a set of names, without moto, and lets a test into the call."""
+    """Answers HeadBucket from a set of names, and calls a function of the test during each call."""
 
     def __init__(self):
         self.there = set()
-        self.looks = []
-        self.during_call = lambda name, looks: None
+        self.polls = []
+        self.during_call = lambda name, polls: None
         self.client = boto3.client("s3", region_name="us-east-1")
         events = self.client.meta.events
         events.register("provide-client-params.s3.HeadBucket", self._note)
@@ -57,10 +57,10 @@ class Buckets:
 
     def _answer(self, context, **_):
         name = context["bucket"]
-        self.looks.append(name)
-        # What the service sees comes before what happens while its answer is on the way.
+        self.polls.append(name)
+        # The service decides before the test's function runs.
         is_there = name in self.there
-        self.during_call(name, self.looks.count(name))
+        self.during_call(name, self.polls.count(name))
         status = 200 if is_there else 404
         parsed = {"ResponseMetadata": {"HTTPStatusCode": status}}
         if not is_there:
@@ -78,7 +78,7 @@ def buckets():
 
 
 class Counted:
-    """A signal that knows its views."""
+    """A signal that counts its subscriptions."""
 
     def __init__(self):
         self.signal = Signal()
@@ -100,17 +100,15 @@ class CountedView:
         self._counted.left.append(self)
 
 
-# --- none is lost ---------------------------------------------------------------------------------
+# --- none is lost -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("others", [0, 20], ids=["alone", "among many signals"])
-def test_a_signal_while_a_call_runs_makes_the_wait_look_once_more(
-    buckets, run, virtual_time, others
-):
+def test_signal_during_a_call_causes_another_attempt(buckets, run, virtual_time, others):
     signals = {"late": Signal(), **{f"other-{n}": Signal() for n in range(others)}}
 
-    def during_call(name, looks):
-        if name == "late" and looks == 1:
+    def during_call(name, polls):
+        if name == "late" and polls == 1:
             buckets.there.add("late")
             signals["late"].notify()
 
@@ -120,17 +118,17 @@ def test_a_signal_while_a_call_runs_makes_the_wait_look_once_more(
     assert (outcome.attempts, outcome.elapsed) == (2, pytest.approx(0, abs=0.06))
 
 
-def test_a_signal_is_not_forgotten_while_a_long_call_runs(buckets, run):
-    signal, looked_on = Signal(), threading.Event()
+def test_signal_during_a_long_call_is_kept(buckets, run):
+    signal, polled_on = Signal(), threading.Event()
 
-    def during_call(name, looks):
-        if name == "late" and looks == 1:
+    def during_call(name, polls):
+        if name == "late" and polls == 1:
             signal.notify()
-            # Until the loop has taken note of it: the other wait's looks go through it.
-            assert looked_on.wait(SOON)
+            # Until the loop has seen the signal: it makes the other wait's polls.
+            assert polled_on.wait(SOON)
             buckets.there.add("late")
-        elif name == "other" and looks == 5:
-            looked_on.set()
+        elif name == "other" and polls == 5:
+            polled_on.set()
         elif name == "late":
             buckets.there.add("other")
 
@@ -141,13 +139,13 @@ def test_a_signal_is_not_forgotten_while_a_long_call_runs(buckets, run):
     assert (outcome.attempts, outcome.elapsed < SOON) == (2, True)
 
 
-def test_a_signal_while_a_wait_is_queued_is_served_by_its_first_look(run, virtual_time):
+def test_signal_in_the_queue_causes_no_extra_attempt(run, virtual_time):
     buckets = Buckets()
     signal = Signal()
 
-    def during_call(name, looks):
+    def during_call(name, polls):
         # The second wait has no thread yet.
-        if name == "first" and looks == 1:
+        if name == "first" and polls == 1:
             buckets.there.update(["first", "second"])
             signal.notify()
 
@@ -158,8 +156,8 @@ def test_a_signal_while_a_wait_is_queued_is_served_by_its_first_look(run, virtua
 
 
 @pytest.mark.parametrize("shared", [True, False], ids=["one signal", "one each"])
-def test_no_wake_up_is_lost_however_the_two_meet(buckets, run, shared):
-    """Each bucket is there only after the one before was seen: any lost signal stops it all."""
+def test_no_signal_is_lost(buckets, run, shared):
+    """Each bucket exists after the one before was seen: one lost signal stops all."""
     rounds, seen = 60, threading.Semaphore(0)
     signals = [Signal()] * 3 if shared else [Signal() for _ in range(3)]
 
@@ -178,10 +176,10 @@ def test_no_wake_up_is_lost_however_the_two_meet(buckets, run, shared):
     thread.join(SOON)
 
 
-# --- none is held ---------------------------------------------------------------------------------
+# --- none is held -----------------------------------------------------------------------------
 
 
-def test_waits_that_share_a_signal_share_a_view(buckets, run, virtual_time):
+def test_waits_with_one_signal_share_a_subscription(buckets, run, virtual_time):
     counted = Counted()
 
     def create():
@@ -194,9 +192,7 @@ def test_waits_that_share_a_signal_share_a_view(buckets, run, virtual_time):
     assert (counted.subscribed, len(counted.left)) == (1, 1)
 
 
-def test_the_last_wait_that_needs_a_signal_leaves_it_though_others_go_on(
-    buckets, run, virtual_time
-):
+def test_subscription_ends_with_its_last_wait(buckets, run, virtual_time):
     counted = Counted()
 
     def create():
@@ -240,7 +236,7 @@ async def half_way_async(waits):
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_no_ending_leaves_a_view_behind(buckets, run, virtual_time, ending):
+def test_every_end_unsubscribes(buckets, run, virtual_time, ending):
     counted = Counted()
     buckets.there.add("there")
     stop = threading.Event()
@@ -250,13 +246,13 @@ def test_no_ending_leaves_a_view_behind(buckets, run, virtual_time, ending):
         buckets.wait("never", wake_signal=counted, max_wait=20, min_delay=5),
         buckets.wait("stopped", wake_signal=counted, cancel_event=stop),
     ]
-    # Outcomes and errors may live on.
+    # Outcomes and errors may still be referenced.
     kept = ENDINGS[ending](waits, run)
     assert kept
     assert counted.subscribed == len(counted.left) == 1
 
 
-def test_a_name_is_forgotten_with_the_waits_and_their_results(buckets, run, virtual_time):
+def test_signal_is_released_with_its_waits(buckets, run, virtual_time):
     name = ("forgotten by many", 1)
     waits = [buckets.wait(n, wake_signal=Signal(name), max_wait=20, min_delay=5) for n in "ab"]
     results = run(waits, on_failure="collect")
@@ -268,11 +264,11 @@ def test_a_name_is_forgotten_with_the_waits_and_their_results(buckets, run, virt
     assert signal() is None
 
 
-def test_an_interrupted_run_leaves_no_view_behind(buckets, run):
-    counted, looks = Counted(), itertools.count(1)
+def test_interrupted_batch_unsubscribes(buckets, run):
+    counted, polls = Counted(), itertools.count(1)
 
     def during_call(name, number):
-        if next(looks) == 2:
+        if next(polls) == 2:
             raise KeyboardInterrupt
 
     buckets.during_call = during_call

@@ -12,7 +12,7 @@ from botocore.exceptions import NoCredentialsError, ParamValidationError
 from botocore.stub import Stubber
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.aws.call_budget import CallExpired, current_budget
+from boto_waiters_plus.aws.watchdog import Over, current_scope
 from boto_waiters_plus.conditions import Signal
 from boto_waiters_plus.many import Wait, wait_all
 
@@ -34,7 +34,7 @@ def requests_of(*clients):
     return seen
 
 
-# --- what comes back --------------------------------------------------------------------------
+# --- outcomes ---------------------------------------------------------------------------------
 
 
 def test_outcomes_come_in_the_order_given(s3, dynamodb, virtual_time):
@@ -67,7 +67,7 @@ def test_outcomes_come_in_the_order_given(s3, dynamodb, virtual_time):
 
 
 @pytest.mark.parametrize("count", [1, 130])
-def test_each_ends_as_it_would_alone(s3, virtual_time, count):
+def test_each_wait_ends_as_it_would_alone(s3, virtual_time, count):
     def one_of(index):
         return [
             exists(s3, "first"),
@@ -102,7 +102,7 @@ def test_each_ends_as_it_would_alone(s3, virtual_time, count):
     assert [facts(result) for result in together] == alone * count
 
 
-def test_nothing_to_wait_for_is_over_at_once():
+def test_no_waits_end_at_once():
     assert wait_all([]) == []
     assert wait_all(iter([])) == []
 
@@ -112,19 +112,19 @@ def test_waits_may_come_from_a_generator(s3):
     assert len(outcomes) == 2
 
 
-def test_a_wait_can_be_run_again(s3, virtual_time):
+def test_wait_can_be_run_again(s3, virtual_time):
     wait = exists(s3, "first")
     assert wait_all([wait])[0].attempts == wait_all([wait])[0].attempts == 1
 
 
-def test_changing_the_parameters_afterwards_changes_nothing(s3):
+def test_changing_parameters_later_changes_no_wait(s3):
     parameters = {"Bucket": "first"}
     wait = Wait(s3, "bucket_exists", parameters, max_wait=1)
     parameters["Bucket"] = "never"
     assert wait_all([wait])[0].attempts == 1
 
 
-def test_the_clients_need_not_be_attached(s3):
+def test_clients_need_not_be_hooked(s3):
     assert not hasattr(s3, "wait_until_bucket_exists")
     assert wait_all([exists(s3, "first")])[0].attempts == 1
 
@@ -134,7 +134,7 @@ def test_the_clients_need_not_be_attached(s3):
 
 @pytest.fixture
 def mixed(s3):
-    """Two that succeed late, two that fail early."""
+    """Two waits that succeed late, and two that fail early."""
     return [
         exists(s3, "late"),
         exists(s3, "never", max_wait=20),
@@ -143,7 +143,7 @@ def mixed(s3):
     ]
 
 
-def test_every_wait_runs_to_its_end_before_the_failures_are_raised(s3, mixed, virtual_time):
+def test_every_wait_ends_before_failures_are_raised(s3, mixed, virtual_time):
     virtual_time.call_at(50, lambda: s3.create_bucket(Bucket="late"))
     with pytest.raises(bwp.WaitersError) as raised:
         wait_all(mixed)
@@ -161,13 +161,11 @@ def test_every_wait_runs_to_its_end_before_the_failures_are_raised(s3, mixed, vi
     ]
     text = str(error)
     assert "2 of 4 waits" in text
-    assert "[1] BucketExists: Timed out" in text
+    assert "[1] BucketExists: timed out" in text
     assert "[2] BucketNotExists: Max attempts exceeded" in text
 
 
-def test_the_rest_is_cancelled_at_the_first_failure_where_that_is_asked_for(
-    s3, mixed, virtual_time
-):
+def test_on_failure_cancel_cancels_the_rest(s3, mixed, virtual_time):
     virtual_time.call_at(50, lambda: s3.create_bucket(Bucket="late"))
     with pytest.raises(bwp.WaitersError) as raised:
         wait_all(mixed, on_failure="cancel")
@@ -184,7 +182,7 @@ def test_the_rest_is_cancelled_at_the_first_failure_where_that_is_asked_for(
     assert "3 were cancelled" in text
 
 
-def test_failures_are_collected_in_the_places_of_their_waits(s3, mixed, virtual_time):
+def test_on_failure_collect_returns_errors_in_place(s3, mixed, virtual_time):
     virtual_time.call_at(50, lambda: s3.create_bucket(Bucket="late"))
     results = wait_all(mixed, on_failure="collect")
     assert [type(result) for result in results] == [
@@ -195,7 +193,7 @@ def test_failures_are_collected_in_the_places_of_their_waits(s3, mixed, virtual_
     ]
 
 
-def test_what_a_call_raises_as_it_is_is_the_error_of_its_wait(s3, dynamodb, virtual_time):
+def test_error_raised_by_a_call_ends_its_wait(s3, dynamodb, virtual_time):
     results = wait_all(
         [
             Wait(s3, "bucket_exists", {"Buckets": "misspelt"}, max_wait=10),
@@ -207,14 +205,14 @@ def test_what_a_call_raises_as_it_is_is_the_error_of_its_wait(s3, dynamodb, virt
     assert isinstance(results[1], bwp.ResponseOutcome)
 
 
-def test_foreign_errors_are_named_without_their_words(s3, virtual_time):
+def test_other_errors_are_named_without_their_text(s3, virtual_time):
     with pytest.raises(bwp.WaitersError) as raised:
         wait_all([Wait(s3, "bucket_exists", {"Bucket": "secret/name"}, max_wait=10)])
     assert "ParamValidationError" in str(raised.value)
     assert "secret" not in str(raised.value)
 
 
-def test_a_client_without_credentials_says_so(monkeypatch, virtual_time):
+def test_missing_credentials_are_the_error_of_the_wait(monkeypatch, virtual_time):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
     client = boto3.session.Session().client("s3", region_name="us-east-1")
@@ -223,27 +221,27 @@ def test_a_client_without_credentials_says_so(monkeypatch, virtual_time):
     )
 
 
-def test_a_closed_client_waits_as_one_that_is_open_does(s3, virtual_time):
+def test_closed_client_can_be_waited_on(s3, virtual_time):
     s3.close()
     assert wait_all([exists(s3, "first")])[0].attempts == 1
 
 
-# --- budgets ----------------------------------------------------------------------------------
+# --- max_wait and deadlines -------------------------------------------------------------------
 
 
-def test_max_wait_of_all_cuts_each(s3, virtual_time):
+def test_max_wait_of_the_batch_bounds_each_wait(s3, virtual_time):
     waits = [exists(s3, "never", max_wait=1000), exists(s3, "never", max_wait=15)]
     results = wait_all(waits, max_wait=timedelta(seconds=40), on_failure="collect")
     assert [result.max_wait for result in results] == [40, 15]
     assert 39 < virtual_time.now <= 40
 
 
-def test_max_wait_of_all_is_enough(s3, virtual_time):
+def test_max_wait_of_the_batch_is_enough(s3, virtual_time):
     wait = Wait(s3, "bucket_exists", {"Bucket": "never"})
     assert wait_all([wait], max_wait=40, on_failure="collect")[0].max_wait == 40
 
 
-def test_a_deadline_around_cuts_each(s3, virtual_time):
+def test_surrounding_deadline_bounds_each_wait(s3, virtual_time):
     waits = [exists(s3, "never", max_wait=1000), Wait(s3, "bucket_exists", {"Bucket": "never"})]
     with bwp.deadline(40):
         results = wait_all(waits, on_failure="collect")
@@ -251,7 +249,7 @@ def test_a_deadline_around_cuts_each(s3, virtual_time):
     assert 39 < virtual_time.now <= 40
 
 
-def test_a_deadline_that_is_past_makes_no_request(s3, virtual_time):
+def test_passed_deadline_makes_no_request(s3, virtual_time):
     requests = requests_of(s3)
     with bwp.deadline(10):
         virtual_time.advance(11)
@@ -260,7 +258,7 @@ def test_a_deadline_that_is_past_makes_no_request(s3, virtual_time):
     assert requests == []
 
 
-def test_a_wait_that_nobody_bounds_is_refused_before_the_first_request(s3):
+def test_wait_without_max_wait_is_refused(s3):
     requests = requests_of(s3)
     with pytest.raises(TypeError, match=r"waits\[1\] needs max_wait"):
         wait_all([exists(s3, "first"), Wait(s3, "bucket_exists", {"Bucket": "never"})])
@@ -289,7 +287,7 @@ def test_settings_of_install_and_enable_apply(s3, virtual_time):
     assert [result.attempts for result in results] == [5, 2, 1]
 
 
-def test_a_cancel_event_of_one_stops_that_one(s3, virtual_time):
+def test_cancel_event_of_a_wait_ends_it_only(s3, virtual_time):
     stop = threading.Event()
     virtual_time.call_at(12, stop.set)
     results = wait_all(
@@ -302,20 +300,20 @@ def test_a_cancel_event_of_one_stops_that_one(s3, virtual_time):
 
 
 @pytest.mark.parametrize("whose", ["its own", "that of all"])
-def test_a_cancel_event_reaches_the_call_in_flight(s3, whose):
+def test_cancel_event_ends_the_call_in_flight(s3, whose):
     stop = threading.Event()
     seen = []
 
     def cancel(**_):
-        budget = current_budget()
-        (event,) = budget.cancel_events
+        scope = current_scope()
+        (event,) = scope.cancel_events
         seen.append(event.is_set())
         stop.set()
-        # That of all reaches it by the end of the run.
+        # The event of the batch reaches it through the end of the run.
         seen.append(event.wait(30))
-        # An answer that comes before anybody has looked at the event would count.
-        with contextlib.suppress(CallExpired):
-            budget.wait_for(lambda: False)
+        # An answer that comes before the event is checked would count.
+        with contextlib.suppress(Over):
+            scope.sleep(30)
 
     s3.meta.events.register("before-call.s3", cancel)
     own = {"cancel_event": stop} if whose == "its own" else {}
@@ -328,7 +326,7 @@ def test_a_cancel_event_reaches_the_call_in_flight(s3, whose):
     assert seen == [False, True]
 
 
-def test_the_cancel_event_of_all_stops_all(s3, virtual_time):
+def test_cancel_event_of_the_batch_ends_all(s3, virtual_time):
     stop = threading.Event()
     virtual_time.call_at(12, stop.set)
     results = wait_all(
@@ -338,7 +336,7 @@ def test_the_cancel_event_of_all_stops_all(s3, virtual_time):
     assert virtual_time.now == 12
 
 
-def test_a_signal_makes_a_wait_look_at_once(s3, virtual_time):
+def test_signal_ends_a_delay(s3, virtual_time):
     news = threading.Event()
 
     def create():
@@ -350,7 +348,7 @@ def test_a_signal_makes_a_wait_look_at_once(s3, virtual_time):
     assert wait_all([wait])[0].elapsed == pytest.approx(12.5, abs=0.06)
 
 
-def test_requests_carry_the_mark_of_a_waiter(s3):
+def test_requests_are_marked_as_a_waiters(s3):
     pytest.importorskip("botocore.context", reason="this botocore has no such marks")
     agents = []
     s3.meta.events.register(
@@ -360,7 +358,7 @@ def test_requests_carry_the_mark_of_a_waiter(s3):
     s3.head_bucket(Bucket="first")
 
     def features(agent):
-        # moto sees bytes, a stub text.
+        # moto passes bytes, a stub a string.
         text = agent.decode() if isinstance(agent, bytes) else agent
         marks = [part for part in text.split() if part.startswith("m/")]
         return marks[0].removeprefix("m/").split(",") if marks else []
@@ -370,7 +368,7 @@ def test_requests_carry_the_mark_of_a_waiter(s3):
 
 
 @pytest.mark.parametrize("connections", [3, 10])
-def test_no_more_calls_at_once_than_the_client_has_connections(connections):
+def test_calls_stay_within_the_clients_connections(connections):
     config = Config(max_pool_connections=connections)
     client = boto3.client("s3", region_name="us-east-1", config=config)
     client.create_bucket(Bucket="first")
@@ -392,11 +390,11 @@ def test_no_more_calls_at_once_than_the_client_has_connections(connections):
     client.meta.events.register("before-call.s3", begin)
     client.meta.events.register("after-call.s3", end)
     wait_all([exists(client, "first") for _ in range(50)])
-    # A busy machine does not start them all within the time that one takes.
+    # On a busy machine, the first may end before the last begins.
     assert 1 < max(most) <= connections
 
 
-def test_as_many_threads_as_asked_for(s3):
+def test_calls_stay_within_the_threads_given(s3):
     names = set()
     s3.meta.events.register(
         "before-call.s3", lambda **_: names.add(threading.current_thread().name)
@@ -408,7 +406,7 @@ def test_as_many_threads_as_asked_for(s3):
 # --- callbacks --------------------------------------------------------------------------------
 
 
-def test_a_callback_that_raises_ends_no_wait_and_is_told_of_once(s3, virtual_time, caplog):
+def test_callback_that_raises_is_warned_of_once(s3, virtual_time, caplog):
     def broken(event):
         raise ZeroDivisionError(f"attempt {event.attempts}")
 
@@ -433,8 +431,8 @@ def test_a_callback_that_raises_ends_no_wait_and_is_told_of_once(s3, virtual_tim
     assert len(caplog.records) == 3
 
 
-def test_observers_are_told_what_they_are_told_of_single_waits(s3, virtual_time):
-    def told(wait):
+def test_observers_get_the_events_of_single_waits(s3, virtual_time):
+    def events_of(wait):
         events = []
         bwp.uninstall()
         bwp.install(on_event=events.append)
@@ -442,18 +440,20 @@ def test_observers_are_told_what_they_are_told_of_single_waits(s3, virtual_time)
             wait()
         return [(event.kind, event.attempts, event.error, event.ending) for event in events]
 
-    alone = told(
+    alone = events_of(
         lambda: bwp.wait_until(
             s3, "bucket_exists", Bucket="never", max_wait=50, delay_pace=lambda _: 20
         )
     )
-    together = told(lambda: wait_all([exists(s3, "never", max_wait=50, delay_pace=lambda _: 20)]))
+    together = events_of(
+        lambda: wait_all([exists(s3, "never", max_wait=50, delay_pace=lambda _: 20)])
+    )
     assert together == alone
     assert alone[0][0] == "started"
     assert alone[-1] == ("ended", alone[-1][1], "404", "timed out")
 
 
-# --- bad input --------------------------------------------------------------------------------
+# --- bad arguments ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -483,7 +483,7 @@ def test_observers_are_told_what_they_are_told_of_single_waits(s3, virtual_time)
         (("client", "bucket_exists", {}, {"max_wait": 1, "max_attempts": 0}), ValueError, "least"),
     ],
 )
-def test_a_wait_is_checked_when_it_is_made(s3, arguments, error, text):
+def test_wait_is_checked_when_it_is_made(s3, arguments, error, text):
     client, waiter, parameters, *options = arguments
     with pytest.raises(error, match=text):
         Wait(
@@ -506,7 +506,7 @@ def test_a_wait_is_checked_when_it_is_made(s3, arguments, error, text):
         ({"cancel_event": object()}, TypeError, "cancel_event"),
     ],
 )
-def test_bad_arguments_are_refused_before_the_first_request(s3, keywords, error, text):
+def test_bad_arguments_are_refused_before_any_request(s3, keywords, error, text):
     requests = requests_of(s3)
     with pytest.raises(error, match=text):
         wait_all([exists(s3, "first")], **keywords)
@@ -523,20 +523,20 @@ def test_bad_arguments_are_refused_before_the_first_request(s3, keywords, error,
         ("ecs", "tasks_running", "tasks"),
     ],
 )
-def test_an_empty_list_of_ids_is_refused_and_named(service, waiter, name, empty):
+def test_empty_list_of_ids_is_refused_by_name(service, waiter, name, empty):
     client = boto3.client(service, region_name="us-east-1")
     with pytest.raises(ValueError, match=f"{name} is empty"):
         Wait(client, waiter, {name: empty}, max_wait=10)
 
 
-def test_lists_that_are_no_ids_may_be_empty():
+def test_other_lists_may_be_empty():
     ec2 = boto3.client("ec2", region_name="us-east-1")
     ecs = boto3.client("ecs", region_name="us-east-1")
     Wait(ec2, "instance_running", {"Filters": []}, max_wait=10)
     Wait(ecs, "services_stable", {"services": ["one"], "include": []}, max_wait=10)
 
 
-def test_what_is_no_wait_is_refused(s3):
+def test_other_objects_than_waits_are_refused(s3):
     with pytest.raises(TypeError, match=r"waits\[1\] must be a Wait, not dict"):
         wait_all([exists(s3, "first"), {}])
     with pytest.raises(TypeError, match="several Wait objects"):
@@ -545,7 +545,7 @@ def test_what_is_no_wait_is_refused(s3):
         wait_all(None)
 
 
-def test_the_same_wait_twice_is_refused(s3):
+def test_same_wait_twice_is_refused(s3):
     requests = requests_of(s3)
     twice = exists(s3, "first")
     with pytest.raises(ValueError, match=r"waits\[2\] is waits\[0\] again"):
@@ -553,7 +553,7 @@ def test_the_same_wait_twice_is_refused(s3):
     assert requests == []
 
 
-def test_no_parameter_is_in_a_repr_or_a_message(s3, virtual_time):
+def test_parameters_are_in_no_repr_or_message(s3, virtual_time):
     wait = exists(s3, "first-secret", max_wait=10)
     assert repr(wait) == "Wait(s3 BucketExists, max_wait=10)"
     with pytest.raises(bwp.WaitersError) as raised:
@@ -562,7 +562,7 @@ def test_no_parameter_is_in_a_repr_or_a_message(s3, virtual_time):
     assert "secret" not in repr(raised.value)
 
 
-def test_the_sequence_a_stub_gives_is_followed(virtual_time):
+def test_stubbed_responses_are_used_in_order(virtual_time):
     client = boto3.client("ec2", region_name="us-east-1")
     states = ["pending", "pending", "running"]
     with Stubber(client) as stub:
@@ -576,7 +576,7 @@ def test_the_sequence_a_stub_gives_is_followed(virtual_time):
     assert outcome.observed == ["running"]
 
 
-def test_one_signal_wakes_every_wait_that_has_it(s3, virtual_time):
+def test_one_signal_wakes_all_its_waits(s3, virtual_time):
     signal = Signal()
     waits = [
         Wait(s3, "bucket_exists", {"Bucket": name}, max_wait=300, min_delay=100, wake_signal=signal)

@@ -1,4 +1,4 @@
-"""Many waits on few threads, mostly by a crew whose calls take virtual time side by side."""
+"""Many waits on few threads; most calls run side by side in virtual time."""
 
 import random
 import signal
@@ -18,15 +18,18 @@ from boto_waiters_plus.exceptions import (
     WaiterTimeoutError,
 )
 from boto_waiters_plus.outcome import ResponseOutcome
-from boto_waiters_plus.runtime.attempt import Attempt
-from boto_waiters_plus.runtime.schedule import Answer, Lane, Pool, Schedule, Task
-from boto_waiters_plus.runtime.schedule_events import Signals
-from boto_waiters_plus.runtime.scheduler import Scheduler, Workers, run_in_thread
+from boto_waiters_plus.runtime.attempt import Attempt, Reply
+from boto_waiters_plus.runtime.call_executor import RunClock, ThreadCallExecutor
+from boto_waiters_plus.runtime.schedule import Schedule
+from boto_waiters_plus.runtime.schedule_events import ScheduleEvents
+from boto_waiters_plus.runtime.scheduler import Scheduler, run_in_thread
+from boto_waiters_plus.runtime.service_limiter import ClientConnections, ServiceLimiter
 from boto_waiters_plus.runtime.sync import drive
+from boto_waiters_plus.runtime.tasks import FinishedCall, PlannedCall, Task
 from boto_waiters_plus.runtime.wait_run import WaitDescription, WaitRun
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
-SUBJECT = WaitDescription(
+DESCRIPTION = WaitDescription(
     waiter="ThingReady",
     operation="DescribeThing",
     service=None,
@@ -40,8 +43,8 @@ class ThrottledError(Exception):
     pass
 
 
-class Thing:
-    """What is polled: ready from some time on; notes when it was looked at."""
+class Call:
+    """A call for a thing that is ready from some time on; the reply holds the verdict already."""
 
     def __init__(self, clock, *, ready_at=0.0, latency=0.0, fails=False, throttled=()):
         self.clock = clock
@@ -49,30 +52,45 @@ class Thing:
         self.latency = latency
         self.fails = fails
         self.throttled = throttled
-        self.looks = []
+        self.polls = []
         self.times_left = []
 
     def seen(self):
-        """What a look that begins now will answer."""
+        """Return the attempt of a call that begins now."""
         now = self.clock.now
-        self.looks.append(now)
+        self.polls.append(now)
         if any(begin <= now < end for begin, end in self.throttled):
             facts = Facts(acceptor=None, retryable=True, throttled=True)
             return Attempt(facts=facts, exception=ThrottledError(), error="Throttled")
         if now < self.ready_at:
             return Attempt(facts=Facts(acceptor=None), observed="creating")
         index = 1 if self.fails else 0
-        return Attempt(facts=Facts(acceptor=index), response={"looks": len(self.looks)})
+        return Attempt(facts=Facts(acceptor=index), response={"polls": len(self.polls)})
 
-    def poll(self, time_left):
+    def begin(self, time_left):
+        """Return the reply of a call that begins now, and how long it takes."""
         self.times_left.append(time_left)
         attempt = self.seen()
-        self.clock.advance(self.latency)
-        return attempt
+        if time_left is not None and time_left < self.latency:
+            return Reply(ended="deadline"), time_left
+        return Reply(attempt), self.latency
+
+    def make(self, time_left):
+        reply, seconds = self.begin(time_left)
+        self.clock.advance(seconds)
+        return reply
 
 
-class VirtualCrew:
-    """Calls that run side by side in virtual time."""
+class Judge:
+    """Takes the verdict out of the reply."""
+
+    @staticmethod
+    def judge(reply):
+        return reply.response
+
+
+class VirtualExecutor:
+    """Makes calls side by side in virtual time."""
 
     def __init__(self, clock):
         self.clock = clock
@@ -81,24 +99,25 @@ class VirtualCrew:
         self.most = 0
         self.most_of = {}
 
-    def call(self, call):
-        thing = call.task.port
-        thing.times_left.append(call.time_left)
-        answer = Answer(call.task, thing.seen(), None)
-        self.running.append(call.task)
+    def begin(self, planned):
+        task, call = planned.target, planned.target.call
+        reply, seconds = call.begin(planned.time_left(self.clock.now))
+        finished = FinishedCall(task, reply, None)
+        self.running.append(task)
         self.most = max(self.most, len(self.running))
-        of_pool = sum(task.pool is call.task.pool for task in self.running)
-        self.most_of[call.task.pool] = max(self.most_of.get(call.task.pool, 0), of_pool)
-        self.clock.call_at(self.clock.now + thing.latency, lambda: self.over.append(answer))
+        pool = task.connections
+        of_pool = sum(each.connections is pool for each in self.running)
+        self.most_of[pool] = max(self.most_of.get(pool, 0), of_pool)
+        self.clock.call_at(self.clock.now + seconds, lambda: self.over.append(finished))
 
     def is_set(self):
         return bool(self.over)
 
-    def answers(self, seconds):
+    def finished(self, seconds):
         self.clock.sleep_on(seconds, self)
         over, self.over = self.over, []
-        for answer in over:
-            self.running.remove(answer.task)
+        for finished in over:
+            self.running.remove(finished.target)
         return over
 
     def close(self):
@@ -110,19 +129,19 @@ def policy(**changes):
 
 
 def wait_run(seed=0, **changes):
-    return WaitRun(SUBJECT, policy(**changes), random=random.Random(seed))
+    return WaitRun(DESCRIPTION, policy(**changes), Judge(), random=random.Random(seed))
 
 
 def tasks_of(things, pool=None, **changes):
-    pool = pool or Pool(Lane(), 1000)
+    pool = pool or ClientConnections(ServiceLimiter(), 1000)
     return [Task(wait_run(seed, **changes), thing, pool) for seed, thing in enumerate(things)]
 
 
 def run(clock, tasks, **keywords):
-    crew = VirtualCrew(clock)
-    ended = list(Scheduler(tasks, crew=crew, **keywords).run())
+    executor = VirtualExecutor(clock)
+    ended = list(Scheduler(tasks, executor=executor, **keywords).run())
     assert sorted(task.index for task in ended) == list(range(len(tasks)))
-    return crew
+    return executor
 
 
 # --- alone and among others -------------------------------------------------------------------
@@ -159,26 +178,26 @@ def ending(result):
 
 
 @given(worlds=WORLDS, policies=st.lists(POLICIES, min_size=12, max_size=12))
-def test_a_wait_among_others_looks_when_it_would_alone_where_there_is_room(worlds, policies):
+def test_wait_among_others_polls_as_it_would_alone(worlds, policies):
     changes = [{"max_delay": 30, **policy} for policy in policies]
     alone = []
     for seed, world in enumerate(worlds):
         with open_virtual_time() as clock:
-            thing = Thing(clock, **world)
+            thing = Call(clock, **world)
             try:
                 result = drive(wait_run(seed, **changes[seed]), thing)
             except Exception as error:
                 result = error
-            alone.append((thing.looks, thing.times_left, ending(result)))
+            alone.append((thing.polls, thing.times_left, ending(result)))
     with open_virtual_time() as clock:
-        things = [Thing(clock, **world) for world in worlds]
-        pool = Pool(Lane(), 100)
+        things = [Call(clock, **world) for world in worlds]
+        pool = ClientConnections(ServiceLimiter(), 100)
         tasks = [
             Task(wait_run(seed, **changes[seed]), thing, pool) for seed, thing in enumerate(things)
         ]
         run(clock, tasks)
     together = [
-        (thing.looks, thing.times_left, ending(task.result))
+        (thing.polls, thing.times_left, ending(task.result))
         for thing, task in zip(things, tasks, strict=True)
     ]
     for one, other in zip(alone, together, strict=True):
@@ -193,188 +212,286 @@ def test_a_wait_among_others_looks_when_it_would_alone_where_there_is_room(world
     limits=st.lists(st.integers(1, 3), min_size=3, max_size=3),
     lanes=st.lists(st.integers(0, 1), min_size=3, max_size=3),
 )
-def test_calls_at_once_stay_within_threads_and_connections(worlds, threads, limits, lanes):
+def test_calls_stay_within_threads_and_connections(worlds, threads, limits, lanes):
     with open_virtual_time() as clock:
-        services = [Lane(), Lane()]
-        pools = [Pool(services[lane], limit) for lane, limit in zip(lanes, limits, strict=True)]
-        things = [Thing(clock, **world) for world in worlds]
+        services = [ServiceLimiter(), ServiceLimiter()]
+        pools = [
+            ClientConnections(services[lane], limit)
+            for lane, limit in zip(lanes, limits, strict=True)
+        ]
+        things = [Call(clock, **world) for world in worlds]
         tasks = [Task(wait_run(seed), thing, pools[seed % 3]) for seed, thing in enumerate(things)]
-        crew = run(clock, tasks, threads=threads)
+        executor = run(clock, tasks, threads=threads)
         latest = clock.now
-    assert crew.most <= threads
-    assert all(most <= pool.limit for pool, most in crew.most_of.items())
+    assert executor.most <= threads
+    assert all(most <= pool.limit for pool, most in executor.most_of.items())
     assert pools[0].calling == pools[1].calling == pools[2].calling == 0
-    # Nothing outlives its time, however long it queued: the last call may end behind it.
+    # No wait outlives its deadline in the queue; the last call may end after it.
     assert latest <= 300 + 20 + 0.01
     for task in tasks:
         assert isinstance(task.result, (ResponseOutcome, WaiterFailedError, WaiterTimeoutError))
 
 
-def test_waits_of_a_client_with_thousands_do_not_hold_up_the_one_of_another(virtual_time):
-    crowd, single = Pool(Lane(), 4), Pool(Lane(), 4)
-    things = [Thing(virtual_time, latency=1) for _ in range(1001)]
+def test_clients_take_turns_whatever_their_number_of_waits(virtual_time):
+    crowd, single = ClientConnections(ServiceLimiter(), 4), ClientConnections(ServiceLimiter(), 4)
+    things = [Call(virtual_time, latency=1) for _ in range(1001)]
     tasks = [Task(wait_run(), thing, crowd) for thing in things[:-1]]
     tasks.append(Task(wait_run(), things[-1], single))
     run(virtual_time, tasks, threads=8)
-    assert things[-1].looks == [0]
-    assert max(things[-2].looks) == 249
+    assert things[-1].polls == [0]
+    assert max(things[-2].polls) == 249
 
 
-def test_first_looks_begin_in_the_order_given(virtual_time):
-    things = [Thing(virtual_time, latency=1) for _ in range(7)]
-    run(virtual_time, tasks_of(things, Pool(Lane(), 2)))
-    assert [thing.looks for thing in things] == [[0], [0], [1], [1], [2], [2], [3]]
+def test_first_attempts_begin_in_the_order_given(virtual_time):
+    things = [Call(virtual_time, latency=1) for _ in range(7)]
+    run(virtual_time, tasks_of(things, ClientConnections(ServiceLimiter(), 2)))
+    assert [thing.polls for thing in things] == [[0], [0], [1], [1], [2], [2], [3]]
 
 
 # --- time -------------------------------------------------------------------------------------
 
 
-def test_time_counts_from_the_start_for_a_wait_that_has_to_queue(virtual_time):
-    things = [Thing(virtual_time, latency=10) for _ in range(3)]
-    tasks = tasks_of(things, Pool(Lane(), 1), max_wait=100)
+def test_time_in_the_queue_counts_from_the_start(virtual_time):
+    things = [Call(virtual_time, latency=10) for _ in range(3)]
+    tasks = tasks_of(things, ClientConnections(ServiceLimiter(), 1), max_wait=100)
     run(virtual_time, tasks)
     assert [task.result.elapsed for task in tasks] == [10, 20, 30]
     assert [thing.times_left for thing in things] == [[100], [90], [80]]
 
 
-def test_a_wait_whose_time_passes_in_the_queue_ends_then(virtual_time):
-    hung, queued = Thing(virtual_time, latency=1000), Thing(virtual_time)
-    pool = Pool(Lane(), 1)
+def test_queued_wait_ends_at_its_deadline(virtual_time):
+    hung, queued = Call(virtual_time, latency=1000), Call(virtual_time)
+    pool = ClientConnections(ServiceLimiter(), 1)
     tasks = [Task(wait_run(max_wait=2000), hung, pool), Task(wait_run(max_wait=20), queued, pool)]
     ended = {}
-    for task in Scheduler(tasks, crew=VirtualCrew(virtual_time)).run():
+    for task in Scheduler(tasks, executor=VirtualExecutor(virtual_time)).run():
         ended[task.index] = virtual_time.now
     assert isinstance(tasks[1].result, WaiterTimeoutError)
     assert ended[1] == pytest.approx(20, abs=0.01)
-    assert queued.looks == []
+    assert queued.polls == []
+    assert tasks[1].result.attempts == 0
     assert isinstance(tasks[0].result, ResponseOutcome)
 
 
-def test_a_later_look_whose_time_passes_in_the_queue_ends_the_wait_with_what_it_saw(virtual_time):
-    slow = Thing(virtual_time, latency=0.1, ready_at=1e9)
-    hung = Thing(virtual_time, latency=1000)
-    pool = Pool(Lane(), 1)
+def test_wait_that_expires_in_queue_keeps_last_state(virtual_time):
+    slow = Call(virtual_time, latency=0.1, ready_at=1e9)
+    hung = Call(virtual_time, latency=1000)
+    pool = ClientConnections(ServiceLimiter(), 1)
     tasks = [
         Task(wait_run(max_wait=20), slow, pool),
         Task(wait_run(max_wait=3000, initial_delay=1), hung, pool),
     ]
     ended = {}
-    for task in Scheduler(tasks, crew=VirtualCrew(virtual_time)).run():
+    for task in Scheduler(tasks, executor=VirtualExecutor(virtual_time)).run():
         ended[task.index] = virtual_time.now
     assert ended[0] == pytest.approx(20, abs=0.01)
-    assert "last seen: creating" in str(tasks[0].result)
+    assert "last state seen: creating" in str(tasks[0].result)
+    assert tasks[0].result.attempts == len(slow.polls)
 
 
-def test_a_look_that_is_due_when_the_time_ends_is_still_made(virtual_time):
-    thing = Thing(virtual_time, ready_at=20)
+@pytest.mark.parametrize("threads", [1, 32])
+def test_hung_clients_hold_no_wait_past_its_deadline(virtual_time, threads):
+    service = ServiceLimiter()
+    hung = [Call(virtual_time, latency=1000) for _ in range(36)]
+    tasks = [Task(wait_run(max_wait=20), call, ClientConnections(service, 10)) for call in hung]
+    late = Call(virtual_time)
+    tasks.append(Task(wait_run(max_wait=2), late, ClientConnections(service, 10)))
+    ended = {}
+    executor = VirtualExecutor(virtual_time)
+    for task in Scheduler(tasks, threads=threads, executor=executor).run():
+        ended[task.index] = virtual_time.now
+    assert ended[36] == pytest.approx(2, abs=0.01)
+    assert max(ended.values()) == pytest.approx(20, abs=0.01)
+    assert [task.result.attempts for task in tasks] == [len(call.polls) for call in [*hung, late]]
+
+
+def test_call_that_ignores_its_end_does_not_hold_the_wait(virtual_time):
+    class Deaf(Call):
+        def begin(self, time_left):
+            super().begin(time_left)
+            return Reply(self.seen()), 1000
+
+    task = Task(wait_run(max_wait=20), Deaf(virtual_time), ClientConnections(ServiceLimiter(), 1))
+    for _ in Scheduler([task], executor=VirtualExecutor(virtual_time)).run():
+        assert virtual_time.now == pytest.approx(20, abs=0.01)
+    assert isinstance(task.result, WaiterTimeoutError)
+    assert task.result.attempts == 1
+
+
+def test_time_that_a_call_waits_for_its_thread_is_not_its_own():
+    times_left = []
+
+    class Timed(Barrier):
+        def make(self, time_left):
+            times_left.append(time_left)
+            return super().make(time_left)
+
+    slow, call = threading.Event(), Timed(1)
+    now = RunClock()
+    executor = ThreadCallExecutor(now)
+    task = Task(wait_run(), call, ClientConnections(ServiceLimiter(), 1))
+    planned = PlannedCall(task, now() + 5)
+    slow.wait(0.05)
+    executor.begin(planned)
+    assert executor.finished(30)
+    executor.close()
+    assert times_left[0] <= 4.95
+
+
+def test_attempt_due_at_the_deadline_is_still_made(virtual_time):
+    thing = Call(virtual_time, ready_at=20)
     tasks = tasks_of([thing], max_wait=20, last_attempt="deadline", pace=lambda _: 20.0)
     run(virtual_time, tasks)
-    assert thing.looks == [0, 20]
+    assert thing.polls == [0, 20]
     assert isinstance(tasks[0].result, ResponseOutcome)
 
 
 # --- outages and throttles --------------------------------------------------------------------
 
 
-def looks_beside(clock, broken):
-    """The looks at healthy things, beside those of a service whose answers take a minute."""
-    lane = Lane()
-    healthy = [Thing(clock, ready_at=7 * i, latency=0.1) for i in range(8)]
-    tasks = [Task(wait_run(seed), thing, Pool(lane, 10)) for seed, thing in enumerate(healthy)]
-    outage = Lane()
-    others = [Thing(clock, latency=60, ready_at=1e9) for _ in range(broken)]
+def polls_beside(clock, broken):
+    """Return when healthy things are polled beside a service whose answers take a minute."""
+    service = ServiceLimiter()
+    healthy = [Call(clock, ready_at=7 * i, latency=0.1) for i in range(8)]
+    tasks = [
+        Task(wait_run(seed), thing, ClientConnections(service, 10))
+        for seed, thing in enumerate(healthy)
+    ]
+    outage = ServiceLimiter()
+    others = [Call(clock, latency=60, ready_at=1e9) for _ in range(broken)]
     for client in range(4):
-        pool = Pool(outage, 10)
+        pool = ClientConnections(outage, 10)
         of_client = others[client::4]
         tasks += [Task(wait_run(max_wait=200), thing, pool) for thing in of_client]
     run(clock, tasks, threads=32)
-    return [thing.looks for thing in healthy]
+    return [thing.polls for thing in healthy]
 
 
-def test_an_outage_of_one_service_leaves_the_timing_of_others_as_it_was():
+def test_outage_of_one_service_delays_no_other():
     with open_virtual_time() as clock:
-        without = looks_beside(clock, 0)
+        without = polls_beside(clock, 0)
     with open_virtual_time() as clock:
-        beside = looks_beside(clock, 400)
+        beside = polls_beside(clock, 400)
     assert beside == without
 
 
-def test_services_that_hang_leave_threads_for_one_that_does_not(virtual_time):
+def test_hung_services_leave_threads_for_a_healthy_one(virtual_time):
     things = []
     tasks = []
     for _ in range(3):
-        lane = Lane()
+        service = ServiceLimiter()
         for _ in range(50):
-            thing = Thing(virtual_time, latency=60)
+            thing = Call(virtual_time, latency=60)
             things.append(thing)
-            tasks.append(Task(wait_run(), thing, Pool(lane, 50)))
-    healthy = Thing(virtual_time, ready_at=50, latency=0.1)
-    tasks.append(Task(wait_run(initial_delay=1, max_delay=2), healthy, Pool(Lane(), 10)))
+            tasks.append(Task(wait_run(), thing, ClientConnections(service, 50)))
+    healthy = Call(virtual_time, ready_at=50, latency=0.1)
+    tasks.append(
+        Task(
+            wait_run(initial_delay=1, max_delay=2), healthy, ClientConnections(ServiceLimiter(), 10)
+        )
+    )
     run(virtual_time, tasks, threads=32)
-    gaps = [after - before for before, after in zip(healthy.looks, healthy.looks[1:], strict=False)]
-    assert healthy.looks[0] == 1
+    gaps = [after - before for before, after in zip(healthy.polls, healthy.polls[1:], strict=False)]
+    assert healthy.polls[0] == 1
     assert max(gaps) <= 2.1 + 1e-9
 
 
-def test_a_service_alone_gets_every_thread(virtual_time):
-    things = [Thing(virtual_time, latency=1) for _ in range(16)]
-    crew = run(virtual_time, tasks_of(things), threads=8)
-    assert crew.most == 8
+def test_single_service_gets_every_thread(virtual_time):
+    things = [Call(virtual_time, latency=1) for _ in range(16)]
+    executor = run(virtual_time, tasks_of(things), threads=8)
+    assert executor.most == 8
 
 
-def test_a_service_gets_the_threads_of_others_that_are_done(virtual_time):
-    first = [Thing(virtual_time, latency=1) for _ in range(4)]
-    second = [Thing(virtual_time, latency=1) for _ in range(24)]
+def test_service_gets_the_threads_of_those_that_ended(virtual_time):
+    first = [Call(virtual_time, latency=1) for _ in range(4)]
+    second = [Call(virtual_time, latency=1) for _ in range(24)]
     tasks = tasks_of(first) + tasks_of(second)
     run(virtual_time, tasks, threads=8)
-    starts = [sum(thing.looks == [moment] for thing in second) for moment in range(5)]
+    starts = [sum(thing.polls == [moment] for thing in second) for moment in range(5)]
     # Half of what is free as long as there is another service, all of it then.
     assert starts == [3, 4, 8, 8, 1]
 
 
-def test_a_throttle_makes_the_running_pauses_of_its_service_longer_and_of_no_other(virtual_time):
-    throttled, same, other = Lane(), Lane(), Lane()
-    del same
+def test_throttle_stretches_delays_of_its_client_only(virtual_time):
+    service = ServiceLimiter()
+    throttled = ClientConnections(service, 10)
     changes = {"pace": lambda _: 10.0, "retry_transient": True}
-    victim = Thing(virtual_time, ready_at=100, throttled=[(15, 25)])
-    neighbour = Thing(virtual_time, ready_at=100)
-    stranger = Thing(virtual_time, ready_at=100)
+    victim = Call(virtual_time, ready_at=100, throttled=[(15, 25)])
+    neighbour = Call(virtual_time, ready_at=100)
+    stranger = Call(virtual_time, ready_at=100)
     tasks = [
-        Task(wait_run(initial_delay=5, **changes), victim, Pool(throttled, 10)),
-        Task(wait_run(**changes), neighbour, Pool(throttled, 10)),
-        Task(wait_run(**changes), stranger, Pool(other, 10)),
+        Task(wait_run(initial_delay=5, **changes), victim, throttled),
+        Task(wait_run(**changes), neighbour, throttled),
+        Task(wait_run(**changes), stranger, ClientConnections(service, 10)),
     ]
     run(virtual_time, tasks)
-    assert stranger.looks == [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100]
+    assert stranger.polls == [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100]
     # The pause from 10 to 20 ran when the throttle came at 15; later ones are as ever.
-    assert neighbour.looks == [0, 10, 30, 40, 50, 60, 70, 80, 90, 100]
-    assert victim.looks[:3] == [5, 15, 25]
+    assert neighbour.polls == [0, 10, 30, 40, 50, 60, 70, 80, 90, 100]
+    assert victim.polls[:3] == [5, 15, 25]
 
 
-def test_a_throttle_never_moves_a_look_that_has_no_time_behind_it(virtual_time):
-    lane = Lane()
+def test_throttle_never_moves_a_last_attempt(virtual_time):
+    service = ServiceLimiter()
     changes = {"pace": lambda _: 10.0, "retry_transient": True}
-    victim = Thing(virtual_time, ready_at=100, throttled=[(15, 25)])
-    hurried = Thing(virtual_time, ready_at=20)
+    victim = Call(virtual_time, ready_at=100, throttled=[(15, 25)])
+    hurried = Call(virtual_time, ready_at=20)
     tasks = [
-        Task(wait_run(initial_delay=5, **changes), victim, Pool(lane, 10)),
-        Task(wait_run(max_wait=29, **changes), hurried, Pool(lane, 10)),
+        Task(wait_run(initial_delay=5, **changes), victim, ClientConnections(service, 10)),
+        Task(wait_run(max_wait=29, **changes), hurried, ClientConnections(service, 10)),
     ]
     run(virtual_time, tasks)
-    assert hurried.looks == [0, 10, 20]
+    assert hurried.polls == [0, 10, 20]
 
 
-def test_a_throttle_halves_the_calls_at_once_and_answers_bring_them_back(virtual_time):
-    lane = Lane()
-    things = [Thing(virtual_time, latency=1, throttled=[(0, 1)], ready_at=1) for _ in range(8)] + [
-        Thing(virtual_time, latency=1) for _ in range(40)
+def test_throttle_does_not_stretch_an_initial_delay(virtual_time):
+    victim = Call(virtual_time, ready_at=50, throttled=[(0, 5)])
+    other = Call(virtual_time)
+    client = ClientConnections(ServiceLimiter(), 10)
+    tasks = [
+        Task(wait_run(retry_transient=True), victim, client),
+        Task(wait_run(initial_delay=100), other, client),
     ]
-    tasks = tasks_of(things, Pool(lane, 100), retry_transient=True, initial_delay=0)
+    run(virtual_time, tasks)
+    assert other.polls == [100]
+
+
+def test_throttle_and_hung_call_leave_healthy_waits_their_polls(virtual_time):
+    client = ClientConnections(ServiceLimiter(), 2)
+    throttled = Call(virtual_time, latency=0.1, throttled=[(0, 0.1)])
+    hung = Call(virtual_time, latency=1000)
+    healthy = [Call(virtual_time, latency=0.1) for _ in range(8)]
+    tasks = tasks_of([throttled, hung, *healthy], client, max_wait=15, retry_transient=True)
+    ended = {}
+    for task in Scheduler(tasks, executor=VirtualExecutor(virtual_time)).run():
+        ended[task.index] = virtual_time.now
+    assert isinstance(tasks[1].result, WaiterTimeoutError)
+    others = [task for task in tasks if task is not tasks[1]]
+    assert all(isinstance(task.result, ResponseOutcome) for task in others)
+    assert max(ended[task.index] for task in tasks[2:]) < 3
+
+
+def test_throttle_of_one_client_limits_no_other(virtual_time):
+    service = ServiceLimiter()
+    throttled = [Call(virtual_time, latency=1, throttled=[(0, 1)]) for _ in range(4)]
+    others = [Call(virtual_time, latency=1) for _ in range(16)]
+    tasks = tasks_of(throttled, ClientConnections(service, 4), retry_transient=True)
+    tasks += tasks_of(others, ClientConnections(service, 4))
+    run(virtual_time, tasks)
+    assert [call.polls[0] for call in others] == [index // 4 for index in range(16)]
+
+
+def test_throttle_halves_the_calls_and_answers_restore_them(virtual_time):
+    service = ServiceLimiter()
+    things = [Call(virtual_time, latency=1, throttled=[(0, 1)], ready_at=1) for _ in range(8)] + [
+        Call(virtual_time, latency=1) for _ in range(40)
+    ]
+    tasks = tasks_of(things, ClientConnections(service, 100), retry_transient=True, initial_delay=0)
     starts = {}
     run(virtual_time, tasks, threads=8)
     for thing in things:
-        for look in thing.looks:
-            starts[look] = starts.get(look, 0) + 1
+        for moment in thing.polls:
+            starts[moment] = starts.get(moment, 0) + 1
     assert starts[0] == 8
     # Every one of the eight was a throttle: down to one, then one more each round of answers.
     assert [starts[second] for second in (1, 2, 3, 4)] == [1, 2, 2, 3]
@@ -384,54 +501,54 @@ def test_a_throttle_halves_the_calls_at_once_and_answers_bring_them_back(virtual
 # --- ends -------------------------------------------------------------------------------------
 
 
-def test_what_a_port_raises_is_the_error_of_its_wait_alone(virtual_time):
+def test_error_raised_by_a_call_ends_its_wait_only(virtual_time):
     class Broken:
-        def poll(self, time_left):
+        def make(self, time_left):
             raise ZeroDivisionError("a bug in a hook")
 
-    pool = Pool(Lane(), 10)
-    good = Thing(virtual_time)
+    pool = ClientConnections(ServiceLimiter(), 10)
+    good = Call(virtual_time)
     tasks = [Task(wait_run(), Broken(), pool), Task(wait_run(), good, pool)]
     list(Scheduler(tasks).run())
     assert isinstance(tasks[0].result, ZeroDivisionError)
     assert isinstance(tasks[1].result, ResponseOutcome)
 
 
-def test_errors_of_waits_hold_no_frames_of_the_loop(virtual_time):
-    tasks = tasks_of([Thing(virtual_time, fails=True)])
+def test_errors_hold_no_frames_of_the_loop(virtual_time):
+    tasks = tasks_of([Call(virtual_time, fails=True)])
     run(virtual_time, tasks)
     assert isinstance(tasks[0].result, WaiterFailedError)
     assert tasks[0].result.__traceback__ is None
 
 
-def test_what_is_no_exception_ends_all(virtual_time):
+def test_system_exit_in_a_call_ends_the_run(virtual_time):
     class Exits:
-        def poll(self, time_left):
+        def make(self, time_left):
             raise SystemExit(3)
 
-    pool = Pool(Lane(), 10)
-    tasks = [Task(wait_run(), Exits(), pool), *tasks_of([Thing(virtual_time, ready_at=100)], pool)]
+    pool = ClientConnections(ServiceLimiter(), 10)
+    tasks = [Task(wait_run(), Exits(), pool), *tasks_of([Call(virtual_time, ready_at=100)], pool)]
     with pytest.raises(SystemExit):
         list(Scheduler(tasks).run())
 
 
-def test_a_pace_that_raises_ends_its_wait_alone(virtual_time):
-    pool = Pool(Lane(), 10)
+def test_delay_pace_that_raises_ends_its_wait_only(virtual_time):
+    pool = ClientConnections(ServiceLimiter(), 10)
     tasks = [
-        Task(wait_run(pace=lambda _: "soon"), Thing(virtual_time, ready_at=9), pool),
-        Task(wait_run(), Thing(virtual_time, ready_at=9), pool),
+        Task(wait_run(pace=lambda _: "soon"), Call(virtual_time, ready_at=9), pool),
+        Task(wait_run(), Call(virtual_time, ready_at=9), pool),
     ]
     run(virtual_time, tasks)
     assert isinstance(tasks[0].result, ValueError)
     assert isinstance(tasks[1].result, ResponseOutcome)
 
 
-def test_a_cancel_event_ends_its_wait_alone(virtual_time):
+def test_cancel_event_of_a_wait_ends_it_only(virtual_time):
     stop = threading.Event()
-    pool = Pool(Lane(), 10)
+    pool = ClientConnections(ServiceLimiter(), 10)
     tasks = [
-        Task(wait_run(), Thing(virtual_time, ready_at=100), pool, cancel=stop),
-        Task(wait_run(), Thing(virtual_time, ready_at=100), pool),
+        Task(wait_run(), Call(virtual_time, ready_at=100), pool, cancel=stop),
+        Task(wait_run(), Call(virtual_time, ready_at=100), pool),
     ]
     virtual_time.call_at(30, stop.set)
     ended = {task.index: virtual_time.now for task in Scheduler(tasks).run()}
@@ -441,37 +558,67 @@ def test_a_cancel_event_ends_its_wait_alone(virtual_time):
     assert ended[1] >= 100
 
 
-def test_a_shared_cancel_event_ends_every_wait(virtual_time):
+class BrokenEvent:
+    """An event that fails from some time on, as that of a process that has ended."""
+
+    def __init__(self, clock, fails_at):
+        self.clock = clock
+        self.fails_at = fails_at
+
+    def is_set(self):
+        if self.clock.now >= self.fails_at:
+            raise ConnectionRefusedError
+        return False
+
+    def wait(self, timeout):
+        self.clock.advance(timeout)
+        return self.is_set()
+
+
+def test_broken_cancel_event_ends_its_wait_only(virtual_time):
+    client = ClientConnections(ServiceLimiter(), 10)
+    broken = BrokenEvent(virtual_time, 30)
+    tasks = [
+        Task(wait_run(), Call(virtual_time, ready_at=1e9), client, cancel=broken),
+        Task(wait_run(), Call(virtual_time, ready_at=50), client),
+    ]
+    run(virtual_time, tasks)
+    assert isinstance(tasks[0].result, WaiterCancelledError)
+    assert isinstance(tasks[0].result.__cause__, ConnectionRefusedError)
+    assert isinstance(tasks[1].result, ResponseOutcome)
+
+
+def test_cancel_event_of_the_run_ends_every_wait(virtual_time):
     stop = threading.Event()
     virtual_time.call_at(30, stop.set)
-    tasks = tasks_of([Thing(virtual_time, ready_at=1e9) for _ in range(5)])
+    tasks = tasks_of([Call(virtual_time, ready_at=1e9) for _ in range(5)])
     list(Scheduler(tasks, cancels=[stop]).run())
     assert virtual_time.now == 30
     assert all(isinstance(task.result, WaiterCancelledError) for task in tasks)
 
 
-def test_cancelled_while_the_call_runs_ends_at_once_and_its_answer_is_not_looked_at(virtual_time):
+def test_cancelling_during_a_call_ends_the_wait_at_once(virtual_time):
     stop = threading.Event()
-    hung = Thing(virtual_time, latency=100)
-    pool = Pool(Lane(), 10)
+    hung = Call(virtual_time, latency=100)
+    pool = ClientConnections(ServiceLimiter(), 10)
     tasks = [
         Task(wait_run(), hung, pool, cancel=stop),
-        Task(wait_run(), Thing(virtual_time, ready_at=150), pool),
+        Task(wait_run(), Call(virtual_time, ready_at=150), pool),
     ]
     virtual_time.call_at(30, stop.set)
     ended = {}
-    for task in Scheduler(tasks, crew=VirtualCrew(virtual_time)).run():
+    for task in Scheduler(tasks, executor=VirtualExecutor(virtual_time)).run():
         ended[task.index] = virtual_time.now
     assert isinstance(tasks[0].result, WaiterCancelledError)
     assert ended[0] == pytest.approx(30, abs=0.06)
     assert pool.calling == 0
 
 
-def test_many_events_of_their_own_are_all_heeded(virtual_time):
+def test_many_cancel_events_end_each_their_wait(virtual_time):
     stops = [threading.Event() for _ in range(30)]
-    pool = Pool(Lane(), 100)
+    pool = ClientConnections(ServiceLimiter(), 100)
     tasks = [
-        Task(wait_run(), Thing(virtual_time, ready_at=1e9), pool, cancel=stop) for stop in stops
+        Task(wait_run(), Call(virtual_time, ready_at=1e9), pool, cancel=stop) for stop in stops
     ]
     for second, stop in enumerate(reversed(stops)):
         virtual_time.call_at(second, stop.set)
@@ -479,7 +626,7 @@ def test_many_events_of_their_own_are_all_heeded(virtual_time):
     assert [ended[29 - second] for second in range(30)] == pytest.approx(range(30), abs=0.11)
 
 
-def test_an_event_that_thousands_share_is_asked_at_the_cost_of_one(virtual_time):
+def test_shared_cancel_event_costs_as_much_as_one(virtual_time):
     class Counted(Task):
         reads = 0
 
@@ -493,45 +640,51 @@ def test_an_event_that_thousands_share_is_asked_at_the_cost_of_one(virtual_time)
             Task.stage.__set__(self, value)
 
     stop = threading.Event()
-    pool = Pool(Lane(), 1000)
-    things = [Thing(virtual_time, ready_at=0 if index else 60) for index in range(1000)]
+    pool = ClientConnections(ServiceLimiter(), 1000)
+    things = [Call(virtual_time, ready_at=0 if index else 60) for index in range(1000)]
     tasks = [Counted(wait_run(), thing, pool, cancel=stop) for thing in things]
-    schedule, signals = Schedule(1000), Signals(tasks, [])
-    schedule.begin(tasks, 0)
-    for call in list(schedule.calls(0)):
-        schedule.answered(Answer(call.task, call.task.port.poll(None), None), 0)
+    schedule, events = Schedule(tasks, 1000), ScheduleEvents(tasks, [])
+    schedule.begin(0)
+    for planned in list(schedule.calls(0)):
+        task = planned.target
+        schedule.finish(FinishedCall(task, task.call.make(None), None), 0)
     Counted.reads = 0
     for _ in range(1000):
-        signals.heed(schedule, 0)
+        events.apply(schedule, 0)
     assert Counted.reads < 10_000
     stop.set()
-    signals.heed(schedule, 0)
+    events.apply(schedule, 0)
     assert isinstance(tasks[0].result, WaiterCancelledError)
-    assert signals.events == []
+    assert events.watched == []
 
 
-def test_a_signal_makes_its_waits_look_at_once(virtual_time):
+def test_signal_ends_the_delay_of_its_waits(virtual_time):
     news = threading.Event()
-    pool = Pool(Lane(), 10)
-    things = [Thing(virtual_time, ready_at=12.5) for _ in range(3)]
+    pool = ClientConnections(ServiceLimiter(), 10)
+    things = [Call(virtual_time, ready_at=12.5) for _ in range(3)]
     tasks = [
         Task(wait_run(max_delay=300, min_delay=100), thing, pool, wake=news) for thing in things[:2]
     ]
     tasks.append(Task(wait_run(max_delay=300, min_delay=100), things[2], pool))
     virtual_time.call_at(12.5, news.set)
     run(virtual_time, tasks)
-    assert things[0].looks == things[1].looks == [0, 12.5]
-    assert things[2].looks[1] >= 100
+    assert things[0].polls == things[1].polls == [0, 12.5]
+    assert things[2].polls[1] >= 100
     assert not news.is_set()
 
 
-def test_a_signal_during_a_call_makes_the_wait_look_again_behind_it(virtual_time):
+def test_signal_during_a_call_causes_another_attempt(virtual_time):
     news = threading.Event()
-    thing = Thing(virtual_time, ready_at=1, latency=5)
-    task = Task(wait_run(min_delay=100, max_delay=300), thing, Pool(Lane(), 1), wake=news)
+    thing = Call(virtual_time, ready_at=1, latency=5)
+    task = Task(
+        wait_run(min_delay=100, max_delay=300),
+        thing,
+        ClientConnections(ServiceLimiter(), 1),
+        wake=news,
+    )
     virtual_time.call_at(2, news.set)
     run(virtual_time, [task])
-    assert thing.looks == [0, 5]
+    assert thing.polls == [0, 5]
 
 
 # --- real threads -----------------------------------------------------------------------------
@@ -542,40 +695,40 @@ def workers_alive():
 
 
 class Barrier:
-    """A port whose calls meet: all of them must run at once."""
+    """Calls that meet: all of them must be in flight at once."""
 
     def __init__(self, parties):
         self.barrier = threading.Barrier(parties, timeout=30)
 
-    def poll(self, time_left):
+    def make(self, time_left):
         self.barrier.wait()
-        return Attempt(facts=Facts(acceptor=0), response={})
+        return Reply(Attempt(facts=Facts(acceptor=0), response={}))
 
 
-def test_calls_run_side_by_side_in_daemon_threads_which_are_gone_afterwards():
-    port = Barrier(6)
+def test_calls_run_in_daemon_threads_that_end():
+    call = Barrier(6)
     seen = []
 
     class Watching(Barrier):
-        def poll(self, time_left):
+        def make(self, time_left):
             seen.append(threading.current_thread().daemon)
-            return port.poll(time_left)
+            return call.make(time_left)
 
     watching = Watching(6)
-    tasks = [Task(wait_run(), watching, Pool(Lane(), 6)) for _ in range(6)]
+    tasks = [Task(wait_run(), watching, ClientConnections(ServiceLimiter(), 6)) for _ in range(6)]
     list(Scheduler(tasks, threads=6).run())
     assert all(isinstance(task.result, ResponseOutcome) for task in tasks)
     assert seen == [True] * 6
     assert workers_alive() == []
 
 
-def test_no_more_threads_than_calls_at_once(virtual_time):
+def test_run_starts_no_more_threads_than_given(virtual_time):
     names = set()
 
-    class Named(Thing):
-        def poll(self, time_left):
+    class Named(Call):
+        def make(self, time_left):
             names.add(threading.current_thread().name)
-            return super().poll(time_left)
+            return super().make(time_left)
 
     things = [Named(virtual_time, ready_at=i) for i in range(50)]
     list(Scheduler(tasks_of(things), threads=3).run())
@@ -583,24 +736,24 @@ def test_no_more_threads_than_calls_at_once(virtual_time):
     assert threading.current_thread().name not in names
 
 
-def test_virtual_time_stands_still_while_threads_call(virtual_time):
-    things = [Thing(virtual_time, ready_at=10 * i) for i in range(20)]
+def test_virtual_time_stands_still_during_calls(virtual_time):
+    things = [Call(virtual_time, ready_at=10 * i) for i in range(20)]
     tasks = tasks_of(things, pace=lambda _: 10.0)
     list(Scheduler(tasks).run())
-    assert [thing.looks[-1] for thing in things] == [10 * i for i in range(20)]
+    assert [thing.polls[-1] for thing in things] == [10 * i for i in range(20)]
 
 
-def test_virtual_time_stands_still_for_a_call_that_takes_real_time(virtual_time):
-    class Slow(Thing):
-        def poll(self, time_left):
+def test_virtual_time_stands_still_during_slow_calls(virtual_time):
+    class Slow(Call):
+        def make(self, time_left):
             before = virtual_time.now
             threading.Event().wait(0.1)
             passed.append(virtual_time.now - before)
-            return super().poll(time_left)
+            return super().make(time_left)
 
     passed = []
-    slow, quick = Slow(virtual_time), Thing(virtual_time, ready_at=0.5)
-    pool = Pool(Lane(), 4)
+    slow, quick = Slow(virtual_time), Call(virtual_time, ready_at=0.5)
+    pool = ClientConnections(ServiceLimiter(), 4)
     tasks = [
         Task(wait_run(initial_delay=0.02), slow, pool),
         Task(wait_run(pace=lambda _: 0.01), quick, pool),
@@ -609,7 +762,7 @@ def test_virtual_time_stands_still_for_a_call_that_takes_real_time(virtual_time)
     assert passed == [0]
 
 
-def test_a_frozen_clock_and_a_patched_sleep_end_after_the_schedules_own_looks(monkeypatch):
+def test_frozen_clock_and_patched_sleep_end_the_run(monkeypatch):
     class Still:
         now = 0.0
 
@@ -618,33 +771,33 @@ def test_a_frozen_clock_and_a_patched_sleep_end_after_the_schedules_own_looks(mo
             pass
 
     def alone():
-        thing = Thing(Still, ready_at=1)
+        thing = Call(Still, ready_at=1)
         with pytest.raises(WaiterTimeoutError):
             drive(wait_run(pace=lambda _: 10.0, max_wait=100), thing)
-        return len(thing.looks)
+        return len(thing.polls)
 
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     with freezegun.freeze_time("2024-01-01"):
-        things = [Thing(Still, ready_at=1) for _ in range(3)]
+        things = [Call(Still, ready_at=1) for _ in range(3)]
         tasks = tasks_of(things, pace=lambda _: 10.0, max_wait=100)
         list(Scheduler(tasks).run())
         expected = alone()
-    assert [len(thing.looks) for thing in things] == [expected] * 3
+    assert [len(thing.polls) for thing in things] == [expected] * 3
     assert expected > 5
     assert all(isinstance(task.result, WaiterTimeoutError) for task in tasks)
 
 
 class Hanging:
-    """A call that ends when it is told to."""
+    """A call that ends when it is released."""
 
     def __init__(self):
         self.begun = threading.Event()
         self.released = threading.Event()
 
-    def poll(self, time_left):
+    def make(self, time_left):
         self.begun.set()
         assert self.released.wait(30)
-        return Attempt(facts=Facts(acceptor=0), response={})
+        return Reply(Attempt(facts=Facts(acceptor=0), response={}))
 
 
 @pytest.fixture
@@ -655,9 +808,9 @@ def _ctrl_c_interrupts():
 
 
 @pytest.mark.usefixtures("_ctrl_c_interrupts")
-def test_ctrl_c_ends_all_promptly_and_threads_end_with_their_calls():
+def test_ctrl_c_ends_the_run_promptly():
     hanging = Hanging()
-    tasks = [Task(wait_run(), hanging, Pool(Lane(), 4)) for _ in range(4)]
+    tasks = [Task(wait_run(), hanging, ClientConnections(ServiceLimiter(), 4)) for _ in range(4)]
 
     def interrupt():
         assert hanging.begun.wait(30)
@@ -674,50 +827,50 @@ def test_ctrl_c_ends_all_promptly_and_threads_end_with_their_calls():
     assert workers_alive() == []
 
 
-def test_closing_the_run_ends_calls_that_heed_the_stop():
+def test_closing_the_run_stops_its_calls():
     stop = threading.Event()
 
     class Stoppable:
         begun = threading.Event()
 
-        def poll(self, time_left):
+        def make(self, time_left):
             self.begun.set()
             assert stop.wait(30)
-            return Attempt(facts=Facts(acceptor=None), cut_off="cancel")
+            return Reply(ended="cancelled")
 
     tasks = [
-        Task(wait_run(), Stoppable(), Pool(Lane(), 4)),
-        Task(wait_run(), Barrier(1), Pool(Lane(), 4)),
+        Task(wait_run(), Stoppable(), ClientConnections(ServiceLimiter(), 4)),
+        Task(wait_run(), Barrier(1), ClientConnections(ServiceLimiter(), 4)),
     ]
-    run = Scheduler(tasks, crew=Workers(stop=stop)).run()
+    run = Scheduler(tasks, stop=stop).run()
     assert next(run) is tasks[1]
     run.close()
     assert stop.is_set()
     assert workers_alive() == []
 
 
-def test_a_run_goes_on_in_its_thread_while_the_caller_is_busy():
+def test_run_in_thread_goes_on_while_caller_is_busy():
     stop = threading.Event()
     second = Hanging()
     second.released.set()
     tasks = [
-        Task(wait_run(), Barrier(1), Pool(Lane(), 1)),
-        Task(wait_run(initial_delay=0.001), second, Pool(Lane(), 1)),
+        Task(wait_run(), Barrier(1), ClientConnections(ServiceLimiter(), 1)),
+        Task(wait_run(initial_delay=0.001), second, ClientConnections(ServiceLimiter(), 1)),
     ]
     ended = run_in_thread(Scheduler(tasks, cancels=[stop]).run(), stop)
     first = next(ended)
-    # Nobody asks for the next, and yet it is looked at.
+    # The next one is polled before anybody asks for it.
     assert first is tasks[0]
     assert second.begun.wait(30)
     assert next(ended) is tasks[1]
     assert list(ended) == []
 
 
-def test_closing_a_run_in_a_thread_stops_it():
+def test_closing_a_run_in_thread_stops_it():
     stop = threading.Event()
     tasks = [
-        Task(wait_run(), Barrier(1), Pool(Lane(), 1)),
-        Task(wait_run(initial_delay=200), Barrier(1), Pool(Lane(), 1)),
+        Task(wait_run(), Barrier(1), ClientConnections(ServiceLimiter(), 1)),
+        Task(wait_run(initial_delay=200), Barrier(1), ClientConnections(ServiceLimiter(), 1)),
     ]
     ended = run_in_thread(Scheduler(tasks, cancels=[stop]).run(), stop)
     assert next(ended) is tasks[0]
@@ -726,7 +879,7 @@ def test_closing_a_run_in_a_thread_stops_it():
     assert not [t for t in threading.enumerate() if t.name.startswith("boto_waiters_plus sch")]
 
 
-def test_an_error_of_a_run_in_a_thread_is_the_callers():
+def test_error_of_a_run_in_thread_is_raised():
     def broken():
         raise ZeroDivisionError
         yield
@@ -735,19 +888,19 @@ def test_an_error_of_a_run_in_a_thread_is_the_callers():
         list(run_in_thread(broken(), threading.Event()))
 
 
-def test_errors_of_waits_that_go_on_hold_no_frames(virtual_time):
-    thing = Thing(virtual_time, throttled=[(0, 5)], ready_at=0)
+def test_errors_of_waits_that_continue_hold_no_frames(virtual_time):
+    thing = Call(virtual_time, throttled=[(0, 5)], ready_at=0)
 
-    class Raising(Thing):
-        def poll(self, time_left):
-            attempt = thing.poll(time_left)
+    class Raising(Call):
+        def make(self, time_left):
+            attempt = thing.make(time_left).response
             if attempt.exception is not None:
                 try:
                     raise attempt.exception
                 except ThrottledError as error:
                     attempt.exception = error
             held.append(attempt)
-            return attempt
+            return Reply(attempt)
 
     held = []
     tasks = tasks_of([Raising(virtual_time)], retry_transient=True)
@@ -757,39 +910,24 @@ def test_errors_of_waits_that_go_on_hold_no_frames(virtual_time):
     assert held[0].exception.__traceback__ is None
 
 
-class Telling(Thing):
-    """Answers with a response that says when it was."""
+class Dated(Call):
+    """A call whose response has the time of the call."""
 
     def seen(self):
         attempt = super().seen()
-        attempt.last_response = attempt.response = {"State": "creating", "look": self.looks[-1]}
+        attempt.last_response = attempt.response = {"State": "creating", "at": self.polls[-1]}
         return attempt
 
 
 @pytest.mark.parametrize("count", [3, 600])
 @pytest.mark.parametrize("stopped_at", [12, 1000])
-def test_the_last_response_is_the_one_the_wait_saw(virtual_time, count, stopped_at):
+def test_last_response_is_that_of_the_last_attempt(virtual_time, count, stopped_at):
     stop = threading.Event()
     virtual_time.call_at(stopped_at, stop.set)
-    things = [Telling(virtual_time, ready_at=1e9) for _ in range(count)]
+    things = [Dated(virtual_time, ready_at=1e9) for _ in range(count)]
     tasks = tasks_of(things, pace=lambda _: 10.0, max_wait=25)
     run(virtual_time, tasks, cancels=[stop])
-    assert things[0].looks[-1] == pytest.approx(10 if stopped_at == 12 else 24.75)
+    assert things[0].polls[-1] == pytest.approx(10 if stopped_at == 12 else 24.75)
     assert [task.result.last_response for task in tasks] == [
-        {"State": "creating", "look": thing.looks[-1]} for thing in things
+        {"State": "creating", "at": thing.polls[-1]} for thing in things
     ]
-
-
-def test_a_response_that_cannot_be_packed_stays_as_it_is(virtual_time):
-    class Unpackable(Telling):
-        def seen(self):
-            attempt = super().seen()
-            attempt.last_response["Body"] = threading.Lock()
-            return attempt
-
-    stop = threading.Event()
-    virtual_time.call_at(12, stop.set)
-    things = [Unpackable(virtual_time, ready_at=1e9) for _ in range(600)]
-    tasks = tasks_of(things, pace=lambda _: 10.0)
-    run(virtual_time, tasks, cancels=[stop])
-    assert {task.result.last_response["look"] for task in tasks} == {10}

@@ -1,0 +1,101 @@
+"""The error of a batch, in words."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ..exceptions import WaiterCancelledError, WaiterError, WaitersError
+from ..outcome import WaiterOutcome
+from .wait import Wait
+
+MOST_DESCRIBED: Final = 20
+"""Failures whose reason is in the message of a `WaitersError`; the others are only named."""
+
+MOST_NAMES: Final = 2000
+"""Characters for the names of those; the attribute `errors` has them all."""
+
+Result = WaiterOutcome[Any] | Exception
+
+
+def waiters_error(
+    name: str, waits: Sequence[Wait], results: Sequence[Result], max_wait: float | None
+) -> WaitersError:
+    """Return the error of a batch in which waits did not succeed.
+
+    Args:
+        name: the function that was called.
+        waits: all waits.
+        results: how each of them ended.
+        max_wait: the bound of the whole batch.
+    """
+    errors = {i: result for i, result in enumerate(results) if isinstance(result, Exception)}
+    known = [result for result in results if isinstance(result, (WaiterOutcome, WaiterError))]
+    error = WaitersError(
+        name,
+        _reason(waits, errors),
+        errors=errors,
+        outcomes=[None if isinstance(result, Exception) else result for result in results],
+        attempts=sum(result.attempts for result in known),
+        elapsed=max((result.elapsed for result in known), default=0),
+        max_wait=max_wait,
+    )
+    error.__cause__ = _cause(len(waits), list(errors.values()))
+    return error
+
+
+def _reason(waits: Sequence[Wait], errors: Mapping[int, Exception]) -> str:
+    """Return each failure in words; waits that were cancelled because of one are counted."""
+    cancelled = sum(isinstance(error, WaiterCancelledError) for error in errors.values())
+    named = dict(errors)
+    if cancelled < len(errors):
+        named = {i: e for i, e in errors.items() if not isinstance(e, WaiterCancelledError)}
+    parts = [f"{len(errors)} of {len(waits)} waits did not succeed"]
+    places = list(named)
+    parts += [_described(i, waits[i], named[i]) for i in places[:MOST_DESCRIBED]]
+    parts += _named(waits, {index: named[index] for index in places[MOST_DESCRIBED:]})
+    if len(named) < len(errors):
+        parts.append(f"{cancelled} were cancelled")
+    return "; ".join(parts)
+
+
+def _described(index: int, wait: Wait, error: Exception) -> str:
+    # Of any other error the class alone: its text may quote parameters.
+    reason = error.kwargs["reason"] if isinstance(error, WaiterError) else type(error).__name__
+    return f"[{index}] {wait.waiter}: {reason}"
+
+
+def _named(waits: Sequence[Wait], errors: Mapping[int, Exception]) -> list[str]:
+    """Return the places of failures, grouped by waiter and error, up to a readable length."""
+    places: dict[str, list[int]] = {}
+    for index, error in errors.items():
+        places.setdefault(f"{waits[index].waiter}: {type(error).__name__}", []).append(index)
+    names, room, left = [], MOST_NAMES, len(errors)
+    for kind, indexes in places.items():
+        text = f"[{_ranges(indexes)}] {kind}"
+        if len(text) > room:
+            break
+        names.append(text)
+        room -= len(text)
+        left -= len(indexes)
+    return [*names, f"{left} more, see errors"] if left else names
+
+
+def _ranges(indexes: Sequence[int]) -> str:
+    """Return ascending numbers as ranges: 3, 5-9."""
+    ranges: list[list[int]] = []
+    for index in indexes:
+        if ranges and index == ranges[-1][-1] + 1:
+            ranges[-1][1:] = [index]
+        else:
+            ranges.append([index])
+    return ", ".join("-".join(map(str, each)) for each in ranges)
+
+
+def _cause(waits: int, errors: list[Exception]) -> BaseException:
+    if sys.version_info >= (3, 11):
+        return ExceptionGroup(  # noqa: F821 - see the line above
+            f"{len(errors)} of {waits} waits", errors
+        )
+    return errors[0]

@@ -1,0 +1,106 @@
+"""What waits for room for its call, and whose turn comes next."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterator
+
+from .groups import Group, SharedBatch
+from .service_limiter import ClientConnections, ServiceLimiter
+from .tasks import Task
+
+Entry = Task | SharedBatch | Group
+"""What waits for one call."""
+
+
+class CallQueue:
+    """The queues of all clients, in turns.
+
+    Args:
+        threads: calls that may be in flight at once.
+
+    Attributes:
+        calling: calls in flight.
+        room_at: when there is room for a call that was refused, even if no call has ended.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self.calling = 0
+        self.room_at = math.inf
+        self._threads = threads
+        self._services = 0
+        # The clients that have something in their queue.
+        self._turns: deque[ClientConnections] = deque()
+
+    def add_wait(self, service: ServiceLimiter) -> None:
+        """Count a wait on a service."""
+        self._services += not service.waits
+        service.waits += 1
+
+    def remove_wait(self, service: ServiceLimiter) -> None:
+        """Stop counting a wait on a service."""
+        service.waits -= 1
+        self._services -= not service.waits
+
+    def put(self, entry: Entry, connections: ClientConnections, *, first: bool = False) -> None:
+        """Queue an entry at the end of its client's queue, or before everything else there."""
+        if first:
+            connections.queued.appendleft(entry)
+        else:
+            connections.queued.append(entry)
+        if not connections.in_turn:
+            connections.in_turn = True
+            self._turns.append(connections)
+
+    def take(self, now: float) -> Iterator[Entry]:
+        """Remove and yield each entry that there is room for.
+
+        In turns, so that a client with thousands of waits does not hold up a client with one.
+        """
+        self.room_at = math.inf
+        turns, refused = self._turns, 0
+        while refused < len(turns) and self.calling < self._threads:
+            connections = turns.popleft()
+            entry = _first(connections.queued)
+            if entry is None:
+                connections.in_turn = False
+                continue
+            turns.append(connections)
+            if not self._has_room(connections, now):
+                refused += 1
+                continue
+            refused = 0
+            connections.queued.popleft()
+            yield entry
+
+    def begin_call(self, target: Task | SharedBatch, now: float) -> None:
+        """Count a call that begins."""
+        self.calling += 1
+        target.connections.begin_call(target, now)
+
+    def end_call(self, target: Task | SharedBatch, *, throttled: bool | None) -> None:
+        """Count a call that is over; see `ClientConnections.end_call`."""
+        self.calling -= 1
+        target.connections.end_call(target, throttled=throttled)
+
+    def _has_room(self, connections: ClientConnections, now: float) -> bool:
+        if self._services > 1 and connections.service.calling >= self._threads - self.calling:
+            return False
+        free_at = connections.free_at(now)
+        if free_at > now:
+            self.room_at = min(self.room_at, free_at)
+            return False
+        return True
+
+
+def _first(queued: deque[Entry]) -> Entry | None:
+    """Return the first entry after dropping those whose waits have ended in the queue."""
+    while queued:
+        first = queued[0]
+        if first.is_queued:
+            return first
+        queued.popleft()
+        if isinstance(first, Group):
+            first.in_queue = False
+    return None

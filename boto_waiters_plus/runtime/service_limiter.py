@@ -1,0 +1,110 @@
+"""How many calls may be in flight: by service, by client, and after a throttle."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from .groups import Group, SharedBatch
+    from .tasks import Task
+
+LONGEST_HOLD: Final = 1.0
+"""Seconds that a call in flight counts after a throttle: one that hangs must not hold up others."""
+
+
+class ServiceLimiter:
+    """The share of the threads that the calls to one service endpoint may take.
+
+    Where several services are waited on, no service has more calls in flight than there are
+    threads left for the others, so that one that hangs cannot take all of them.
+
+    Attributes:
+        waits: waits on the service that have not ended.
+        calling: calls in flight.
+    """
+
+    __slots__ = ("calling", "waits")
+
+    def __init__(self) -> None:
+        self.waits = 0
+        self.calling = 0
+
+
+class ClientConnections:
+    """The calls of one client: those that are queued, and how many may be in flight.
+
+    After a throttle half as many calls may be in flight, and one more after each round of
+    answers that are none. Other clients are not affected: they may belong to another account.
+
+    Args:
+        service: the service endpoint that the client calls.
+        limit: the number of connections that the client keeps.
+
+    Attributes:
+        queued: what waits for room, in order.
+        in_turn: the schedule has the client among those whose turn comes.
+        calling: calls in flight.
+        throttles: answers that were a throttle.
+    """
+
+    __slots__ = (
+        "_holding",
+        "_window",
+        "calling",
+        "in_turn",
+        "limit",
+        "queued",
+        "service",
+        "throttles",
+    )
+
+    def __init__(self, service: ServiceLimiter, limit: int) -> None:
+        self.service = service
+        self.limit = max(1, limit)
+        self.queued: deque[Task | SharedBatch | Group] = deque()
+        self.in_turn = False
+        self.calling = 0
+        self.throttles = 0
+        self._window = math.inf
+        # The calls that count towards the window and when each began, in this order.
+        self._holding: dict[Task | SharedBatch, float] = {}
+
+    def begin_call(self, target: Task | SharedBatch, now: float) -> None:
+        """Count a call that begins."""
+        self.calling += 1
+        self.service.calling += 1
+        self._holding[target] = now
+
+    def end_call(self, target: Task | SharedBatch, *, throttled: bool | None) -> None:
+        """Count a call that is over.
+
+        Args:
+            target: what it was made for.
+            throttled: whether the answer was a throttle; None: there was no answer.
+        """
+        if throttled:
+            self.throttles += 1
+            self._window = max(1.0, min(self._window, len(self._holding)) / 2)
+        elif throttled is not None and self._window < math.inf:
+            self._window += 1 / self._window
+        self.calling -= 1
+        self.service.calling -= 1
+        self._holding.pop(target, None)
+
+    def free_at(self, now: float) -> float:
+        """Return when the client has room for another call; infinity: when a call has ended."""
+        if self.calling >= self.limit:
+            return math.inf
+        if self._window == math.inf:
+            return now
+        holding = self._holding
+        while holding:
+            target = next(iter(holding))
+            if now < holding[target] + LONGEST_HOLD:
+                break
+            del holding[target]
+        if len(holding) + 1 <= self._window:
+            return now
+        return next(iter(holding.values())) + LONGEST_HOLD
