@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from boto_waiters_plus.runtime import service_limiter
-from boto_waiters_plus.runtime.schedule import Schedule
+from boto_waiters_plus.runtime.task_steps import TaskSteps
 
 SCRIPT = Path(__file__).parents[2] / "bench" / "batch_simulation.py"
 
@@ -61,5 +61,5 @@ def test_call_that_holds_up_others_breaks_a_law(simulation, monkeypatch):
 
 
 def test_wait_without_expiry_breaks_a_law(simulation, monkeypatch):
-    monkeypatch.setattr(Schedule, "_expire_or_plan", lambda *_: None)
+    monkeypatch.setattr(TaskSteps, "_expire_or_plan", lambda *_: None)
     assert "no wait outlives its max_wait" in broken_laws(simulation)
