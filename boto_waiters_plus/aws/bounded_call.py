@@ -17,7 +17,7 @@ from ..options import CancelEvent
 from ..runtime.watchdog import monotonic
 from .abandonable_call import AbandonableCall
 from .call_budget import CallBudget, CallEnded, run_within
-from .connections import ClientConnections
+from .connections import ClientPools
 from .late_retries import refuse_late_retries
 from .per_client import PerClient
 
@@ -69,9 +69,9 @@ def bounded_call(
     return result
 
 
-def _prepare(client: Any) -> ClientConnections:
+def _prepare(client: Any) -> ClientPools:
     refuse_late_retries(client)
-    return ClientConnections(client)
+    return ClientPools(client)
 
 
 _connections: Final = PerClient(_prepare)

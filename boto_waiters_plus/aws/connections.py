@@ -31,7 +31,7 @@ LONGEST_TIMEOUT: Final = 86_400.0
 """Seconds; the timeout of a socket has to be less than 25 days."""
 
 
-class ClientConnections:
+class ClientPools:
     """The connections of one client.
 
     Args:

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..aws.coalescing import SharedCall
 from ..aws.response_split import asked_ids, coalescing_of
+from ..aws.shared_call import SharedCall
 from ..definitions.coalescing import Coalescing
 from ..engine.machine import Policy
 from ..options import CancelEvent, WaitOptions

@@ -539,7 +539,7 @@ def test_a_client_keeps_its_classes():
     one = client()
     bounded_call(lambda: None, client=one, seconds=MANY_SECONDS)
     pools = dict(pools_of(one))
-    connections.ClientConnections(one)
+    connections.ClientPools(one)
     assert pools_of(one) == pools
 
 
