@@ -6,8 +6,9 @@ Every figure is a ratio of CPU times of the calling process, taken in pairs one 
 other; the median over all pairs is printed, with the goal beside it and the quartiles behind it.
 
 - start: in processes of their own, with compiled bytecode and nothing else imported before:
-  `import boto_waiters_plus` and `install()` as shares of `import boto3`, and the first lookup of
-  `client.wait_until_<name>` against the first `client.get_waiter(name)` of botocore;
+  `import boto_waiters_plus` and `install()` as shares of `import boto3`, the first lookup of
+  `client.wait_until_<name>` in a session against the first `client.get_waiter(name)` of botocore,
+  and the first lookup in a process, which imports what waits need;
 - clients: `session.client(service)` with `install()` against without;
 - polls: a wait with many attempts and hardly a delay, and a wait that succeeds at once, against
   botocore's own waiter. The server runs in another process. `wait_until` has a `max_wait`, and
@@ -61,12 +62,19 @@ print((ours - boto) / (boto - began), (time.process_time() - boto) / (boto - beg
 """
 
 FIRST = """
-import time, boto3
+import time
+began = time.process_time()
+import boto3
+boto = time.process_time() - began
 {install}
-client = boto3.client({service!r}, **{settings!r})
+other = boto3.session.Session().client("kinesis", **{settings!r})
+began = time.process_time()
+{warm_up}
+warm_up = time.process_time() - began
+client = boto3.session.Session().client({service!r}, **{settings!r})
 began = time.process_time()
 {lookup}
-print(time.process_time() - began)
+print(time.process_time() - began, warm_up / boto)
 """
 
 INSTALL = "import boto_waiters_plus; boto_waiters_plus.install()"
@@ -93,10 +101,23 @@ def start(processes: int) -> None:
     report("  import wrapt alone", [w[0] for _, w in pairs], percent=True)
     for service, (waiter, goal) in FIRST_WAITERS.items():
         known = {"service": service, "settings": SETTINGS}
-        stock = FIRST.format(install="", lookup=f"client.get_waiter({waiter!r})", **known)
-        ours = FIRST.format(install=INSTALL, lookup=f"client.wait_until_{waiter}", **known)
-        ratios = [fresh(stock)[0] / fresh(ours)[0] for _ in range(processes)]
+        stock = FIRST.format(
+            install="",
+            warm_up="other.get_waiter('stream_exists')",
+            lookup=f"client.get_waiter({waiter!r})",
+            **known,
+        )
+        ours = FIRST.format(
+            install=INSTALL,
+            warm_up="other.wait_until_stream_exists",
+            lookup=f"client.wait_until_{waiter}",
+            **known,
+        )
+        pairs = [(fresh(stock), fresh(ours)) for _ in range(processes)]
+        ratios = [stock[0] / ours[0] for stock, ours in pairs]
         report(f"first waiter, times cheaper, {service}", ratios, f"at least {goal}")
+    report("first waiter of a process, of import boto3", [o[1] for _, o in pairs], percent=True)
+    report("  the same of botocore", [s[1] for s, _ in pairs], percent=True)
 
 
 # --- clients and polls: one process, install() in every second measurement --------------------
