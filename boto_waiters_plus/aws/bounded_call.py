@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
+from ..arguments import caller_stacklevel
 from ..options import CancelEvent
 from ..runtime.watchdog import monotonic
 from .abandonable_call import AbandonableCall
@@ -52,9 +53,10 @@ def bounded_call(
         raise CallEnded("cancelled")
     if seconds is not None and not seconds > 0:
         raise CallEnded("deadline")
+    # First, because the first call of a client takes a moment to prepare.
+    budget = CallBudget(seconds, cancel_event)
     if client is not None and not _connections.of(client).can_cut_off():
         in_thread = True
-    budget = CallBudget(seconds, cancel_event)
     try:
         result = _call_in_thread(budget, call, client) if in_thread else run_within(budget, call)
     except Exception as error:
@@ -131,5 +133,5 @@ def _warn_of_timeouts() -> None:
         "no thread can be started or no file descriptor is left: max_wait is kept by socket "
         "timeouts alone, and a response that arrives slowly may exceed it",
         RuntimeWarning,
-        stacklevel=3,
+        stacklevel=caller_stacklevel(),
     )

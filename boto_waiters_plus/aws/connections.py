@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import functools
 import http.client
 import socket
 from collections.abc import Callable, Iterator, Sequence
@@ -187,6 +188,7 @@ def _give_own_classes(client: Any) -> tuple[Any, ...]:
     return tuple(parents.values())
 
 
+@functools.cache
 def _can_drop_pools() -> bool:
     """Return whether pools can be dropped while calls use them: from urllib3 1.26.16 on."""
     return urllib3.PoolManager(num_pools=1).pools.dispose_func is None

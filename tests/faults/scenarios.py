@@ -193,14 +193,14 @@ FAULTS: Sequence[Fault] = (
     Fault(
         name="JSON body truncated",
         script=[truncate(TABLE)],
-        endings=frozenset({ANSWER, "ConnectionClosedError"}),
+        endings=frozenset({ABANDONED, ANSWER, "ConnectionClosedError"}),
         note="botocore 1.44 gives {} for it, with any deadline or none; 1.34 retries, and raises",
     ),
     Fault(
         name="XML body truncated",
         script=[truncate(CHANGE)],
         protocol="xml",
-        endings=frozenset({"ResponseParserError", "ConnectionClosedError"}),
+        endings=frozenset({ABANDONED, "ResponseParserError", "ConnectionClosedError"}),
     ),
     Fault(
         name="JSON body malformed",

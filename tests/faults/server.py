@@ -314,9 +314,9 @@ class FaultServer:
                 self._answer(sock)
         finally:
             sock.close()
+            raw_sock.close()
             with self._lock:
                 self._open.discard(raw_sock)
-            raw_sock.close()
 
     def _answer(self, sock: socket.socket) -> None:
         exchange = Exchange(self, sock)
