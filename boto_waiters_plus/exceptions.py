@@ -68,23 +68,23 @@ def _rebuild_definition_error(
 class WaiterError(botocore.exceptions.WaiterError):
     """A wait did not succeed; botocore's `WaiterError`, with the facts as attributes.
 
-    The message names the waiter, what was waited for and what was seen last. Parameters and
-    responses are never part of it. Can be copied and pickled.
+    The message names the waiter, what was waited for and the last state seen, but no parameters
+    and no responses. It can be copied and pickled.
 
     Attributes:
         waiter: the waiter's name.
         attempts: calls made.
         elapsed: seconds from the start to the end.
-        max_wait: the seconds that were allowed; None if attempts were the only bound.
+        max_wait: seconds; None if attempts were the only bound.
         acceptor: index and text of the acceptor that decided; None if none did.
-        observed: what the acceptor's path gave at the last look, or the state seen then.
-        service_message: the service's own words about the failure, if it gave any.
+        observed: the value of the acceptor's path at the last attempt, or the state seen then.
+        service_message: the service's own message about the failure, if it gave one.
         last_exception: the error of the last call, if it raised one.
         last_response: the last response; after a ClientError its error response; else `{}`.
     """
 
     last_value: Any = None
-    """What the callable of a general form returned last, whole; never part of a text."""
+    """The value that a callable of `conditions` returned last; never part of a text."""
     # Any: botocore's stubs know error responses only, this is a success's too.
     last_response: Any
 

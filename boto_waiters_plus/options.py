@@ -162,7 +162,7 @@ def as_options(value: WaitOptions | Mapping[str, Any], name: str) -> WaitOptions
 def split_options(keywords: Mapping[str, Any]) -> tuple[WaitOptions, Mapping[str, Any]]:
     """Return the options and the operation's parameters among keywords.
 
-    Every keyword of ours has an underscore and no member of an AWS operation has one, so that a
+    Every option has an underscore in its name and no member of an AWS operation has one, so that a
     misspelt option is caught here instead of being sent.
 
     Raises:

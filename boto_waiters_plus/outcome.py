@@ -1,4 +1,4 @@
-"""What a successful wait returns."""
+"""The outcomes that successful waits return."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class WaiterOutcome(Generic[ResponseT]):
     waiter: str
     """The waiter's name."""
     attempts: int
-    """Calls made."""
+    """The number of calls that were made."""
     elapsed: float
     """Seconds from the start to the end."""
     acceptor: MatchedAcceptor
     """Index and text of the acceptor that matched."""
     observed: Any = None
-    """What the acceptor's path gave; None for matchers without one, and for sensitive members."""
+    """The value of the acceptor's path; None if it has no path, or the model calls it sensitive."""
     coalesced: bool = False
-    """Whether the call that ended the wait asked for other waits of a batch too."""
+    """Whether the call that ended the wait was shared with other waits."""
 
     def _facts(self) -> str:
         facts = (
@@ -43,15 +43,15 @@ class ResponseOutcome(WaiterOutcome[ResponseT]):
     """The wait succeeded with a response of the operation."""
 
     response: ResponseT
-    """What the operation returned; of a coalesced wait the part that is its own."""
+    """The response of the operation; of a shared call, the wait's own share."""
     by_id: Mapping[str, Any] = field(default_factory=dict, compare=False)
-    """The items of the response by the identifiers that were asked for, such as the instance of
-    each of `InstanceIds`; one that the service does not know is not in it. Empty where the
-    operation takes no list of identifiers, or where it is not known which of its members is one.
+    """The items of the response by the identifiers of the request, such as the instance of each of
+    `InstanceIds`. Identifiers that the response does not mention are left out. Empty if the
+    operation takes no list of identifiers, or it is not known which of its members is one.
     """
 
     def __repr__(self) -> str:
-        # The response stays out: reprs end up in logs.
+        # Without the response: reprs end up in logs.
         return f"ResponseOutcome({self._facts()})"
 
 
@@ -60,6 +60,7 @@ class ExceptionOutcome(WaiterOutcome[Any]):
     """The wait succeeded with an expected error, such as the 404 of `bucket_not_exists`."""
 
     exception: Exception = field(compare=False)
+    """The expected error."""
 
     def __repr__(self) -> str:
         return f"ExceptionOutcome({self._facts()}, exception={type(self.exception).__name__})"

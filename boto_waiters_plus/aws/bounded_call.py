@@ -80,7 +80,7 @@ _connections: Final = PerClient(_prepare)
 
 
 def discard_response(response: object) -> None:
-    """Close the streaming body of a response that nobody will read."""
+    """Close the streaming body of a response that is dropped."""
     if isinstance(response, Mapping):
         for value in response.values():
             close = getattr(value, "close", None)

@@ -197,7 +197,7 @@ class CallBudget:
         earlier, before = namespace.get(_HANDLE), self._handle
         if earlier is not None and earlier.sock is not None:
             untrack_socket(connection)
-        # Whatever cuts the call off sets the reason first, and looks for the handle then.
+        # A cut sets the reason first and reads the handle then.
         namespace[_HANDLE] = self._handle = handle
         self._connection = connection
         if before is not None or self.reason is not None:

@@ -28,7 +28,7 @@ _DEFINITION = "_boto_waiters_plus_definition"
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a waiter object of ours runs."""
+    """The definition that a waiter object runs."""
 
     bound: BoundWaiter
     description: WaitDescription

@@ -76,7 +76,7 @@ _NORMALIZED = {
 
 
 def operation_of(waiter: Any) -> Callable[..., Any]:
-    """What a waiter object calls for one look."""
+    """Return what a waiter object calls for one attempt."""
     operation: Callable[..., Any] = waiter._operation_method  # noqa: SLF001 - see the table above
     return operation
 
@@ -126,7 +126,7 @@ def is_retryable(error: Exception, response: Mapping[str, Any] | None) -> tuple[
 
 
 class _Status:
-    """As much of an HTTP response as botocore's check looks at."""
+    """As much of an HTTP response as botocore's check reads."""
 
     def __init__(self, status_code: int) -> None:
         self.status_code = status_code

@@ -1,7 +1,7 @@
 """Splits a response to a call for several identifiers into the share of each wait.
 
 `definitions.coalescing` knows the operations whose responses can be split, item by item. A
-response that has an item which nobody asked for, or more items on a next page, cannot be split.
+response that has an item that no wait asked for, or more items on a next page, cannot be split.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _item_or_copy(item: Any, taken: set[int]) -> Any:
 def _positions_by_id(
     response: Mapping[str, Any], items: Items, asked: AskedIds
 ) -> dict[str, list[_Position]] | None:
-    """Return the positions of the items of each identifier; None if nobody asked for an item."""
+    """Return the positions of the items of each identifier; None if no wait asked for an item."""
     positions: dict[str, list[_Position]] = {}
     for position, item in _items(response, items.path):
         matching = asked.matching(_ids_of(item, items))

@@ -35,7 +35,7 @@ from .bound_waiter import METHOD_PREFIX, BoundWaiter
 from .definition_places import DefinitionPlace, applies_to, default_loader, places_of
 from .snake_names import BySnakeName, operation_name
 
-# What other modules look for here.
+# Other modules import these from here.
 __all__ = [
     "METHOD_PREFIX",
     "BoundWaiter",

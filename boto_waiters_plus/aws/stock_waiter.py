@@ -190,7 +190,7 @@ def _stock_sleep(amount: float) -> None:
 
 
 def _stock_wording(run: WaitRun, ending: Ending) -> str:
-    """Return the reason in botocore's words, which scripts look for, then in ours."""
+    """Return the reason, beginning with botocore's words, on which scripts depend."""
     match ending:
         case Failed(acceptor=None):
             error = run.last_response.get("Error", {})

@@ -168,7 +168,7 @@ def _chosen(config: Any, waiter_config: Mapping[str, Any], client: Any) -> froze
 
 
 class UnchosenConfig(botocore.waiter.SingleWaiterConfig):
-    """The config of a waiter of `client.get_waiter`: nobody has chosen its schedule yet.
+    """The config of a waiter of `client.get_waiter`: its schedule is not chosen yet.
 
     It records what is assigned, even if the value stays the same.
     """

@@ -1,5 +1,5 @@
-"""The pure core: what a waiter is, when it looks again, and when it ends.
+"""The pure core: definitions, acceptors, delays, and the machine that runs a wait.
 
-Nothing below this package reads a clock, sleeps, logs, draws random numbers of
-its own, or knows boto. Drivers feed it events and obey its decisions.
+Nothing in this package reads a clock, sleeps, logs, draws random numbers of its own, or knows
+boto. Drivers feed it events and do what it decides.
 """

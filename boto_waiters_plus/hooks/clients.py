@@ -1,7 +1,7 @@
 """What is put on clients: `wait_until_*` methods, `get_waiter` and `waiter_names`.
 
-A base class of ours among the base classes of a client's class answers for names that the client
-itself lacks, so that creating a client costs nothing more.
+A base class among those of a client's class provides the names that the client itself lacks, so
+that creating a client costs nothing more.
 """
 
 from __future__ import annotations

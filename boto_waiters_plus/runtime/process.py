@@ -35,7 +35,7 @@ def start_thread(run: Callable[[], None], name: str) -> threading.Thread | None:
 
 
 class ProcessLock:
-    """A re-entrant lock that is free in a child of a fork, whoever held it in the parent.
+    """A re-entrant lock that is free in a child of a fork, even if it was held in the parent.
 
     It is re-entrant because a signal handler or a finalizer may start a wait in the thread that
     holds it.

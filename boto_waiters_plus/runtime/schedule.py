@@ -209,7 +209,7 @@ class Schedule:
 
 
 def _is_throttle(verdict: Attempt | SharedAttempts | None) -> bool | None:
-    """Return whether a call was throttled; None if nobody answered it."""
+    """Return whether a call was throttled; None if there was no answer."""
     if verdict is None:
         return None
     return verdict.throttled if isinstance(verdict, SharedAttempts) else verdict.facts.throttled

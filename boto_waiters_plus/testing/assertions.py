@@ -232,7 +232,7 @@ class _History:
 
     def _record(self, value: Any) -> None:
         self.error = None
-        # As text at once: a list that has grown since would look as if it had never changed.
+        # As text at once: a list that has grown since would seem never to have changed.
         self._add(_short(value))
 
     def _add(self, text: str) -> None:
