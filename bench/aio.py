@@ -41,8 +41,7 @@ from faults.scenarios import (  # noqa: E402
 from faults.server import FaultServer, answer  # noqa: E402
 
 import boto_waiters_plus as bwp  # noqa: E402
-from boto_waiters_plus.hooks.methods import find_waiter  # noqa: E402
-from boto_waiters_plus.settings import EMPTY  # noqa: E402
+from boto_waiters_plus.aws.service_waiters import ServiceWaiters  # noqa: E402
 
 SECONDS = 0.3
 SESSION = get_session()

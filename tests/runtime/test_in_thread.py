@@ -76,15 +76,15 @@ def test_other_tasks_run_during_the_call():
 
 
 @pytest.mark.parametrize("how", ["the task is cancelled", "the event is set"])
-def test_call_is_told_to_end(how):
-    cancel, started, told = threading.Event(), threading.Event(), []
+def test_abandoned_call_gets_the_event(how):
+    cancel, started, was_set = threading.Event(), threading.Event(), []
 
     async def main():
         abandonment = CallAbandonment(cancel)
 
         def function(_):
             started.set()
-            told.append(abandonment.event.wait(TEST_LIMIT))
+            was_set.append(abandonment.event.wait(TEST_LIMIT))
             return REPLY
 
         task = asyncio.ensure_future(ThreadCall(Called(function), abandonment).make(None))
@@ -99,7 +99,7 @@ def test_call_is_told_to_end(how):
         assert threads_left() == []
 
     asyncio.run(main())
-    assert told == [True]
+    assert was_set == [True]
 
 
 @pytest.mark.parametrize("how", ["deadline", "cancelled"])
