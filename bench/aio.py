@@ -2,10 +2,10 @@
 
     python bench/aio.py                    every fault of the wire 20 times, a table
     python bench/aio.py --repeats 3        quicker
-    python bench/aio.py --cpu              CPU of a look, beside the bare call of the client
+    python bench/aio.py --cpu              CPU of a poll, beside the bare call of the client
 
-By aiobotocore, and by boto3 in threads. Overrun is the time from the deadline to the return of the
-wait, in ms. The server runs in the same process, so that its threads cost what they cost.
+With aiobotocore, and with boto3 in threads. Overrun is the time from the deadline to the return of
+the wait, in ms. The server runs in the same process, so that its threads cost what they cost.
 """
 
 from __future__ import annotations
@@ -41,12 +41,10 @@ from faults.scenarios import (  # noqa: E402
 from faults.server import FaultServer, answer  # noqa: E402
 
 import boto_waiters_plus as bwp  # noqa: E402
-from boto_waiters_plus.hooks.methods import find_waiter  # noqa: E402
-from boto_waiters_plus.settings import EMPTY  # noqa: E402
 
 SECONDS = 0.3
 SESSION = get_session()
-LOOKS = 50
+ATTEMPTS = 50
 COMING = b'{"Table": {"TableName": "table", "TableStatus": "CREATING"}}'
 
 
@@ -64,9 +62,9 @@ async def awaited_client(url: str, verify: Path | None = None) -> AsyncIterator[
 
 
 async def overrun(client: Any) -> tuple[float, list[str]]:
-    """Milliseconds behind the deadline, and what is left then."""
-    # The definitions are read before the clock runs.
-    find_waiter(client, "table_exists", lambda: EMPTY)
+    """Return the milliseconds after the deadline, and what is left then."""
+    # Definitions are read at the first wait of a client, before its time begins.
+    _ = bwp.enable(client).wait_until_table_exists
     began = time.perf_counter()
     try:
         await bwp.wait_until_async(client, "table_exists", max_wait=SECONDS, TableName="table")
@@ -84,7 +82,7 @@ async def overrun(client: Any) -> tuple[float, list[str]]:
 async def measure(
     fault: Fault, repeats: int, certificate: Certificate
 ) -> dict[str, tuple[list[float], set[str]]]:
-    """Overruns and what was left, for each way."""
+    """Return the overruns and what was left, for each way."""
     found: dict[str, tuple[list[float], set[str]]] = {"aiobotocore": ([], set())}
     found["boto3 in threads"] = ([], set())
     for _ in range(repeats):
@@ -101,7 +99,7 @@ async def measure(
                     late, what = await overrun(running.client)
                 overruns.append(late)
                 left.update(what)
-                # Not in this thread: a connection closes in a turn of the loop.
+                # Not in this thread: a connection closes when the loop runs.
                 if not await asyncio.to_thread(server.wait_until_closed, 2):
                     left.add("connection")
     return found
@@ -116,8 +114,8 @@ async def table(repeats: int) -> None:
         certificate = Certificate(Path(folder))
         for fault in FAULTS:
             # A client of its own is never warm, and HEAD has no body to drip.
-            is_ours = fault.protocol == "json" and not fault.warm
-            if fault.place != "server" or fault.endings != {ABANDONED} or not is_ours:
+            is_measured = fault.protocol == "json" and not fault.warm
+            if fault.place != "server" or fault.endings != {ABANDONED} or not is_measured:
                 continue
             found = await measure(fault, repeats, certificate)
             cells = [f"{statistics.median(o):.1f}, {max(o):.1f}" for o, _ in found.values()]
@@ -129,24 +127,24 @@ async def cpu(repeats: int) -> None:
     with FaultServer([answer(body=COMING)]) as server:
         async with awaited_client(server.url) as client:
             name = {"TableName": "table"}
-            looks = {"max_wait": 60, "max_attempts": LOOKS, "delay_pace": lambda _: 0}
+            bounds = {"max_wait": 60, "max_attempts": ATTEMPTS, "delay_pace": lambda _: 0}
 
             async def bare() -> None:
-                for _ in range(LOOKS):
+                for _ in range(ATTEMPTS):
                     await client.describe_table(**name)
 
             async def waited() -> None:
                 with contextlib.suppress(bwp.WaiterAttemptsError):
-                    await bwp.wait_until_async(client, "table_exists", **looks, **name)
+                    await bwp.wait_until_async(client, "table_exists", **bounds, **name)
 
             took: dict[str, list[float]] = {"bare": [], "waited": []}
             for _ in range(repeats):
                 for key, call in (("bare", bare), ("waited", waited)):
                     began = time.thread_time()
                     await call()
-                    took[key].append((time.thread_time() - began) / LOOKS * 1e6)
+                    took[key].append((time.thread_time() - began) / ATTEMPTS * 1e6)
     once = {key: statistics.median(values) for key, values in took.items()}
-    print(f"CPU of the loop's thread: a call {once['bare']:.0f} us, a look of a wait ", end="")
+    print(f"CPU of the loop's thread: a call {once['bare']:.0f} us, a poll of a wait ", end="")
     print(f"{once['waited']:.0f} us, {once['waited'] / once['bare']:.2f} times")
 
 

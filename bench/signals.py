@@ -1,21 +1,21 @@
-"""Waits that poll beside waits that a queue tells: how late they are, at how many calls.
+"""Compare waits that poll with waits that a signal wakes: how late they are, at how many calls.
 
     python bench/signals.py [--instances 10] [--first 15] [--last 25]
 
-Against moto's server in a process of its own (extra `demo`). For each way as many stopped
-instances of EC2 and as many waits for `InstanceRunning`, each in a thread; all ways run at the
-same time. Between `--first` and `--last` seconds the instances are started one by one, at the
-same moments in every way. moto tells nobody of it, so for the signalled way what EC2 tells
-EventBridge is put there for it (`PutEvents`): a rule takes it to a queue, where one `SqsSignal`
-serves all waits.
+Runs against moto's server in a process of its own (extra `demo`). Each way has the same number of
+stopped EC2 instances and of waits for `InstanceRunning`, each in a thread; all ways run at the same
+time. Between `--first` and `--last` seconds the instances are started one by one, at the same
+moments in every way. moto sends no event when an instance changes, so the bench puts EC2's event
+into EventBridge for the signalled way (`PutEvents`): a rule takes it to a queue, where one
+`SqsSignal` serves all waits.
 
-What is printed for each way:
+Printed for each way:
 
 - calls a wait: DescribeInstances;
 - late: from the answer to StartInstances until the wait came back, mean and worst, in seconds;
 - queue: requests to SQS, for all waits of the way together.
 
-What AWS takes from the change to the queue is not in it.
+The time that AWS takes from the change to the queue is not included.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.cli.demo.stage import Stage
+from boto_waiters_plus.cli.demo.server import MotoServer
 from boto_waiters_plus.signals import EventSignal, SqsSignal
 
 PATTERN = {"source": ["aws.ec2"], "detail-type": ["EC2 Instance State-change Notification"]}
@@ -54,8 +54,8 @@ class Way:
     def wait(self, ec2: Any, instance: str) -> None:
         options = dict(self.options)
         if self.signal is not None:
-            mine = f"detail.\"instance-id\" == '{instance}'"
-            options["wake_signal"] = self.signal.matching(mine)
+            condition = f"detail.\"instance-id\" == '{instance}'"
+            options["wake_signal"] = self.signal.matching(condition)
         bwp.wait_until(
             ec2, "instance_running", InstanceIds=[instance], max_wait=MAX_WAIT, **options
         )
@@ -67,7 +67,7 @@ class Way:
 
 
 def counted(client: Any, calls: Counter[str]) -> Any:
-    """The client, whose calls are counted from now on."""
+    """Return the client, whose calls are counted from now on."""
     service = client.meta.service_model.service_id.hyphenize()
     client.meta.events.register(
         f"before-call.{service}", lambda model, **_: calls.update([model.name])
@@ -75,9 +75,9 @@ def counted(client: Any, calls: Counter[str]) -> Any:
     return client
 
 
-def make_queue(stage: Stage) -> str:
-    """A queue that is told of state changes."""
-    sqs, events = stage.client("sqs"), stage.client("events")
+def make_queue(server: MotoServer) -> str:
+    """Return the URL of a queue that gets the state changes."""
+    sqs, events = server.client("sqs"), server.client("events")
     url: str = sqs.create_queue(QueueName="changes")["QueueUrl"]
     found = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
     events.put_rule(Name="changes", EventPattern=json.dumps(PATTERN))
@@ -94,7 +94,7 @@ def stopped_instances(ec2: Any, count: int) -> list[str]:
 
 
 def start(way: Way, index: int, ec2: Any, events: Any) -> None:
-    """Start one instance of a way, and say what EC2 would."""
+    """Start one instance of a way, and send the event that EC2 would send."""
     instance = way.instances[index]
     ec2.start_instances(InstanceIds=[instance])
     way.running_since[instance] = time.monotonic()
@@ -108,12 +108,12 @@ def start(way: Way, index: int, ec2: Any, events: Any) -> None:
     events.put_events(Entries=[entry])
 
 
-def run(stage: Stage, ways: list[Way], count: int, first: float, last: float) -> None:
-    ec2, events = stage.client("ec2"), stage.client("events")
+def run(server: MotoServer, ways: list[Way], count: int, first: float, last: float) -> None:
+    ec2, events = server.client("ec2"), server.client("events")
     threads = []
     for way in ways:
         way.instances = stopped_instances(ec2, count)
-        client = counted(stage.client("ec2"), way.calls)
+        client = counted(server.client("ec2"), way.calls)
         threads += [
             threading.Thread(target=way.wait, args=[client, instance], daemon=True)
             for instance in way.instances
@@ -143,23 +143,23 @@ def report(ways: list[Way], of_queue: Counter[str]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Waits that poll and waits that are told.")
+    parser = argparse.ArgumentParser(description="Waits that poll and waits that a signal wakes.")
     parser.add_argument("--instances", type=int, default=10)
     parser.add_argument("--first", type=float, default=15)
     parser.add_argument("--last", type=float, default=25)
     given = parser.parse_args()
     os.environ["MOTO_EC2_LOAD_DEFAULT_AMIS"] = "false"
     of_queue: Counter[str] = Counter()
-    with Stage() as stage:
-        sqs = counted(stage.client("sqs"), of_queue)
-        signal = SqsSignal(make_queue(stage), match="detail.state == 'running'", client=sqs)
+    with MotoServer() as server:
+        sqs = counted(server.client("sqs"), of_queue)
+        signal = SqsSignal(make_queue(server), match="detail.state == 'running'", client=sqs)
         ways = [
             Way("polled every second", {"delay_pace": lambda _: 1.0}),
             Way("polled every 5 s", {"delay_pace": lambda _: 5.0}),
             Way("polled as by default (15 s and more)", {}),
             Way("signalled, polled every minute", {"delay_pace": lambda _: 60.0}, signal),
         ]
-        run(stage, ways, given.instances, given.first, given.last)
+        run(server, ways, given.instances, given.first, given.last)
         signal.close()
     report(ways, of_queue)
     print(

@@ -33,15 +33,7 @@ from boto_waiters_plus.engine.machine import (
     Pace,
     Policy,
 )
-from boto_waiters_plus.engine.model import (
-    Acceptor,
-    AcceptorState,
-    ErrorTypeMatcher,
-    OutputMatcher,
-    PathComparator,
-    PathMatcher,
-    WaiterDefinition,
-)
+from boto_waiters_plus.engine.model import AcceptorState, MatchedAcceptor
 from boto_waiters_plus.exceptions import (
     WaiterAttemptsError,
     WaiterCancelledError,
@@ -49,31 +41,29 @@ from boto_waiters_plus.exceptions import (
     WaiterFailedError,
     WaiterTimeoutError,
 )
-from boto_waiters_plus.runtime.attempt import Attempt
+from boto_waiters_plus.runtime.attempt import Attempt, Reply
 from boto_waiters_plus.runtime.clock import SYSTEM_TIME, set_time
 from boto_waiters_plus.runtime.sync import drive
 from boto_waiters_plus.runtime.wait_run import WaitDescription, WaitRun
 
-READY, FAILED, PENDING, MISSING = "READY", "FAILED", "PENDING", "MISSING"
+READY, FAILED, PENDING = "READY", "FAILED", "PENDING"
+INDEXES = {READY: 0, FAILED: 1}
+"""The acceptors that match these states."""
 ROUNDING = 1e-6
 NEVER = 1e9
 
 
-def _state(value: str, state: AcceptorState) -> Acceptor:
-    matcher = PathMatcher(path="State", expected=value, comparator=PathComparator.STRING_EQUALS)
-    return Acceptor(state=state, matcher=OutputMatcher(matcher))
-
-
-DEFINITION = WaiterDefinition(
-    name="ThingReady",
+DESCRIPTION = WaitDescription(
+    waiter="ThingReady",
     operation="DescribeThing",
+    service=None,
+    goal="State is READY",
     acceptors=(
-        _state(READY, AcceptorState.SUCCESS),
-        _state(FAILED, AcceptorState.FAILURE),
-        Acceptor(state=AcceptorState.RETRY, matcher=ErrorTypeMatcher("ThingPending")),
+        MatchedAcceptor(0, "success when State is READY"),
+        MatchedAcceptor(1, "failure when State is FAILED"),
     ),
+    states=(AcceptorState.SUCCESS, AcceptorState.FAILURE),
 )
-DESCRIPTION = WaitDescription.of(DEFINITION)
 
 
 @dataclass
@@ -158,7 +148,7 @@ class World:
 
     # --- the call ---
 
-    def poll(self, time_left: float | None) -> Attempt:
+    def make(self, time_left: float | None) -> Reply:
         self.polls.append(self.now)
         seen = self.random.random
         takes = self.answer_time * (0.5 + seen())
@@ -167,33 +157,47 @@ class World:
             return self._cut_off(cut, is_cancelled=cut != time_left)
         self.pass_time(takes)
         if seen() < self.throttles:
-            return self._error("Throttling", retryable=True, throttled=True)
+            return self._error("Throttling")
         if seen() < self.refused_retries:
-            return self._error("RefusedRetry", retryable=True, inconclusive=True)
+            return self._error("RefusedRetry", ended="retry refused")
         if seen() < self.transport_errors:
-            return self._error("EndpointConnectionError", retryable=True)
+            return self._error("EndpointConnectionError")
         if seen() < self.denied:
             return self._error("AccessDenied")
         if self.now >= self.vanishes_at:
-            return self._error("NoSuchThing", missing=True)
-        if self.now < self.ready_at:
-            state, index = PENDING, None
-        else:
-            state, index = (FAILED, 1) if self.fails else (READY, 0)
+            return self._error("NoSuchThing")
+        ready = FAILED if self.fails else READY
+        state = ready if self.now >= self.ready_at else PENDING
         self.answers.append((state, self.now))
-        return Attempt(facts=Facts(acceptor=index), response={"State": state}, observed=state)
+        return Reply({"State": state})
 
-    def _cut_off(self, after: float, *, is_cancelled: bool) -> Attempt:
+    def _cut_off(self, after: float, *, is_cancelled: bool) -> Reply:
         self.pass_time(after)
         self.answers.append(("cut off", self.now))
-        cut_off: Literal["deadline", "cancel"] = "cancel" if is_cancelled else "deadline"
-        return Attempt(facts=Facts(acceptor=None), cut_off=cut_off)
+        return Reply(ended="cancelled" if is_cancelled else "deadline")
 
-    def _error(self, name: str, **facts: bool) -> Attempt:
+    def _error(self, name: str, ended: Literal["retry refused"] | None = None) -> Reply:
         self.answers.append((name, self.now))
-        return Attempt(
-            facts=Facts(acceptor=None, **facts), exception=RuntimeError(name), error=name
+        return Reply(error=RuntimeError(name), ended=ended)
+
+    # --- the judge ---
+
+    @staticmethod
+    def judge(reply: Reply) -> Attempt:
+        if reply.error is None:
+            state = reply.response["State"]
+            return Attempt(
+                facts=Facts(acceptor=INDEXES.get(state)), response=reply.response, observed=state
+            )
+        name = str(reply.error)
+        facts = Facts(
+            acceptor=None,
+            retryable=name in ("Throttling", "RefusedRetry", "EndpointConnectionError"),
+            throttled=name == "Throttling",
+            missing=name == "NoSuchThing",
+            inconclusive=reply.ended is not None,
         )
+        return Attempt(facts=facts, exception=reply.error, error=name)
 
     # --- facts for the laws ---
 
@@ -211,11 +215,17 @@ class World:
             return None
         return missing_for >= 0
 
+    @property
+    def is_bounded_in_time(self) -> bool:
+        """Whether the wait may last so long, requests included."""
+        return self.policy.max_wait is not None and self.policy.count_requests
+
     def is_in_time(self, at: float) -> bool:
         """Return whether an answer at this time counts, if the wait's clock is known."""
         policy = self.policy
-        bounded = policy.max_wait is not None and policy.count_requests
-        return not bounded or (self.clock == "right" and at <= (policy.max_wait or 0) - ROUNDING)
+        if not self.is_bounded_in_time:
+            return True
+        return self.clock == "right" and at <= (policy.max_wait or 0) - ROUNDING
 
     def is_late(self) -> bool:
         """Return whether the time was used up before the last answer, by the wait's clock."""
@@ -254,7 +264,7 @@ def simulate(seed: int) -> str:
     """
     world = World(seed)
     set_time(_Source(world))
-    wait_run = WaitRun(DESCRIPTION, world.policy, random=world.random)
+    wait_run = WaitRun(DESCRIPTION, world.policy, world, random=world.random)
     error: WaiterError | None = None
     try:
         drive(wait_run, world, cancel=_Cancel(world))
@@ -365,11 +375,13 @@ def _check_end(world: World, wait_run: WaitRun, end: str) -> None:
         case WaiterFailedError.__name__:
             _law(world.is_failure(last, at) is not False, "a failure needs its answer")
         case WaiterTimeoutError.__name__:
-            _law(policy.max_wait is not None or last == "cut off", "only a bound on time times out")
+            _law(world.is_bounded_in_time or last == "cut off", "only a bound on time times out")
             _check_time_is_used(world)
         case WaiterAttemptsError.__name__:
-            _law(wait_run.attempts == policy.max_attempts, "the attempts are used up")
-            _check_attempts_are_spread(world)
+            if wait_run.attempts == policy.max_attempts:
+                _check_attempts_are_spread(world)
+            else:
+                _check_sleep_is_used(world)
         case WaiterCancelledError.__name__:
             _law(world.cancel_at <= world.now + ROUNDING, "only a cancel cancels")
             _law(all(poll < world.cancel_at for poll in world.polls), "no call after the cancel")
@@ -388,6 +400,19 @@ def _check_time_is_used(world: World) -> None:
     slowest = 1.5 * world.answer_time
     reserve = max(LEAST_LATE_RESERVE, SLOWEST_ANSWER_MARGIN * slowest)
     _law(world.polls[-1] >= policy.max_wait - reserve - ROUNDING, "the last attempt is late")
+
+
+def _check_sleep_is_used(world: World) -> None:
+    """A wait that ends by its attempts before it made them all has slept its time."""
+    policy = world.policy
+    is_schedule = policy.max_wait is not None and not policy.count_requests
+    _law(is_schedule, "the attempts are used up")
+    # The last pause leaves at most what was the shortest delay at that time.
+    shortest = max(policy.min_delay, policy.initial_delay)
+    if callable(policy.pace):
+        shortest = max(shortest, policy.pace(len(world.polls) - 1))
+    left = (policy.max_wait or 0) - sum(world.slept)
+    _law(left <= shortest + ROUNDING, "the sleep is used up")
 
 
 def _check_attempts_are_spread(world: World) -> None:

@@ -30,7 +30,7 @@ def s3():
 
 
 def waits(s3):
-    """Every path a wait can take, as a function without arguments."""
+    """Return every way to wait, as functions without arguments."""
     missing = {"Bucket": "missing-bucket"}
     chosen = {"WaiterConfig": {"Delay": 7, "MaxAttempts": 90}}
     bucket = boto3.resource("s3", region_name="us-east-1").Bucket("missing-bucket")
@@ -63,7 +63,7 @@ def test_every_path_ends_by_the_deadline(s3, virtual_time, path):
 
 
 @pytest.mark.parametrize("path", ["attached", "get_waiter", "get_waiter, chosen", "resource"])
-def test_a_wait_that_starts_with_nothing_left_makes_no_request(s3, virtual_time, path):
+def test_wait_without_time_left_makes_no_request(s3, virtual_time, path):
     requests = []
     wait = waits(s3)[path]
     s3.meta.events.register("before-call.s3", lambda **_: requests.append(1))
@@ -74,14 +74,14 @@ def test_a_wait_that_starts_with_nothing_left_makes_no_request(s3, virtual_time,
     assert (raised.value.attempts, requests) == (0, [])
 
 
-def test_a_shorter_max_wait_still_counts(s3, virtual_time):
+def test_shorter_max_wait_bounds_the_wait(s3, virtual_time):
     with bwp.deadline(1000), pytest.raises(bwp.WaiterTimeoutError) as raised:
         s3.wait_until_bucket_exists(Bucket="missing-bucket", max_wait=20)
     assert raised.value.max_wait == 20
     assert virtual_time.now <= 20
 
 
-def test_a_budget_of_botocore_that_is_shorter_still_ends_the_wait(s3, virtual_time):
+def test_shorter_stock_schedule_ends_the_wait(s3, virtual_time):
     with bwp.deadline(1000), pytest.raises(bwp.WaiterError):
         s3.get_waiter("bucket_exists").wait(
             Bucket="missing-bucket", WaiterConfig={"Delay": 5, "MaxAttempts": 3}
@@ -89,13 +89,13 @@ def test_a_budget_of_botocore_that_is_shorter_still_ends_the_wait(s3, virtual_ti
     assert virtual_time.now == 10
 
 
-def test_it_bounds_conditions(virtual_time):
+def test_deadline_bounds_conditions(virtual_time):
     with bwp.deadline(15), pytest.raises(bwp.WaiterTimeoutError):
         poll(lambda: "pending", NEVER)
     assert virtual_time.now <= 15
 
 
-def test_the_nearest_end_wins_and_the_outer_one_is_back_afterwards(virtual_time):
+def test_nearest_of_nested_deadlines_holds(virtual_time):
     with bwp.deadline(100):
         with bwp.deadline(10):
             assert seconds_left() == 10
@@ -105,7 +105,7 @@ def test_the_nearest_end_wins_and_the_outer_one_is_back_afterwards(virtual_time)
     assert seconds_left() is None
 
 
-def test_one_budget_goes_on_from_block_to_block(virtual_time):
+def test_deadline_goes_on_from_block_to_block(virtual_time):
     budget = bwp.deadline(30)
     assert budget.remaining == 30
     with budget:
@@ -117,7 +117,7 @@ def test_one_budget_goes_on_from_block_to_block(virtual_time):
     assert budget.remaining == 0
 
 
-def test_tasks_inherit_it_and_threads_take_it_by_run(virtual_time):
+def test_tasks_inherit_the_deadline_and_threads_run_in_it(virtual_time):
     async def inside():
         return await asyncio.create_task(asyncio.to_thread(seconds_left))
 

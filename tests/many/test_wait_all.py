@@ -12,7 +12,7 @@ from botocore.exceptions import NoCredentialsError, ParamValidationError
 from botocore.stub import Stubber
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.aws.watchdog import Over, current_scope
+from boto_waiters_plus.aws.call_budget import CallExpired, current_budget
 from boto_waiters_plus.conditions import Signal
 from boto_waiters_plus.many import Wait, wait_all
 
@@ -305,15 +305,15 @@ def test_cancel_event_ends_the_call_in_flight(s3, whose):
     seen = []
 
     def cancel(**_):
-        scope = current_scope()
-        (event,) = scope.cancel_events
+        budget = current_budget()
+        (event,) = budget.cancel_events
         seen.append(event.is_set())
         stop.set()
-        # The event of the batch reaches it through the end of the run.
+        # The event of the batch reaches the call through the end of the run.
         seen.append(event.wait(30))
-        # An answer that comes before the event is checked would count.
-        with contextlib.suppress(Over):
-            scope.sleep(30)
+        # A response that comes before the event is checked would count.
+        with contextlib.suppress(CallExpired):
+            budget.wait_for(lambda: False)
 
     s3.meta.events.register("before-call.s3", cancel)
     own = {"cancel_event": stop} if whose == "its own" else {}

@@ -669,11 +669,13 @@ def fails(case, way, wait):
     if case.kind == "failure":
         assert isinstance(error, bwp.WaiterFailedError)
         assert "terminal failure" in str(error) or "An error occurred" in str(error)
-    elif way == "wait_until":
+    elif way == "get_waiter":
+        assert isinstance(error, bwp.WaiterAttemptsError)
+        assert "Max attempts exceeded" in str(error)
+    else:
         assert isinstance(error, bwp.WaiterTimeoutError)
         assert error.elapsed == pytest.approx(600, abs=1)
-    else:
-        assert "Max attempts exceeded" in str(error)
+        assert "timed out after 600 s" in str(error)
     if error.last_exception is not None:
         code = error.last_exception.response["Error"]["Code"]
         assert case.seen is None or code == case.seen

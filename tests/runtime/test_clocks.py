@@ -21,121 +21,121 @@ from boto_waiters_plus.runtime.clock import (
 )
 
 NEVER = {"acceptors": [{"state": "success", "matcher": {"errorType": "Never"}}]}
-LOOKS = 41
-"""Looks of a fixed delay of 15 s in 600 s: at 0, 15, ... 585, and once near the end."""
+ATTEMPTS = 41
+"""Attempts of a fixed delay of 15 s in 600 s: at 0, 15, ... 585, and once near the end."""
 
 
 @pytest.fixture
 def sleeps(monkeypatch):
-    """What `time.sleep` was asked for; it does not sleep."""
+    """The seconds that `time.sleep` got; it does not sleep."""
     asked = []
     monkeypatch.setattr(time, "sleep", asked.append)
     return asked
 
 
-def looks_of_a_wait(on_look=lambda _look: None):
-    """How often a wait of 600 s with a fixed delay of 15 s looks until it times out."""
-    looks = itertools.count(1)
+def attempts_of_a_wait(on_call=lambda _number: None):
+    """Return the attempts of a wait of 600 s with a fixed delay of 15 s that times out."""
+    numbers = itertools.count(1)
 
     def call():
-        on_look(next(looks))
+        on_call(next(numbers))
 
     with pytest.raises(WaiterTimeoutError) as caught:
         poll(call, NEVER, max_wait=600, delay_pace=lambda _attempt: 15)
-    assert next(looks) == caught.value.attempts + 1
+    assert next(numbers) == caught.value.attempts + 1
     return caught.value.attempts
 
 
-def test_patched_sleep_ends_after_the_schedules_own_looks(sleeps):
-    assert looks_of_a_wait() == LOOKS
-    assert sleeps[:-1] == [15] * (LOOKS - 2)
+def test_patched_sleep_does_not_change_the_attempts(sleeps):
+    assert attempts_of_a_wait() == ATTEMPTS
+    assert sleeps[:-1] == [15] * (ATTEMPTS - 2)
     assert sum(sleeps) == pytest.approx(600, abs=1)
 
 
-def test_frozen_clock_ends_after_the_schedules_own_looks(sleeps):
+def test_frozen_clock_does_not_change_the_attempts(sleeps):
     with freezegun.freeze_time("2024-01-01"):
-        assert looks_of_a_wait() == LOOKS
+        assert attempts_of_a_wait() == ATTEMPTS
 
 
-def test_frozen_clock_that_every_sleep_moves_ends_after_the_same_looks(monkeypatch):
+def test_ticking_frozen_clock_does_not_change_the_attempts(monkeypatch):
     with freezegun.freeze_time("2024-01-01") as frozen:
         monkeypatch.setattr(time, "sleep", frozen.tick)
-        assert looks_of_a_wait() == LOOKS
+        assert attempts_of_a_wait() == ATTEMPTS
 
 
-def test_freeze_that_begins_during_the_wait_does_not_move_it(sleeps):
+def test_freezing_during_the_wait_does_not_change_it(sleeps):
     freeze = freezegun.freeze_time("2024-01-01")
 
-    def on_look(look):
-        if look == 3:
+    def on_call(number):
+        if number == 3:
             freeze.start()
 
     try:
-        assert looks_of_a_wait(on_look) == LOOKS
+        assert attempts_of_a_wait(on_call) == ATTEMPTS
     finally:
         freeze.stop()
 
 
-def test_freeze_that_ends_during_the_wait_does_not_move_it(sleeps):
+def test_unfreezing_during_the_wait_does_not_change_it(sleeps):
     freeze = freezegun.freeze_time("2024-01-01")
     freeze.start()
 
-    def on_look(look):
-        if look == 3:
+    def on_call(number):
+        if number == 3:
             freeze.stop()
 
-    assert looks_of_a_wait(on_look) == LOOKS
+    assert attempts_of_a_wait(on_call) == ATTEMPTS
 
 
-def test_clock_that_goes_back_at_every_look_ends_after_the_same_looks(sleeps, monkeypatch):
+def test_clock_going_back_does_not_change_the_attempts(sleeps, monkeypatch):
     readings = itertools.count(0, -3600)
     monkeypatch.setattr(time, "monotonic", lambda: next(readings))
-    assert looks_of_a_wait() == LOOKS
+    assert attempts_of_a_wait() == ATTEMPTS
 
 
 def test_clock_that_jumps_past_the_deadline_ends_the_wait(sleeps, monkeypatch):
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
 
-    def on_look(look):
-        if look == 3:
+    def on_call(number):
+        if number == 3:
             now[0] += 10_000
 
-    assert looks_of_a_wait(on_look) == 3
+    assert attempts_of_a_wait(on_call) == 3
 
 
 def test_wall_clock_does_not_matter(sleeps, monkeypatch):
     wall = itertools.cycle([0.0, 1e12, -5.0])
     monkeypatch.setattr(time, "time", lambda: next(wall))
-    assert looks_of_a_wait() == LOOKS
+    assert attempts_of_a_wait() == ATTEMPTS
 
 
 def test_sleep_is_looked_up_when_it_is_called(monkeypatch):
     """A test may patch it while the wait runs."""
     asked = []
 
-    def on_look(_look):
+    def on_call(_number):
         monkeypatch.setattr(time, "sleep", asked.append)
 
-    assert looks_of_a_wait(on_look) == LOOKS
-    assert len(asked) == LOOKS - 1
+    assert attempts_of_a_wait(on_call) == ATTEMPTS
+    assert len(asked) == ATTEMPTS - 1
 
 
-def test_sleep_of_the_callers_own_is_used(sleeps):
-    own = []
-    assert pause(5, sleep=own.append) == Woken()
-    assert (own, sleeps) == ([5], [])
+def test_sleep_of_the_caller_is_used(sleeps):
+    given = []
+    assert pause(5, sleep=given.append) == Woken()
+    assert (given, sleeps) == ([5], [])
 
 
 # --- long sleeps ---
 
 
-def test_sleep_of_years_is_cut_in_pieces_that_every_platform_can(sleeps):
+def test_sleep_of_years_is_made_in_pieces(sleeps):
     pause(2.5 * LONGEST_SLEEP)
     assert sleeps == [LONGEST_SLEEP, LONGEST_SLEEP, 0.5 * LONGEST_SLEEP]
 
 
-def test_task_sleeps_years_in_pieces_too(monkeypatch):
+def test_sleep_of_years_in_a_task_is_made_in_pieces(monkeypatch):
     asked = []
 
     async def sleep(seconds):
@@ -161,7 +161,7 @@ class Event:
         return self.is_set()
 
 
-def test_wait_on_an_event_is_cut_in_pieces_and_ends_with_it():
+def test_pause_on_an_event_is_made_in_pieces():
     never, soon = Event(99), Event(2)
     assert pause(2.5 * LONGEST_SLEEP, cancel=never) == Woken()
     assert never.waits == [LONGEST_SLEEP, LONGEST_SLEEP, 0.5 * LONGEST_SLEEP]
@@ -209,18 +209,18 @@ SIGNALS = [
 
 
 @pytest.mark.parametrize("signals", SIGNALS, ids="+".join)
-def test_pause_on_signals_does_not_add_up_what_each_sleep_takes_longer(signals, sluggish):
+def test_late_sleeps_do_not_add_up(signals, sluggish):
     pause(120, **signals)
     assert sluggish.now == pytest.approx(120, abs=0.06)
     asyncio.run(pause_async(120, **signals))
     assert sluggish.now == pytest.approx(240, abs=0.12)
 
 
-def test_wait_with_signals_gets_its_last_look_on_a_busy_machine(sluggish):
-    looks = []
+def test_late_sleeps_do_not_cost_the_last_attempt(sluggish):
+    attempts = []
 
     async def call():
-        looks.append(sluggish.now)
+        attempts.append(sluggish.now)
 
     wait = poll_async(
         call,
@@ -232,7 +232,7 @@ def test_wait_with_signals_gets_its_last_look_on_a_busy_machine(sluggish):
     )
     with pytest.raises(WaiterTimeoutError):
         asyncio.run(wait)
-    assert looks[-1] == pytest.approx(599.75, abs=0.1)
+    assert attempts[-1] == pytest.approx(599.75, abs=0.1)
 
 
 def test_system_time_is_in_force():

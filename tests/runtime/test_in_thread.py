@@ -1,4 +1,4 @@
-"""Blocking ports in threads of their own: what comes back, and what is left behind."""
+"""Blocking calls in threads of their own: what they return, and what they leave behind."""
 
 import asyncio
 import contextvars
@@ -6,139 +6,138 @@ import threading
 
 import pytest
 
-from boto_waiters_plus.engine.machine import Facts
-from boto_waiters_plus.runtime.attempt import Attempt
-from boto_waiters_plus.runtime.in_thread import Stop, ThreadPort
+from boto_waiters_plus.runtime.attempt import Reply
+from boto_waiters_plus.runtime.in_thread import CallAbandonment, ThreadCall
 
-ANSWER = Attempt(facts=Facts(acceptor=0))
-PATIENCE = 10
-
-
-class Scripted:
-    """A port that does what it is told."""
-
-    def __init__(self, behave):
-        self.poll = behave
+REPLY = Reply("response")
+TEST_LIMIT = 10
+"""Seconds after which a test fails instead of waiting on."""
 
 
-def poll(behave, time_left=None, cancel=None):
-    stop = Stop(cancel)
-    return ThreadPort(Scripted(behave), stop).poll(time_left)
+class Called:
+    """A call made by a function."""
+
+    def __init__(self, function):
+        self.make = function
 
 
-def left():
+def make(function, time_left=None):
+    return ThreadCall(Called(function), CallAbandonment(None)).make(time_left)
+
+
+def threads_left():
     return [t for t in threading.enumerate() if t.name == "boto_waiters_plus call"]
 
 
-def test_what_the_port_gives_comes_back_and_the_thread_is_gone():
-    asked = []
+def test_reply_is_returned_and_the_thread_ends():
+    calls = []
 
-    def behave(time_left):
-        asked.append((time_left, threading.current_thread().name))
-        return ANSWER
+    def function(time_left):
+        calls.append((time_left, threading.current_thread().name))
+        return REPLY
 
-    assert asyncio.run(poll(behave, 7)) is ANSWER
-    assert asked == [(7, "boto_waiters_plus call")]
-    assert left() == []
+    assert asyncio.run(make(function, 7)) is REPLY
+    assert calls == [(7, "boto_waiters_plus call")]
+    assert threads_left() == []
 
 
 @pytest.mark.parametrize("error", [LookupError, SystemExit, asyncio.CancelledError])
-def test_what_the_port_raises_comes_through(error):
-    def behave(_):
+def test_error_that_the_call_raises_passes(error):
+    def function(_):
         raise error
 
     # Without its text: Python 3.10 makes a CancelledError anew on its way out of the loop.
     with pytest.raises(error):
-        asyncio.run(poll(behave))
+        asyncio.run(make(function))
 
 
-def test_the_port_sees_the_context_of_the_task():
+def test_call_sees_the_context_of_the_task():
     variable = contextvars.ContextVar("variable", default=None)
     seen = []
 
     async def main():
-        variable.set("the task's")
-        await poll(lambda _: seen.append(variable.get()) or ANSWER)
+        variable.set("of the task")
+        await make(lambda _: seen.append(variable.get()) or REPLY)
 
     asyncio.run(main())
-    assert seen == ["the task's"]
+    assert seen == ["of the task"]
 
 
-def test_other_tasks_run_meanwhile():
-    turn = threading.Event()
+def test_other_tasks_run_during_the_call():
+    event = threading.Event()
 
     async def main():
-        waiting = asyncio.ensure_future(poll(lambda _: turn.wait(PATIENCE) and ANSWER))
+        waiting = asyncio.ensure_future(make(lambda _: event.wait(TEST_LIMIT) and REPLY))
         await asyncio.sleep(0)
-        turn.set()
+        event.set()
         return await waiting
 
-    assert asyncio.run(main()) is ANSWER
+    assert asyncio.run(main()) is REPLY
 
 
-@pytest.mark.parametrize("whose", ["the task is cancelled", "the event is set"])
-def test_the_port_is_told_when_nobody_waits_any_more(whose):
-    cancel, started, told = threading.Event(), threading.Event(), []
+@pytest.mark.parametrize("how", ["the task is cancelled", "the event is set"])
+def test_abandoned_call_gets_the_event(how):
+    cancel, started, was_set = threading.Event(), threading.Event(), []
 
     async def main():
-        stop = Stop(cancel)
+        abandonment = CallAbandonment(cancel)
 
-        def behave(_):
+        def function(_):
             started.set()
-            told.append(stop.event.wait(PATIENCE))
-            return ANSWER
+            was_set.append(abandonment.event.wait(TEST_LIMIT))
+            return REPLY
 
-        task = asyncio.ensure_future(ThreadPort(Scripted(behave), stop).poll(None))
-        await asyncio.to_thread(started.wait, PATIENCE)
-        if whose == "the event is set":
+        task = asyncio.ensure_future(ThreadCall(Called(function), abandonment).make(None))
+        await asyncio.to_thread(started.wait, TEST_LIMIT)
+        if how == "the event is set":
             cancel.set()
-            assert await task is ANSWER
+            assert await task is REPLY
         else:
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-        assert left() == []
+        assert threads_left() == []
 
     asyncio.run(main())
-    assert told == [True]
+    assert was_set == [True]
 
 
-@pytest.mark.parametrize("cancelled", [False, True], ids=["deadline", "cancelled"])
-def test_a_call_that_does_not_end_is_left_to_itself(cancelled):
-    """What cannot be interrupted: a handler of the user's that blocks, say."""
+@pytest.mark.parametrize("how", ["deadline", "cancelled"])
+def test_call_that_does_not_end_is_abandoned(how):
+    """A user's handler that blocks, for example, cannot be interrupted."""
     over, started = threading.Event(), threading.Event()
 
-    def behave(_):
+    def function(_):
         started.set()
         over.wait(60)
-        return ANSWER
+        return REPLY
 
     async def main():
-        task = asyncio.ensure_future(poll(behave, 60 if cancelled else 0.01))
-        if cancelled:
-            await asyncio.to_thread(started.wait, PATIENCE)
+        task = asyncio.ensure_future(make(function, 60 if how == "cancelled" else 0.01))
+        if how == "cancelled":
+            await asyncio.to_thread(started.wait, TEST_LIMIT)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
         else:
-            assert (await task).cut_off == "deadline"
+            assert await task == Reply(ended="deadline")
 
     asyncio.run(main())
-    # Its loop is closed when it ends: an error in the thread would fail the test.
-    (thread,) = left()
+    # The loop is closed when the thread ends: an error in the thread would fail the test.
+    (thread,) = threads_left()
     over.set()
-    thread.join(PATIENCE)
-    assert left() == []
+    thread.join(TEST_LIMIT)
+    assert threads_left() == []
 
 
-def test_virtual_time_stands_still_meanwhile(virtual_time):
-    def behave(_):
+def test_virtual_time_stands_still_during_the_call(virtual_time):
+    def function(_):
         threading.Event().wait(0.05)
-        return ANSWER
+        return REPLY
 
     async def main():
         sleeper = asyncio.ensure_future(asyncio.sleep(1000))
-        await poll(behave)
+        await make(function)
         now = virtual_time.now
         sleeper.cancel()
         await asyncio.gather(sleeper, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""What is no answer of an operation passes through, in the call and in the sleep."""
+"""Interrupts are no reply of an operation: they pass through the call and the sleep."""
 
 import asyncio
 import threading
@@ -54,7 +54,7 @@ def test_interrupt_in_a_wait_on_an_event_passes(interrupt):
         poll(lambda: None, ANY_ERROR, max_wait=60, cancel_event=Event())
 
 
-def test_task_that_is_cancelled_in_its_sleep_ends_at_once(virtual_time):
+def test_task_cancelled_in_its_sleep_ends_at_once(virtual_time):
     calls = []
 
     async def call():
@@ -72,7 +72,7 @@ def test_task_that_is_cancelled_in_its_sleep_ends_at_once(virtual_time):
     assert calls == [0, 5]
 
 
-def test_task_that_is_cancelled_in_its_call_ends_at_once(virtual_time):
+def test_task_cancelled_in_its_call_ends_at_once(virtual_time):
     async def call():
         await asyncio.sleep(100)
 
@@ -91,7 +91,7 @@ def test_other_tasks_run_while_one_waits(virtual_time):
     order = []
 
     async def call():
-        order.append("look")
+        order.append("attempt")
         return {}
 
     async def other():
@@ -104,11 +104,11 @@ def test_other_tasks_run_while_one_waits(virtual_time):
         await asyncio.gather(wait, other(), return_exceptions=True)
 
     asyncio.run(main())
-    # Looks at 0, 5 and 10.75, the other task at 4, 8 and 12.
-    assert order == ["look", "other", "look", "other", "look", "other"]
+    # Attempts at 0, 5 and 10.75, the other task at 4, 8 and 12.
+    assert order == ["attempt", "other"] * 3
 
 
-def test_cancel_event_from_another_thread_ends_a_sleep_in_real_time():
+def test_cancel_event_of_another_thread_ends_a_sleep():
     cancel = threading.Event()
     timer = threading.Timer(0.02, cancel.set)
     timer.start()
@@ -118,13 +118,13 @@ def test_cancel_event_from_another_thread_ends_a_sleep_in_real_time():
     assert caught.value.attempts == 1
 
 
-def test_wake_signal_from_another_thread_makes_the_wait_look_again_in_real_time():
-    looked, wake = threading.Event(), threading.Event()
+def test_wake_signal_of_another_thread_ends_a_sleep():
+    called, wake = threading.Event(), threading.Event()
 
     def call():
-        if looked.is_set():
+        if called.is_set():
             raise KeyError
-        looked.set()
+        called.set()
         timer.start()
 
     timer = threading.Timer(0.02, wake.set)

@@ -29,19 +29,19 @@ def log(caplog):
 def test_problem_of_an_expression_is_logged_once_at_debug(log, virtual_time):
     with pytest.raises(WaiterTimeoutError):
         poll(dict, waiter("length(items) > `0`", "true", "booleanEquals"), max_wait=60)
-    told = [record for record in log.records if "cannot be evaluated" in record.getMessage()]
-    [record] = told
+    records = [record for record in log.records if "cannot be evaluated" in record.getMessage()]
+    [record] = records
     assert record.levelno == logging.DEBUG
     assert "length(items) > `0` (JMESPathTypeError)" in record.getMessage()
 
 
 def test_each_attempt_is_one_line_at_debug(log, virtual_time):
-    answers = iter(["starting", "up"])
-    poll(lambda: {"state": next(answers)}, waiter(), max_wait=60)
+    states = iter(["starting", "up"])
+    poll(lambda: {"state": next(states)}, waiter(), max_wait=60)
     lines = [record.getMessage() for record in log.records]
-    assert [line.partition(", then ")[0] for line in lines] == [
-        "Poll: attempt 1 after 0.000 s saw starting",
-        "Poll: attempt 2 after 5.000 s saw up",
+    assert lines == [
+        "Poll: attempt 1 after 0.000 s: starting, next attempt in 5.000 s",
+        "Poll: attempt 2 after 5.000 s: up",
     ]
     assert {record.levelno for record in log.records} == {logging.DEBUG}
 

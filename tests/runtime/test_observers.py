@@ -1,9 +1,10 @@
-"""What observers are told, and what becomes of their errors."""
+"""The events that observers get, and what becomes of the errors that observers raise."""
 
 import asyncio
 import dataclasses
 
 import pytest
+from runtime.calls import ScriptedCall, scripted_wait
 
 from boto_waiters_plus import (
     WaiterAttemptsError,
@@ -14,10 +15,9 @@ from boto_waiters_plus import (
 )
 from boto_waiters_plus.conditions import poll, poll_async
 from boto_waiters_plus.definitions.smithy import parse_waiter
-from boto_waiters_plus.engine.machine import Facts, Policy
-from boto_waiters_plus.runtime.attempt import Attempt
+from boto_waiters_plus.engine.machine import Facts
+from boto_waiters_plus.runtime.attempt import Attempt, Reply
 from boto_waiters_plus.runtime.sync import drive
-from boto_waiters_plus.runtime.wait_run import WaitDescription, WaitRun
 
 
 def state(expected, leads_to):
@@ -37,30 +37,16 @@ WAITER = {
 DEFINITION = parse_waiter("ThingUp", WAITER, operation="GetThing", source="test")
 
 
-class Port:
-    """Gives the attempts it was made with."""
-
-    def __init__(self, *attempts):
-        self._attempts = iter(attempts)
-
-    def poll(self, time_left):
-        return next(self._attempts)
-
-
 def seen(observed, acceptor=None):
     return Attempt(facts=Facts(acceptor=acceptor), response={}, observed=observed)
 
 
-def run(*attempts, cancel=None, **policy):
-    """The events of a wait, and how it ended."""
+def run(*replies, cancel=None, **policy):
+    """Return the events of a wait, and its outcome or error."""
     events = []
-    wait_run = WaitRun(
-        WaitDescription.of(DEFINITION, "acme"),
-        Policy(**{"min_delay": 5, "max_delay": 5, "max_wait": 12, "pace": "fixed", **policy}),
-        observers=[events.append],
-    )
+    wait_run = scripted_wait(DEFINITION, service="acme", observers=[events.append], **policy)
     try:
-        end = drive(wait_run, Port(*attempts), cancel=cancel)
+        end = drive(wait_run, ScriptedCall(replies), cancel=cancel)
     except Exception as error:
         end = error
     return events, end
@@ -70,7 +56,7 @@ def event(kind, **facts):
     return WaitEvent(kind=kind, waiter="ThingUp", operation="GetThing", service="acme", **facts)
 
 
-def test_observer_is_told_of_start_attempts_and_end(virtual_time):
+def test_observer_gets_start_attempts_and_end(virtual_time):
     error = Attempt(
         facts=Facts(acceptor=2),
         exception=ValueError(),
@@ -88,29 +74,24 @@ def test_observer_is_told_of_start_attempts_and_end(virtual_time):
 
 
 @pytest.mark.parametrize(
-    ("attempts", "policy", "ending", "kind"),
+    ("replies", "policy", "ending", "kind"),
     [
         ([seen("broken", 1)], {}, "failed", WaiterFailedError),
         ([seen("x")] * 4, {}, "timed out", WaiterTimeoutError),
         ([seen("x")] * 2, {"max_attempts": 2}, "attempts used up", WaiterAttemptsError),
-        ([Attempt(facts=Facts(acceptor=None), cut_off="deadline")], {}, "timed out", TimeoutError),
-        (
-            [Attempt(facts=Facts(acceptor=None), cut_off="cancel")],
-            {},
-            "cancelled",
-            WaiterCancelledError,
-        ),
+        ([Reply(ended="deadline")], {}, "timed out", TimeoutError),
+        ([Reply(ended="cancelled")], {}, "cancelled", WaiterCancelledError),
     ],
 )
-def test_observer_is_told_how_it_ended(attempts, policy, ending, kind, virtual_time):
-    events, end = run(*attempts, **policy)
+def test_observer_gets_how_the_wait_ended(replies, policy, ending, kind, virtual_time):
+    events, end = run(*replies, **policy)
     assert isinstance(end, kind)
     assert [found.kind for found in events].count("ended") == 1
     assert events[-1].ending == ending
     assert events[-1].attempts == end.attempts
 
 
-def test_observer_is_told_of_a_cancelled_wait_that_made_no_call(virtual_time):
+def test_cancelled_wait_without_a_call_is_observed(virtual_time):
     class Set:
         def is_set(self):
             return True
@@ -125,14 +106,14 @@ def test_observer_is_told_of_a_cancelled_wait_that_made_no_call(virtual_time):
 
 
 @pytest.mark.parametrize("value", [{"Password": "hunter2"}, ["x"] * 9, [{"k": "v"}], None, b"raw"])
-def test_observer_is_not_shown_what_may_not_be_shown(value, virtual_time):
+def test_observer_never_gets_unsafe_values(value, virtual_time):
     events, _ = run(seen(value, 0))
     assert [found.observed for found in events] == [None, None, None]
 
 
-def test_on_attempt_is_told_of_attempts_alone(virtual_time):
-    events, answers = [], iter(["starting", "up"])
-    poll(lambda: {"state": next(answers)}, WAITER, max_wait=60, on_attempt=events.append)
+def test_on_attempt_gets_attempts_only(virtual_time):
+    events, states = [], iter(["starting", "up"])
+    poll(lambda: {"state": next(states)}, WAITER, max_wait=60, on_attempt=events.append)
     assert [(found.kind, found.attempts) for found in events] == [("attempt", 1), ("attempt", 2)]
     assert [(found.elapsed, found.next_delay) for found in events] == [(0, 5), (5, None)]
 
@@ -141,7 +122,7 @@ class HookError(Exception):
     pass
 
 
-def test_what_on_attempt_raises_ends_the_wait_as_it_is(virtual_time):
+def test_error_of_on_attempt_ends_the_wait_unchanged(virtual_time):
     def hook(_event):
         raise HookError
 
@@ -165,7 +146,7 @@ class NotYet(Exception):  # noqa: N818 - the name that the waiter's acceptor has
     pass
 
 
-def test_error_of_on_attempt_is_no_answer_that_an_acceptor_could_take(virtual_time):
+def test_no_acceptor_matches_an_error_of_on_attempt(virtual_time):
     def hook(_event):
         raise NotYet
 

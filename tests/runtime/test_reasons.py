@@ -1,13 +1,15 @@
-"""The words of a failure: what happened, what was waited for, what was seen last, how long."""
+"""The reason of a failure: what happened, the goal, the last state seen, attempts and time."""
+
+import itertools
 
 import pytest
+from runtime.calls import ScriptedCall, scripted_wait
 
 from boto_waiters_plus import WaiterError
 from boto_waiters_plus.definitions.smithy import parse_waiter
-from boto_waiters_plus.engine.machine import Facts, Policy
-from boto_waiters_plus.runtime.attempt import Attempt
+from boto_waiters_plus.engine.machine import Facts
+from boto_waiters_plus.runtime.attempt import Attempt, Reply
 from boto_waiters_plus.runtime.sync import drive
-from boto_waiters_plus.runtime.wait_run import WaitDescription, WaitRun
 
 PATH = {"path": "state", "expected": "up", "comparator": "stringEquals"}
 WAITER = {
@@ -20,62 +22,53 @@ WAITER = {
 DEFINITION = parse_waiter("ThingUp", WAITER, operation="GetThing", source="test")
 
 
-class Port:
-    def __init__(self, attempt):
-        self._attempt = attempt
-
-    def poll(self, time_left):
-        return self._attempt()
+def attempt(acceptor=None, *, retryable=False, **members):
+    return Attempt(facts=Facts(acceptor=acceptor, retryable=retryable), **members)
 
 
-def answered(acceptor=None, **members):
-    return lambda: Attempt(facts=Facts(acceptor=acceptor), **members)
-
-
-def reason(attempt, definition=DEFINITION, **policy):
-    """The error of a wait whose every attempt is this one."""
-    members = {"min_delay": 5, "max_delay": 5, "max_wait": 12, "pace": "fixed", **policy}
-    wait_run = WaitRun(WaitDescription.of(definition), Policy(**members))
+def reason(*replies, definition=DEFINITION, **policy):
+    """Return the reason of a wait that gets these replies, the last of them again and again."""
+    call = ScriptedCall(itertools.chain(replies, itertools.repeat(replies[-1])))
     with pytest.raises(WaiterError) as caught:
-        drive(wait_run, Port(attempt))
+        drive(scripted_wait(definition, **policy), call)
     return str(caught.value).removeprefix("Waiter ThingUp failed: ")
 
 
-SEEN = answered(observed="starting")
+STARTING = attempt(observed="starting")
 ERROR = {"exception": ValueError(), "error": "Oops, HTTP 400", "error_code": "Oops"}
-CUT_OFF = answered(cut_off="deadline")
+TIMED_OUT = Reply(ended="deadline")
 
 
 @pytest.mark.parametrize(
-    ("attempt", "policy", "words"),
+    ("reply", "policy", "words"),
     [
         (
-            SEEN,
+            STARTING,
             {},
             (
-                "Timed out: the 12 s that were allowed are used up; waited for: state is 'up'; "
-                "last seen: starting; 4 attempts of GetThing in 11.8 s"
+                "timed out after 12 s; waited for: state is 'up'; "
+                "last state seen: starting; 4 attempts of GetThing in 11.8 s"
             ),
         ),
         (
-            SEEN,
+            STARTING,
             {"max_attempts": 1},
             (
-                "Max attempts exceeded: 1 are used up; waited for: state is 'up'; "
-                "last seen: starting; 1 attempt of GetThing in 0.0 s"
+                "Max attempts exceeded: all 1 attempts were made; waited for: state is 'up'; "
+                "last state seen: starting; 1 attempt of GetThing in 0.0 s"
             ),
         ),
         (
-            answered(observed={"Password": "x"}),
+            attempt(observed={"Password": "x"}),
             {"max_attempts": 2},
             (
-                "Max attempts exceeded: 2 are used up; waited for: state is 'up'; "
-                "last seen: a response that no acceptor took as the end; "
+                "Max attempts exceeded: all 2 attempts were made; waited for: state is 'up'; "
+                "last state seen: a response that matched no acceptor; "
                 "2 attempts of GetThing in 5.0 s"
             ),
         ),
         (
-            answered(1, observed="broken", service_message="no quota"),
+            attempt(1, observed="broken", service_message="no quota"),
             {},
             (
                 "terminal failure state: state is 'broken': no quota; waited for: state is 'up'; "
@@ -83,7 +76,7 @@ CUT_OFF = answered(cut_off="deadline")
             ),
         ),
         (
-            answered(2, service_message="not yours", **ERROR),
+            attempt(2, service_message="not yours", **ERROR),
             {},
             (
                 "terminal failure state: the call fails with Forbidden: not yours; "
@@ -92,15 +85,15 @@ CUT_OFF = answered(cut_off="deadline")
             ),
         ),
         (
-            answered(service_message="said so", **ERROR),
+            attempt(service_message="quota used up", **ERROR),
             {},
             (
-                "An error occurred (Oops, HTTP 400): said so; waited for: state is 'up'; "
+                "An error occurred (Oops, HTTP 400): quota used up; waited for: state is 'up'; "
                 "1 attempt of GetThing in 0.0 s"
             ),
         ),
         (
-            answered(None, **{**ERROR, "exception": ValueError()}),
+            attempt(**ERROR),
             {},
             (
                 "An error occurred (Oops, HTTP 400); waited for: state is 'up'; "
@@ -108,27 +101,24 @@ CUT_OFF = answered(cut_off="deadline")
             ),
         ),
         (
-            CUT_OFF,
+            TIMED_OUT,
             {},
-            (
-                "Timed out: the 12 s that were allowed are used up; waited for: state is 'up'; "
-                "1 attempt of GetThing in 0.0 s"
-            ),
+            ("timed out after 12 s; waited for: state is 'up'; 1 attempt of GetThing in 0.0 s"),
         ),
         (
-            SEEN,
+            STARTING,
             {"max_wait": 1_209_600, "min_delay": 600_000, "max_delay": 600_000},
             (
-                "Timed out: the 1209600 s that were allowed are used up; "
+                "timed out after 1209600 s; "
                 "waited for: state is 'up'; "
-                "last seen: starting; 4 attempts of GetThing in 1209599.8 s"
+                "last state seen: starting; 4 attempts of GetThing in 1209599.8 s"
             ),
         ),
         (
-            SEEN,
+            STARTING,
             {"deadline": 0},
             (
-                "Timed out: the 0 s that were allowed are used up; waited for: state is 'up'; "
+                "timed out: no time was left; waited for: state is 'up'; "
                 "0 attempts of GetThing in 0.0 s"
             ),
         ),
@@ -146,35 +136,26 @@ CUT_OFF = answered(cut_off="deadline")
         "nothing left",
     ],
 )
-def test_reason(attempt, policy, words, virtual_time):
-    assert reason(attempt, **policy) == words
+def test_reason(reply, policy, words, virtual_time):
+    assert reason(reply, **policy) == words
 
 
-def test_call_that_is_cut_off_without_a_bound_in_seconds_is_told_too(virtual_time):
-    """Attempts alone bound a schedule of botocore; a request that hangs is cut all the same."""
-    words = reason(CUT_OFF, max_wait=None, max_attempts=40, count_requests=False)
-    assert words.startswith("Timed out: ")
+def test_unanswered_call_without_max_wait_times_out(virtual_time):
+    """A schedule of botocore bounds attempts alone; a request that hangs is ended all the same."""
+    words = reason(TIMED_OUT, max_wait=None, max_attempts=40, count_requests=False)
+    assert words.startswith("timed out")
     assert "1 attempt of GetThing" in words
 
 
-def test_words_of_a_service_and_long_goals_are_cut(virtual_time):
-    words = reason(answered(1, service_message="x" * 5000))
-    assert len(words) < 400
+def test_long_service_messages_and_goals_are_cut(virtual_time):
+    assert len(reason(attempt(1, service_message="x" * 5000))) < 400
     paths = [{"output": {**PATH, "path": f"state || '{'x' * 200}{n}'"}} for n in range(20)]
     acceptors = [{"state": "success", "matcher": matcher} for matcher in paths]
     long = parse_waiter("ThingUp", {"acceptors": acceptors}, operation="GetThing", source="test")
-    assert len(reason(SEEN, long)) < 500
+    assert len(reason(STARTING, definition=long)) < 500
 
 
-def test_last_error_that_was_sat_out_is_what_was_seen_last(virtual_time):
-    answers = iter([answered(None), answered(None, service_message="wait for it", **ERROR)])
-    members = {"retry_transient": True}
-
-    def attempt():
-        found = next(answers, None) or answered(None, service_message="wait for it", **ERROR)
-        made = found()
-        made.facts = Facts(acceptor=None, retryable=True)
-        return made
-
-    words = reason(attempt, **members)
-    assert "last seen: error Oops, HTTP 400: wait for it; 4 attempts" in words
+def test_retried_error_is_the_last_state_seen(virtual_time):
+    error = attempt(retryable=True, service_message="wait for it", **ERROR)
+    words = reason(attempt(), error, retry_transient=True)
+    assert "last state seen: error Oops, HTTP 400: wait for it; 4 attempts" in words

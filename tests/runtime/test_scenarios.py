@@ -1,4 +1,4 @@
-"""One list of waits through both drivers, and through `poll` and `poll_async`: the same ends."""
+"""One list of waits through both drivers, and through `poll` and `poll_async`, with one result."""
 
 import asyncio
 import json
@@ -7,45 +7,45 @@ from pathlib import Path
 
 import botocore.exceptions
 import pytest
+from runtime.calls import described
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.conditions import poll, poll_async
+from boto_waiters_plus.conditions.judges import ValueJudge
 from boto_waiters_plus.definitions.smithy import parse_waiter
-from boto_waiters_plus.engine.machine import Facts
-from boto_waiters_plus.engine.matching import Matching
 from boto_waiters_plus.options import WaitOptions, policy_for
 from boto_waiters_plus.runtime.aio import drive_async
-from boto_waiters_plus.runtime.attempt import Attempt
-from boto_waiters_plus.runtime.in_thread import Stop, ThreadPort
+from boto_waiters_plus.runtime.attempt import Reply
+from boto_waiters_plus.runtime.in_thread import CallAbandonment, ThreadCall
 from boto_waiters_plus.runtime.sync import drive
-from boto_waiters_plus.runtime.wait_run import WaitDescription, WaitRun
+from boto_waiters_plus.runtime.wait_run import WaitRun
 
 WAITS = json.loads((Path(__file__).parents[1] / "cases" / "scenarios.json").read_text())["waits"]
 INPUT = {"names": ["a", "b"]}
-# A task looks at its signals in turns of this many seconds.
+# A task checks its signals this often, in seconds.
 SLACK = 0.06
 
 
 class Operation:
-    """Answers by the scenario's list, each call taking the seconds it says."""
+    """Answers as the scenario lists it, each call after its own number of seconds."""
 
     def __init__(self, scenario, clock):
-        self.looks = []
+        self.attempts = []
         self._answers = iter(scenario["answers"])
         self._clock = clock
 
     def __call__(self, **parameters):
         assert parameters == INPUT
-        self.looks.append(self._clock.now)
+        self.attempts.append(self._clock.now)
         answer = next(self._answers, None)
-        assert answer is not None, "a look that the scenario does not have"
+        assert answer is not None, "an attempt that the scenario does not have"
         self._clock.advance(answer.get("takes", 0))
         if "raises" in answer:
-            raise type(answer["raises"], (Exception,), {})("said so")
+            raise type(answer["raises"], (Exception,), {})("no luck")
         if "client_error" in answer:
             raise botocore.exceptions.ClientError(
                 {
-                    "Error": {"Code": answer["client_error"], "Message": "said so"},
+                    "Error": {"Code": answer["client_error"], "Message": "no luck"},
                     "ResponseMetadata": {"HTTPStatusCode": 400},
                 },
                 "GetThing",
@@ -54,7 +54,7 @@ class Operation:
 
 
 def options_of(scenario, clock):
-    """The keywords of a wait; what JSON cannot hold is made of what stands for it."""
+    """Return the keywords of a wait; JSON has placeholders for callables and events."""
     options = dict(scenario["options"])
     pace = options.get("delay_pace")
     if pace is not None:
@@ -76,74 +76,49 @@ def planned(clock, times):
     return event
 
 
-class Port:
-    """A port of the drivers, blocking or awaited, on an operation."""
+class OperationCall:
+    """A call of an operation, blocking."""
 
-    def __init__(self, operation, definition):
-        self.bounds = []
+    def __init__(self, operation):
         self._operation = operation
-        self._matching = Matching(definition.acceptors)
 
-    def poll(self, time_left):
-        self.bounds.append(time_left)
+    def make(self, time_left):
         try:
-            response = self._operation(**INPUT)
+            return Reply(self._operation(**INPUT))
         except Exception as error:
-            return self._raised(error)
-        match = self._matching.match_response(response, INPUT)
-        return Attempt(
-            facts=Facts(acceptor=match.index),
-            response=response,
-            observed=match.observed,
-            service_message=match.message,
-            last_response=response or {},
-            problems=match.problems,
-        )
-
-    def _raised(self, error):
-        response = getattr(error, "response", {})
-        code = response.get("Error", {}).get("Code", type(error).__name__)
-        throttled = code == "Throttling"
-        facts = Facts(
-            acceptor=self._matching.match_error({code}).index,
-            throttled=throttled,
-            retryable=throttled,
-            missing="NotFound" in code or code.startswith("NoSuch"),
-        )
-        text = f"{code}, HTTP 400" if response else code
-        return Attempt(facts=facts, exception=error, error=text, last_response=response)
+            return Reply(error=error)
 
 
-class AsyncPort(Port):
-    async def poll(self, time_left):
+class AwaitedOperationCall(OperationCall):
+    async def make(self, time_left):
         await asyncio.sleep(0)
-        return super().poll(time_left)
+        return super().make(time_left)
 
 
-def course_and_port(operation, scenario, options, port):
+def prepared(scenario, options):
+    """Return a wait that is ready to start, and its events."""
     definition = parse_waiter("Thing", scenario["waiter"], operation="GetThing", source="test")
     max_wait = options.pop("max_wait")
     given = WaitOptions(**options)
     policy = policy_for(definition, given, max_wait)
-    wait_run = WaitRun(WaitDescription.of(definition), policy, random=min)
-    signals = {"cancel": given.cancel_event, "wake": given.wake_signal}
-    return wait_run, port(operation, definition), signals
+    wait_run = WaitRun(described(definition), policy, ValueJudge(definition, INPUT), random=min)
+    return wait_run, {"cancel": given.cancel_event, "wake": given.wake_signal}
 
 
 def by_drive(operation, scenario, options):
-    wait_run, port, signals = course_and_port(operation, scenario, options, Port)
-    return drive(wait_run, port, **signals)
+    wait_run, events = prepared(scenario, options)
+    return drive(wait_run, OperationCall(operation), **events)
 
 
 def by_drive_async(operation, scenario, options):
-    wait_run, port, signals = course_and_port(operation, scenario, options, AsyncPort)
-    return asyncio.run(drive_async(wait_run, port, **signals))
+    wait_run, events = prepared(scenario, options)
+    return asyncio.run(drive_async(wait_run, AwaitedOperationCall(operation), **events))
 
 
 def by_threads(operation, scenario, options):
-    wait_run, port, signals = course_and_port(operation, scenario, options, Port)
-    threaded = ThreadPort(port, Stop(signals["cancel"]))
-    return asyncio.run(drive_async(wait_run, threaded, **signals))
+    wait_run, events = prepared(scenario, options)
+    call = ThreadCall(OperationCall(operation), CallAbandonment(events["cancel"]))
+    return asyncio.run(drive_async(wait_run, call, **events))
 
 
 def by_poll(operation, scenario, options):
@@ -171,19 +146,19 @@ def test_scenario(scenario, run, virtual_time):
         with pytest.raises(getattr(bwp, scenario["ends"])) as caught:
             run(operation, scenario, options)
         end = caught.value
-        assert (scenario["says"] or "") in str(end)
+        assert (scenario["message"] or "") in str(end)
         acceptor = None if end.acceptor is None else end.acceptor.index
         assert acceptor == scenario["acceptor"]
     check_kind(end, scenario)
-    assert operation.looks == pytest.approx(scenario["looks"], abs=SLACK)
-    assert end.attempts == len(scenario["looks"])
+    assert operation.attempts == pytest.approx(scenario["attempts"], abs=SLACK)
+    assert end.attempts == len(scenario["attempts"])
     assert end.elapsed == pytest.approx(scenario["elapsed"], abs=SLACK)
     assert virtual_time.now == pytest.approx(scenario["elapsed"], abs=SLACK)
     assert end.observed == scenario["observed"]
 
 
 def check_kind(end, scenario):
-    """What the last answer was is what the wait hands out."""
+    """Check that the wait hands out the last answer."""
     last = scenario["answers"][-1] if scenario["answers"] else {}
     match end:
         case bwp.ResponseOutcome(response=response):

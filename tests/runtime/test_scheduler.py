@@ -9,6 +9,7 @@ import freezegun
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from runtime.calls import AttemptJudge
 
 from boto_waiters_plus.engine.machine import Facts, Policy
 from boto_waiters_plus.engine.model import AcceptorState, MatchedAcceptor
@@ -81,14 +82,6 @@ class Call:
         return reply
 
 
-class Judge:
-    """Takes the verdict out of the reply."""
-
-    @staticmethod
-    def judge(reply):
-        return reply.response
-
-
 class VirtualExecutor:
     """Makes calls side by side in virtual time."""
 
@@ -129,7 +122,7 @@ def policy(**changes):
 
 
 def wait_run(seed=0, **changes):
-    return WaitRun(DESCRIPTION, policy(**changes), Judge(), random=random.Random(seed))
+    return WaitRun(DESCRIPTION, policy(**changes), AttemptJudge(), random=random.Random(seed))
 
 
 def tasks_of(things, pool=None, **changes):

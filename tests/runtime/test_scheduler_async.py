@@ -7,6 +7,7 @@ import random
 import threading
 
 import pytest
+from runtime.calls import AttemptJudge
 
 from boto_waiters_plus.engine.machine import Facts, Policy
 from boto_waiters_plus.engine.model import AcceptorState, MatchedAcceptor
@@ -56,17 +57,9 @@ class Called(Awaited):
         return Reply(Attempt(facts=Facts(acceptor=0 if ready else None), response={}))
 
 
-class Judge:
-    """Takes the verdict out of the reply."""
-
-    @staticmethod
-    def judge(reply):
-        return reply.response
-
-
 def wait_run(**changes):
     policy = Policy(**{"min_delay": 2, "max_delay": 30, "max_wait": 300, **changes})
-    return WaitRun(DESCRIPTION, policy, Judge(), random=random.Random(0))
+    return WaitRun(DESCRIPTION, policy, AttemptJudge(), random=random.Random(0))
 
 
 def every(seconds):
