@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from ..deadlines import effective_max_wait
 from ..options import WaitOptions, policy_for, split_options
@@ -91,6 +91,16 @@ def _prepared(
     return run, ClientRequest(client, waiter, parameters), options
 
 
+_OTHER_NAMES: Final = {
+    "Delay": "min_delay and max_delay (seconds)",
+    "MaxAttempts": "max_attempts",
+    "MaxWait": "max_wait (seconds)",
+    "WaiterConfig": "max_wait (seconds)",
+    "timeout": "max_wait (seconds)",
+}
+"""The options that other waiters have under another name."""
+
+
 def split_keywords(
     waiter: BoundWaiter, keywords: Mapping[str, Any]
 ) -> tuple[WaitOptions, Mapping[str, Any]]:
@@ -99,11 +109,13 @@ def split_keywords(
     Raises:
         TypeError: a keyword that is neither.
     """
-    if "WaiterConfig" in keywords:
-        raise TypeError(
-            f"{waiter.method_name} takes max_wait (seconds) instead of WaiterConfig, "
-            "and min_delay and max_delay instead of Delay"
-        )
+    if not _OTHER_NAMES.keys().isdisjoint(keywords):
+        shape = waiter.operation.input_shape
+        for name in _OTHER_NAMES.keys() & keywords.keys():
+            if shape is None or name not in shape.members:
+                raise TypeError(
+                    f"{waiter.method_name} takes {_OTHER_NAMES[name]} instead of {name}"
+                )
     return split_options(keywords)
 
 

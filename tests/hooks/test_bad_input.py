@@ -104,7 +104,7 @@ def test_options(wait, options, kind, text):
     [
         ({}, 'Missing required parameter in input: "Bucket"'),
         ({"Bucket": "b", "Buckt": "b"}, 'Unknown parameter in input: "Buckt"'),
-        ({"Bucket": "b", "timeout": 3}, 'Unknown parameter in input: "timeout"'),
+        ({"Bucket": "b", "Timeout": 3}, 'Unknown parameter in input: "Timeout"'),
         ({"Bucket": "b", "ExpectedBucketOwner": 3}, "Invalid type for parameter"),
     ],
 )
@@ -257,3 +257,20 @@ def test_a_list_of_ids_without_one_is_refused(answers):
     with pytest.raises(ValueError, match="InstanceIds is empty"):
         ec2.wait_until_instance_running(InstanceIds=[], max_wait=10)
     assert asked.requests == []
+
+
+@pytest.mark.parametrize(
+    ("keywords", "right"),
+    [
+        ({"timeout": 5}, "max_wait"),
+        ({"MaxWait": 5}, "max_wait"),
+        ({"Delay": 5}, "min_delay and max_delay"),
+        ({"MaxAttempts": 5}, "max_attempts"),
+        ({"WaiterConfig": {"Delay": 5}}, "max_wait"),
+    ],
+    ids=str,
+)
+def test_options_of_other_waiters_are_answered_with_ours(s3, keywords, right):
+    (wrong,) = keywords
+    with pytest.raises(TypeError, match=rf"takes {right}.* instead of {wrong}$"):
+        s3.wait_until_bucket_exists(Bucket="b", max_wait=5, **keywords)
