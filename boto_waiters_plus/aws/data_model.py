@@ -86,6 +86,20 @@ def _epoch_seconds(moment: dt.datetime) -> float:
     return int(seconds) if seconds.is_integer() else seconds
 
 
+def has_members_of(operation: OperationModel, path: str) -> bool:
+    """Return whether each member that a path names exists somewhere in the operation's output."""
+    output = operation.output_shape
+    if output is None:
+        return False
+    known = {
+        name
+        for shape in _reached(output, None, set())
+        if isinstance(shape, StructureShape)
+        for name in shape.members
+    }
+    return known.issuperset(_fields(jmespath.compile(path).parsed))
+
+
 def _reached(shape: Shape, names: frozenset[str] | None, seen: set[str]) -> Iterator[Shape]:
     """Yield the shape and the shapes reached by members in `names`; by any member if it is None."""
     yield shape

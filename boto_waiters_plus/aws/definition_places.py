@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import botocore
 from botocore.exceptions import DataNotFoundError
 from botocore.loaders import ExtrasProcessor, Loader, create_loader
 from botocore.model import ServiceModel
@@ -13,11 +15,13 @@ from botocore.model import ServiceModel
 from ..definitions.files import SEARCH_PATH_FILE, parse_document
 from ..definitions.overlays import Layer, WaiterOverlay
 from ..definitions.services import service_key
-from ..definitions.shipped import unread_shipped
+from ..definitions.shipped import WRITTEN_FOR, unread_shipped
 from ..definitions.smithy import UnreadWaiter
 from ..definitions.waiters2 import unread_waiters2
 from ..engine.computed_once import computed_once
+from ..engine.model import OutputMatcher
 from ..exceptions import WaiterDefinitionError
+from .data_model import has_members_of
 from .snake_names import BySnakeName
 
 
@@ -81,7 +85,7 @@ def places_of(service: ServiceModel, loader: Loader | None, definitions: Iterabl
             lambda: (each for each in given if applies_to(each, *names)), from_user=True
         ),
         DefinitionPlace(lambda: _on_search_path(service, loader), from_user=True),
-        DefinitionPlace(lambda: unread_shipped(service.service_id.hyphenize()), valid=True),
+        DefinitionPlace(lambda: _shipped(service), valid=True),
         DefinitionPlace(lambda: _of_botocore(service, loader)),
     )
 
@@ -91,6 +95,29 @@ def applies_to(definition: Layer, *service_names: str) -> bool:
     if definition.service is None:
         return True
     return service_key(definition.service) in {service_key(str(name)) for name in service_names}
+
+
+def _shipped(service: ServiceModel) -> Iterable[UnreadWaiter]:
+    waiters = unread_shipped(service.service_id.hyphenize())
+    if _version(botocore.__version__) >= _version(WRITTEN_FOR):
+        return waiters
+    # An older model may lack the state that a waiter compares.
+    return [waiter for waiter in waiters if _fits(waiter, service)]
+
+
+def _fits(waiter: UnreadWaiter, service: ServiceModel) -> bool:
+    if waiter.operation not in service.operation_names:
+        return False
+    operation = service.operation_model(waiter.operation)
+    return all(
+        has_members_of(operation, acceptor.matcher.matcher.path)
+        for acceptor in waiter.read().acceptors
+        if isinstance(acceptor.matcher, OutputMatcher)
+    )
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", text)[:3])
 
 
 def _on_search_path(service: ServiceModel, loader: Loader | None) -> Iterable[Layer]:

@@ -106,10 +106,10 @@ def waiters_of(service: str) -> Sequence[WaiterDefinition]:
     else:
         model = ServiceModel(document, service_name=service)
         try:
-            bound = ServiceWaiters(model, loader).by_snake_name.values()
+            bound = ServiceWaiters(model, loader).by_snake_name
+            found = [waiter.definition for waiter in bound.values()]
         except WaiterDefinitionError as error:
             raise UsageError(printable(str(error))) from error
-        found = [waiter.definition for waiter in bound]
     return sorted(found, key=lambda definition: definition.name)
 
 

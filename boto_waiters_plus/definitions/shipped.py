@@ -24,6 +24,9 @@ COALESCING_FILE = "coalescing.json"
 OTHER_FILES = (COALESCING_FILE, "traits.json")
 """The files of `data/` that do not hold the waiters of a service."""
 
+WRITTEN_FOR = "1.44.5"
+"""The version of botocore whose models the definitions were checked against."""
+
 
 @functools.cache
 def data_root() -> Traversable:
