@@ -57,15 +57,7 @@ class BoundWaiter:
     @computed_once
     def description(self) -> WaitDescription:
         """The waiter, as messages and observers name it."""
-        definition = self.definition
-        return WaitDescription(
-            waiter=definition.name,
-            operation=definition.operation,
-            service=self.service_name,
-            goal=definition.goal,
-            acceptors=tuple(definition.matched(i) for i in range(len(definition.acceptors))),
-            states=definition.states,
-        )
+        return WaitDescription.of(self.definition, self.service_name)
 
     @computed_once
     def matching(self) -> Matching:

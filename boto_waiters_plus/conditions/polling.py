@@ -90,7 +90,7 @@ def _prepared(
     definition = _definition(call, waiter)
     given = _only_options(options)
     run = WaitRun(
-        _description(definition),
+        WaitDescription.of(definition),
         policy_for(definition, given, effective_max_wait("poll", max_wait)),
         ValueJudge(definition, input),
         on_attempt=given.on_attempt,
@@ -106,17 +106,6 @@ def _definition(call: Any, waiter: WaiterDefinition | Mapping[str, Any]) -> Wait
         raise TypeError(f"waiter must be a definition or a mapping, not {type(waiter).__name__}")
     operation = getattr(call, "__name__", type(call).__name__)
     return parse_waiter("Poll", waiter, operation=operation, source="poll")
-
-
-def _description(definition: WaiterDefinition) -> WaitDescription:
-    return WaitDescription(
-        waiter=definition.name,
-        operation=definition.operation,
-        service=None,
-        goal=definition.goal,
-        acceptors=tuple(definition.matched(i) for i in range(len(definition.acceptors))),
-        states=definition.states,
-    )
 
 
 def _only_options(keywords: Mapping[str, Any]) -> WaitOptions:

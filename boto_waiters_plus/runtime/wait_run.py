@@ -31,7 +31,7 @@ from ..engine.machine import (
     TimedOut,
     WaitCancelled,
 )
-from ..engine.model import AcceptorState, MatchedAcceptor
+from ..engine.model import AcceptorState, MatchedAcceptor, WaiterDefinition
 from ..engine.redaction import cut, shown
 from ..engine.wait_event import WaitEvent
 from ..exceptions import (
@@ -64,6 +64,18 @@ class WaitDescription:
     """What the waiter waits for, in words."""
     acceptors: tuple[MatchedAcceptor, ...]
     states: tuple[AcceptorState, ...]
+
+    @classmethod
+    def of(cls, definition: WaiterDefinition, service: str | None = None) -> WaitDescription:
+        """Return the description of a waiter."""
+        return cls(
+            waiter=definition.name,
+            operation=definition.operation,
+            service=service,
+            goal=definition.goal,
+            acceptors=tuple(definition.matched(i) for i in range(len(definition.acceptors))),
+            states=definition.states,
+        )
 
 
 Wording = Callable[["WaitRun", Ending], str]
@@ -327,6 +339,6 @@ def _what_happened(run: WaitRun, ending: Ending) -> str:
         case TimedOut():
             return timed_out_after(run.policy)
         case AttemptsUsedUp():
-            return f"Max attempts exceeded: all {run.policy.max_attempts} attempts were made"
+            return f"Max attempts exceeded: max_attempts is {run.policy.max_attempts}"
         case _:
             return "cancelled"

@@ -54,7 +54,7 @@ TIMED_OUT = Reply(ended="deadline")
             STARTING,
             {"max_attempts": 1},
             (
-                "Max attempts exceeded: all 1 attempts were made; waited for: state is 'up'; "
+                "Max attempts exceeded: max_attempts is 1; waited for: state is 'up'; "
                 "last state seen: starting; 1 attempt of GetThing in 0.0 s"
             ),
         ),
@@ -62,7 +62,7 @@ TIMED_OUT = Reply(ended="deadline")
             attempt(observed={"Password": "x"}),
             {"max_attempts": 2},
             (
-                "Max attempts exceeded: all 2 attempts were made; waited for: state is 'up'; "
+                "Max attempts exceeded: max_attempts is 2; waited for: state is 'up'; "
                 "last state seen: a response that matched no acceptor; "
                 "2 attempts of GetThing in 5.0 s"
             ),
