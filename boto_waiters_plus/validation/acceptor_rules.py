@@ -68,8 +68,8 @@ def _findings(
         yield Finding(Severity.WARNING, "WaiterUnknownEnumValue", message)
     if path.expression.parsed_differently:
         message = (
-            f"jmespath.py applies the end of {path.expression.text} to the list that `.*` returns, "
-            "which gives null; write `.* | [*]` for that `.*`"
+            f"jmespath.py applies the end of {path.expression.text} to a projection's whole list, "
+            "the JMESPath grammar to each element; write `| [*]` after the projection"
         )
         yield Finding(Severity.WARNING, "WaiterPathReadDifferently", message)
 
@@ -79,9 +79,7 @@ def _unknown_values(path: TracedPath) -> Iterator[str]:
         if comparison.can_match:
             continue
         values = enum_of(comparison.shape)
-        line, column = comparison.position
-        is_inside = comparison in path.inside
-        where = f"in {path.expression.text} ({line}:{column})" if is_inside else "expected"
+        where = "expected" if comparison is path.expected else f"in {path.expression.text}"
         listed = ", ".join(values[:_LISTED]) + (", …" if len(values) > _LISTED else "")
         near = nearest(comparison.value, values, similarity=0.6)
         hint = f". Did you mean '{near}'?" if near else ""

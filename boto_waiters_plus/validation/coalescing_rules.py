@@ -21,7 +21,7 @@ from typing import Any
 
 from botocore.model import Shape
 
-from ..definitions.coalescing import COALESCING, Coalescing, Items
+from ..definitions.coalescing_trait import COALESCING, Coalescing, Items
 from .documents import Target
 from .events import Severity, ValidationEvent
 from .shapes import Operation, element_of, members_of

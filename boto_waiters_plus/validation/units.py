@@ -9,7 +9,7 @@ from typing import Any
 from botocore import xform_name
 
 from ..aws.service_waiters import ServiceWaiters
-from ..definitions.coalescing import COALESCING
+from ..definitions.coalescing_trait import COALESCING
 from ..definitions.overlays import OVERLAY, parse_overlays
 from ..definitions.smithy import AWS_NAMESPACE, WAITABLE, parse_model
 from ..engine.model import WaiterDefinition

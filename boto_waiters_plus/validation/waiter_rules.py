@@ -163,7 +163,7 @@ def _lint(
         yield Finding(Severity.ERROR, _RULE, f"Invalid JMESPath {what} ({expression}): {error}")
         return None
     for problem in result.problems:
-        text = f"Problem found in JMESPath expression ({expression}): {problem}"
+        text = f"Problem found in JMESPath expression ({expression}): {problem.message}"
         yield Finding(problem.severity, _LINT_IDS[problem.severity], text)
     return result.return_type
 
