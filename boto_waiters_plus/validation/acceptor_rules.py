@@ -1,4 +1,4 @@
-"""Acceptors that never match, and waiters that never succeed.
+"""Acceptors that never match, and operations that do not suit a wait.
 
 | rule | severity | id |
 |---|---|---|
@@ -7,12 +7,17 @@
 | some success acceptor can be reached and can match | DANGER | `WaiterNeverSucceeds.W` |
 | jmespath.py groups a path as the grammar does | WARNING | `WaiterPathReadDifferently.W.i` |
 | a matcher is one of Smithy's (botocore's `status` is not) | NOTE | `WaiterStatusMatcher.W.i` |
+| name and method do not say that the operation changes anything | DANGER | \
+`WaiterOperationNotReadOnly.W` |
+| name and method say that it changes nothing | NOTE | `WaiterOperationNotReadOnly.W` |
+| no path reads a paginated member | NOTE | `WaiterPaginatedPath.W.i` |
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..definitions.operation_names import READS, SAFE_METHODS, is_changing, verb_of
 from ..engine.model import (
     Acceptor,
     AcceptorState,
@@ -26,8 +31,8 @@ from ..engine.model import (
     WaiterDefinition,
 )
 from .events import Finding, Severity
-from .paths import TracedPath
-from .shapes import enum_of
+from .paths import TracedPath, members_read
+from .shapes import Operation, enum_of
 from .waiter_rules import nearest
 
 _LISTED = 12  # values of an enumeration in a message
@@ -112,3 +117,21 @@ def _covers(general: Matcher, special: Matcher) -> bool:
             return one.comparator is other.comparator or pair == (some, every)
         case _:
             return general == special
+
+
+def check_operation(operation: Operation, paths: list[TracedPath | None]) -> Iterator[Finding]:
+    """Check the operation of a waiter, and what its paths read; see `check_acceptors`."""
+    name, method = operation.name, operation.http_method
+    rule, text = "WaiterOperationNotReadOnly", f"every attempt calls {name}, which"
+    if operation.read_only:
+        pass
+    elif is_changing(name, method):
+        yield Finding(Severity.DANGER, rule, f"{text} may modify resources")
+    elif verb_of(name) not in READS and method not in (*SAFE_METHODS, None):
+        yield Finding(Severity.NOTE, rule, f"{text} is not known to be read-only ({method})")
+    for page in operation.pages:
+        members = members_read(page, operation.output)
+        text = f"`{page}` is paginated; each attempt sees only the first page"
+        for index, path in enumerate(paths):
+            if path is not None and members and members <= path.members:
+                yield Finding(Severity.NOTE, "WaiterPaginatedPath", text, index)
