@@ -1,16 +1,6 @@
 """Acceptors that never match, and operations that do not suit a wait.
 
-| rule | severity | id |
-|---|---|---|
-| no earlier acceptor matches whenever this one does | WARNING | `WaiterUnreachableAcceptor.W.i` |
-| a compared string is a value of the enumeration | WARNING | `WaiterUnknownEnumValue.W.i` |
-| some success acceptor can be reached and can match | DANGER | `WaiterNeverSucceeds.W` |
-| jmespath.py groups a path as the grammar does | WARNING | `WaiterPathReadDifferently.W.i` |
-| a matcher is one of Smithy's (botocore's `status` is not) | NOTE | `WaiterStatusMatcher.W.i` |
-| name and method do not say that the operation changes anything | DANGER | \
-`WaiterOperationNotReadOnly.W` |
-| name and method say that it changes nothing | NOTE | `WaiterOperationNotReadOnly.W` |
-| no path reads a paginated member | NOTE | `WaiterPaginatedPath.W.i` |
+The docstring of the package lists these rules.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ values; a value that is not known is `ANY`.
 
 from __future__ import annotations
 
+import enum
 import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,18 +17,14 @@ from .events import Severity
 from .expressions import Evaluator, Expression, ExpressionSyntaxError, Node
 
 
-class _Unknown:
-    """A value that JSON cannot express."""
+class _Unknown(enum.Enum):
+    """Values that JSON cannot express, by their types."""
 
-    def __init__(self, type_name: str) -> None:
-        self.type_name = type_name
-
-    def __repr__(self) -> str:
-        return f"<{self.type_name}>"
+    ANY = "any"
+    REFERENCE = "expression"
 
 
-ANY: Final = _Unknown("any")
-_REFERENCE: Final = _Unknown("expression")
+ANY: Final = _Unknown.ANY
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +83,15 @@ _ORDER = {
 }
 
 
+_JSON_TYPES: tuple[tuple[Any, str], ...] = (
+    (bool, "boolean"),
+    (list, "array"),
+    (Mapping, "object"),
+    (str, "string"),
+    ((int, float), "number"),
+)
+
+
 def lint(expression: Expression, current: Any = ANY) -> LintResult:
     """Check an expression on a sample of the value it will be applied to.
 
@@ -103,14 +109,12 @@ def lint(expression: Expression, current: Any = ANY) -> LintResult:
 
 def type_of(value: Any) -> str:
     """Return the JMESPath type of a value; `any` if it is not known."""
-    if isinstance(value, bool):
-        return "boolean"
     if value is None:
         return "null"
-    for kind, name in ((list, "array"), (Mapping, "object"), (str, "string")):
-        if isinstance(value, kind):
+    for kinds, name in _JSON_TYPES:
+        if isinstance(value, kinds):
             return name
-    return "number" if isinstance(value, (int, float)) else str(value.type_name)
+    return str(value.value)
 
 
 class _Linter(Evaluator):
@@ -229,7 +233,7 @@ class _Linter(Evaluator):
     def visit_expref(self, node: Node, value: Any) -> Any:
         # Smithy checks the reference on the function's own current node, not on the elements.
         self.visit_all(node, value)
-        return _REFERENCE
+        return _Unknown.REFERENCE
 
     def visit_function_expression(self, node: Node, value: Any) -> Any:
         name, arguments = node["value"], self.visit_all(node, value)
@@ -267,8 +271,8 @@ def _mismatch(expected: str, value: Any) -> str | None:
 
 
 def _stored(value: Any) -> Any:
-    """Return a value as an element of a list; there, a reference is not known any more."""
-    return ANY if value is _REFERENCE else value
+    """Return a value as an element of a list, where a reference is not known any more."""
+    return ANY if value is _Unknown.REFERENCE else value
 
 
 def _truthy(value: Any) -> bool:

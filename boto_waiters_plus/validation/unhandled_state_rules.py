@@ -1,10 +1,5 @@
 """Final states of a resource that no acceptor of a waiter mentions.
 
-| rule | severity | id |
-|---|---|---|
-| every value that means failure is mentioned | WARNING | `WaiterUnhandledState.Failed.W` |
-| every other value that means an end is mentioned | NOTE | `WaiterUnhandledState.Ended.W` |
-
 A resource in such a state does not reach the desired one by itself, and the wait times out. The
 meaning of a value is guessed from its words. A value is therefore only noted if it
 
