@@ -12,7 +12,7 @@ from pathlib import Path
 
 from botocore import xform_name
 
-from boto_waiters_plus.cli.services import client_name, confidence
+from boto_waiters_plus.cli.service_lookup import client_name, confidence
 from boto_waiters_plus.cli.text import acceptor_rows, delay_range, reason_paths
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.engine.model import WaiterDefinition

@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from boto_waiters_plus.cli.services import client_name, confidence
+from boto_waiters_plus.cli.service_lookup import client_name, confidence
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.engine.model import AcceptorState, WaiterDefinition
 

@@ -1,6 +1,6 @@
 """Splits a response to a call for several identifiers into the share of each wait.
 
-`definitions.coalescing` knows the operations whose responses can be split, item by item. A
+`definitions.coalescing_trait` knows the operations whose responses can be split, item by item. A
 response that has an item that no wait asked for, or more items on a next page, cannot be split.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from botocore.model import OperationModel
 
-from ..definitions.coalescing import Coalescing, Items, shipped_coalescing
+from ..definitions.coalescing_trait import Coalescing, Items, shipped_coalescing
 from ..definitions.services import aws_namespace
 
 _Position = tuple[int, ...]

@@ -7,7 +7,7 @@ from functools import partial
 
 from botocore.exceptions import ClientError
 
-from ..definitions.coalescing import Coalescing
+from ..definitions.coalescing_trait import Coalescing
 from ..options import CancelEvent
 from ..runtime.attempt import Judge, Reply, SharedAttempts
 from .client_call import AwaitedCall, BlockingCall, ClientRequest

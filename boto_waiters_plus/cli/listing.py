@@ -11,7 +11,7 @@ from botocore import xform_name
 
 from ..definitions.shipped import shipped_definitions, shipped_services
 from ..engine.model import WaiterDefinition
-from .services import (
+from .service_lookup import (
     SERVICE_HELP,
     UnknownNameError,
     client_name,

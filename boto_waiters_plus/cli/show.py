@@ -12,7 +12,7 @@ from botocore import xform_name
 from ..engine.backoff import Random, is_last, jittered_delay, last_delay
 from ..engine.model import AcceptorState, WaiterDefinition
 from .diagrams import dot, mermaid
-from .services import SERVICE_HELP, confidence, find_service, find_waiter
+from .service_lookup import SERVICE_HELP, confidence, find_service, find_waiter
 from .text import acceptor_rows, columns, delay_range, printable, reason_paths
 
 DIAGRAMS = {"mermaid": mermaid, "dot": dot}

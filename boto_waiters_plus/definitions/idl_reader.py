@@ -1,29 +1,76 @@
-"""Lark's parse tree of a `.smithy` file as statements. Importing this module requires lark."""
+"""Lark's parse tree of a `.smithy` file as statements. Importing this module requires lark.
+
+The names of shapes, traits and members are lark's tokens, which know their place in the text;
+quoted strings are plain strings.
+"""
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Sequence
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from lark import Token, Transformer, v_args
 
-from .idl_statements import (
-    Apply,
-    IdlError,
-    Item,
-    Name,
-    Shape,
-    Statements,
-    Trait,
-    unindented,
-    unquoted,
-)
+DOCUMENTATION = "smithy.api#documentation"
 
 _WORDS = {"true": True, "false": False, "null": None}
+_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|\r?\n|.)", re.DOTALL)
+_ESCAPED = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
-Traits = Sequence[Trait] | None
+
+class IdlError(ValueError):
+    """The text is not Smithy IDL, or uses a feature that is not supported."""
+
+    def __init__(self, problem: str, line: int | None = None) -> None:
+        super().__init__(problem)
+        self.line = line
+
+
+class Trait(NamedTuple):
+    """`@name(value)`."""
+
+    name: Token
+    value: Any
+
+
+class Item(NamedTuple):
+    """An item of a body: a member, a property or an inline structure."""
+
+    traits: Sequence[Trait]
+    key: Token
+    value: tuple[Any, ...] = ()
+    """The target of a member, the value of a property, an inline structure; empty if not given."""
+    assigned: tuple[Any, ...] = ()
+    """The value after `=`; empty if not given."""
+
+
+class ShapeStatement(NamedTuple):
+    """A shape. An inline shape has the name of its member."""
+
+    traits: Sequence[Trait]
+    kind: Token
+    name: Token
+    mixins: Sequence[Token]
+    items: Sequence[Item]
+
+
+class Statement(NamedTuple):
+    """A statement of another kind: control, metadata, namespace, use or apply."""
+
+    kind: str
+    name: Token
+    content: Any
+
+
+def _statement(kind: str) -> Callable[..., Statement]:
+    def read(_: Reader, traits: Sequence[Trait] | None, name: Token, content: Any = None) -> Any:
+        _comments_only(traits)
+        return Statement(kind, name, content)
+
+    return read
 
 
 @v_args(inline=True)
@@ -34,92 +81,38 @@ class Reader(Transformer[Token, Any]):
         IdlError: the text is allowed by the grammar but not by Smithy.
     """
 
-    def start(self, *parts: Any) -> Statements:
-        statements = Statements()
-        for part in parts:
-            match part:
-                case ("control", Name() as name, value):
-                    _add(statements.controls, name, value)
-                case ("metadata", Name() as name, value):
-                    _add(statements.metadata, name, value)
-                case ("namespace", Name() as name):
-                    statements.namespace = name
-                case ("use", Name() as name):
-                    statements.uses.append(name)
-                case Shape():
-                    statements.shapes.append(part)
-                case Apply():
-                    statements.applied.append(part)
-        _comments_only(parts[-1])
-        return statements
+    def start(self, *parts: Any) -> list[ShapeStatement | Statement]:
+        *statements, trailing = parts
+        _comments_only(trailing)
+        return [statement for statement in statements if statement is not None]
 
-    def control(self, traits: Traits, name: Token, value: Any) -> Any:
-        _comments_only(traits)
-        return "control", _name(name), value
+    control = _statement("control")
+    metadata = _statement("metadata")
+    namespace = _statement("namespace")
+    use = _statement("use")
+    apply = _statement("apply")
 
-    def metadata(self, traits: Traits, name: Name, value: Any) -> Any:
-        _comments_only(traits)
-        return "metadata", name, value
+    def shape(self, traits: Any, kind: Token, name: Token, *rest: Any) -> ShapeStatement:
+        # Only elided targets need the resource before the mixins.
+        return ShapeStatement(traits or (), kind, name, rest[-2] or (), rest[-1] or ())
 
-    def namespace(self, traits: Traits, name: Token) -> Any:
-        _comments_only(traits)
-        return "namespace", _name(name)
+    def inline(self, traits: Any, key: Token, inner: Any, *rest: Any) -> Item:
+        shape = self.shape(inner, key.update(value="structure"), key, *rest)
+        return Item(traits or (), key, (shape,))
 
-    def use(self, traits: Traits, name: Token) -> Any:
-        _comments_only(traits)
-        return "use", _name(name)
-
-    def shape(
-        self, traits: Traits, kind: Token, name: Token, _: None, mixins: Any, items: Any
-    ) -> Shape:
-        return Shape(
-            kind=_name(kind),
-            name=_name(name),
-            traits=traits or (),
-            mixins=mixins or (),
-            items=items,
-        )
-
-    def apply(self, traits: Traits, target: Token, trait: Trait) -> Apply:
-        _comments_only(traits)
-        return Apply(_name(target), [trait])
-
-    def apply_block(self, outer: Traits, target: Token, traits: Sequence[Trait]) -> Apply:
-        _comments_only(outer)
-        return Apply(_name(target), traits)
-
-    def resource(self, _: Token) -> None:
-        """Ignore the resource, which matters only for elided targets."""
-
-    def mixins(self, *names: Token) -> list[Name]:
-        return [_name(name) for name in names]
+    def mixins(self, *names: Token) -> Sequence[Token]:
+        return names
 
     def body(self, *parts: Any) -> list[Item]:
         *items, trailing = parts
         _comments_only(trailing)
-        found: dict[str, Any] = {}
-        for item in items:
-            _add(found, item.key, item)
+        without_duplicates((item.key, item) for item in items)
         return items
 
-    def member(self, traits: Traits, key: Name, value: Any, assigned: Any) -> Item:
-        has = [name for name, part in (("value", value), ("assigned", assigned)) if part]
-        return Item(
-            traits=traits or (),
-            key=key,
-            value=value[0] if value else None,
-            assigned=assigned[0] if assigned else None,
-            has=frozenset(has),
-        )
+    def member(self, traits: Any, key: Token, value: Any, assigned: Any) -> Item:
+        return Item(traits or (), key, value or (), assigned or ())
 
-    def inline(
-        self, traits: Traits, key: Name, inner: Traits, _: None, mixins: Any, items: Any
-    ) -> Item:
-        kind = Name("structure", key.line)
-        shape = Shape(kind=kind, name=key, traits=inner or (), mixins=mixins or (), items=items)
-        return Item(traits=traits or (), key=key, value=shape, has=frozenset({"value"}))
-
-    def elided(self, _: Traits, name: Token) -> Item:
+    def elided(self, _: Any, name: Token) -> Item:
         raise IdlError(f"${name}: elided targets are not supported; write the target", name.line)
 
     def value(self, node: Any) -> tuple[Any]:
@@ -140,35 +133,31 @@ class Reader(Transformer[Token, Any]):
         return traits
 
     def trait(self, name: Token, arguments: Any) -> Trait:
-        return Trait(_name(name), arguments[0] if arguments else {})
+        return Trait(name, arguments[0] if arguments else {})
 
     def documentation(self, comment: Token) -> Trait:
-        name = Name("smithy.api#documentation", comment.line or 0, comment.start_pos or 0)
-        return Trait(name, comment)
+        return Trait(comment.update(value=DOCUMENTATION), comment)
 
-    def pairs(self, *pairs: tuple[Name, Any]) -> dict[Name, Any]:
-        found: dict[Name, Any] = {}
-        for key, value in pairs:
-            _add(found, key, value)
-        return found
+    def pairs(self, *pairs: tuple[Token, Any]) -> dict[Token, Any]:
+        return without_duplicates(pairs)
 
     object = pairs
 
     def array(self, *nodes: Any) -> list[Any]:
         return list(nodes)
 
-    def pair(self, key: Name, value: Any) -> tuple[Name, Any]:
+    def pair(self, key: Token, value: Any) -> tuple[Token, Any]:
         return key, value
 
-    def key(self, token: Token) -> Name:
-        if token.type == "STRING":
-            return Name(_text(token), token.line or 0, token.start_pos or 0)
-        if not token.isidentifier():
+    def key(self, token: Token) -> Token:
+        if token.type != "STRING" and not token.isidentifier():
             raise IdlError(f"{token} must be quoted here", token.line)
-        return _name(token)
+        return token.update("ID", self.string(token) if token.type == "STRING" else None)
 
     def string(self, token: Token) -> str:
-        return _text(token)
+        if token.type == "TEXT_BLOCK":
+            return _unquoted(_unindented(token[3:-3].partition("\n")[2]), token.line)
+        return _unquoted(token[1:-1], token.line)
 
     def number(self, token: Token) -> Any:
         try:
@@ -178,32 +167,58 @@ class Reader(Transformer[Token, Any]):
             raise IdlError(str(error), token.line) from error
 
     def word(self, token: Token) -> Any:
-        return _WORDS[token] if token in _WORDS else _name(token)
+        return _WORDS.get(token, token)
+
+
+def without_duplicates(pairs: Iterable[tuple[Token, Any]]) -> dict[Any, Any]:
+    """Return the pairs as a dict.
+
+    Raises:
+        IdlError: a name occurs twice.
+    """
+    found: dict[Any, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise IdlError(f"{name} occurs twice", name.line)
+        found[name] = value
+    return found
 
 
 def _is_comment(trait: Trait) -> bool:
-    return isinstance(trait.value, Token)
+    return isinstance(trait.value, Token) and trait.value.type == "DOCUMENTATION"
 
 
-def _name(token: Token) -> Name:
-    return Name(str(token), token.line or 0, token.start_pos or 0)
-
-
-def _text(token: Token) -> str:
-    line = token.line or 0
-    if token.type == "TEXT_BLOCK":
-        return unquoted(unindented(token[3:-3].partition("\n")[2]), line)
-    return unquoted(token[1:-1], line)
-
-
-def _add(found: dict[Any, Any], name: Name, value: Any) -> None:
-    if name in found:
-        raise IdlError(f"{name} occurs twice", name.line)
-    found[name] = value
-
-
-def _comments_only(traits: Traits) -> None:
+def _comments_only(traits: Sequence[Trait] | None) -> None:
     """Refuse traits that no shape follows; documentation comments are allowed there."""
     for trait in traits or ():
-        if trait.name != "smithy.api#documentation":
+        if trait.name != DOCUMENTATION:
             raise IdlError(f"@{trait.name} applies to nothing", trait.name.line)
+
+
+def _unquoted(text: str, line: int | None) -> str:
+    """Return the content of a quoted string with its escapes replaced."""
+
+    def character(match: re.Match[str]) -> str:
+        escape = match[1]
+        if escape[0] == "u" and len(escape) > 1:
+            return chr(int(escape[1:], 16))
+        if escape[-1] == "\n":
+            return ""
+        if escape not in _ESCAPED:
+            raise IdlError(f"unknown escape \\{escape}", line)
+        return _ESCAPED[escape]
+
+    plain = _ESCAPE.sub(character, text)
+    try:
+        # A character beyond U+FFFF is written as two escapes.
+        return plain.encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError:
+        raise IdlError("incomplete surrogate pair", line) from None
+
+
+def _unindented(text: str) -> str:
+    """Return a text block, from its second line on, without the indentation of all lines."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    counted = [line for line in lines[:-1] if line.strip()] + lines[-1:]
+    indentation = min(len(line) - len(line.lstrip(" ")) for line in counted)
+    return "\n".join(line[indentation:].rstrip(" \t") for line in lines)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..aws.response_split import asked_ids, coalescing_of
 from ..aws.shared_call import SharedCall
-from ..definitions.coalescing import Coalescing
+from ..definitions.coalescing_trait import Coalescing
 from ..engine.machine import Policy
 from ..options import CancelEvent, WaitOptions
 from ..runtime.groups import Group

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..aws.errors import error_facts
 from ..runtime.clock import SYSTEM_TIME, current_time
-from .events import Match, event_of
+from .messages import EventPattern, event_of
 from .signal import renew_after_fork
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Receiver:
         """Notify the signals that an event matches; each expression is evaluated once."""
         with self.changed:
             signals = set(self.subscribed.values())
-        verdicts: dict[Match, bool] = {}
+        verdicts: dict[EventPattern, bool] = {}
         for signal in signals:
             if signal.matches(event, verdicts):
                 signal.notify()

@@ -12,7 +12,7 @@ from ..aws.bounded_call import bounded_call
 from ..aws.call_budget import CallEnded
 from ..aws.client_kind import is_async
 from ..options import CancelEvent
-from .events import Match, event_of
+from .messages import EventPattern, event_of
 from .receiver import Receiver
 from .signal import Signal, Subscription
 
@@ -36,7 +36,7 @@ class EventSignal:
     thread and task.
     """
 
-    def __init__(self, receiver: Receiver, *matches: Match) -> None:
+    def __init__(self, receiver: Receiver, *matches: EventPattern) -> None:
         self._receiver = receiver
         self._matches = matches
         self._signal = Signal()
@@ -52,7 +52,7 @@ class EventSignal:
         Raises:
             TypeError, ValueError: not a valid expression.
         """
-        return EventSignal(self._receiver, *self._matches, Match(match))
+        return EventSignal(self._receiver, *self._matches, EventPattern(match))
 
     def deliver(self, message: str | Mapping[str, Any]) -> bool:
         """Handle a message as if the queue had sent it, in a test or from another consumer.
@@ -70,7 +70,7 @@ class EventSignal:
         self._receiver.deliver(event)
         return self.matches(event, {})
 
-    def matches(self, event: Any, verdicts: dict[Match, bool]) -> bool:
+    def matches(self, event: Any, verdicts: dict[EventPattern, bool]) -> bool:
         """Return whether an event matches; `verdicts` keeps those of single expressions."""
         for match in self._matches:
             if match not in verdicts:
@@ -135,7 +135,7 @@ class SqsSignal(EventSignal):
     ) -> None:
         url, client = _url_and_client(queue, client)
         sqs_queue = SqsQueue(url, client, delete=flag("delete", delete))
-        super().__init__(Receiver(sqs_queue), *(() if match is None else (Match(match),)))
+        super().__init__(Receiver(sqs_queue), *(() if match is None else (EventPattern(match),)))
 
     @property
     def error(self) -> Exception | None:

@@ -1,18 +1,13 @@
-"""Acceptors that never match, and waiters that never succeed.
+"""Acceptors that never match, and operations that do not suit a wait.
 
-| rule | severity | id |
-|---|---|---|
-| no earlier acceptor matches whenever this one does | WARNING | `WaiterUnreachableAcceptor.W.i` |
-| a compared string is a value of the enumeration | WARNING | `WaiterUnknownEnumValue.W.i` |
-| some success acceptor can be reached and can match | DANGER | `WaiterNeverSucceeds.W` |
-| jmespath.py groups a path as the grammar does | WARNING | `WaiterPathReadDifferently.W.i` |
-| a matcher is one of Smithy's (botocore's `status` is not) | NOTE | `WaiterStatusMatcher.W.i` |
+The docstring of the package lists these rules.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..definitions.operation_names import READS, SAFE_METHODS, is_changing, verb_of
 from ..engine.model import (
     Acceptor,
     AcceptorState,
@@ -26,8 +21,8 @@ from ..engine.model import (
     WaiterDefinition,
 )
 from .events import Finding, Severity
-from .paths import TracedPath
-from .shapes import enum_of
+from .paths import TracedPath, members_read
+from .shapes import Operation, enum_of
 from .waiter_rules import nearest
 
 _LISTED = 12  # values of an enumeration in a message
@@ -68,8 +63,8 @@ def _findings(
         yield Finding(Severity.WARNING, "WaiterUnknownEnumValue", message)
     if path.expression.parsed_differently:
         message = (
-            f"jmespath.py applies the end of {path.expression.text} to the list that `.*` returns, "
-            "which gives null; write `.* | [*]` for that `.*`"
+            f"jmespath.py applies the end of {path.expression.text} to a projection's whole list, "
+            "the JMESPath grammar to each element; write `| [*]` after the projection"
         )
         yield Finding(Severity.WARNING, "WaiterPathReadDifferently", message)
 
@@ -79,9 +74,7 @@ def _unknown_values(path: TracedPath) -> Iterator[str]:
         if comparison.can_match:
             continue
         values = enum_of(comparison.shape)
-        line, column = comparison.position
-        is_inside = comparison in path.inside
-        where = f"in {path.expression.text} ({line}:{column})" if is_inside else "expected"
+        where = "expected" if comparison is path.expected else f"in {path.expression.text}"
         listed = ", ".join(values[:_LISTED]) + (", …" if len(values) > _LISTED else "")
         near = nearest(comparison.value, values, similarity=0.6)
         hint = f". Did you mean '{near}'?" if near else ""
@@ -114,3 +107,21 @@ def _covers(general: Matcher, special: Matcher) -> bool:
             return one.comparator is other.comparator or pair == (some, every)
         case _:
             return general == special
+
+
+def check_operation(operation: Operation, paths: list[TracedPath | None]) -> Iterator[Finding]:
+    """Check the operation of a waiter, and what its paths read; see `check_acceptors`."""
+    name, method = operation.name, operation.http_method
+    rule, text = "WaiterOperationNotReadOnly", f"every attempt calls {name}, which"
+    if operation.read_only:
+        pass
+    elif is_changing(name, method):
+        yield Finding(Severity.DANGER, rule, f"{text} may modify resources")
+    elif verb_of(name) not in READS and method not in (*SAFE_METHODS, None):
+        yield Finding(Severity.NOTE, rule, f"{text} is not known to be read-only ({method})")
+    for page in operation.pages:
+        members = members_read(page, operation.output)
+        text = f"`{page}` is paginated; each attempt sees only the first page"
+        for index, path in enumerate(paths):
+            if path is not None and members and members <= path.members:
+                yield Finding(Severity.NOTE, "WaiterPaginatedPath", text, index)

@@ -13,6 +13,7 @@ from botocore.exceptions import DataNotFoundError, UnknownServiceError
 from botocore.model import ServiceModel
 
 from ..aws.service_waiters import default_loader
+from ..definitions.services import aws_namespace, service_key
 from ..definitions.smithy import AWS_NAMESPACE
 from .shapes import ModelledError, Operation
 
@@ -30,7 +31,7 @@ class BotocoreService:
     def __init__(self, model: ServiceModel) -> None:
         self.model = model
         self.name = model.service_name
-        self.namespace = AWS_NAMESPACE + _squashed(str(model.service_id))
+        self.namespace = aws_namespace(str(model.service_id))
         self.operation_names = list(model.operation_names)
 
     @property
@@ -107,7 +108,7 @@ def service_by_any_name(name: str | None) -> BotocoreService | None:
     if name is None:
         return None
     try:
-        return service_by_namespace(AWS_NAMESPACE + _squashed(name)) or service_by_name(name)
+        return service_by_namespace(aws_namespace(name)) or service_by_name(name)
     except UnknownServiceError:
         return None
 
@@ -121,16 +122,8 @@ def _names_by_id() -> dict[str, str]:
     names: dict[str, str] = {}
     for root in default_loader().search_paths:
         for path in sorted(Path(root).glob("*/*/service-2.json*")):
-            found = _SERVICE_ID.search(_head(path))
-            if found:
-                names.setdefault(_squashed(found[1]), path.parts[-3])
+            with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+                head = file.read(_HEAD).decode(errors="replace")
+            if found := _SERVICE_ID.search(head):
+                names.setdefault(service_key(found[1]), path.parts[-3])
     return names
-
-
-def _head(path: Path) -> str:
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        return file.read(_HEAD).decode(errors="replace")
-
-
-def _squashed(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 from collections.abc import Iterable, Iterator
 
 from botocore.model import ServiceModel
 
 from ..definitions.files import parse_document
 from ..definitions.parsing import RuleError
+from ..definitions.smithy import WAITABLE
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
-from .acceptor_rules import check_acceptors
+from .acceptor_rules import check_acceptors, check_operation
 from .coalescing_rules import FORM, TARGET, check_coalescing
 from .documents import Document
-from .events import Finding, Severity, ValidationEvent
+from .events import Severity, ValidationEvent
 from .loading import Checkable, load
-from .operation_rules import check_operation
 from .paths import traced_path
 from .shapes import Operation
 from .suppressions import apply_suppressions
-from .trait_rules import read_trait, wrong_target
+from .trait_rules import read_trait
 from .unhandled_state_rules import check_unhandled_states
 from .units import AppliedTrait, Unit
 from .version_skew import as_note, downgraded
@@ -53,24 +55,30 @@ def check(
 
 def _unit_events(unit: Unit) -> Iterator[ValidationEvent]:
     events = list(unit.events)
-    traits: list[tuple[AppliedTrait, list[WaiterDefinition]]] = []
+    waiters: list[tuple[AppliedTrait, WaiterDefinition]] = []
     for trait in unit.waitable:
         if trait.operation is None or trait.operation.event_stream:
-            events.append(wrong_target(trait.target))
+            text = f"Trait `{WAITABLE}` cannot be applied to `{trait.target.shape}`: "
+            text += "it may only be applied to operations without event streams"
+            events.append(trait.target.event(Severity.ERROR, "TraitTarget", text))
         definitions = list(trait.definitions)
         if not definitions:
             definitions, found = read_trait(trait.target, trait.value)
             events += found
-        traits.append((trait, definitions))
+        waiters += [(trait, definition) for definition in definitions]
     is_readable = not any(event.severity is Severity.ERROR for event in events)
     for trait in unit.coalescing:
-        events += _coalescing_events(trait)
+        for event in check_coalescing(trait.target, trait.operation, trait.value):
+            # The form of the trait does not depend on shapes.
+            depends_on_shapes = event.id not in (FORM, TARGET)
+            is_newer = trait.newer is not None and depends_on_shapes
+            events.append(as_note(event, str(trait.newer)) if is_newer else event)
     if is_readable:
-        for trait, definitions in traits:
-            events += _waiter_events(trait, definitions)
-        waiters = [(trait.target, each) for trait, definitions in traits for each in definitions]
+        for trait, group in itertools.groupby(waiters, key=operator.itemgetter(0)):
+            events += _waiter_events(trait, [waiter for _, waiter in group])
         for service, closure in unit.services.items():
-            events += check_names(service, [each for each in waiters if each[0].shape in closure])
+            named = [(t.target, each) for t, each in waiters if t.target.shape in closure]
+            events += check_names(service, named)
     yield from events
     if all(event.severity < Severity.DANGER for event in events):
         yield from filter(None, map(_refusal, unit.documents))
@@ -94,27 +102,16 @@ def _waiter_events(
     def rules(operation: Operation) -> Iterator[ValidationEvent]:
         checker = AcceptorChecker(operation)
         for waiter in definitions:
-            for finding in _findings(operation, waiter, checker):
-                yield trait.target.finding(waiter.name, finding)
+            # Smithy's rules, then those that it lacks.
+            paths = [traced_path(acceptor, operation) for acceptor in waiter.acceptors]
+            findings = itertools.chain(
+                check_waiter(waiter, checker),
+                check_acceptors(waiter, paths),
+                check_unhandled_states(waiter, paths),
+                check_operation(operation, paths),
+            )
+            yield from (trait.target.finding(waiter.name, finding) for finding in findings)
 
     if trait.newer is None:
         return rules(trait.operation)
     return downgraded(rules, trait.operation, trait.newer)
-
-
-def _findings(
-    operation: Operation, waiter: WaiterDefinition, checker: AcceptorChecker
-) -> Iterator[Finding]:
-    yield from check_waiter(waiter, checker)
-    # The rules that Smithy lacks:
-    paths = [traced_path(acceptor, operation) for acceptor in waiter.acceptors]
-    yield from check_acceptors(waiter, paths)
-    yield from check_unhandled_states(waiter, paths)
-    yield from check_operation(operation, paths)
-
-
-def _coalescing_events(trait: AppliedTrait) -> Iterator[ValidationEvent]:
-    for event in check_coalescing(trait.target, trait.operation, trait.value):
-        # The form of the trait does not depend on shapes.
-        depends_on_shapes = event.id not in (FORM, TARGET)
-        yield as_note(event, trait.newer) if trait.newer and depends_on_shapes else event

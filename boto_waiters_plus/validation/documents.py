@@ -10,9 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..definitions.files import SUFFIXES, parse_json, read_text
+from ..definitions.files import parse_json, read_text
 from ..definitions.parsing import Place
-from ..exceptions import WaiterDefinitionError
 from .events import Finding, Location, Severity, ValidationEvent
 
 Step = str | int
@@ -60,7 +59,7 @@ class Document:
 class Target:
     """A shape with a trait of waiters: what events are about."""
 
-    shape: str
+    shape: str | None
     document: Document | None = None
     path: tuple[Step, ...] = ()
     """The path of the trait's value in the document."""
@@ -89,18 +88,6 @@ class Target:
             rule += f".{waiter}" if acceptor is None else f".{waiter}.{acceptor}"
             message = message if acceptor is not None else f"Waiter `{waiter}`: {message}"
         return self.event(severity, rule, message, waiter=waiter, acceptor=acceptor)
-
-
-def files_below(folder: Path) -> list[Path]:
-    """Return the files in a folder that may hold waiters."""
-    files = (file for file in folder.rglob("*") if file.suffix in SUFFIXES and not file.is_dir())
-    return sorted(files)
-
-
-def location_of(error: WaiterDefinitionError) -> Location:
-    """Return where in a file that cannot be read the problem is."""
-    line = getattr(error.__cause__, "lineno", getattr(error.__cause__, "line", None))
-    return Location(error.source, line, getattr(error.__cause__, "colno", None))
 
 
 def read_document(path: Path) -> Document:

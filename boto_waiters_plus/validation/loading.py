@@ -15,18 +15,16 @@ from typing import Any, cast
 from botocore.model import ServiceModel
 
 from ..aws.service_waiters import operation_name
-from ..definitions.files import load_definitions
-from ..definitions.waiters2 import without_status
+from ..definitions.files import SUFFIXES, load_definitions
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .botocore_services import BotocoreService, service_by_any_name, service_by_name
-from .documents import Document, Target, files_below, location_of, read_document
+from .documents import Document, Target, read_document
 from .events import Location, Severity, ValidationEvent
-from .shapes import Operation
 from .smithy_model import as_mapping
-from .units import AppliedTrait, SmithyUnit, Unit, shapes_of, unknown_operation
+from .trait_rules import check_waiters2
+from .units import SmithyUnit, Unit, shapes_of, unknown_operation
 from .version_skew import newer_than_installed
-from .waiters2_rules import check_waiters2
 
 Checkable = str | os.PathLike[str] | Mapping[str, Any] | WaiterDefinition
 
@@ -68,21 +66,22 @@ class _Parts:
             self._add_definition(part, None)
         elif isinstance(part, Mapping):
             self._add_document(Document(part))
-        elif Path(part).is_dir():
-            found = [self._add_file(file, is_named=False) for file in files_below(Path(part))]
-            if not any(found):
-                text, place = "no file in this folder has waiters", Location(os.fspath(part))
-                event = ValidationEvent(Severity.WARNING, "WaiterNoDefinitions", None, text, place)
-                self.unreadable.events.append(event)
-        else:
+        elif not Path(part).is_dir():
             self._add_file(Path(part), is_named=True)
+        elif not sum(self._add_file(file, is_named=False) for file in _files_below(Path(part))):
+            text, place = "no file in this folder has waiters", Location(os.fspath(part))
+            event = ValidationEvent(Severity.WARNING, "WaiterNoDefinitions", None, text, place)
+            self.unreadable.events.append(event)
 
     def _add_file(self, file: Path, *, is_named: bool) -> bool:
         """Add a file; of the files in a folder, only those of waiters."""
         try:
             document = read_document(file)
         except WaiterDefinitionError as error:
-            self.unreadable.error(None, error.problem, location_of(error))
+            cause = error.__cause__
+            line = getattr(cause, "lineno", getattr(cause, "line", None))
+            place = Location(error.source, line, getattr(cause, "colno", None))
+            self.unreadable.error(None, error.problem, place)
             return True
         if not is_named and not {"smithy", "waiters"} & as_mapping(document.data).keys():
             return False
@@ -109,18 +108,22 @@ class _Parts:
         self.definitions.setdefault(definition.service, []).append((definition, document))
 
 
+def _files_below(folder: Path) -> list[Path]:
+    files = (file for file in folder.rglob("*") if file.suffix in SUFFIXES and not file.is_dir())
+    return sorted(files)
+
+
 def _models(documents: list[Document]) -> Iterator[list[Document]]:
     """Yield the documents that are checked together."""
-    defining = [
+    together = [
         document
         for document in documents
         if any(shape.get("type") != "apply" for _, shape in shapes_of(document))
     ]
-    names = {name for document in defining for name, _ in shapes_of(document)}
-    together = list(defining)
-    for document in documents if defining else ():
+    names = {name for document in together for name, _ in shapes_of(document)}
+    for document in documents if together else ():
         targets = [name.partition("$")[0] for name, _ in shapes_of(document)]
-        if document not in defining and names.issuperset(targets):
+        if document not in together and names.issuperset(targets):
             together.append(document)
     if together:
         yield together
@@ -137,35 +140,20 @@ def _definition_unit(
     service = given or service_by_any_name(name)
     groups: dict[tuple[str, Document | None], list[WaiterDefinition]] = {}
     for definition, document in definitions:
-        groups.setdefault((definition.operation, document), []).append(definition)
-    for (operation, document), group in groups.items():
-        if service is None:
-            unknown = "the service is not known; pass `service`"
-            problem = f"botocore has no service {name!r}" if name else unknown
-            for definition in group:
-                location = document.locate(("waiters", definition.name)) if document else None
-                unit.error(None, f"Waiter `{definition.name}`: {problem}", location)
+        if service is not None:
+            groups.setdefault((definition.operation, document), []).append(definition)
             continue
+        unknown = "the service is not known; pass `service`"
+        problem = f"botocore has no service {name!r}" if name else unknown
+        location = document.locate(("waiters", definition.name)) if document else None
+        unit.error(None, f"Waiter `{definition.name}`: {problem}", location)
+    for (operation, document), group in groups.items():
+        assert service is not None
         known = operation_name(operation, service.operation_names)
         target = Target(f"{service.namespace}#{known or operation}", document, ("waiters",))
         if known is None:
             unit.events.append(unknown_operation(target, operation, service))
-            continue
-        of_botocore = service.operation(known)
-        resolved = tuple(_without_status(definition, of_botocore) for definition in group)
-        unit.waitable.append(
-            AppliedTrait(target=target, operation=of_botocore, definitions=resolved)
-        )
-        unit.services.setdefault(service.shape, set()).add(target.shape)
+        else:
+            unit.add(service.operation(known), target, definitions=group)
+            unit.services.setdefault(service.shape, set()).add(str(target.shape))
     return unit
-
-
-def _without_status(definition: WaiterDefinition, operation: Operation) -> WaiterDefinition:
-    return without_status(
-        definition,
-        is_head=operation.http_method == "HEAD",
-        errors_with_status=lambda status: [
-            error.name for error in operation.errors if error.status == status
-        ],
-        keep_others=True,
-    )

@@ -6,14 +6,14 @@ mixes shapes, the origin of its value is not known, and no rule reports anything
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from botocore.model import MapShape, Shape
 
 from ..engine.model import Acceptor, InputOutputMatcher, OutputMatcher, PathComparator
-from .expressions import Expression, ExpressionSyntaxError, Node, Position, parse
+from .expressions import Evaluator, Expression, ExpressionSyntaxError, Node, parse
 from .shapes import Operation, element_of, enum_of, members_of
 
 
@@ -36,12 +36,11 @@ Origin = Shape | ListOf | Text | Mapping[str, Shape | None] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class EnumComparison:
     """A string that a path or its matcher compares with an enumeration."""
 
     shape: Shape
     value: str
-    position: Position
 
     @property
     def can_match(self) -> bool:
@@ -56,13 +55,13 @@ class TracedPath:
     expression: Expression
     members: frozenset[str]
     """The members it reads, as `Shape$member`."""
-    inside: tuple[Comparison, ...]
+    inside: tuple[EnumComparison, ...]
     """Comparisons with enumerations that the expression itself makes."""
-    expected: Comparison | None
+    expected: EnumComparison | None
     """The comparison that the matcher makes, if the path's value is of an enumeration."""
 
     @property
-    def comparisons(self) -> tuple[Comparison, ...]:
+    def comparisons(self) -> tuple[EnumComparison, ...]:
         """All comparisons with enumerations."""
         return self.inside if self.expected is None else (*self.inside, self.expected)
 
@@ -87,7 +86,7 @@ def traced_path(acceptor: Acceptor, operation: Operation) -> TracedPath | None:
     expected = None
     compares_text = matcher.comparator is not PathComparator.BOOLEAN_EQUALS
     if compares_text and isinstance(found, Shape) and enum_of(found):
-        expected = Comparison(found, matcher.expected, Position(1, 1))
+        expected = EnumComparison(found, matcher.expected)
     return TracedPath(
         expression=expression,
         members=frozenset(tracer.members),
@@ -106,17 +105,13 @@ def members_read(expression: str, output: Shape | None) -> set[str]:
     return tracer.members
 
 
-class _Tracer:
-    """Visits an expression and notes the members it reads and the comparisons it makes."""
+class _Tracer(Evaluator):
+    """Finds the origin of a value; notes the members read and the comparisons made on the way."""
 
     def __init__(self) -> None:
-        self.comparisons: list[Comparison] = []
+        super().__init__()
+        self.comparisons: list[EnumComparison] = []
         self.members: set[str] = set()
-
-    def visit(self, node: Node, current: Origin) -> Origin:
-        """Return the origin of the node's value, where `current` is the current node."""
-        visitor: Callable[[Node, Origin], Origin] = getattr(self, f"_{node.kind}", self._other)
-        return visitor(node, current)
 
     def element(self, origin: Origin) -> Origin:
         """Return the origin of a list's elements."""
@@ -130,83 +125,80 @@ class _Tracer:
         self.members.add(f"{shape.name}${name}")
         return target
 
-    def _other(self, node: Node, current: Origin) -> Origin:
-        for child in node.children:
-            self.visit(child, current)
+    def _unknown(self, node: Node, value: Origin) -> Origin:
+        self.visit_all(node, value)
         return None
 
-    def _current(self, _: Node, current: Origin) -> Origin:
-        return current
+    visit_multi_select_dict = visit_not_expression = visit_expref = _unknown
 
-    _slice = _current
+    def visit_slice(self, _: Node, value: Origin) -> Origin:
+        return value
 
-    def _literal(self, node: Node, _: Origin) -> Origin:
-        return Text(node.value) if isinstance(node.value, str) else None
+    def visit_literal(self, node: Node, _: Origin) -> Origin:
+        return Text(node["value"]) if isinstance(node["value"], str) else None
 
-    def _field(self, node: Node, current: Origin) -> Origin:
-        if isinstance(current, Mapping):
-            return current.get(node.value)
-        if isinstance(current, MapShape):
-            return self._read(current, "value", current.value)
-        target = members_of(current).get(node.value) if isinstance(current, Shape) else None
-        return None if target is None else self._read(current, node.value, target)
+    def visit_field(self, node: Node, value: Origin) -> Origin:
+        name = node["value"]
+        if isinstance(value, Mapping):
+            return value.get(name)
+        if isinstance(value, MapShape):
+            return self._read(value, "value", value.value)
+        target = members_of(value).get(name) if isinstance(value, Shape) else None
+        return None if target is None else self._read(value, name, target)
 
-    def _sub(self, node: Node, current: Origin) -> Origin:
-        left, right = node.children
-        return self.visit(right, self.visit(left, current))
+    def visit_index(self, _: Node, value: Origin) -> Origin:
+        return self.element(value)
 
-    def _index(self, _: Node, current: Origin) -> Origin:
-        return self.element(current)
-
-    def _flatten(self, node: Node, current: Origin) -> Origin:
-        element = self.element(self.visit(node.children[0], current))
+    def visit_flatten(self, node: Node, value: Origin) -> Origin:
+        element = self.element(*self.visit_all(node, value))
         return ListOf(self.element(element) or element)
 
-    def _projection(self, node: Node, current: Origin) -> Origin:
-        left, right = node.children
-        return ListOf(self.visit(right, self.element(self.visit(left, current))))
-
-    def _object_projection(self, node: Node, current: Origin) -> Origin:
-        left, right = node.children
-        value = self.visit(left, current)
-        element = self._read(value, "value", value.value) if isinstance(value, MapShape) else None
+    def visit_projection(self, node: Node, value: Origin) -> Origin:
+        left, right, *condition = node["children"]
+        element = self.element(self.visit(left, value))
+        for child in condition:
+            self.visit(child, element)
         return ListOf(self.visit(right, element))
 
-    def _filter(self, node: Node, current: Origin) -> Origin:
-        left, right, condition = node.children
-        element = self.element(self.visit(left, current))
-        self.visit(condition, element)
+    visit_filter_projection = visit_projection
+
+    def visit_value_projection(self, node: Node, value: Origin) -> Origin:
+        left, right = node["children"]
+        found = self.visit(left, value)
+        element = self._read(found, "value", found.value) if isinstance(found, MapShape) else None
         return ListOf(self.visit(right, element))
 
-    def _or(self, node: Node, current: Origin) -> Origin:
-        left, right = (self.visit(child, current) for child in node.children)
+    def visit_or_expression(self, node: Node, value: Origin) -> Origin:
+        left, right = self.visit_all(node, value)
         return left if _identity(left) == _identity(right) else None
 
-    _and = _or
+    visit_and_expression = visit_or_expression
 
-    def _list(self, node: Node, current: Origin) -> Origin:
-        values = [self.visit(child, current) for child in node.children]
-        return ListOf(values[0] if len(set(map(_identity, values))) == 1 else None)
+    def visit_multi_select_list(self, node: Node, value: Origin) -> Origin:
+        first, *others = self.visit_all(node, value)
+        is_one = all(_identity(other) == _identity(first) for other in others)
+        return ListOf(first if is_one else None)
 
-    def _comparator(self, node: Node, current: Origin) -> Origin:
-        left, right = (self.visit(child, current) for child in node.children)
-        self._compare(left, right, node)
-        self._compare(right, left, node)
+    def visit_comparator(self, node: Node, value: Origin) -> Origin:
+        left, right = self.visit_all(node, value)
+        self._compare(left, right)
+        self._compare(right, left)
         return None
 
-    def _function(self, node: Node, current: Origin) -> Origin:
-        values = [self.visit(child, current) for child in node.children]
-        if node.value == "contains" and len(values) == 2:
-            self._compare(self.element(values[0]), values[1], node.children[1])
-        if node.value in ("reverse", "sort", "sort_by") and values:
+    def visit_function_expression(self, node: Node, value: Origin) -> Origin:
+        name = node["value"]
+        values: list[Origin] = self.visit_all(node, value)
+        if name == "contains" and len(values) == 2:
+            self._compare(self.element(values[0]), values[1])
+        if name in ("reverse", "sort", "sort_by") and values:
             return values[0]
-        if node.value in ("max", "min", "max_by", "min_by") and values:
+        if name in ("max", "min", "max_by", "min_by") and values:
             return self.element(values[0])
         return None
 
-    def _compare(self, origin: Origin, other: Origin, node: Node) -> None:
+    def _compare(self, origin: Origin, other: Origin) -> None:
         if isinstance(origin, Shape) and enum_of(origin) and isinstance(other, Text):
-            self.comparisons.append(Comparison(origin, other.value, node.position))
+            self.comparisons.append(EnumComparison(origin, other.value))
 
 
 def _identity(origin: Origin) -> Any:

@@ -63,11 +63,11 @@ class _Structure(Mapping[str, Any]):
         self._made: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
+        target = self._members[name]
         if name not in self._made:
             # Smithy visits members in order, and none of them a second time.
             names = list(self._members)
             visited = {f"{self._shape.name}${other}" for other in names[: names.index(name)]}
-            target = self._members[name]
             self._made[name] = _member(self._shape, name, target, self._seen | visited)
         return self._made[name]
 
@@ -76,6 +76,3 @@ class _Structure(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._members)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._members

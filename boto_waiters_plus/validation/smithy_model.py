@@ -12,9 +12,9 @@ from .shapes import ModelledError, Operation, members_of
 
 # Smithy's types as botocore names them; types of one name are left out.
 _TYPES = {
-    **dict.fromkeys(("union",), "structure"),
-    **dict.fromkeys(("set",), "list"),
-    **dict.fromkeys(("enum",), "string"),
+    "union": "structure",
+    "set": "list",
+    "enum": "string",
     **dict.fromkeys(("byte", "short", "intEnum", "bigInteger", "bigDecimal"), "integer"),
 }
 _PRELUDE = "smithy.api#"
@@ -68,14 +68,13 @@ class SmithyModel:
         waiting = [service]
         while waiting:
             shape_id = waiting.pop()
-            if shape_id in visited:
-                continue
-            visited.add(shape_id)
-            shape = as_mapping(self._shapes.get(shape_id))
-            for member in ("operations", "collectionOperations"):
-                found.update(_targets(shape.get(member)))
-            found.update(_targets([shape.get(member) for member in _LIFECYCLE]))
-            waiting += _targets(shape.get("resources"))
+            if shape_id not in visited:
+                visited.add(shape_id)
+                shape = as_mapping(self._shapes.get(shape_id))
+                found.update(_targets([shape.get(member) for member in _LIFECYCLE]))
+                for member in ("operations", "collectionOperations"):
+                    found.update(_targets(shape.get(member)))
+                waiting += _targets(shape.get("resources"))
         return found
 
     def traits(self, shape_id: str) -> Mapping[str, Any]:
@@ -126,7 +125,7 @@ class _ConvertedShapes(dict[str, dict[str, Any]]):
             shape[part] = _reference(definition.get(part) or members.get(part))
         bounds = traits.get("smithy.api#length", traits.get("smithy.api#range"))
         shape |= {n: b for n, b in as_mapping(bounds).items() if isinstance(b, (int, float))}
-        if values := list(_enum_values(name, members, traits)):
+        if values := _enum_values(name, members, traits):
             shape["enum"] = values
         self[shape_id] = shape
         return shape
@@ -192,13 +191,13 @@ def _prelude_type(shape_id: str) -> str:
     return name[:1].lower() + name[1:]
 
 
-def _enum_values(kind: str, members: Mapping[str, Any], traits: Mapping[str, Any]) -> Iterator[str]:
-    if kind == "enum":
-        for name, member in members.items():
-            yield str(
-                as_mapping(as_mapping(member).get("traits")).get("smithy.api#enumValue", name)
-            )
+def _enum_values(kind: str, members: Mapping[str, Any], traits: Mapping[str, Any]) -> list[str]:
     values = traits.get("smithy.api#enum")
+    if kind == "enum":
+        return [
+            str(as_mapping(as_mapping(member).get("traits")).get("smithy.api#enumValue", name))
+            for name, member in members.items()
+        ]
     if kind == "string" and isinstance(values, list):
-        for value in values:
-            yield str(as_mapping(value).get("value", ""))
+        return [str(as_mapping(value).get("value", "")) for value in values]
+    return []

@@ -30,9 +30,8 @@ class Suppression:
 
     def covers(self, event: ValidationEvent) -> bool:
         """Tell whether an event is suppressed."""
-        if event.severity is Severity.ERROR:
-            return False
-        if event.id != self.id and not event.id.startswith(f"{self.id}."):
+        is_covered = f"{event.id}.".startswith(f"{self.id}.")
+        if event.severity is Severity.ERROR or not is_covered:
             return False
         if self.shape is not None:
             return event.shape == self.shape

@@ -1,4 +1,4 @@
-"""The form of a `waitable` trait: the checks that Smithy makes of any trait, for this one.
+"""The form of a `waitable` trait, as Smithy checks any trait, and of a `waiters-2` document.
 
 | rule | severity | id |
 |---|---|---|
@@ -10,6 +10,13 @@
 | all else has the right type | ERROR | `Model` |
 
 The loader's parser, in `definitions.smithy`, finds all ERRORs but the first.
+
+botocore, and with it the loader, tolerates these problems of `waiters-2` documents:
+
+| rule | severity | id |
+|---|---|---|
+| a state is success, failure or retry | DANGER | `WaiterUnknownState.W.i` |
+| a waiter has acceptors | WARNING | `WaiterWithoutAcceptors.W` |
 """
 
 from __future__ import annotations
@@ -19,24 +26,17 @@ from typing import Any
 
 from ..definitions.parsing import Place, RuleError, require_mapping
 from ..definitions.smithy import WAITABLE, WAITER_NAME_PROBLEM, read_waiter
+from ..definitions.waiters2 import STATE_OF_NO_EFFECT, is_template
 from ..engine.model import WaiterDefinition
-from .documents import Target
-from .events import Severity, ValidationEvent
+from .documents import Document, Target
+from .events import Finding, Severity, ValidationEvent
 
 _NAMESPACE = "smithy.waiters#"
-_WAITER = ("documentation", "acceptors", "minDelay", "maxDelay", "deprecated", "tags")
-_ACCEPTOR = ("state", "matcher", "message")
-_PATH_MATCHER = ("path", "expected", "comparator")
-
-
-def wrong_target(target: Target) -> ValidationEvent:
-    """Return the event for a trait on a shape that it may not be on."""
-    return target.event(
-        Severity.ERROR,
-        "TraitTarget",
-        f"Trait `{WAITABLE}` cannot be applied to `{target.shape}`: it may only be applied to "
-        "operations without event streams",
-    )
+_MEMBERS = {
+    "Waiter": {"documentation", "acceptors", "minDelay", "maxDelay", "deprecated", "tags"},
+    "Acceptor": {"state", "matcher", "message"},
+    "PathMatcher": {"path", "expected", "comparator"},
+}
 
 
 def read_trait(
@@ -54,7 +54,7 @@ def read_trait(
     if waitable == {}:
         problems.append(place.error("the trait has no waiter", "TraitValue"))
     for name, body in waiters.items():
-        operation = target.shape.rpartition("#")[2]
+        operation = str(target.shape).rpartition("#")[2]
         in_waiter = place.in_waiter(name)
         definitions.append(in_waiter.attempt(read_waiter, name, body, operation=operation))
     if problems:
@@ -80,20 +80,29 @@ def _event(target: Target, error: RuleError) -> ValidationEvent:
 
 def _unknown_members(target: Target, waitable: Mapping[str, Any]) -> Iterator[ValidationEvent]:
     for name, waiter in waitable.items():
-        parts: list[tuple[str, Any, tuple[str, ...], int | None]] = [
-            ("Waiter", waiter, _WAITER, None)
-        ]
+        parts: list[tuple[str, Any, int | None]] = [("Waiter", waiter, None)]
         for index, acceptor in enumerate(waiter["acceptors"]):
             [matcher] = acceptor["matcher"].values()
-            parts.append(("Acceptor", acceptor, _ACCEPTOR, index))
+            parts.append(("Acceptor", acceptor, index))
             if isinstance(matcher, Mapping):
-                parts.append(("PathMatcher", matcher, _PATH_MATCHER, index))
-        for kind, part, known, place in parts:
-            for member in part:
-                if member not in known:
-                    shape = f"{_NAMESPACE}{kind}"
-                    event_id = f"TraitValue.UnknownMember.{shape}.{member}"
-                    text = f"`{shape}` has no member `{member}`; it is ignored"
-                    yield target.event(
-                        Severity.WARNING, event_id, text, waiter=name, acceptor=place
-                    )
+                parts.append(("PathMatcher", matcher, index))
+        for kind, part, place in parts:
+            for member in [each for each in part if each not in _MEMBERS[kind]]:
+                event_id = f"TraitValue.UnknownMember.{_NAMESPACE}{kind}.{member}"
+                text = f"`{_NAMESPACE}{kind}` has no member `{member}`; it is ignored"
+                yield target.event(Severity.WARNING, event_id, text, waiter=name, acceptor=place)
+
+
+def check_waiters2(document: Document) -> Iterator[ValidationEvent]:
+    """Check a `waiters-2` document whose waiters could be loaded."""
+    target = Target(None, document, ("waiters",))
+    for name, body in document.data["waiters"].items():
+        if is_template(body):
+            text = "it has no acceptors and is ignored"
+            yield target.finding(name, Finding(Severity.WARNING, "WaiterWithoutAcceptors", text))
+            continue
+        for index, acceptor in enumerate(body["acceptors"]):
+            if acceptor["state"] == STATE_OF_NO_EFFECT:
+                text = f"`{STATE_OF_NO_EFFECT}` is not a state; botocore treats it as `retry`"
+                finding = Finding(Severity.DANGER, "WaiterUnknownState", text, index)
+                yield target.finding(name, finding)

@@ -7,27 +7,24 @@ values; a value that is not known is `ANY`.
 
 from __future__ import annotations
 
+import enum
 import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from .events import Severity
-from .expressions import Expression, ExpressionSyntaxError, Node, Position
+from .expressions import Evaluator, Expression, ExpressionSyntaxError, Node
 
 
-class _Unknown:
-    """A value that JSON cannot express."""
+class _Unknown(enum.Enum):
+    """Values that JSON cannot express, by their types."""
 
-    def __init__(self, type_name: str) -> None:
-        self.type_name = type_name
-
-    def __repr__(self) -> str:
-        return f"<{self.type_name}>"
+    ANY = "any"
+    REFERENCE = "expression"
 
 
-ANY: Final = _Unknown("any")
-_REFERENCE: Final = _Unknown("expression")
+ANY: Final = _Unknown.ANY
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +33,6 @@ class Problem:
 
     severity: Severity
     message: str
-    position: Position
-
-    def __str__(self) -> str:
-        return f"{self.message} ({self.position.line}:{self.position.column})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +75,21 @@ _FUNCTIONS: dict[str, tuple[Any, str]] = {
     "values": ([], "object"),
 }
 
-_ORDER = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_ORDER = {
+    "lt": ("<", operator.lt),
+    "lte": ("<=", operator.le),
+    "gt": (">", operator.gt),
+    "gte": (">=", operator.ge),
+}
+
+
+_JSON_TYPES: tuple[tuple[Any, str], ...] = (
+    (bool, "boolean"),
+    (list, "array"),
+    (Mapping, "object"),
+    (str, "string"),
+    ((int, float), "number"),
+)
 
 
 def lint(expression: Expression, current: Any = ANY) -> LintResult:
@@ -91,187 +98,164 @@ def lint(expression: Expression, current: Any = ANY) -> LintResult:
     Raises:
         ExpressionSyntaxError: the expression is nested too deeply.
     """
-    problems: set[Problem] = set()
+    linter = _Linter()
     try:
-        result = _Checker(current, problems).visit(expression.root)
+        result = linter.visit(expression.root, current)
     except RecursionError as error:
         raise ExpressionSyntaxError("nested too deeply") from error
-    return LintResult(type_of(result), tuple(sorted(problems, key=str)))
+    problems = sorted(linter.problems.values(), key=lambda problem: problem.message)
+    return LintResult(type_of(result), tuple(problems))
 
 
 def type_of(value: Any) -> str:
     """Return the JMESPath type of a value; `any` if it is not known."""
-    if isinstance(value, bool):
-        return "boolean"
     if value is None:
         return "null"
-    for kind, name in ((list, "array"), (Mapping, "object"), (str, "string")):
-        if isinstance(value, kind):
+    for kinds, name in _JSON_TYPES:
+        if isinstance(value, kinds):
             return name
-    return "number" if isinstance(value, (int, float)) else str(value.type_name)
+    return str(value.value)
 
 
-class _Checker:
-    """Evaluates an expression with one value as the current node."""
+class _Linter(Evaluator):
+    """Evaluates an expression on sample data."""
 
-    __slots__ = ("_here", "_of_references", "_problems")
-
-    def __init__(self, current: Any, problems: set[Problem], of_references: Any = ANY) -> None:
-        self._here = current
-        self._problems = problems
-        self._of_references = of_references
-
-    def visit(self, node: Node) -> Any:
-        """Return a sample of the node's value."""
-        return getattr(self, f"_{node.kind}")(node)
-
-    def _on(self, current: Any) -> _Checker:
-        return _Checker(current, self._problems)
+    def __init__(self) -> None:
+        super().__init__()
+        self.problems: dict[tuple[int, Severity, str], Problem] = {}
 
     def _report(self, severity: Severity, node: Node, message: str) -> None:
-        self._problems.add(Problem(severity, message, node.position))
+        """Report a problem, but only once for all the elements that a node is evaluated on."""
+        self.problems[id(node), severity, message] = Problem(severity, message)
 
     def _wrong_type(self, node: Node, what: str, value: Any) -> None:
         """Report an operation on a value of the wrong type, unless its type is unknown."""
         if value is not ANY:
             self._report(Severity.DANGER, node, f"{what} performed on {type_of(value)}")
 
-    def _current(self, _: Node) -> Any:
-        return self._here
+    def visit_literal(self, node: Node, _: Any) -> Any:
+        return node["value"]
 
-    def _literal(self, node: Node) -> Any:
-        return node.value
-
-    def _field(self, node: Node) -> Any:
-        if not isinstance(self._here, Mapping):
-            self._wrong_type(node, f"Object field '{node.value}' extraction", self._here)
+    def visit_field(self, node: Node, value: Any) -> Any:
+        name = node["value"]
+        if not isinstance(value, Mapping):
+            self._wrong_type(node, f"Object field '{name}' extraction", value)
             return ANY
-        if node.value in self._here:
-            return self._here[node.value]
-        names = ", ".join(self._here)
-        message = f"Object field '{node.value}' does not exist in object with properties [{names}]"
-        self._report(Severity.DANGER, node, message)
+        if name in value:
+            return value[name]
+        text = f"Object field '{name}' does not exist in object with properties"
+        self._report(Severity.DANGER, node, f"{text} [{', '.join(value)}]")
         return None
 
-    def _index(self, node: Node) -> Any:
-        if not isinstance(self._here, list):
-            self._wrong_type(node, f"Array index '{node.value}' extraction", self._here)
-            return ANY
-        size = len(self._here)
-        return self._here[node.value] if -size <= node.value < size else None
+    def visit_index(self, node: Node, value: Any) -> Any:
+        if isinstance(value, list):
+            return value[node["value"]] if -len(value) <= node["value"] < len(value) else None
+        self._wrong_type(node, f"Array index '{node['value']}' extraction", value)
+        return ANY
 
-    def _slice(self, node: Node) -> Any:
-        if isinstance(self._here, list):
-            return self._here
-        self._wrong_type(node, "Slice", self._here)
-        return []
+    def visit_slice(self, node: Node, value: Any) -> Any:
+        return self._list(node, "Slice", value)
 
-    def _sub(self, node: Node) -> Any:
-        left, right = node.children
-        return self._on(self.visit(left)).visit(right)
-
-    def _elements(self, node: Node, what: str) -> list[Any]:
-        """Return the list on the left of a node; an empty one if there is no list."""
-        value = self.visit(node.children[0])
+    def _list(self, node: Node, what: str, value: Any) -> list[Any]:
+        """Return a list as it is; report anything else and return an empty list."""
         if isinstance(value, list):
             return value
         self._wrong_type(node, what, value)
         return []
 
-    def _flatten(self, node: Node) -> Any:
+    def visit_flatten(self, node: Node, value: Any) -> Any:
         flat: list[Any] = []
-        for element in self._elements(node, "Array flatten"):
+        for element in self._list(node, "Array flatten", *self.visit_all(node, value)):
             if isinstance(element, list):
                 flat += element
             elif element is not None:
                 flat.append(element)
         return flat
 
-    def _list(self, node: Node) -> Any:
-        return [_stored(self.visit(child)) for child in node.children]
+    def visit_multi_select_list(self, node: Node, value: Any) -> Any:
+        return [_stored(each) for each in self.visit_all(node, value)]
 
-    def _hash(self, node: Node) -> Any:
-        values = [_stored(self.visit(child)) for child in node.children]
-        return dict(zip(node.value, values, strict=True))
+    def visit_multi_select_dict(self, node: Node, value: Any) -> Any:
+        return {child["value"]: _stored(self.visit(child, value)) for child in node["children"]}
 
-    def _and(self, node: Node) -> Any:
-        left, right = (self.visit(child) for child in node.children)
+    def visit_and_expression(self, node: Node, value: Any) -> Any:
+        left, right = self.visit_all(node, value)
         return right if _truthy(left) else left
 
-    def _or(self, node: Node) -> Any:
-        left, right = (self.visit(child) for child in node.children)
+    def visit_or_expression(self, node: Node, value: Any) -> Any:
+        left, right = self.visit_all(node, value)
         return left if _truthy(left) else right
 
-    def _not(self, node: Node) -> Any:
-        return not _truthy(self.visit(node.children[0]))
+    def visit_not_expression(self, node: Node, value: Any) -> Any:
+        return not _truthy(*self.visit_all(node, value))
 
-    def _comparator(self, node: Node) -> Any:
-        left, right = (self.visit(child) for child in node.children)
+    def visit_comparator(self, node: Node, value: Any) -> Any:
+        left, right = self.visit_all(node, value)
         if left is ANY:
             return True
         kind = type_of(left)
         if kind != type_of(right):
             return False
-        if node.value in ("==", "!="):
-            return _same(left, right) == (node.value == "==")
+        if node["value"] in ("eq", "ne"):
+            return _same(left, right) == (node["value"] == "eq")
+        symbol, compare = _ORDER[node["value"]]
         if kind == "number":
-            return _ORDER[node.value](left, right)
-        self._report(Severity.WARNING, node, f"Invalid comparator '{node.value}' for {kind}")
+            return compare(left, right)
+        self._report(Severity.WARNING, node, f"Invalid comparator '{symbol}' for {kind}")
         return None
 
-    def _projection(self, node: Node) -> Any:
-        elements = self._elements(node, "Array projection")
-        right = node.children[1]
+    def visit_projection(self, node: Node, value: Any) -> Any:
+        left, right = node["children"]
+        elements = self._list(node, "Array projection", self.visit(left, value))
         # The right side is checked even if there is no element.
-        values = [_stored(self._on(element).visit(right)) for element in elements or [ANY]]
+        values = [_stored(self.visit(right, element)) for element in elements or [ANY]]
         return values if elements else []
 
-    def _object_projection(self, node: Node) -> Any:
-        left, right = node.children
-        value = self.visit(left)
-        if not isinstance(value, Mapping):
-            self._wrong_type(node, "Object projection", value)
-            self._on(ANY).visit(right)
-            return {}
-        return [_stored(self._on(element).visit(right)) for element in value.values()]
+    def visit_value_projection(self, node: Node, value: Any) -> Any:
+        left, right = node["children"]
+        projected = self.visit(left, value)
+        if isinstance(projected, Mapping):
+            return [_stored(self.visit(right, element)) for element in projected.values()]
+        self._wrong_type(node, "Object projection", projected)
+        self.visit(right, ANY)
+        return {}
 
-    def _filter(self, node: Node) -> Any:
-        _, right, condition = node.children
-        elements = self._elements(node, "Filter projection")
-        values = []
-        for element in elements or [ANY]:
-            checker = self._on(element)
-            if _truthy(checker.visit(condition)) or not elements:
-                values.append(checker.visit(right))
-        return [_stored(value) for value in values if value is not None] if elements else []
+    def visit_filter_projection(self, node: Node, value: Any) -> Any:
+        left, right, condition = node["children"]
+        elements = self._list(node, "Filter projection", self.visit(left, value))
+        values = [
+            self.visit(right, element)
+            for element in elements or [ANY]
+            if _truthy(self.visit(condition, element)) or not elements
+        ]
+        return [_stored(each) for each in values if each is not None] if elements else []
 
-    def _expref(self, node: Node) -> Any:
+    def visit_expref(self, node: Node, value: Any) -> Any:
         # Smithy checks the reference on the function's own current node, not on the elements.
-        self._on(self._of_references).visit(node.children[0])
-        return _REFERENCE
+        self.visit_all(node, value)
+        return _Unknown.REFERENCE
 
-    def _function(self, node: Node) -> Any:
-        checker = _Checker(self._here, self._problems, of_references=self._here)
-        arguments = [checker.visit(child) for child in node.children]
-        if node.value not in _FUNCTIONS:
-            self._report(Severity.ERROR, node, f"Unknown function: {node.value}")
+    def visit_function_expression(self, node: Node, value: Any) -> Any:
+        name, arguments = node["value"], self.visit_all(node, value)
+        if name not in _FUNCTIONS:
+            self._report(Severity.ERROR, node, f"Unknown function: {name}")
             return ANY
-        result, signature = _FUNCTIONS[node.value]
+        result, signature = _FUNCTIONS[name]
         parameters = signature.split()
+        required = len(parameters)
         if parameters[-1] == "...":
-            required = len(parameters) - 2
-            parameters = parameters[:required] + parameters[-2:-1] * (len(arguments) - required)
-        else:
-            required = len(parameters)
+            required -= 2
+            parameters[required:] = parameters[required : required + 1] * (
+                len(arguments) - required
+            )
         if not required <= len(arguments) == len(parameters):
-            text = f"{node.value} function expected {required} arguments, but was given"
-            self._report(Severity.ERROR, node, f"{text} {len(arguments)}")
+            text = f"{name} function expected {required} arguments, but was given {len(arguments)}"
+            self._report(Severity.ERROR, node, text)
             return result
-        for index, (child, expected) in enumerate(zip(node.children, parameters, strict=True)):
-            if (found := _mismatch(expected, arguments[index])) is not None:
-                text = f"{node.value} function argument {index} error: "
-                text += f"Expected {expected}, but found {found}"
-                self._report(Severity.ERROR, child, text)
+        for index, (expected, argument) in enumerate(zip(parameters, arguments, strict=True)):
+            if (found := _mismatch(expected, argument)) is not None:
+                text = f"{name} function argument {index} error: Expected {expected}, but found"
+                self._report(Severity.ERROR, node, f"{text} {found}")
         return result
 
 
@@ -287,8 +271,8 @@ def _mismatch(expected: str, value: Any) -> str | None:
 
 
 def _stored(value: Any) -> Any:
-    """Return a value as an element of a list; there, a reference is not known any more."""
-    return ANY if value is _REFERENCE else value
+    """Return a value as an element of a list, where a reference is not known any more."""
+    return ANY if value is _Unknown.REFERENCE else value
 
 
 def _truthy(value: Any) -> bool:

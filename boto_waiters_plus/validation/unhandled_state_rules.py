@@ -1,10 +1,5 @@
 """Final states of a resource that no acceptor of a waiter mentions.
 
-| rule | severity | id |
-|---|---|---|
-| every value that means failure is mentioned | WARNING | `WaiterUnhandledState.Failed.W` |
-| every other value that means an end is mentioned | NOTE | `WaiterUnhandledState.Ended.W` |
-
 A resource in such a state does not reach the desired one by itself, and the wait times out. The
 meaning of a value is guessed from its words. A value is therefore only noted if it
 
@@ -23,7 +18,7 @@ from botocore.model import Shape
 from ..definitions.operation_names import listed, words_of
 from ..engine.model import AcceptorState, WaiterDefinition
 from .events import Finding, Severity
-from .paths import Comparison, TracedPath
+from .paths import EnumComparison, TracedPath
 from .shapes import enum_of
 
 _FAILED = listed(
@@ -48,7 +43,7 @@ def check_unhandled_states(
     waiter: WaiterDefinition, paths: list[TracedPath | None]
 ) -> Iterator[Finding]:
     """Check that the final states of a resource are mentioned; see `check_acceptors`."""
-    by_state: dict[AcceptorState, list[Comparison]] = {state: [] for state in AcceptorState}
+    by_state: dict[AcceptorState, list[EnumComparison]] = {state: [] for state in AcceptorState}
     for acceptor, path in zip(waiter.acceptors, paths, strict=True):
         by_state[acceptor.state] += path.comparisons if path else ()
     successes, failures = by_state[AcceptorState.SUCCESS], by_state[AcceptorState.FAILURE]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from botocore import xform_name
 
 from ..aws.service_waiters import ServiceWaiters
-from ..definitions.coalescing import COALESCING
+from ..definitions.coalescing_trait import COALESCING
 from ..definitions.overlays import OVERLAY, parse_overlays
 from ..definitions.smithy import AWS_NAMESPACE, WAITABLE, parse_model
+from ..definitions.waiters2 import without_status
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .botocore_services import BotocoreService, service_by_namespace
@@ -51,6 +52,27 @@ class Unit:
     suppressions: list[Suppression] = field(default_factory=list)
     services: dict[str, set[str]] = field(default_factory=dict)
     """The operations of each service."""
+
+    def add(
+        self,
+        operation: Operation,
+        target: Target,
+        *,
+        definitions: Iterable[WaiterDefinition],
+    ) -> None:
+        """Add waiters that come in another form than the trait's."""
+        resolved = tuple(
+            without_status(
+                definition,
+                is_head=operation.http_method == "HEAD",
+                errors_with_status=lambda status: [
+                    error.name for error in operation.errors if error.status == status
+                ],
+                keep_others=True,
+            )
+            for definition in definitions
+        )
+        self.waitable.append(AppliedTrait(target=target, operation=operation, definitions=resolved))
 
     def error(self, shape: str | None, message: str, location: Location | None = None) -> None:
         """Report that something cannot be loaded."""
@@ -153,7 +175,8 @@ class SmithyUnit:
         operation = service.operation(name)
         self._add(document, shape_id, traits, operation, self._newer)
         if OVERLAY in traits:
-            self._add_overlays(document, operation, shape_id, traits[OVERLAY], service)
+            target = _target(document, shape_id, OVERLAY)
+            self._add_overlays(target, operation, traits[OVERLAY], service)
         if WAITABLE in traits:
             unit.services.setdefault(service.shape, set()).add(shape_id)
 
@@ -173,32 +196,26 @@ class SmithyUnit:
                 )
 
     def _add_overlays(
-        self,
-        document: Document,
-        operation: Operation,
-        shape_id: str,
-        overlays: Any,
-        service: BotocoreService,
+        self, target: Target, operation: Operation, overlays: Any, service: BotocoreService
     ) -> None:
         """Add the waiters of a client that overlays change."""
-        target = _target(document, shape_id, OVERLAY)
-        alone = {"shapes": {shape_id: {"type": "apply", "traits": {OVERLAY: overlays}}}}
+        document = target.document
+        assert document is not None
+        alone = {"shapes": {target.shape: {"type": "apply", "traits": {OVERLAY: overlays}}}}
         source = document.source or "dict"
         try:
             parsed = parse_overlays(alone, source=source, service=service.name)
             own = parse_model(document.data, source=source, service=service.name)
             found = ServiceWaiters(service.model, None, [*parsed, *own]).by_snake_name
-            changed = tuple(found[xform_name(overlay.name)].definition for overlay in parsed)
+            changed = [found[xform_name(overlay.name)].definition for overlay in parsed]
         except WaiterDefinitionError as error:
             waiter, acceptor = error.waiter, error.acceptor
             in_waiter = waiter is not None and acceptor is None
             text = f"Waiter `{waiter}`: {error.problem}" if in_waiter else error.problem
             event = target.event(Severity.ERROR, "Model", text, waiter=waiter, acceptor=acceptor)
             self.unit.events.append(event)
-            return
-        self.unit.waitable.append(
-            AppliedTrait(target=target, operation=operation, definitions=changed)
-        )
+        else:
+            self.unit.add(operation, target, definitions=changed)
 
 
 def _target(document: Document, shape_id: str, trait: str) -> Target:

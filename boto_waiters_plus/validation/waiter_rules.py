@@ -66,7 +66,7 @@ def check_names(
     """Check that no two operations of a service have a waiter of one name."""
     by_name: dict[str, dict[str, tuple[Target, str]]] = {}
     for target, waiter in waiters:
-        by_name.setdefault(waiter.name.lower(), {})[target.shape] = (target, waiter.name)
+        by_name.setdefault(waiter.name.lower(), {})[str(target.shape)] = (target, waiter.name)
     for name, operations in sorted(by_name.items()):
         for shape in sorted(operations) if len(operations) > 1 else ():
             others = ", ".join(sorted(operations.keys() - {shape}))
@@ -163,7 +163,7 @@ def _lint(
         yield Finding(Severity.ERROR, _RULE, f"Invalid JMESPath {what} ({expression}): {error}")
         return None
     for problem in result.problems:
-        text = f"Problem found in JMESPath expression ({expression}): {problem}"
+        text = f"Problem found in JMESPath expression ({expression}): {problem.message}"
         yield Finding(problem.severity, _LINT_IDS[problem.severity], text)
     return result.return_type
 

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 
 from boto_waiters_plus.aws.response_split import ById, asked_ids, coalescing_of, shares_of
 from boto_waiters_plus.aws.shared_call import may_be_about_one
-from boto_waiters_plus.definitions.coalescing import Coalescing, Items
+from boto_waiters_plus.definitions.coalescing_trait import Coalescing, Items
 
 INSTANCES = Coalescing(
     ids=("InstanceIds",),

@@ -61,7 +61,7 @@ def test_event_is_a_line_with_its_location(write, capsys):
     first, *_ = out.splitlines()
     assert re.fullmatch(
         rf"{re.escape(str(file))}:10:15: "
-        rf"\[DANGER\] {SHAPE}: Waiter `ClusterActive`, acceptor 0: Problem found in .* \(1:9\) \| "
+        rf"\[DANGER\] {SHAPE}: Waiter `ClusterActive`, acceptor 0: Problem found in .* \| "
         rf"WaitableTraitJmespathProblem\.JmespathEventDanger\.ClusterActive\.0",
         first,
     )

@@ -8,7 +8,7 @@ import pytest
 from botocore.model import ServiceModel
 
 from boto_waiters_plus.cli import main
-from boto_waiters_plus.cli.services import client_name
+from boto_waiters_plus.cli.service_lookup import client_name
 from boto_waiters_plus.cli.text import columns
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 

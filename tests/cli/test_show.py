@@ -7,7 +7,7 @@ import pytest
 
 from boto_waiters_plus.cli import main
 from boto_waiters_plus.cli.diagrams import dot, mermaid
-from boto_waiters_plus.cli.services import confidence
+from boto_waiters_plus.cli.service_lookup import confidence
 from boto_waiters_plus.cli.show import attempt_times
 from boto_waiters_plus.cli.text import acceptor_rows
 from boto_waiters_plus.engine.model import (

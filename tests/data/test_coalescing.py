@@ -8,7 +8,7 @@ import botocore
 import pytest
 
 from boto_waiters_plus.aws.response_split import coalescing_of, shares_of
-from boto_waiters_plus.definitions.coalescing import COALESCING, shipped_coalescing
+from boto_waiters_plus.definitions.coalescing_trait import COALESCING, shipped_coalescing
 from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.validation import Severity, check
 from boto_waiters_plus.validation.botocore_services import service_by_namespace

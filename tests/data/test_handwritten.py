@@ -11,7 +11,7 @@ import pytest
 from botocore import xform_name
 
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
-from boto_waiters_plus.cli.services import client_name
+from boto_waiters_plus.cli.service_lookup import client_name
 from boto_waiters_plus.engine.model import AcceptorState
 from waiter_coverage import AIRFLOW, ANSIBLE, HANDWRITTEN, TOTALS
 

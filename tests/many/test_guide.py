@@ -7,7 +7,7 @@ import boto3
 import pytest
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.definitions.coalescing import shipped_coalescing
+from boto_waiters_plus.definitions.coalescing_trait import shipped_coalescing
 
 GUIDE = Path(__file__).parents[2] / "docs" / "many.md"
 

@@ -4,7 +4,7 @@ import re
 
 from reference_pages import main, reference_pages
 
-from boto_waiters_plus.cli.services import client_name
+from boto_waiters_plus.cli.service_lookup import client_name
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 
 

@@ -10,7 +10,7 @@ DOCUMENT = {"name": "aa", "sizes": [8.0, 8.0], "thing": {"on": True, "at": 0}, "
 
 def result(expression, document=DOCUMENT):
     found = lint(parse(expression), document)
-    return found.return_type, [f"{each.severity} {each}" for each in found.problems]
+    return found.return_type, [f"{each.severity} {each.message}" for each in found.problems]
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ def result(expression, document=DOCUMENT):
         ("thing.on", "boolean", None),
         ("thing.off", "null", "DANGER Object field 'off' does not exist in object with properties"),
         ("doc.anything[0].at_all", "any", None),
-        ("name.length", "any", "DANGER Object field 'length' extraction performed on string (1:6)"),
+        ("name.length", "any", "DANGER Object field 'length' extraction performed on string"),
         ("sizes[7]", "null", None),
         ("sizes[1:]", "array", None),
         ("name[1:]", "array", "DANGER Slice performed on string"),
@@ -32,7 +32,7 @@ def result(expression, document=DOCUMENT):
         ("sizes == thing", "boolean", None),
         ("name == doc", "boolean", None),
         ("doc < name", "boolean", None),
-        ("name < name", "null", "WARNING Invalid comparator '<' for string (1:8)"),
+        ("name < name", "null", "WARNING Invalid comparator '<' for string"),
         ("thing.at <= sizes[0]", "boolean", None),
         ("sum(sizes)", "number", None),
         ("sum(@.*)", "number", "ERROR sum function argument 0 error"),

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from boto_waiters_plus.signals.events import Match, event_of
+from boto_waiters_plus.signals.messages import EventPattern, event_of
 
 RUNNING = {
     "version": "0",
@@ -70,16 +70,16 @@ def test_a_message_holds_an_event(body, event):
     ],
 )
 def test_an_expression_matches_if_true_in_jmespath(expression, matches):
-    assert Match(expression).matches(RUNNING) is matches
+    assert EventPattern(expression).matches(RUNNING) is matches
 
 
 @pytest.mark.parametrize("event", ["text", None, 7, [], {}])
 def test_any_event_can_be_matched(event):
-    assert Match("detail.state == 'running'").matches(event) is False
+    assert EventPattern("detail.state == 'running'").matches(event) is False
 
 
 def test_an_impossible_evaluation_is_logged_once(caplog):
-    match = Match("contains(detail.state, 'run')")
+    match = EventPattern("contains(detail.state, 'run')")
     with caplog.at_level(logging.DEBUG, "boto_waiters_plus"):
         for _ in range(3):
             assert match.matches({"detail": {"state": 12, "password": "hunter2"}}) is False
@@ -104,4 +104,4 @@ def test_an_impossible_evaluation_is_logged_once(caplog):
 )
 def test_a_bad_expression_is_refused(expression, error, says):
     with pytest.raises(error, match=says.replace("(", r"\(")):
-        Match(expression)
+        EventPattern(expression)

@@ -39,7 +39,7 @@ def _parsed(text: str) -> Any:
         return text
 
 
-class Match:
+class EventPattern:
     """A JMESPath expression on events.
 
     Args:
@@ -84,7 +84,7 @@ class Match:
         return not (value is None or value is False or value in ("", [], {}))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Match) and self.expression == other.expression
+        return isinstance(other, EventPattern) and self.expression == other.expression
 
     def __hash__(self) -> int:
         return hash(self.expression)
