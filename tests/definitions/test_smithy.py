@@ -3,7 +3,6 @@
 import pytest
 
 from boto_waiters_plus.definitions.files import parse_document
-from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.model import (
     Acceptor,
     AcceptorState,
@@ -163,17 +162,6 @@ def test_unknown_members_are_ignored():
     assert parsed({"acceptors": [acceptor], "maxAttempts": 40, "note": []}).acceptors == (
         Acceptor(state=SUCCESS, matcher=SuccessMatcher(success=True)),
     )
-
-
-def test_longest_name_and_one_letter_are_names():
-    for name in ("A", "ABC9x", "A" * 200):
-        assert parse_waiter(name, BUCKET_EXISTS, operation="Get", source="s").name == name
-
-
-def test_waiter_names_must_be_unique():
-    waiters = {"One": BUCKET_EXISTS, "Two": THING_EXISTS, "Three": GROUP_EXISTS}
-    found = parse_document(operation(waiters), source="model.json")
-    assert [definition.name for definition in found] == ["One", "Two", "Three"]
 
 
 def test_apply_statements_need_no_operation_shape():

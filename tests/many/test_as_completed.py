@@ -75,10 +75,3 @@ def test_unused_iterator_makes_no_request(s3):
     s3.meta.events.register("before-call.s3", lambda **_: seen.append(1))
     as_completed([exists(s3, "first")]).close()
     assert seen == []
-
-
-def test_surrounding_deadline_holds_in_the_thread(s3):
-    with bwp.deadline(0.4):
-        ((_, result),) = as_completed([exists(s3, "never", min_delay=0.1, max_delay=0.1)])
-    assert isinstance(result, bwp.WaiterTimeoutError)
-    assert 0 <= result.max_wait <= 0.4

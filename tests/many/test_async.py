@@ -11,7 +11,6 @@ from boto_waiters_plus.many import (
     as_completed_async,
     wait_all,
     wait_all_async,
-    wait_any_async,
 )
 
 
@@ -51,19 +50,6 @@ def test_first_failure_cancels_the_rest(s3, virtual_time):
     assert virtual_time.now == 0
 
 
-def test_wait_any_returns_the_first_success(s3, virtual_time):
-    virtual_time.call_at(25, lambda: s3.create_bucket(Bucket="late"))
-    waits = [exists(s3, "never"), exists(s3, "late", delay_pace=lambda _: 10)]
-    wait, outcome = asyncio.run(wait_any_async(waits))
-    assert wait is waits[1]
-    assert outcome.elapsed == 30
-
-
-def test_wait_any_of_no_waits_is_refused():
-    with pytest.raises(ValueError, match="at least one"):
-        asyncio.run(wait_any_async([]))
-
-
 def test_each_wait_is_yielded_when_it_ends(s3, virtual_time):
     virtual_time.call_at(15, lambda: s3.create_bucket(Bucket="late"))
     waits = [exists(s3, "late", delay_pace=lambda _: 10), exists(s3, "first")]
@@ -87,19 +73,6 @@ def test_blocking_calls_run_in_threads(s3):
     assert names
     assert threading.main_thread().name not in names
     assert not [t for t in threading.enumerate() if t.name in names]
-
-
-def test_batches_in_one_loop_run_side_by_side(s3, virtual_time):
-    virtual_time.call_at(15, lambda: s3.create_bucket(Bucket="late"))
-
-    async def one(bucket):
-        await wait_all_async([exists(s3, bucket, delay_pace=lambda _: 10)])
-        return virtual_time.now
-
-    async def run():
-        return await asyncio.gather(one("late"), one("first"))
-
-    assert asyncio.run(run()) == [20, 0]
 
 
 def test_asyncio_timeout_ends_the_batch(s3):

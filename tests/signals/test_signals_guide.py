@@ -84,16 +84,6 @@ def test_each_of_many_is_seen_by_its_event(aws, guide):
     assert all(outcome.elapsed < SOON for outcome in outcomes)
 
 
-def test_a_stack_is_seen_by_its_topic(aws, guide):
-    topic = aws.client("sns").create_topic(Name="stacks")["TopicArn"]
-    signal = guide["watch_topic"](topic, guide["queue_url"])
-    subscription = signal.subscribe()
-    text = "StackId='...'\nResourceType='AWS::CloudFormation::Stack'\nResourceStatus='DONE'\n"
-    aws.client("sns").publish(TopicArn=topic, Message=text)
-    assert subscription.wait(SOON)
-    subscription.unsubscribe()
-
-
 def test_only_the_rule_may_send_to_the_queue(aws, guide):
     attributes = aws.sqs.get_queue_attributes(QueueUrl=guide["queue_url"], AttributeNames=["All"])
     found = attributes["Attributes"]
