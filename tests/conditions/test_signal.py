@@ -8,8 +8,6 @@ import threading
 import weakref
 
 import pytest
-from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.conditions import (
@@ -320,39 +318,12 @@ def test_a_signal_cannot_be_copied(take):
         take(Signal("a"))
 
 
-class Subscriptions(RuleBasedStateMachine):
-    """Subscriptions, old and new, are independent of each other."""
-
-    subscriptions = Bundle("subscriptions")
-
-    def __init__(self):
-        super().__init__()
-        self.signals = {"a": Signal("a"), "b": Signal("b")}
-        self.expected = {}
-
-    @rule(target=subscriptions, name=st.sampled_from("ab"))
-    def subscribe(self, name):
-        subscription = Signal(name).subscribe()
-        self.expected[subscription] = (name, False)
-        return subscription
-
-    @rule(name=st.sampled_from("ab"))
-    def notify(self, name):
-        Signal(name).notify()
-        self.expected = {
-            key: (of, is_set or of == name) for key, (of, is_set) in self.expected.items()
-        }
-
-    @rule(one=subscriptions)
-    def clear(self, one):
-        one.clear()
-        self.expected[one] = (self.expected[one][0], False)
-
-    @rule()
-    def compare(self):
-        assert {one: one.is_set() for one in self.expected} == {
-            one: is_set for one, (_, is_set) in self.expected.items()
-        }
-
-
-TestSubscriptions = Subscriptions.TestCase
+def test_subscriptions_are_independent():
+    signal, other = Signal("a"), Signal("b")
+    early, of_other = signal.subscribe(), other.subscribe()
+    signal.notify()
+    late = Signal("a").subscribe()
+    assert [early.is_set(), late.is_set(), of_other.is_set()] == [True, False, False]
+    Signal("a").notify()
+    early.clear()
+    assert [early.is_set(), late.is_set(), late.wait(0)] == [False, True, True]

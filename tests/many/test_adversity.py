@@ -27,10 +27,6 @@ if FOLDER not in sys.path:
 from faults.server import BEFORE_HEADERS, FaultServer, hang  # noqa: E402 - the path first
 
 
-def exists(s3, bucket, max_wait=100, **options):
-    return Wait(s3, "bucket_exists", {"Bucket": bucket}, max_wait=max_wait, **options)
-
-
 def threads_of_ours():
     names = tuple(f"boto_waiters_plus {name}" for name in ("call", "schedule", "callbacks"))
     return [thread for thread in threading.enumerate() if thread.name.startswith(names)]
@@ -57,7 +53,7 @@ def hung_service():
 
 
 @pytest.mark.parametrize("whose", ["its own", "that of all"])
-def test_set_cancel_event_makes_no_request(s3, virtual_time, whose):
+def test_set_cancel_event_makes_no_request(exists, s3, virtual_time, whose):
     requests = []
     s3.meta.events.register("before-call.s3", lambda **_: requests.append(1))
     stop = threading.Event()
@@ -73,7 +69,7 @@ def test_set_cancel_event_makes_no_request(s3, virtual_time, whose):
 
 
 @pytest.mark.parametrize("count", [1, 40])
-def test_cancelled_wait_counts_the_attempts_made(s3, virtual_time, count):
+def test_cancelled_wait_counts_the_attempts_made(exists, s3, virtual_time, count):
     def stopped(run):
         stop = threading.Event()
         virtual_time.call_at(virtual_time.now + 25, stop.set)
@@ -99,7 +95,7 @@ def test_cancelled_wait_counts_the_attempts_made(s3, virtual_time, count):
     assert stopped(alone) == stopped(together) == {(bwp.WaiterCancelledError, 3)}
 
 
-def test_wait_any_ends_calls_in_flight(s3, hung_service):
+def test_wait_any_ends_calls_in_flight(exists, s3, hung_service):
     server, hung = hung_service
     waits = [exists(hung, "b") for _ in range(8)]
     quick = boto3.client("dynamodb", region_name="us-east-1")
@@ -130,7 +126,7 @@ def _ctrl_c_interrupts():
 
 @pytest.mark.usefixtures("_ctrl_c_interrupts")
 @pytest.mark.parametrize("progress", [False, True])
-def test_ctrl_c_ends_every_call_in_flight(hung_service, progress):
+def test_ctrl_c_ends_every_call_in_flight(exists, hung_service, progress):
     server, hung = hung_service
 
     def interrupt():
@@ -147,7 +143,7 @@ def test_ctrl_c_ends_every_call_in_flight(hung_service, progress):
 
 
 @pytest.mark.usefixtures("_ctrl_c_interrupts")
-def test_ctrl_c_during_a_delay_ends_the_batch(s3):
+def test_ctrl_c_during_a_delay_ends_the_batch(exists, s3):
     polled = threading.Event()
 
     def interrupt():
@@ -165,7 +161,7 @@ def test_ctrl_c_during_a_delay_ends_the_batch(s3):
 
 
 @pytest.mark.parametrize("how", ["forgotten", "in a cycle"])
-def test_abandoned_iterator_stops_its_waits(s3, how):
+def test_abandoned_iterator_stops_its_waits(exists, s3, how):
     results = as_completed([exists(s3, "first"), exists(s3, "never")])
     next(results)
     threads = threads_of_ours()
@@ -179,7 +175,7 @@ def test_abandoned_iterator_stops_its_waits(s3, how):
     assert gone(threads)
 
 
-def test_iterator_may_be_closed_by_its_callback(s3):
+def test_iterator_may_be_closed_by_its_callback(exists, s3):
     closed = []
 
     def close(event):
@@ -209,7 +205,7 @@ def test_iterator_may_be_closed_by_its_callback(s3):
     assert closed == [1]
 
 
-def test_failed_callback_is_warned_of_on_early_exit(s3):
+def test_failed_callback_is_warned_of_on_early_exit(exists, s3):
     def broken(_):
         raise ZeroDivisionError
 
@@ -219,7 +215,7 @@ def test_failed_callback_is_warned_of_on_early_exit(s3):
         results.close()
 
 
-def test_callback_may_wait_for_others(s3, virtual_time):
+def test_callback_may_wait_for_others(exists, s3, virtual_time):
     inner = []
 
     def poll(event):
@@ -230,7 +226,7 @@ def test_callback_may_wait_for_others(s3, virtual_time):
     assert [outcome.attempts for outcome in outcomes] == [1, 1, 1]
 
 
-def test_batches_in_one_loop_run_side_by_side(s3, virtual_time):
+def test_batches_in_one_loop_run_side_by_side(exists, s3, virtual_time):
     virtual_time.call_at(15, lambda: s3.create_bucket(Bucket="late"))
 
     async def run():
@@ -243,7 +239,7 @@ def test_batches_in_one_loop_run_side_by_side(s3, virtual_time):
     assert (one.elapsed, other.elapsed) == (20, 21)
 
 
-def test_thousands_of_waits_end_as_one_does(s3, virtual_time):
+def test_thousands_of_waits_end_as_one_does(exists, s3, virtual_time):
     virtual_time.call_at(12, lambda: s3.create_bucket(Bucket="late"))
     config = Config(max_pool_connections=1)
     narrow = boto3.client("s3", region_name="us-east-1", config=config)
@@ -253,7 +249,7 @@ def test_thousands_of_waits_end_as_one_does(s3, virtual_time):
     assert {(outcome.attempts, outcome.elapsed) for outcome in outcomes} == {(3, 20)}
 
 
-def test_calls_are_made_where_no_thread_can_start(s3, monkeypatch):
+def test_calls_are_made_where_no_thread_can_start(exists, s3, monkeypatch):
     def refuse(thread):
         raise RuntimeError("can't start new thread")
 
@@ -265,7 +261,7 @@ def test_calls_are_made_where_no_thread_can_start(s3, monkeypatch):
     assert len(seen) == 2
 
 
-def test_single_thread_makes_all_calls_if_need_be(s3, monkeypatch):
+def test_single_thread_makes_all_calls_if_need_be(exists, s3, monkeypatch):
     real = threading.Thread.start
 
     def refuse(thread):
@@ -303,7 +299,7 @@ def in_child(work):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_batch_taken_into_a_forked_child_raises(s3):
+def test_batch_taken_into_a_forked_child_raises(exists, s3):
     results = as_completed([exists(s3, "first"), exists(s3, "never")])
     next(results)
     assert in_child(lambda: list(results)) == 7
@@ -312,7 +308,7 @@ def test_batch_taken_into_a_forked_child_raises(s3):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_forked_child_can_run_its_own_batch(s3):
+def test_forked_child_can_run_its_own_batch(exists, s3):
     wait_all([exists(s3, "first")])
     assert in_child(lambda: wait_all([exists(s3, "first") for _ in range(5)])) == 0
 
@@ -320,7 +316,7 @@ def test_forked_child_can_run_its_own_batch(s3):
 @pytest.mark.skipif(
     "fork" not in multiprocessing.get_all_start_methods(), reason="there is no fork"
 )
-def test_fork_in_a_callback_leaves_the_batch_alone(s3):
+def test_fork_in_a_callback_leaves_the_batch_alone(exists, s3):
     codes = []
 
     def fork(_):

@@ -240,37 +240,6 @@ def test_error_of_a_shared_call_may_be_success(virtual_time):
     assert not outcomes[1].coalesced
 
 
-def test_omission_in_a_response_may_be_success(virtual_time):
-    scaling = SESSION.client("autoscaling")
-    scaling.create_launch_configuration(
-        LaunchConfigurationName="lc", ImageId="ami-12345678", InstanceType="t2.nano"
-    )
-    for name in ("one", "two"):
-        scaling.create_auto_scaling_group(
-            AutoScalingGroupName=name,
-            LaunchConfigurationName="lc",
-            MinSize=0,
-            MaxSize=1,
-            AvailabilityZones=["us-east-1a"],
-        )
-
-    def delete():
-        for name in ("one", "two"):
-            scaling.delete_auto_scaling_group(AutoScalingGroupName=name, ForceDelete=True)
-
-    virtual_time.call_at(20, delete)
-    outcomes = wait_all(
-        [
-            Wait(scaling, "GroupNotExists", {"AutoScalingGroupNames": [name]}, max_wait=600)
-            for name in ("one", "never", "two")
-        ]
-    )
-    assert [outcome.response["AutoScalingGroups"] for outcome in outcomes] == [[], [], []]
-    assert [outcome.elapsed >= 20 for outcome in outcomes] == [True, False, True]
-    # That identifier was asked for once more, alone.
-    assert [outcome.coalesced for outcome in outcomes] == [True, False, True]
-
-
 def test_denied_access_to_one_id_is_its_own(ec2, virtual_time):
     ids = instances(ec2, 8)
     denied = client_error("UnauthorizedOperation", 403)

@@ -14,11 +14,7 @@ from boto_waiters_plus.progress import MAX_ROWS, ProgressTable
 from boto_waiters_plus.runtime.wait_run import WaitDescription
 
 
-def exists(s3, bucket, max_wait=100, **options):
-    return Wait(s3, "bucket_exists", {"Bucket": bucket}, max_wait=max_wait, **options)
-
-
-def test_callback_gets_each_attempt_and_each_end(s3, virtual_time):
+def test_callback_gets_each_attempt_and_each_end(exists, s3, virtual_time):
     virtual_time.call_at(15, lambda: s3.create_bucket(Bucket="late"))
     reports = []
     wait_all(
@@ -172,14 +168,14 @@ def test_log_gets_counts_regularly_and_the_final_table(virtual_time):
     assert file.getvalue().endswith("\n1 of 2 ended, 0 failed\n")
 
 
-def test_progress_true_draws_on_stderr(s3, virtual_time, capsys):
+def test_progress_true_draws_on_stderr(exists, s3, virtual_time, capsys):
     wait_all([exists(s3, "first")], progress=True)
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "1 of 1 ended, 0 failed" in captured.err
 
 
-def test_table_ends_when_waits_raise(s3, virtual_time, capsys):
+def test_table_ends_when_waits_raise(exists, s3, virtual_time, capsys):
     def broken(event):
         raise KeyboardInterrupt
 
@@ -191,7 +187,7 @@ def test_table_ends_when_waits_raise(s3, virtual_time, capsys):
     wait_all([exists(s3, "first")], progress=True)
 
 
-def test_missing_rich_is_named(s3, monkeypatch):
+def test_missing_rich_is_named(exists, s3, monkeypatch):
     requests = []
     s3.meta.events.register("before-call", lambda **_: requests.append(1))
     monkeypatch.setitem(sys.modules, "rich.live", None)

@@ -40,20 +40,11 @@ def by_event_bridge(aws):
     return send
 
 
-def by_sns(aws, *, raw=False):
+def by_sns(aws):
     sns = aws.client("sns")
     topic = sns.create_topic(Name="changes")["TopicArn"]
-    sns.subscribe(
-        TopicArn=topic,
-        Protocol="sqs",
-        Endpoint=arn_of(aws),
-        Attributes={"RawMessageDelivery": "true"} if raw else {},
-    )
+    sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=arn_of(aws))
     return lambda event: sns.publish(TopicArn=topic, Message=json.dumps(event))
-
-
-def by_sns_raw(aws):
-    return by_sns(aws, raw=True)
 
 
 def messages_left(aws):
@@ -62,7 +53,7 @@ def messages_left(aws):
     return [int(found[name]) for name in names]
 
 
-@pytest.mark.parametrize("way", [by_queue, by_event_bridge, by_sns, by_sns_raw])
+@pytest.mark.parametrize("way", [by_queue, by_event_bridge, by_sns])
 def test_an_event_wakes_a_wait_that_polls_rarely(aws, way):
     ec2 = aws.client("ec2")
     instance = ec2.run_instances(ImageId="ami-12c6146b", MinCount=1, MaxCount=1)

@@ -194,23 +194,15 @@ def test_no_thread_starts_in_virtual_time(signal, fake):
     assert not fake.threads
 
 
-def test_errors_end_neither_waits_nor_the_thread(signal, received, fake):
-    for code in ["Throttling", "AccessDenied"]:
-        fake.messages.put(refused(code))
-    fake.messages.put(RuntimeError("raised by an event handler of the client"))
-    fake.put("{}")
-    wait_for(iter([False, True]).__next__, max_wait=LONG, signal=signal, polling=False)
-    assert len(fake.requests) >= 4
-    assert received.error is None
-
-
-def test_an_outage_is_logged_once_by_code(signal, fake, caplog):
+def test_an_outage_ends_nothing_and_is_logged_once(signal, received, fake, caplog):
     with caplog.at_level(logging.INFO, "boto_waiters_plus"):
         for code in ["Throttling", "Throttling", "Throttling", "AccessDenied"]:
             fake.messages.put(refused(code))
+        fake.messages.put(RuntimeError("raised by an event handler of the client"))
         fake.put("{}")
-        assert signal.subscribe().wait(SOON)
-    assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
+        wait_for(iter([False, True]).__next__, max_wait=LONG, signal=signal, polling=False)
+    assert received.error is None
+    assert [record.levelname for record in caplog.records] == ["WARNING"] * 3
     assert "(Throttling)" in caplog.messages[0]
     assert "(AccessDenied)" in caplog.messages[1]
     assert "secret" not in caplog.text

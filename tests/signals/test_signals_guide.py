@@ -82,14 +82,3 @@ def test_each_of_many_is_seen_by_its_event(aws, guide):
     outcomes = guide["wait_for_each"](instances, guide["queue_url"])
     assert [outcome.observed for outcome in outcomes] == [["running"]] * 3
     assert all(outcome.elapsed < SOON for outcome in outcomes)
-
-
-def test_only_the_rule_may_send_to_the_queue(aws, guide):
-    attributes = aws.sqs.get_queue_attributes(QueueUrl=guide["queue_url"], AttributeNames=["All"])
-    found = attributes["Attributes"]
-    assert found["MessageRetentionPeriod"] == "60"
-    (statement,) = json.loads(found["Policy"])["Statement"]
-    assert statement["Principal"] == {"Service": "events.amazonaws.com"}
-    assert statement["Resource"] == found["QueueArn"]
-    rule = aws.client("events").describe_rule(Name="instance-changes")
-    assert statement["Condition"] == {"ArnEquals": {"aws:SourceArn": rule["Arn"]}}
