@@ -1,5 +1,6 @@
 """What all tests share: no real account, and a hypothesis profile."""
 
+import asyncio
 import os
 
 import hypothesis
@@ -23,3 +24,48 @@ def _no_real_account():
         patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
         patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
         yield
+
+
+class Styled:
+    """The functions of a module or an object in one of three styles, called as if they blocked.
+
+    Attributes:
+        style: "blocking", "task" or "awaited".
+    """
+
+    def __init__(self, target, style):
+        self._target = target
+        self.style = style
+
+    def __getattr__(self, name):
+        if self.style == "blocking":
+            return getattr(self._target, name)
+        function = getattr(self._target, f"{name}_async")
+        return lambda call, *arguments, **options: asyncio.run(
+            function(self._callables(call), *arguments, **options)
+        )
+
+    def _callables(self, call):
+        match call:
+            case dict():
+                return {key: self._callable(one) for key, one in call.items()}
+            case list():
+                return [self._callable(one) for one in call]
+            case _:
+                return self._callable(call)
+
+    def _callable(self, call):
+        if self.style != "awaited" or not callable(call):
+            return call
+
+        async def awaited():
+            await asyncio.sleep(0)
+            return call()
+
+        return awaited
+
+
+@pytest.fixture(params=["blocking", "task", "awaited"])
+def styled(request):
+    """`styled(module)`: its functions, blocking, in a task, and with a callable to await."""
+    return lambda target: Styled(target, request.param)

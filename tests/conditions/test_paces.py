@@ -3,7 +3,6 @@
 import itertools
 import math
 import pickle
-import random
 from datetime import timedelta
 
 import pytest
@@ -61,18 +60,6 @@ def test_an_unlimited_pace_stays_finite_and_never_falls(start, factor, n):
     assert pace(n) <= pace(n + 1)
 
 
-@given(amounts, st.floats(0, 100), st.floats(1, 100), attempts)
-def test_linear_delays_grow_by_the_step(start, step, more, n):
-    limit = start * more
-    pace = linear(start, step=step, limit=limit)
-    assert pace(n) == pytest.approx(min(limit, start + step * (n - 1)))
-
-
-def test_jitter_draws_fractions_of_whole_seconds():
-    pace = exponential(1, jitter="full", random=random.Random(7))
-    assert not all(seconds.is_integer() for seconds in first(pace))
-
-
 @pytest.mark.parametrize("pace", [fixed(2), linear(1, limit=4), exponential(1, jitter="equal")])
 def test_a_pace_can_be_pickled_and_compared(pace):
     copy = pickle.loads(pickle.dumps(pace))
@@ -105,7 +92,3 @@ def test_a_pace_drives_a_wait(values):
         wait_for(call, max_wait=40, delay_pace=exponential(1, limit=8))
     delays = [b - a for a, b in itertools.pairwise(call.times)]
     assert delays == [1, 2, 4, 8, 8, 8, 8, 0.75]
-
-
-def test_every_wait_takes_a_pace():
-    assert bwp.WaitOptions(delay_pace=exponential(1)).delay_pace == exponential(1)

@@ -1,31 +1,11 @@
 """`steps`: waits in sequence that share one deadline."""
 
-import asyncio
 import threading
 
 import pytest
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.conditions import First, fixed, steps, success, wait_for
-
-
-class Steps:
-    """The methods of `steps`, called as if they blocked."""
-
-    def __init__(self, step, style):
-        self._step = step
-        self._style = style
-
-    def __getattr__(self, name):
-        if self._style == "blocking":
-            return getattr(self._step, name)
-        method = getattr(self._step, f"{name}_async")
-        return lambda *arguments, **options: asyncio.run(method(*arguments, **options))
-
-
-@pytest.fixture(params=["blocking", "task"])
-def style(request):
-    return request.param
 
 
 @pytest.fixture
@@ -46,9 +26,9 @@ class TrueAt:
         return len(self.times) in self._numbers
 
 
-def test_a_step_can_use_values_of_earlier_steps(style, virtual_time, ready_at):
+def test_a_step_can_use_values_of_earlier_steps(styled, virtual_time, ready_at):
     with steps(max_wait=60) as budget:
-        step = Steps(budget, style)
+        step = styled(budget)
         account = step.wait_for(ready_at(3, "account"))
         balance = step.wait_for_match(ready_at(5, (account, 12)), (account, int))
         grade = step.wait_for_case(lambda: balance[1], [success(12, lambda _: "gold")])
@@ -56,9 +36,9 @@ def test_a_step_can_use_values_of_earlier_steps(style, virtual_time, ready_at):
     assert (balance, grade, first) == (("account", 12), "gold", First("gold", True))
 
 
-def test_steps_share_the_time_left(style, virtual_time, ready_at):
+def test_steps_share_the_time_left(styled, virtual_time, ready_at):
     with steps(max_wait=10) as budget:
-        step = Steps(budget, style)
+        step = styled(budget)
         step.wait_for(ready_at(6))
         with pytest.raises(bwp.WaiterTimeoutError) as raised:
             step.wait_for(ready_at(30), interval=1)
@@ -68,37 +48,14 @@ def test_steps_share_the_time_left(style, virtual_time, ready_at):
     assert virtual_time.now == pytest.approx(10, abs=1)
 
 
-def test_a_failed_step_skips_the_rest(style, virtual_time, ready_at):
-    done = []
-
-    def two_steps():
-        with steps(max_wait=10) as budget:
-            Steps(budget, style).wait_for(ready_at(30), max_wait=2)
-            done.append("the second")
-
-    with pytest.raises(bwp.WaiterTimeoutError):
-        two_steps()
-    assert done == []
-    assert virtual_time.now <= 2
-
-
-def test_an_option_of_a_step_wins(style, virtual_time):
+def test_an_option_of_a_step_wins(styled, virtual_time):
     call = TrueAt(virtual_time, 3, 6, 9)
     with steps(max_wait=99, interval=2, retry_on=KeyError) as budget:
-        step = Steps(budget, style)
+        step = styled(budget)
         step.wait_for(call)
         step.wait_for(call, delay_pace=fixed(5))
         step.wait_for(call, interval=7)
     assert call.times == [0, 2, 4, 4, 9, 14, 14, 21, 28]
-
-
-def test_an_option_of_a_step_replaces_its_rivals(style, virtual_time):
-    call = TrueAt(virtual_time, 2, 4)
-    with steps(max_wait=99, delay_pace=fixed(5), wake_signal=threading.Event()) as budget:
-        step = Steps(budget, style)
-        step.wait_for(call)
-        step.wait_for(call, interval=7, signal="another")
-    assert call.times == [0, 5, 5, 12]
 
 
 def test_steps_bound_every_other_wait_inside(virtual_time):
@@ -133,17 +90,6 @@ def test_a_thread_can_use_the_steps(virtual_time):
         thread.start()
         thread.join(60)
     assert raised == [10]
-
-
-def test_except_after_steps_has_the_last_value(virtual_time):
-    def load():
-        try:
-            with steps(max_wait=5) as step:
-                return step.wait_for_match(lambda: "pending", "ready")
-        except bwp.WaiterTimeoutError as error:
-            return ("still", error.last_value)
-
-    assert load() == ("still", "pending")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from botocore.model import ServiceModel
 from boto_waiters_plus.aws.service_waiters import ServiceWaiters
 from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.backoff import delay_range
-from boto_waiters_plus.engine.model import ErrorTypeMatcher, SuccessMatcher
+from boto_waiters_plus.engine.model import ErrorTypeMatcher
 
 FILE = Path(__file__).resolve().parents[3] / "shared/conformance/smithy-waiters-public.json"
 REQUIRED = os.environ.get("CONFORMANCE_REQUIRED", "0") not in ("", "0")
@@ -87,14 +87,3 @@ def test_definition_has_the_published_acceptors_and_known_ones_more(service, nam
         assert [acceptor.matcher for acceptor in more] == [ErrorTypeMatcher("ResourceNotFound")]
     else:
         assert len(more) == NEWER_ACCEPTORS
-
-
-@pytest.mark.skipif(not PUBLIC, reason="no conformance data")
-def test_bucket_exists_is_the_published_one_where_botocores_says_more():
-    """botocore counts 301 and 403 as success too; AWS's model takes a 403 for a failure."""
-    ours, theirs = ours_and_theirs("s3", "BucketExists")
-    assert ours.acceptors == theirs.acceptors
-    assert [acceptor.matcher for acceptor in ours.acceptors] == [
-        SuccessMatcher(success=True),
-        ErrorTypeMatcher("NotFound"),
-    ]

@@ -11,11 +11,8 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from botocore.loaders import Loader
-from botocore.model import ServiceModel
 
 from boto_waiters_plus import WaiterCancelledError, WaitOptions
-from boto_waiters_plus.aws.data_model import DataModel
 from boto_waiters_plus.conditions import poll
 from boto_waiters_plus.deadlines import effective_max_wait
 from boto_waiters_plus.definitions.smithy import parse_waiter
@@ -114,9 +111,6 @@ def test_table_of_differences_names_only_vectors_that_exist():
     assert set(DIFFERENCES) <= names
 
 
-# --- matching --------------------------------------------------------------------------------
-
-
 def definition(matcher, state="success", **members):
     acceptors = [
         {"state": state, "matcher": matcher, **members},
@@ -156,21 +150,6 @@ def test_expression_gives_the_value_of_the_other_sdk(vector, request):
         value = {"sorted": sorted(value)}
     assert value == result
     assert type(value) is type(result)
-
-
-def test_every_path_can_be_followed_through_an_operations_shapes():
-    """What a path can touch is found out by walking its tree, whatever of JMESPath is in it."""
-    if not ALL:
-        pytest.skip(f"no conformance data in {FOLDER}")
-    service = ServiceModel(Loader().load_service_model("dynamodb", "service-2"), "dynamodb")
-    operation = service.operation_model("DescribeTable")
-    paths = {vector["path"] for vector in ALL["pathVectors"]}
-    paths |= {vector["expression"] for vector in ALL["expressionVectors"]}
-    model = DataModel(operation, [("output", path) for path in sorted(paths)])
-    assert model.output({"ResponseMetadata": {}}) == {}
-
-
-# --- states ----------------------------------------------------------------------------------
 
 
 def is_plain(vector):
@@ -301,9 +280,6 @@ def test_every_state_vector_is_run():
     assert {case.id for case in STATES if not is_plain(case.values[0])} <= timed
 
 
-# --- delays ----------------------------------------------------------------------------------
-
-
 def next_delay(attempt, *, min_delay, max_delay, remaining, random, reserve=None):
     """Return a delay of the specification; `reserve` is min_delay if not given."""
     delay = jittered_delay(attempt, min_delay=min_delay, max_delay=max_delay, random=random)
@@ -362,32 +338,6 @@ def test_delays_are_those_of_smithy_go(vector):
     assert len(drawn) >= vector["minAttempts"]
     bounds = vector.get("delayUpperBounds", drawn)
     assert all(0 <= delay <= bound for delay, bound in zip(drawn, bounds, strict=False))
-
-
-@pytest.mark.parametrize("reserve", [None, 0])
-@pytest.mark.parametrize("table", [ALL["delayVectors"]["spec"]] if ALL else [])
-def test_delays_are_those_of_the_specifications_table(table, reserve):
-    for row in table["rows"]:
-        asked = []
-
-        def drawn(low, high, row=row, asked=asked):
-            asked.append((low, high))
-            return max(row["delay"], table["minDelay"])
-
-        delay = next_delay(
-            row["attempt"],
-            min_delay=table["minDelay"],
-            max_delay=table["maxDelay"],
-            remaining=row["remainingBefore"],
-            random=drawn,
-            reserve=reserve,
-        )
-        assert asked == [(table["minDelay"], row["upper"])]
-        is_last_row = row is table["rows"][-1]
-        assert delay == (row["remainingBefore"] if is_last_row and reserve == 0 else row["delay"])
-
-
-# --- options ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("vector", vectors("optionValidation", by_options))

@@ -42,9 +42,6 @@ def names(source):
     return [definition.name for definition in load_definitions(source)]
 
 
-# --- sources ---
-
-
 def test_files_of_either_format_are_loaded(write):
     assert names(write("a.json", smithy("Ready", "Gone"))) == ["Ready", "Gone"]
     assert names(write("b.json", waiters2("Ready"))) == ["Ready"]
@@ -59,11 +56,6 @@ def test_dict_definition_or_several_sources_are_loaded(write):
     several = [ready, smithy("Gone"), write("a.json", smithy("Up"))]
     assert names(several) == names(iter(several)) == ["Ready", "Gone", "Up"]
     assert load_definitions([]) == ()
-
-
-def test_definition_knows_its_file(write):
-    path = write("a.json", smithy("Ready"))
-    assert load_definitions(path)[0].source == str(path)
 
 
 def test_a_byte_order_mark_is_allowed(write):
@@ -81,9 +73,6 @@ def test_model_without_waiters_gives_none():
     assert load_definitions({"smithy": "2.0"}) == ()
     shape = {"ns#Op": {"type": "operation"}}
     assert load_definitions({"smithy": "2.0", "shapes": shape}) == ()
-
-
-# --- bad files ---
 
 
 def refusal(path):
@@ -153,9 +142,6 @@ def test_special_files_are_refused_unread():
         load_definitions("/dev/null")
 
 
-# --- folders ---
-
-
 def test_folders_are_searched_in_order(write, tmp_path):
     write("b.json", smithy("Second"))
     write("a.json", smithy("First"))
@@ -185,14 +171,6 @@ def test_folders_with_link_loops_are_read_once(write, tmp_path):
     write("a.json", smithy("First"))
     (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
     assert names(tmp_path) == ["First"]
-
-
-def test_folders_may_be_named_like_files(write, tmp_path):
-    write("a.json/b.json", smithy("First"))
-    assert names(tmp_path) == ["First"]
-
-
-# --- services ---
 
 
 @pytest.mark.parametrize(

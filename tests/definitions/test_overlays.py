@@ -62,14 +62,6 @@ def test_other_members_stay_unchanged():
     assert changed.digest != BASE.digest
 
 
-def test_both_sources_are_named():
-    assert overlay({"minDelay": 3}).applied_to(BASE).source == "base.json, changed by mine.json"
-
-
-def test_the_namespace_names_the_service():
-    assert overlay({"minDelay": 3}).service == "things"
-
-
 @pytest.mark.parametrize(
     ("body", "acceptor", "says"),
     [

@@ -86,17 +86,6 @@ def test_expected_value_that_smithy_has_no_comparator_for(case):
     assert [d for d in case["others"] if matching.match_response(d).index == 0] == []
 
 
-def test_acceptors_keep_their_order():
-    errors = [{"state": "retry", "matcher": "error", "expected": name} for name in "CAB"]
-    definition = converted(waiter(*errors, ANY_RESPONSE))
-    assert [a.to_json()["matcher"].get("errorType") for a in definition.acceptors] == [
-        "C",
-        "A",
-        "B",
-        None,
-    ]
-
-
 @pytest.mark.parametrize("case", CASES["statuses"], ids=named)
 @pytest.mark.parametrize("keep_others", [True, False])
 def test_status_becomes_what_smithy_can_say(case, keep_others):
@@ -152,9 +141,6 @@ def test_a_template_without_acceptors_leaves_the_others_usable():
     assert [d.name for d in convert_model(both, source="waiters-2.json")] == ["ThingReady"]
     with pytest.raises(WaiterDefinitionError, match="at least one acceptor"):
         converted(template)
-
-
-# --- back to botocore's form ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("service_id", list(shipped_services()))

@@ -25,10 +25,6 @@ def test_the_value_is_computed_once():
     assert calls == [1]
 
 
-def test_each_instance_has_its_own_value():
-    assert (Thing(lambda: 1).value, Thing(lambda: 2).value) == (1, 2)
-
-
 def test_an_error_is_not_kept():
     results = [ZeroDivisionError, 5]
 
@@ -42,10 +38,6 @@ def test_an_error_is_not_kept():
     with contextlib.suppress(ZeroDivisionError):
         thing.value  # noqa: B018 - it raises
     assert thing.value == 5
-
-
-def test_the_class_attribute_has_the_docstring():
-    assert Thing.value.__doc__ == "The value."
 
 
 def test_a_slow_value_blocks_no_other_instance():

@@ -131,38 +131,6 @@ def test_pace_must_return_a_length_of_time(delay):
         machine.step(Responded(Facts(acceptor=None)), 0, min)
 
 
-def test_pace_beyond_any_float_is_cut():
-    policy = Policy(min_delay=2, max_delay=120, max_wait=300, pace=lambda _: 10**400)
-    machine = Machine(SUCCESS, policy)
-    machine.step(Begin(), 0, min)
-    assert machine.step(Responded(Facts(acceptor=None)), 0, min) == Pause(299.75)
-
-
-def test_machine_reproduces_the_published_table():
-    table = json.loads((Path(__file__).parents[1] / "cases" / "backoff.json").read_text())
-    table = table["published_table"]
-    for rule, column in ((LastAttempt.SPEC, "spec"), (LastAttempt.DEADLINE, "deadline")):
-        draws = draws_of([row["draw"] for row in table["rows"]])
-        machine = Machine(
-            SUCCESS,
-            Policy(
-                min_delay=table["min_delay"],
-                max_delay=table["max_delay"],
-                max_wait=table["max_wait"],
-                last_attempt=rule,
-            ),
-        )
-        now = 0
-        machine.step(Begin(), now, draws)
-        for row in table["rows"]:
-            pause = machine.step(Responded(Facts(acceptor=None)), now, draws)
-            assert pause == Pause(row[column])
-            now += pause.seconds
-            machine.step(Woken(), now, draws)
-        assert machine.state.last
-        assert machine.step(Responded(Facts(acceptor=None)), now, draws) == TimedOut()
-
-
 @pytest.mark.parametrize(
     ("events", "wrong"),
     [

@@ -29,5 +29,15 @@ def s3():
 
 
 @pytest.fixture
+def exists():
+    """`exists(client, bucket)`: a wait for it."""
+
+    def wait(client, bucket, max_wait=100, **options):
+        return bwp.Wait(client, "bucket_exists", {"Bucket": bucket}, max_wait=max_wait, **options)
+
+    return wait
+
+
+@pytest.fixture
 def dynamodb():
     return SESSION.client("dynamodb")

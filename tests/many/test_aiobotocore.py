@@ -9,7 +9,6 @@ import pytest
 import boto_waiters_plus as bwp
 from boto_waiters_plus.many import (
     Wait,
-    as_completed_async,
     wait_all,
     wait_all_async,
     wait_any_async,
@@ -39,11 +38,11 @@ def buckets(client, ready_at):
     return polls
 
 
-def with_client(function):
+def with_client(function, service="s3"):
     async def run():
         session = aiosession.get_session()
         keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
-        async with session.create_client("s3", region_name="us-east-1", **keys) as client:
+        async with session.create_client(service, region_name="us-east-1", **keys) as client:
             return await function(client)
 
     return asyncio.run(run())
@@ -69,16 +68,6 @@ def test_aiobotocore_clients_are_awaited(virtual_time):
     assert [outcome.attempts for outcome in outcomes] == [3, 1, 1]
     assert [outcome.elapsed for outcome in outcomes] == [20, 0, 0]
     assert isinstance(outcomes[2], bwp.ExceptionOutcome)
-
-
-def test_each_wait_is_yielded_when_it_ends(virtual_time):
-    async def run(client):
-        buckets(client, {"late": 3})
-        waits = [exists(client, "late", delay_pace=lambda _: 10), exists(client, "now")]
-        order = [wait async for wait, _ in as_completed_async(waits)]
-        assert order == [waits[1], waits[0]]
-
-    with_client(run)
 
 
 def test_blocking_functions_refuse_aiobotocore_clients():
@@ -150,18 +139,15 @@ def test_waits_of_one_kind_share_awaited_calls(virtual_time):
         )
         return awsrequest.AioAWSResponse(request.url, 200, {}, Body(text))
 
-    async def run():
-        session = aiosession.get_session()
-        keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
-        async with session.create_client("ec2", region_name="us-east-1", **keys) as client:
-            client.meta.events.register("before-send.ec2", send)
-            waits = [
-                Wait(client, "instance_running", {"InstanceIds": [f"i-{n}"]}, max_wait=60)
-                for n in range(250)
-            ]
-            return await wait_all_async(waits)
+    async def run(client):
+        client.meta.events.register("before-send.ec2", send)
+        waits = [
+            Wait(client, "instance_running", {"InstanceIds": [f"i-{n}"]}, max_wait=60)
+            for n in range(250)
+        ]
+        return await wait_all_async(waits)
 
-    outcomes = asyncio.run(run())
+    outcomes = with_client(run, "ec2")
     assert [len(asked) for asked in calls] == [100, 100, 50]
     assert [list(outcome.by_id) for outcome in outcomes] == [[f"i-{n}"] for n in range(250)]
     assert all(outcome.coalesced for outcome in outcomes)

@@ -9,11 +9,7 @@ import boto_waiters_plus as bwp
 from boto_waiters_plus.many import Wait, as_completed
 
 
-def exists(s3, bucket, max_wait=100, **options):
-    return Wait(s3, "bucket_exists", {"Bucket": bucket}, max_wait=max_wait, **options)
-
-
-def test_each_wait_is_yielded_with_its_result(s3, virtual_time):
+def test_each_wait_is_yielded_with_its_result(exists, s3, virtual_time):
     virtual_time.call_at(11, lambda: s3.create_bucket(Bucket="late"))
     waits = [
         exists(s3, "late", delay_pace=lambda _: 10),
@@ -32,7 +28,7 @@ def test_no_waits_yield_nothing():
     assert list(as_completed([])) == []
 
 
-def test_polling_goes_on_while_the_caller_is_busy(s3):
+def test_polling_goes_on_while_the_caller_is_busy(exists, s3):
     busy, polled = threading.Event(), threading.Event()
 
     def poll(params, **_):
@@ -50,7 +46,7 @@ def test_polling_goes_on_while_the_caller_is_busy(s3):
     assert [wait for wait, _ in results] == [waits[1]]
 
 
-def test_leaving_the_loop_cancels_the_rest(s3):
+def test_leaving_the_loop_cancels_the_rest(exists, s3):
     endings = []
     bwp.install(on_event=lambda event: event.kind == "ended" and endings.append(event.ending))
     with contextlib.closing(as_completed([exists(s3, "never"), exists(s3, "first")])) as results:
@@ -70,15 +66,8 @@ def test_bad_arguments_are_refused_at_the_call(s3):
         as_completed([Wait(s3, "bucket_exists", {"Bucket": "first"})])
 
 
-def test_unused_iterator_makes_no_request(s3):
+def test_unused_iterator_makes_no_request(exists, s3):
     seen = []
     s3.meta.events.register("before-call.s3", lambda **_: seen.append(1))
     as_completed([exists(s3, "first")]).close()
     assert seen == []
-
-
-def test_surrounding_deadline_holds_in_the_thread(s3):
-    with bwp.deadline(0.4):
-        ((_, result),) = as_completed([exists(s3, "never", min_delay=0.1, max_delay=0.1)])
-    assert isinstance(result, bwp.WaiterTimeoutError)
-    assert 0 <= result.max_wait <= 0.4

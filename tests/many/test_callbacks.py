@@ -34,14 +34,6 @@ def test_slow_callback_holds_no_other_wait(beside_slow_callback):
     assert results[1].elapsed < SLOW
 
 
-def test_slow_callback_holds_no_other_completed_wait(beside_slow_callback):
-    began = time.monotonic()
-    ended = {}
-    for wait, _ in as_completed(beside_slow_callback):
-        ended[wait] = time.monotonic() - began
-    assert ended[beside_slow_callback[1]] < SLOW
-
-
 def test_callbacks_of_wait_all_run_in_the_callers_thread(s3):
     threads = set()
     bwp.install(on_event=lambda _: threads.add(threading.get_ident()))

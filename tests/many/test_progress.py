@@ -8,17 +8,13 @@ from rich.console import Console
 
 from boto_waiters_plus.engine.wait_event import WaitEvent
 from boto_waiters_plus.exceptions import WaiterCancelledError, WaiterFailedError
-from boto_waiters_plus.many import Wait, wait_all, wait_any
+from boto_waiters_plus.many import Wait, wait_all
 from boto_waiters_plus.outcome import WaiterOutcome
 from boto_waiters_plus.progress import MAX_ROWS, ProgressTable
 from boto_waiters_plus.runtime.wait_run import WaitDescription
 
 
-def exists(s3, bucket, max_wait=100, **options):
-    return Wait(s3, "bucket_exists", {"Bucket": bucket}, max_wait=max_wait, **options)
-
-
-def test_callback_gets_each_attempt_and_each_end(s3, virtual_time):
+def test_callback_gets_each_attempt_and_each_end(exists, s3, virtual_time):
     virtual_time.call_at(15, lambda: s3.create_bucket(Bucket="late"))
     reports = []
     wait_all(
@@ -42,13 +38,6 @@ def test_callback_gets_each_attempt_and_each_end(s3, virtual_time):
     assert sorted((r.ended, r.failed) for r in reports) == [(r.ended, r.failed) for r in reports]
 
 
-def test_cancelled_waits_are_not_failures(s3, virtual_time):
-    reports = []
-    wait_any([exists(s3, "first"), exists(s3, "never")], progress=reports.append)
-    assert [r.state for r in reports if r.index == 1][-1] == "cancelled"
-    assert (reports[-1].ended, reports[-1].failed) == (2, 0)
-
-
 def test_callback_gets_the_state_seen(dynamodb, virtual_time):
     reports = []
     dynamodb.create_table(
@@ -60,9 +49,6 @@ def test_callback_gets_the_state_seen(dynamodb, virtual_time):
     wait = Wait(dynamodb, "table_exists", {"TableName": "table"}, max_wait=10)
     wait_all([wait], progress=reports.append)
     assert reports[-1].observed == "ACTIVE"
-
-
-# --- the table --------------------------------------------------------------------------------
 
 
 def description(name="BucketExists"):
@@ -154,12 +140,6 @@ def test_counts_fit_on_a_low_screen(virtual_time):
     assert len(render(table)) == MAX_ROWS + 2
 
 
-def test_high_screen_shows_all_rows(virtual_time):
-    console, _ = screen(100, 50)
-    table = ProgressTable([description() for _ in range(300)], console)
-    assert len(render(table)) == MAX_ROWS + 2
-
-
 def test_narrow_screen_cuts_text_before_numbers(virtual_time):
     console, file = screen(40, 20)
     table = ProgressTable([description("A" * 60) for _ in range(300)], console)
@@ -175,13 +155,6 @@ def test_narrow_screen_cuts_text_before_numbers(virtual_time):
     assert lines[0].endswith("next")
 
 
-def test_failure_is_named_without_colours(virtual_time):
-    table = ProgressTable([description(), description()])
-    table.attempted(0, attempt(None, error="AccessDenied"))
-    table.ended(0, WaiterFailedError("BucketExists", "no"))
-    assert render(table)[1][-1] == "failed"
-
-
 def test_log_gets_counts_regularly_and_the_final_table(virtual_time):
     file = io.StringIO()
     console = Console(file=file, width=100)
@@ -195,14 +168,14 @@ def test_log_gets_counts_regularly_and_the_final_table(virtual_time):
     assert file.getvalue().endswith("\n1 of 2 ended, 0 failed\n")
 
 
-def test_progress_true_draws_on_stderr(s3, virtual_time, capsys):
+def test_progress_true_draws_on_stderr(exists, s3, virtual_time, capsys):
     wait_all([exists(s3, "first")], progress=True)
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "1 of 1 ended, 0 failed" in captured.err
 
 
-def test_table_ends_when_waits_raise(s3, virtual_time, capsys):
+def test_table_ends_when_waits_raise(exists, s3, virtual_time, capsys):
     def broken(event):
         raise KeyboardInterrupt
 
@@ -214,7 +187,7 @@ def test_table_ends_when_waits_raise(s3, virtual_time, capsys):
     wait_all([exists(s3, "first")], progress=True)
 
 
-def test_missing_rich_is_named(s3, monkeypatch):
+def test_missing_rich_is_named(exists, s3, monkeypatch):
     requests = []
     s3.meta.events.register("before-call", lambda **_: requests.append(1))
     monkeypatch.setitem(sys.modules, "rich.live", None)

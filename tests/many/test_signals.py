@@ -100,61 +100,6 @@ class CountedView:
         self._counted.left.append(self)
 
 
-# --- none is lost -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("others", [0, 20], ids=["alone", "among many signals"])
-def test_signal_during_a_call_causes_another_attempt(buckets, run, virtual_time, others):
-    signals = {"late": Signal(), **{f"other-{n}": Signal() for n in range(others)}}
-
-    def during_call(name, polls):
-        if name == "late" and polls == 1:
-            buckets.there.add("late")
-            signals["late"].notify()
-
-    buckets.during_call = during_call
-    waits = [buckets.wait(name, wake_signal=signal) for name, signal in signals.items()]
-    outcome = run(waits, on_failure="collect")[0]
-    assert (outcome.attempts, outcome.elapsed) == (2, pytest.approx(0, abs=0.06))
-
-
-def test_signal_during_a_long_call_is_kept(buckets, run):
-    signal, polled_on = Signal(), threading.Event()
-
-    def during_call(name, polls):
-        if name == "late" and polls == 1:
-            signal.notify()
-            # Until the loop has seen the signal: it makes the other wait's polls.
-            assert polled_on.wait(SOON)
-            buckets.there.add("late")
-        elif name == "other" and polls == 5:
-            polled_on.set()
-        elif name == "late":
-            buckets.there.add("other")
-
-    buckets.during_call = during_call
-    late = buckets.wait("late", wake_signal=signal)
-    other = buckets.wait("other", delay_pace=lambda _: 0.2)
-    outcome = run([late, other])[0]
-    assert (outcome.attempts, outcome.elapsed < SOON) == (2, True)
-
-
-def test_signal_in_the_queue_causes_no_extra_attempt(run, virtual_time):
-    buckets = Buckets()
-    signal = Signal()
-
-    def during_call(name, polls):
-        # The second wait has no thread yet.
-        if name == "first" and polls == 1:
-            buckets.there.update(["first", "second"])
-            signal.notify()
-
-    buckets.during_call = during_call
-    waits = [buckets.wait(name, wake_signal=signal) for name in ("first", "second")]
-    outcomes = run(waits, threads=1)
-    assert [outcome.attempts for outcome in outcomes] == [2, 1]
-
-
 @pytest.mark.parametrize("shared", [True, False], ids=["one signal", "one each"])
 def test_no_signal_is_lost(buckets, run, shared):
     """Each bucket exists after the one before was seen: one lost signal stops all."""
@@ -174,9 +119,6 @@ def test_no_signal_is_lost(buckets, run, shared):
             signal.notify()
         assert seen.acquire(timeout=SOON), f"stuck at round {number}"
     thread.join(SOON)
-
-
-# --- none is held -----------------------------------------------------------------------------
 
 
 def test_waits_with_one_signal_share_a_subscription(buckets, run, virtual_time):

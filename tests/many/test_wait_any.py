@@ -8,11 +8,7 @@ import boto_waiters_plus as bwp
 from boto_waiters_plus.many import Wait, wait_any
 
 
-def exists(s3, bucket, max_wait=100, **options):
-    return Wait(s3, "bucket_exists", {"Bucket": bucket}, max_wait=max_wait, **options)
-
-
-def test_first_success_comes_with_its_wait(s3, virtual_time):
+def test_first_success_comes_with_its_wait(exists, s3, virtual_time):
     virtual_time.call_at(11, lambda: s3.create_bucket(Bucket="sooner"))
     virtual_time.call_at(50, lambda: s3.create_bucket(Bucket="later"))
     waits = [
@@ -26,20 +22,20 @@ def test_first_success_comes_with_its_wait(s3, virtual_time):
     assert virtual_time.now == 20
 
 
-def test_failures_do_not_end_wait_any(s3, virtual_time):
+def test_failures_do_not_end_wait_any(exists, s3, virtual_time):
     virtual_time.call_at(60, lambda: s3.create_bucket(Bucket="later"))
     wait, _ = wait_any([exists(s3, "never", max_attempts=1), exists(s3, "later")])
     assert wait.parameters == {"Bucket": "later"}
 
 
-def test_observers_see_that_the_rest_is_cancelled(s3, virtual_time):
+def test_observers_see_that_the_rest_is_cancelled(exists, s3, virtual_time):
     endings = []
     bwp.install(on_event=lambda event: event.kind == "ended" and endings.append(event.ending))
     wait_any([exists(s3, "never"), exists(s3, "first"), exists(s3, "never")])
     assert sorted(endings) == ["cancelled", "cancelled", "succeeded"]
 
 
-def test_no_success_raises_an_error_naming_all(s3, virtual_time):
+def test_no_success_raises_an_error_naming_all(exists, s3, virtual_time):
     with pytest.raises(bwp.WaitersError) as raised:
         wait_any([exists(s3, "never", max_wait=20), exists(s3, "never", max_attempts=1)])
     assert [type(error) for error in raised.value.errors.values()] == [
@@ -54,7 +50,7 @@ def test_no_waits_are_refused():
         wait_any([])
 
 
-def test_hung_call_does_not_hold_up_the_result(s3, dynamodb):
+def test_hung_call_does_not_hold_up_the_result(exists, s3, dynamodb):
     begun, released = threading.Event(), threading.Event()
 
     def hang(**_):

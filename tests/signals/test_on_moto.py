@@ -1,6 +1,5 @@
 """Events of EventBridge and SNS in a queue of moto, received by the real thread."""
 
-import asyncio
 import json
 import threading
 
@@ -8,7 +7,7 @@ import pytest
 from botocore.config import Config
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.conditions import wait_for, wait_for_async
+from boto_waiters_plus.conditions import wait_for
 from boto_waiters_plus.signals import SqsSignal
 
 LONG = 120
@@ -41,20 +40,11 @@ def by_event_bridge(aws):
     return send
 
 
-def by_sns(aws, *, raw=False):
+def by_sns(aws):
     sns = aws.client("sns")
     topic = sns.create_topic(Name="changes")["TopicArn"]
-    sns.subscribe(
-        TopicArn=topic,
-        Protocol="sqs",
-        Endpoint=arn_of(aws),
-        Attributes={"RawMessageDelivery": "true"} if raw else {},
-    )
+    sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=arn_of(aws))
     return lambda event: sns.publish(TopicArn=topic, Message=json.dumps(event))
-
-
-def by_sns_raw(aws):
-    return by_sns(aws, raw=True)
 
 
 def messages_left(aws):
@@ -63,7 +53,7 @@ def messages_left(aws):
     return [int(found[name]) for name in names]
 
 
-@pytest.mark.parametrize("way", [by_queue, by_event_bridge, by_sns, by_sns_raw])
+@pytest.mark.parametrize("way", [by_queue, by_event_bridge, by_sns])
 def test_an_event_wakes_a_wait_that_polls_rarely(aws, way):
     ec2 = aws.client("ec2")
     instance = ec2.run_instances(ImageId="ami-12c6146b", MinCount=1, MaxCount=1)
@@ -92,28 +82,6 @@ def test_an_event_wakes_a_wait_that_polls_rarely(aws, way):
     assert outcome.observed == ["running"]
     assert outcome.attempts == len(attempts) == 2
     assert outcome.elapsed < SOON
-
-
-def test_one_message_wakes_every_task(aws):
-    attempts = []
-
-    def read(number):
-        attempts.append(number)
-        if len(attempts) == 3:
-            by_queue(aws)({})
-        return len(attempts) > 3
-
-    async def main():
-        signal = SqsSignal(aws.url, client=aws.sqs)
-        return await asyncio.gather(
-            *(
-                wait_for_async(lambda n=n: read(n), max_wait=LONG, signal=signal, polling=False)
-                for n in range(3)
-            )
-        )
-
-    assert asyncio.run(main()) == [True] * 3
-    assert sorted(attempts) == [0, 0, 1, 1, 2, 2]
 
 
 @pytest.mark.parametrize(("delete", "left"), [(True, [0, 0]), (False, [0, 3])])

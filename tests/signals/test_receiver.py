@@ -1,7 +1,6 @@
 """The thread that receives messages: when it runs, what ends it, and what errors do."""
 
 import asyncio
-import gc
 import logging
 import multiprocessing
 import os
@@ -150,28 +149,6 @@ def test_no_request_begins_without_a_wait(fake, signal, monkeypatch):
     assert len(fake.requests) == 1
 
 
-def test_a_lost_subscription_ends(signal, fake):
-    subscription = signal.subscribe()
-    assert until(lambda: fake.requests)
-    del subscription
-    gc.collect()
-    assert joined(fake.threads)
-
-
-def test_a_message_already_in_the_queue_counts(signal, fake):
-    for _ in range(100):
-        fake.put("{}")
-        assert signal.subscribe().wait(SOON)
-
-
-def test_unsubscribing_twice_does_no_harm(signal):
-    one, two = signal.subscribe(), signal.subscribe()
-    one.unsubscribe()
-    one.unsubscribe()
-    assert repr(signal) == "EventSignal(waits=1)"
-    two.unsubscribe()
-
-
 def test_closing_ends_the_thread_and_no_wait(signal, received, fake):
     full, has_read = threading.Event(), threading.Semaphore(0)
 
@@ -217,26 +194,15 @@ def test_no_thread_starts_in_virtual_time(signal, fake):
     assert not fake.threads
 
 
-# --- errors --------------------------------------------------------------------------------------
-
-
-def test_errors_end_neither_waits_nor_the_thread(signal, received, fake):
-    for code in ["Throttling", "AccessDenied"]:
-        fake.messages.put(refused(code))
-    fake.messages.put(RuntimeError("raised by an event handler of the client"))
-    fake.put("{}")
-    wait_for(iter([False, True]).__next__, max_wait=LONG, signal=signal, polling=False)
-    assert len(fake.requests) >= 4
-    assert received.error is None
-
-
-def test_an_outage_is_logged_once_by_code(signal, fake, caplog):
+def test_an_outage_ends_nothing_and_is_logged_once(signal, received, fake, caplog):
     with caplog.at_level(logging.INFO, "boto_waiters_plus"):
         for code in ["Throttling", "Throttling", "Throttling", "AccessDenied"]:
             fake.messages.put(refused(code))
+        fake.messages.put(RuntimeError("raised by an event handler of the client"))
         fake.put("{}")
-        assert signal.subscribe().wait(SOON)
-    assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
+        wait_for(iter([False, True]).__next__, max_wait=LONG, signal=signal, polling=False)
+    assert received.error is None
+    assert [record.levelname for record in caplog.records] == ["WARNING"] * 3
     assert "(Throttling)" in caplog.messages[0]
     assert "(AccessDenied)" in caplog.messages[1]
     assert "secret" not in caplog.text
@@ -255,18 +221,6 @@ def test_delays_after_errors_double_up_to_a_bound():
     for errors in range(1, 2000):
         longest = min(60, 2 ** min(errors - 1, 10))
         assert longest / 2 <= retry_delay(errors) <= longest
-
-
-def test_a_success_resets_the_delay(signal, fake, monkeypatch):
-    consecutive = []
-    monkeypatch.setattr(receiver, "retry_delay", lambda errors: consecutive.append(errors) or 0)
-    for _ in range(3):
-        fake.messages.put(refused("Throttling"))
-    fake.put("{}")
-    fake.messages.put(refused("Throttling"))
-    subscription = signal.subscribe()
-    assert until(lambda: consecutive == [1, 2, 3, 1])
-    subscription.unsubscribe()
 
 
 def test_a_delay_after_errors_ends_with_the_wait(signal, received, fake, monkeypatch):
@@ -313,9 +267,6 @@ def test_without_a_thread_the_wait_polls(signal, monkeypatch, caplog):
     monkeypatch.setattr(threading.Thread, "start", no_more)
     wait_for(iter([False, True]).__next__, max_wait=LONG, interval=0.01, signal=signal)
     assert "RuntimeError" in caplog.text
-
-
-# --- sockets, forks, the end of the process ------------------------------------------------------
 
 
 def test_unsubscribing_ends_the_request_in_flight(quick):

@@ -82,24 +82,3 @@ def test_each_of_many_is_seen_by_its_event(aws, guide):
     outcomes = guide["wait_for_each"](instances, guide["queue_url"])
     assert [outcome.observed for outcome in outcomes] == [["running"]] * 3
     assert all(outcome.elapsed < SOON for outcome in outcomes)
-
-
-def test_a_stack_is_seen_by_its_topic(aws, guide):
-    topic = aws.client("sns").create_topic(Name="stacks")["TopicArn"]
-    signal = guide["watch_topic"](topic, guide["queue_url"])
-    subscription = signal.subscribe()
-    text = "StackId='...'\nResourceType='AWS::CloudFormation::Stack'\nResourceStatus='DONE'\n"
-    aws.client("sns").publish(TopicArn=topic, Message=text)
-    assert subscription.wait(SOON)
-    subscription.unsubscribe()
-
-
-def test_only_the_rule_may_send_to_the_queue(aws, guide):
-    attributes = aws.sqs.get_queue_attributes(QueueUrl=guide["queue_url"], AttributeNames=["All"])
-    found = attributes["Attributes"]
-    assert found["MessageRetentionPeriod"] == "60"
-    (statement,) = json.loads(found["Policy"])["Statement"]
-    assert statement["Principal"] == {"Service": "events.amazonaws.com"}
-    assert statement["Resource"] == found["QueueArn"]
-    rule = aws.client("events").describe_rule(Name="instance-changes")
-    assert statement["Condition"] == {"ArnEquals": {"aws:SourceArn": rule["Arn"]}}

@@ -1,9 +1,7 @@
 """`SqsSignal` without a queue: arguments, and waits that `deliver` wakes in virtual time."""
 
 import asyncio
-import copy
 import json
-import pickle
 from types import SimpleNamespace
 
 import boto3
@@ -33,9 +31,6 @@ def signal(sqs):
     """A signal that makes no request: no thread starts in virtual time."""
     with SqsSignal(URL, client=sqs, match="detail.state == 'running'") as signal:
         yield signal
-
-
-# --- arguments -----------------------------------------------------------------------------------
 
 
 def queue_of(service):
@@ -104,15 +99,6 @@ def test_a_repr_shows_neither_queue_nor_expression(signal):
     assert [repr(signal), repr(narrow)] == ["SqsSignal(waits=0)", "EventSignal(waits=0)"]
     signal.close()
     assert repr(narrow) == "EventSignal(closed)"
-
-
-@pytest.mark.parametrize("take", [copy.copy, copy.deepcopy, pickle.dumps])
-def test_a_signal_cannot_be_copied(signal, take):
-    with pytest.raises(TypeError, match="one process"):
-        take(signal)
-
-
-# --- waits ---------------------------------------------------------------------------------------
 
 
 class Box:
@@ -207,53 +193,48 @@ def bucket():
         yield client
 
 
-def with_method(client, signal):
-    return client.wait_until_bucket_exists(
-        Bucket="b", max_wait=60, min_delay=20, wake_signal=signal
-    )
-
-
-def with_get_waiter(client, signal):
+@pytest.fixture
+def installed():
     bwp.install()
-    try:
-        waiter = client.get_waiter("bucket_exists")
-        return waiter.wait(Bucket="b", WaiterConfig={"Delay": 20}, wake_signal=signal)
-    finally:
-        bwp.uninstall()
+    yield
+    bwp.uninstall()
 
 
-def with_wait_all(client, signal):
-    wait = bwp.Wait(
-        client, "bucket_exists", {"Bucket": "b"}, max_wait=60, min_delay=20, wake_signal=signal
-    )
-    return bwp.wait_all([wait])[0]
+def batch(client, **options):
+    return [bwp.Wait(client, "bucket_exists", {"Bucket": "b"}, **options)]
 
 
-def with_wait_all_async(client, signal):
-    async def main():
-        wait = bwp.Wait(
-            client, "bucket_exists", {"Bucket": "b"}, max_wait=60, min_delay=20, wake_signal=signal
-        )
-        return (await bwp.wait_all_async([wait]))[0]
-
-    return asyncio.run(main())
+async def in_task(client, **options):
+    return await bwp.wait_all_async(batch(client, **options))
 
 
-@pytest.mark.parametrize("way", [with_method, with_get_waiter, with_wait_all, with_wait_all_async])
+WAYS = {
+    "method": lambda client, **o: client.wait_until_bucket_exists(Bucket="b", **o),
+    "get_waiter": lambda client, **o: client.get_waiter("bucket_exists").wait(Bucket="b", **o),
+    "wait_all": lambda client, **o: bwp.wait_all(batch(client, **o))[0],
+    "wait_all_async": lambda client, **o: asyncio.run(in_task(client, **o))[0],
+}
+every_way = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+OPTIONS = {"max_wait": 60, "min_delay": 20, "max_delay": 20}
+
+
+@every_way
+@pytest.mark.usefixtures("installed")
 def test_every_wait_takes_an_event_signal(bucket, signal, virtual_time, way):
     virtual_time.call_at(1.5, lambda: signal.deliver(change("i-1", "running")))
-    outcome = way(bucket, signal)
+    outcome = way(bucket, wake_signal=signal, **OPTIONS)
     assert (outcome.attempts, outcome.elapsed) == (2, pytest.approx(1.5, abs=0.06))
     assert repr(signal) == "SqsSignal(waits=0)"
 
 
-@pytest.mark.parametrize("way", [with_method, with_get_waiter, with_wait_all, with_wait_all_async])
+@every_way
+@pytest.mark.usefixtures("installed")
 def test_no_wait_begins_on_a_closed_signal(bucket, signal, way):
     requests = []
     bucket.meta.events.register("before-call.s3", lambda **_: requests.append(1))
     signal.close()
     with pytest.raises(RuntimeError, match="wake_signal was closed"):
-        way(bucket, signal.matching("detail"))
+        way(bucket, wake_signal=signal.matching("detail"), **OPTIONS)
     assert requests == []
 
 

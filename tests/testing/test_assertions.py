@@ -1,39 +1,17 @@
 """`assert_eventually`, `refute_eventually`, `assert_always`, blocking and in tasks."""
 
-import asyncio
 import warnings
 
 import pytest
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import testing
-from boto_waiters_plus.conditions import Signal, like
+from boto_waiters_plus.conditions import like
 
 
-class Assertions:
-    """The assertions in one style, all called as if they blocked."""
-
-    def __init__(self, style):
-        self._style = style
-
-    def __getattr__(self, name):
-        if self._style == "blocking":
-            return getattr(testing, name)
-
-        def assertion(call, *arguments, **options):
-            async def awaited():
-                await asyncio.sleep(0)
-                return call()
-
-            called = awaited if self._style == "awaited" and callable(call) else call
-            return asyncio.run(getattr(testing, f"{name}_async")(called, *arguments, **options))
-
-        return assertion
-
-
-@pytest.fixture(params=["blocking", "task", "awaited"])
-def assertions(request):
-    return Assertions(request.param)
+@pytest.fixture
+def assertions(styled):
+    return styled(testing)
 
 
 @pytest.fixture
@@ -50,9 +28,6 @@ def values(virtual_time):
         return read
 
     return of
-
-
-# --- assert_eventually -------------------------------------------------------
 
 
 def test_assert_eventually_returns_the_matching_value(assertions, values):
@@ -125,13 +100,6 @@ def test_a_retried_error_is_shown_and_the_cause(assertions, values):
     assert raised.value.__cause__ is problem
 
 
-def test_an_earlier_error_is_not_the_cause(assertions, values):
-    read = values((0, KeyError("x")), (1, 0))
-    with pytest.raises(AssertionError) as raised:
-        assertions.assert_eventually(read, max_wait=3, retry_on=KeyError)
-    assert raised.value.__cause__ is None
-
-
 def test_any_other_error_is_raised(assertions, values):
     with pytest.raises(KeyError):
         assertions.assert_eventually(values((0, 0), (1, KeyError("x"))), max_wait=3)
@@ -143,14 +111,6 @@ def test_without_time_for_an_attempt_all_fail(assertions, values, virtual_time):
         for name in ("assert_eventually", "refute_eventually", "assert_always"):
             with pytest.raises(AssertionError, match="no time for an attempt"):
                 getattr(assertions, name)(values((0, 1)))
-
-
-def test_used_up_attempts_fail(assertions, values):
-    with pytest.raises(AssertionError, match="history of 3 attempts"):
-        assertions.assert_eventually(values((0, 0)), max_wait=9, max_attempts=3)
-
-
-# --- refute_eventually, assert_always ----------------------------------------
 
 
 def test_refute_eventually_passes_without_a_match(assertions, values, virtual_time):
@@ -180,24 +140,7 @@ def test_assert_always_fails_at_the_first_mismatch(assertions, values, virtual_t
     assert virtual_time.now == pytest.approx(2, abs=0.2)
 
 
-# --- all three ---------------------------------------------------------------
-
-
 NAMES = ["assert_eventually", "refute_eventually", "assert_always"]
-
-
-def test_a_signal_starts_an_attempt(assertions, virtual_time):
-    signal = Signal()
-    for when in (3, 4):
-        virtual_time.call_at(when, signal.notify)
-    times = []
-
-    def read():
-        times.append(round(virtual_time.now, 2))
-        return len(times) == 3
-
-    assertions.assert_eventually(read, max_wait=60, signal=signal, polling=False)
-    assert times == [0, 3, 4]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,6 +1,5 @@
 """The fixture `virtual_time`, which comes with the installed package."""
 
-import importlib.metadata
 import json
 import subprocess
 import sys
@@ -9,7 +8,7 @@ import time
 import pytest
 
 from boto_waiters_plus import testing
-from boto_waiters_plus.runtime.clock import SYSTEM_TIME, current_time
+from boto_waiters_plus.runtime.clock import current_time
 from boto_waiters_plus.testing import VirtualClock
 
 
@@ -18,16 +17,6 @@ def test_the_fixture_gives_the_open_clock(virtual_time):
     assert current_time() is virtual_time
     time.sleep(1000)
     assert virtual_time.now == 1000
-
-
-def test_without_the_fixture_time_is_real():
-    assert current_time() is SYSTEM_TIME
-
-
-def test_the_package_registers_the_plugin():
-    entry_points = importlib.metadata.entry_points(group="pytest11")
-    [found] = [point for point in entry_points if point.name == "boto_waiters_plus"]
-    assert found.value == "boto_waiters_plus.testing.pytest_plugin"
 
 
 def test_the_plugin_imports_nothing_but_itself():

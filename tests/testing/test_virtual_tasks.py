@@ -74,19 +74,6 @@ def test_time_stops_for_some_turns_in_other_loops(virtual_time, monkeypatch):
     assert asyncio.run(time_after(virtual_time, asyncio.sleep(5))) == 5
 
 
-def test_asyncio_loops_show_what_is_ready():
-    async def main():
-        loop = asyncio.get_running_loop()
-        before = len(virtual._ready_of(loop))
-        loop.call_soon(int)
-        return len(virtual._ready_of(loop)) - before
-
-    assert asyncio.run(main()) == 1
-
-
-# --- hold -----------------------------------------------------------------------
-
-
 def test_time_stops_while_it_is_held(virtual_time):
     async def held():
         with virtual_time.hold():
@@ -125,17 +112,6 @@ def test_a_sleeping_holder_does_not_release_others(virtual_time):
     assert times == [0]
 
 
-def test_a_hold_ends_with_its_block(virtual_time):
-    async def main():
-        with pytest.raises(LookupError), virtual_time.hold():
-            raise LookupError
-        assert not virtual_time.is_held
-        await asyncio.sleep(5)
-        return virtual_time.now
-
-    assert asyncio.run(main()) == 5
-
-
 def test_waits_of_several_tasks_poll_in_turn(virtual_time):
     calls = []
 
@@ -166,18 +142,6 @@ def test_a_planned_action_wakes_a_task(virtual_time):
     assert asyncio.run(main()) == (5, 20)
 
 
-def test_a_cancelled_sleeper_delays_no_other_task(virtual_time):
-    async def main():
-        task = asyncio.ensure_future(asyncio.sleep(1000))
-        await asyncio.sleep(1)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        await asyncio.sleep(1)
-        return virtual_time.now
-
-    assert asyncio.run(main()) == 2
-
-
 def test_a_pause_of_a_task_ends_with_its_events(virtual_time):
     wake, cancel = threading.Event(), threading.Event()
     virtual_time.call_at(3, wake.set)
@@ -190,24 +154,6 @@ def test_a_pause_of_a_task_ends_with_its_events(virtual_time):
 
     assert asyncio.run(main()) == (Woken(early=True), Cancelled())
     assert virtual_time.now == pytest.approx(7, abs=0.06)
-
-
-def test_timers_of_the_loop_stay_real(virtual_time):
-    async def main():
-        with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(asyncio.Event().wait(), 0.01)
-        return virtual_time.now
-
-    assert asyncio.run(main()) == 0
-
-
-def test_consecutive_loops_share_the_clock(virtual_time):
-    for _ in range(3):
-        asyncio.run(asyncio.sleep(5))
-    assert virtual_time.now == 15
-
-
-# --- threads ---
 
 
 def test_waits_of_other_threads_follow_it(virtual_time):
