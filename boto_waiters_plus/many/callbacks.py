@@ -77,6 +77,7 @@ class Callbacks:
             yield
             return
         due: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        errors: list[BaseException] = []
 
         def work() -> None:
             try:
@@ -84,6 +85,7 @@ class Callbacks:
                     call()
             # Raised again in the thread of the caller, which ends the run.
             except BaseException as error:
+                errors.append(error)
                 failed(error)
 
         run = contextvars.copy_context().run
@@ -100,6 +102,9 @@ class Callbacks:
             # A callback may close the run.
             if thread.is_alive() and thread is not threading.current_thread():
                 thread.join()
+        # The waits may have ended before the error came.
+        if errors:
+            raise errors[0]
 
     def warn(self) -> None:
         """Warn of the callbacks that raised."""

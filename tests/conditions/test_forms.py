@@ -4,10 +4,13 @@ import asyncio
 import logging
 import pickle
 import threading
+import time
 import warnings
 
 import botocore.exceptions
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions
@@ -22,6 +25,7 @@ from boto_waiters_plus.conditions import (
     wait_for_async,
 )
 from boto_waiters_plus.conditions.calls import CallEnded
+from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
 
 def throttled():
@@ -29,8 +33,17 @@ def throttled():
     return botocore.exceptions.ClientError(response, "DescribeThings")
 
 
+# --- wait_for ----------------------------------------------------------------
+
+
 def test_wait_for_returns_the_first_true_value(forms, values):
     assert forms.wait_for(values(None, 0, "", [], "ready", "later"), max_wait=5) == "ready"
+
+
+def test_a_value_true_at_once_needs_one_attempt(forms, values):
+    call = values([1])
+    assert forms.wait_for(call, max_wait=5) == [1]
+    assert call.times == [0.0]
 
 
 @pytest.mark.parametrize(
@@ -49,6 +62,14 @@ def test_options_choose_the_delays(forms, values, options, times):
     call = values(0, 0, 0, 1)
     forms.wait_for(call, max_wait=60, **options)
     assert call.times == times
+
+
+def test_min_and_max_delay_choose_jittered_backoff(forms, values):
+    call = values(*[0] * 30, 1)
+    forms.wait_for(call, max_wait=600, min_delay=1, max_delay=8)
+    delays = {b - a for a, b in zip(call.times, call.times[1:], strict=False)}
+    assert delays <= set(range(1, 9))
+    assert len(delays) > 1
 
 
 def test_timing_out_raises_with_the_last_value(forms, values, virtual_time):
@@ -104,6 +125,13 @@ def test_a_lambda_is_named_by_file_and_line(virtual_time):
         wait_for(lambda: 0, max_wait=1)
 
 
+def test_the_last_attempt_is_late(forms, values):
+    call = values(0)
+    with pytest.raises(bwp.WaiterTimeoutError):
+        forms.wait_for(call, max_wait=10, interval=4)
+    assert call.times == [0, 4, 8, 9.75]
+
+
 def test_a_value_after_max_wait_is_too_late(forms, virtual_time):
     def slow():
         virtual_time.advance(7)
@@ -113,6 +141,12 @@ def test_a_value_after_max_wait_is_too_late(forms, virtual_time):
         forms.wait_for(slow, max_wait=5)
 
 
+def test_a_surrounding_deadline_bounds_the_wait(forms, values):
+    with bwp.deadline(4), pytest.raises(bwp.WaiterTimeoutError) as raised:
+        forms.wait_for(values(0))
+    assert raised.value.max_wait == 4
+
+
 def test_a_passed_deadline_allows_no_call(forms, values, virtual_time):
     call = values(1)
     with bwp.deadline(4):
@@ -120,6 +154,17 @@ def test_a_passed_deadline_allows_no_call(forms, values, virtual_time):
         with pytest.raises(bwp.WaiterTimeoutError, match="no time was left"):
             forms.wait_for(call, max_wait=3, on_timeout="last")
     assert call.times == []
+
+
+def test_success_count_needs_consecutive_successes(forms, values):
+    call = values(1, 0, 1, 1, 1, 0)
+    assert forms.wait_for(call, max_wait=9, success_count=3) == 1
+    assert len(call.times) == 5
+
+
+def test_used_up_attempts_raise_their_own_error(forms, values):
+    with pytest.raises(bwp.WaiterAttemptsError, match="Max attempts exceeded: max_attempts is 3"):
+        forms.wait_for(values(0), max_wait=9, max_attempts=3)
 
 
 def test_a_cancelled_wait_raises_whatever_else(forms, values, virtual_time):
@@ -140,6 +185,30 @@ def test_on_attempt_gets_every_attempt(forms, values):
         ("wait_for", 3, "ready", None),
     ]
     assert [event.next_delay for event in events] == [0.1, 0.1, None]
+
+
+@given(ready=st.floats(0, 30), interval=st.floats(0.01, 20), max_wait=st.floats(0.02, 20))
+def test_a_ready_value_is_seen_within_an_interval(ready, interval, max_wait):
+    """Only what becomes ready during the last interval can be missed."""
+    with open_virtual_time() as clock:
+        attempts = 0
+
+        def call():
+            nonlocal attempts
+            attempts += 1
+            return clock.now >= ready
+
+        try:
+            wait_for(call, max_wait=max_wait, interval=interval)
+        except bwp.WaiterTimeoutError:
+            assert ready > max_wait - interval - 1e-6
+        else:
+            assert clock.now - ready <= max(interval, 0.001) + 1e-6 or attempts == 1
+        assert clock.now <= max_wait + 1e-6
+        assert attempts <= max_wait / interval + 2
+
+
+# --- on_timeout and else_ ----------------------------------------------------
 
 
 def test_on_timeout_last_returns_the_last_value(forms, values):
@@ -202,6 +271,11 @@ def test_else_cases_match_the_last_value(forms, values):
     assert raised.value.last_value == 2.5
 
 
+def test_one_else_case_needs_no_list(forms, values):
+    case = success(int, lambda last: [last])
+    assert forms.wait_for(values(0), max_wait=2, else_=case) == [0]
+
+
 def test_an_else_failure_without_handler_raises(forms, values):
     with pytest.raises(bwp.WaiterTimeoutError):
         forms.wait_for(values(0), max_wait=2, else_=[failure(0), success(...)])
@@ -226,9 +300,12 @@ def test_handlers_are_awaited_in_a_task(virtual_time):
     assert awaited == ["done", "broken", "busy", "busy", "busy"]
 
 
-@pytest.mark.parametrize("problem", [KeyError("x"), TimeoutError("from the callable")])
-def test_an_exception_of_the_callable_is_raised(forms, values, problem):
-    with pytest.raises(type(problem)) as raised:
+# --- errors ------------------------------------------------------------------
+
+
+def test_an_exception_of_the_callable_is_raised(forms, values):
+    problem = KeyError("x")
+    with pytest.raises(KeyError) as raised:
         forms.wait_for(values(0, problem), max_wait=3, else_=lambda _: "never")
     assert raised.value is problem
 
@@ -275,12 +352,22 @@ def test_an_error_of_an_inner_wait_is_raised(forms, virtual_time):
     assert raised.value.max_wait == 1
 
 
+def test_a_timeout_error_of_the_callable_is_raised(forms, values):
+    problem = TimeoutError("its own")
+    with pytest.raises(TimeoutError) as raised:
+        forms.wait_for(values(problem), max_wait=3)
+    assert raised.value is problem
+
+
 def test_ctrl_c_is_raised(virtual_time):
     def interrupted():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         wait_for(interrupted, max_wait=3, retry_on=Exception)
+
+
+# --- wait_for_match ----------------------------------------------------------
 
 
 def test_wait_for_match_returns_the_matching_value(forms, values):
@@ -291,6 +378,14 @@ def test_wait_for_match_returns_the_matching_value(forms, values):
 def test_a_false_value_can_match(forms, values):
     assert forms.wait_for_match(values(3, 0), 0, max_wait=3) == 0
     assert forms.wait_for_match(values(3, None), None, max_wait=3) is None
+
+
+def test_the_message_tells_the_pattern(forms, values):
+    with pytest.raises(bwp.WaiterTimeoutError, match=r"waited for: \{'state': 'ready'\}"):
+        forms.wait_for_match(values({}), {"state": "ready"}, max_wait=1)
+
+
+# --- wait_for_case -----------------------------------------------------------
 
 
 JOB = [
@@ -343,6 +438,14 @@ def test_a_retry_handler_gets_each_matching_value(forms, values):
     assert seen == ["busy", "busy"]
 
 
+def test_a_handler_is_called_once(forms, values):
+    calls = []
+    for value in ("good", "bad"):
+        cases = [success("good", calls.append), failure("bad", calls.append)]
+        forms.wait_for_case(values(0, value), cases, max_wait=5)
+    assert calls == ["good", "bad"]
+
+
 @pytest.mark.parametrize("kind", [success, failure, retry])
 def test_an_error_raised_by_a_handler_is_raised(forms, values, kind):
     def refuse(value):
@@ -352,10 +455,16 @@ def test_an_error_raised_by_a_handler_is_raised(forms, values, kind):
         forms.wait_for_case(values("x"), [kind("x", refuse)], max_wait=5, retry_on=LookupError)
 
 
+# --- wait_for_first ----------------------------------------------------------
+
+
 def test_the_first_true_condition_is_returned(forms, values):
     three = {"a": values(0), "b": values(0, 0, "b!"), "c": lambda: 0}
     assert forms.wait_for_first(three, max_wait=5) == First("b", "b!")
     assert forms.wait_for_first([lambda: 0, lambda: "x"], max_wait=5) == (1, "x")
+
+
+def test_an_attempt_stops_at_the_first_true_condition(forms, values):
     behind = values(1)
     assert forms.wait_for_first([lambda: 1, behind], max_wait=5).key == 0
     assert behind.times == []
@@ -384,22 +493,98 @@ def test_on_attempt_gets_the_key_of_the_condition(forms, values):
     assert [event.observed for event in events] == ["[0, 0]", "b"]
 
 
-def test_an_awaited_call_is_cancelled_at_max_wait():
-    cancelled = []
+# --- tasks -------------------------------------------------------------------
 
-    async def call():
+
+class Hanging:
+    """A coroutine function that hangs, and notes that it was cancelled."""
+
+    def __init__(self):
+        self.cancelled = False
+
+    async def __call__(self):
+        self.begun.set()
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
-            cancelled.append(1)
+            self.cancelled = True
             raise
+
+    def run(self, main):
+        """Run a coroutine function; return the tasks that it left behind."""
+
+        async def wrapped():
+            self.begun = asyncio.Event()
+            await main()
+            return asyncio.all_tasks() - {asyncio.current_task()}
+
+        return asyncio.run(wrapped())
+
+
+def test_a_cancelled_task_leaves_nothing_behind():
+    call = Hanging()
+
+    async def main():
+        task = asyncio.ensure_future(wait_for_async(call, max_wait=60))
+        await call.begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    assert call.run(main) == set()
+    assert call.cancelled
+
+
+def test_a_hanging_call_is_cancelled_at_max_wait():
+    call = Hanging()
 
     async def main():
         with pytest.raises(bwp.WaiterTimeoutError):
             await wait_for_async(call, max_wait=0.05)
-        return asyncio.all_tasks() - {asyncio.current_task()}
 
-    assert (asyncio.run(main()), cancelled) == (set(), [1])
+    assert call.run(main) == set()
+    assert call.cancelled
+
+
+@pytest.mark.parametrize("form", ["wait_for_async", "poll_async"])
+def test_cancel_event_ends_an_awaited_call(form):
+    call, stop = Hanging(), threading.Event()
+    arguments = [ANY_RESPONSE] if form == "poll_async" else []
+    ended = []
+
+    async def main():
+        wait = getattr(conditions, form)(call, *arguments, max_wait=60, cancel_event=stop)
+        task = asyncio.ensure_future(wait)
+        await call.begun.wait()
+        # Later than the moment in which the event is checked before the call.
+        await asyncio.sleep(0.2)
+        stop.set()
+        began = time.monotonic()
+        with pytest.raises(bwp.WaiterCancelledError):
+            await task
+        ended.append(time.monotonic() - began)
+
+    assert call.run(main) == set()
+    assert call.cancelled
+    # 0.05 s, and room for a busy machine.
+    assert ended[0] < 0.3
+
+
+def test_waits_of_several_tasks_run_concurrently(virtual_time):
+    async def main():
+        ready = {3: "a", 1: "b", 2: "c"}
+        return await asyncio.gather(
+            *(
+                wait_for_async(lambda at=at, name=name: virtual_time.now >= at and name, max_wait=9)
+                for at, name in ready.items()
+            )
+        )
+
+    assert asyncio.run(main()) == ["a", "b", "c"]
+    assert virtual_time.now == pytest.approx(3, abs=0.11)
+
+
+# --- bad arguments -----------------------------------------------------------
 
 
 ANY_RESPONSE = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}

@@ -19,11 +19,12 @@ from botocore.exceptions import (
 
 from boto_waiters_plus import (
     ExceptionOutcome,
+    ResponseOutcome,
     WaiterDefinitionError,
     WaiterFailedError,
     WaiterTimeoutError,
 )
-from boto_waiters_plus.conditions import poll, poll_async
+from boto_waiters_plus.conditions import poll, poll_async, wait_for
 from boto_waiters_plus.definitions.smithy import parse_waiter
 
 ANY_RESPONSE = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
@@ -47,6 +48,9 @@ def by_poll_async(call, *arguments, **options):
 
 
 both = pytest.mark.parametrize("run", [poll, by_poll_async])
+
+
+# --- the callable ---
 
 
 @both
@@ -92,6 +96,11 @@ def test_any_callable_can_be_polled(call, response):
     assert poll(call, ANY_RESPONSE, input={"name": "x"}, max_wait=60).response == response
 
 
+def test_the_response_is_the_same_object():
+    response = object()
+    assert poll(lambda: response, ANY_RESPONSE, max_wait=60).response is response
+
+
 def test_a_definition_object_names_the_wait(virtual_time):
     definition = parse_waiter("ThingUp", on_error("Never"), operation="GetThing", source="test")
     with pytest.raises(WaiterTimeoutError, match=r"^Waiter ThingUp failed: .* of GetThing in"):
@@ -106,6 +115,9 @@ def test_a_mapping_takes_the_callables_name(virtual_time):
         WaiterTimeoutError, match=r"^Waiter Poll failed: .* attempts of get_thing in"
     ):
         poll(get_thing, on_error("Never"), max_wait=60)
+
+
+# --- errors ---
 
 
 class ThingMissing(Exception):  # noqa: N818 - a name as services have it
@@ -174,11 +186,21 @@ def test_a_failure_carries_the_services_message(run):
     assert caught.value.last_response == {"Error": {"Code": "Oops", "Message": "no quota"}}
 
 
+@pytest.mark.parametrize("message", ["x" * 5000, "", None])
+def test_a_service_message_may_be_long_or_missing(message):
+    with pytest.raises(WaiterFailedError) as caught:
+        poll(raising(client_error("Oops", message)), ANY_RESPONSE, max_wait=60)
+    assert len(str(caught.value)) < 500
+
+
 @pytest.mark.parametrize("response", [{}, {"Error": {}}, {"Error": {"Code": 5}}])
 def test_an_incomplete_error_response_is_a_failure(response):
     with pytest.raises(WaiterFailedError) as caught:
         poll(raising(ClientError(response, "GetThing")), ANY_RESPONSE, max_wait=60)
     assert isinstance(caught.value.last_response, dict)
+
+
+# --- bad arguments ---
 
 
 def never():
@@ -212,6 +234,42 @@ def test_poll_async_takes_plain_functions():
     assert asyncio.run(poll_async(lambda: 5, ANY_RESPONSE, max_wait=60)).response == 5
 
 
+# --- time ---
+
+
+def test_an_awaited_call_is_cancelled_at_max_wait():
+    ended = []
+
+    async def call():
+        try:
+            await asyncio.sleep(600)
+        finally:
+            ended.append(1)
+
+    with pytest.raises(WaiterTimeoutError) as caught:
+        asyncio.run(poll_async(call, ANY_RESPONSE, max_wait=0.02))
+    assert (ended, caught.value.attempts, caught.value.last_response) == ([1], 1, {})
+
+
+def test_one_definition_serves_concurrent_waits(virtual_time):
+    definition = parse_waiter("ThingUp", ANY_RESPONSE, operation="GetThing", source="test")
+    outcomes = []
+
+    def wait(number):
+        outcomes.append(poll(lambda: number, definition, max_wait=60))
+
+    threads = [threading.Thread(target=wait, args=[number]) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert all(isinstance(outcome, ResponseOutcome) for outcome in outcomes)
+    assert sorted(outcome.response for outcome in outcomes) == list(range(8))
+
+
+# --- call_in_thread ---
+
+
 @pytest.fixture
 def stuck():
     """A callable that does not return during the test."""
@@ -230,6 +288,18 @@ def test_call_in_thread_abandons_a_hanging_callable(stuck):
     assert time.monotonic() - began < 10
 
 
+def test_call_in_thread_ignores_a_late_value(stuck):
+    calls = iter([lambda: 5, stuck])
+    value = wait_for(
+        lambda: next(calls)() > 7,
+        max_wait=0.3,
+        interval=0.05,
+        on_timeout="last",
+        call_in_thread=True,
+    )
+    assert value is False
+
+
 def test_call_in_thread_judges_in_the_calling_thread():
     here = threading.get_ident()
     judged = []
@@ -242,3 +312,12 @@ def test_call_in_thread_judges_in_the_calling_thread():
     )
     assert outcome.response != here
     assert judged == [here]
+
+
+def test_call_in_thread_judges_errors():
+    def call():
+        raise KeyError("x")
+
+    with pytest.raises(WaiterFailedError) as caught:
+        poll(call, ANY_RESPONSE, max_wait=60, call_in_thread=True)
+    assert isinstance(caught.value.__cause__, KeyError)

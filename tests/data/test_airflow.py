@@ -9,20 +9,42 @@ import json
 import os
 import zipfile
 from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
 
+import boto3
 import botocore.session
 import pytest
+from botocore import xform_name
+from botocore.config import Config
+from botocore.model import ListShape, StructureShape
 
-from boto_waiters_plus import load_definitions
+from boto_waiters_plus import ExceptionOutcome, WaiterFailedError, enable, load_definitions
+from boto_waiters_plus.aws.service_waiters import ServiceWaiters
+from boto_waiters_plus.engine.model import AcceptorState
+from boto_waiters_plus.testing import virtual_time
 from boto_waiters_plus.validation import Severity, check
 
 DISTRIBUTION = "apache-airflow-providers-amazon"
 FOLDER = "airflow/providers/amazon/aws/waiters"
+PLACEHOLDER = "{{EXECUTION_ID}}"
 SERVICES = {"neptune_analytics": "neptune-graph"}
 """What a file is called that is not called after its service."""
 
+OUTPUTS = {
+    "all_nodegroups_deleted": {"success": {"nodegroups": []}},
+    "no_job_running": {"success": {"jobRuns": []}},
+    "crawler_ready": {
+        "success": {"Crawler": {"State": "READY", "LastCrawl": {"Status": "SUCCEEDED"}}},
+        "failure": {"Crawler": {"State": "READY", "LastCrawl": {"Status": "FAILED"}}},
+    },
+    "mwaa_dag_run_complete": {
+        "success": {"RestApiResponse": {"state": "success"}},
+        "failure": {"RestApiResponse": {"state": "failed"}},
+    },
+}
 """Responses of those that do not look for one text in one member."""
 
+CANNOT_FAIL = {"db_cluster_stopped"}
 """Its failures are told by a member that the operation does not have; the checker says so."""
 
 
@@ -67,6 +89,12 @@ def folder(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def session():
+    """Sessions share a loader: to read the models is what takes the time."""
+    return botocore.session.get_session()
+
+
 def test_all_files_load(folder):
     assert len(FILES) >= 26
     found = {d.name for d in load_definitions(folder)}
@@ -86,6 +114,96 @@ def test_the_checker_knows_an_operation_for_every_waiter(folder):
     }
 
 
+# Airflow's own waiter polls InvokeRestApi; that it is told of is right.
+@pytest.mark.filterwarnings("ignore:every look of the waiter mwaa_dag_run_complete")
+@pytest.mark.parametrize(("file", "waiter"), WAITERS)
+def test_waiter_runs_to_each_of_its_ends(file, waiter, folder, session, full_sample, tmp_path):
+    document = json.loads(FILES[file])
+    service = service_of(file)
+    if service not in session.get_available_services():
+        pytest.skip(f"the installed botocore has no {service}")
+    model = session.get_service_model(service)
+    states = set()
+    for state, response in responses(waiter, document["waiters"][waiter], model, full_sample):
+        # Airflow puts the id of the run there, whose samples all have one text.
+        text = FILES[file].replace(PLACEHOLDER, response.pop(PLACEHOLDER))
+        filled = tmp_path / file
+        filled.write_text(text, encoding="utf-8")
+        client = enable(client_of(session, service, response), definitions=filled)
+        operation = client_operation(model, document["waiters"][waiter])
+        parameters = required(operation.input_shape)
+        wait = getattr(client, f"wait_until_{xform_name(waiter)}")
+        assert wait.definition.source == str(filled)
+        with virtual_time():
+            if state is AcceptorState.SUCCESS:
+                outcome = wait(max_wait=60, **parameters)
+                assert outcome.attempts == 1
+                assert isinstance(outcome, ExceptionOutcome) == ("Error" in response)
+            else:
+                with pytest.raises(WaiterFailedError) as raised:
+                    wait(max_wait=60, **parameters)
+                assert raised.value.acceptor.text.startswith("failure")
+        states.add(state)
+    assert AcceptorState.SUCCESS in states
+    named = {acceptor["state"] for acceptor in document["waiters"][waiter]["acceptors"]}
+    if waiter not in CANNOT_FAIL:
+        assert ("failure" in named) == (AcceptorState.FAILURE in states)
+
+
 def service_of(file):
     stem = Path(file).stem
     return SERVICES.get(stem, stem)
+
+
+def client_operation(model, waiter):
+    """The operation by the name of the client's method, as botocore's waiters have it."""
+    method = xform_name(waiter["operation"])
+    for name in model.operation_names:
+        if xform_name(name) == method:
+            return model.operation_model(name)
+    pytest.skip(f"the installed botocore has no {waiter['operation']}")
+
+
+def responses(name, waiter, model, full_sample):
+    """For each end that the waiter has, the first response that leads there, with that end."""
+    ends = set()
+    for acceptor in waiter["acceptors"]:
+        state, expected = acceptor["state"], acceptor["expected"]
+        if state not in ("success", "failure") or state in ends:
+            continue
+        if state == "failure" and name in CANNOT_FAIL:
+            continue
+        if name in OUTPUTS:
+            response = {**OUTPUTS[name][state]}
+        elif acceptor["matcher"] == "error":
+            response = {"Error": {"Code": expected, "Message": "no"}}
+        else:
+            output = client_operation(model, waiter).output_shape
+            response = full_sample(output, expected if isinstance(expected, str) else "any")
+        response[PLACEHOLDER] = expected if isinstance(expected, str) else "any"
+        ends.add(state)
+        yield AcceptorState(state), response
+
+
+def client_of(session, service, response):
+    """A client that is answered with this response; nothing is validated or sent."""
+
+    def answer(**_):
+        status = 400 if "Error" in response else 200
+        metadata = {"ResponseMetadata": {"HTTPStatusCode": status}}
+        return SimpleNamespace(status_code=status), {**response, **metadata}
+
+    config = Config(parameter_validation=False)
+    boto_session = boto3.Session(botocore_session=session, region_name="us-east-1")
+    client = boto_session.client(service, config=config)
+    client.meta.events.register("before-call", answer)
+    return client
+
+
+def required(shape):
+    """The least input that can be made a request of."""
+    if isinstance(shape, StructureShape):
+        return {name: required(shape.members[name]) for name in shape.required_members}
+    if isinstance(shape, ListShape):
+        return [required(shape.member)]
+    return {"string": "an-id", "boolean": False, "map": {}}.get(shape and shape.type_name, 1)

@@ -8,7 +8,7 @@ import botocore
 import pytest
 
 from boto_waiters_plus.aws.response_split import coalescing_of, shares_of
-from boto_waiters_plus.definitions.coalescing_trait import shipped_coalescing
+from boto_waiters_plus.definitions.coalescing_trait import COALESCING, shipped_coalescing
 from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.validation import Severity, check
 from boto_waiters_plus.validation.botocore_services import service_by_namespace
@@ -38,6 +38,18 @@ def test_the_checker_finds_nothing():
     # An older botocore may lack operations, and members of those it has.
     kinds = {event.id for event in events if event.severity > Severity.NOTE}
     assert kinds <= {"Coalescing.Items", "Coalescing.Id", "Coalescing.Ids"}
+
+
+def test_the_checker_looks_at_every_one_of_them():
+    broken = {
+        shape_id: {"type": "apply", "traits": {COALESCING: {}}}
+        for shape_id in SHAPES
+        if service_by_namespace(shape_id.partition("#")[0]) is not None
+    }
+    events = check({"smithy": "2.0", "shapes": broken})
+    if IS_NEWEST:
+        assert {event.shape for event in events} == set(SHAPES)
+    assert {event.id for event in events} == {"Coalescing.Form"}
 
 
 @each_operation

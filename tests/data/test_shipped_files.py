@@ -5,11 +5,12 @@ import json
 import re
 from pathlib import Path
 
+import boto3
 import botocore
 import pytest
 from botocore import xform_name
 
-from boto_waiters_plus import load_definitions
+from boto_waiters_plus import enable, load_definitions
 from boto_waiters_plus.aws.service_waiters import ServiceWaiters
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.definitions.smithy import WAITABLE
@@ -27,6 +28,7 @@ SERVICES = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))["service"]
     for path in sorted((ROOT / "tests/cases/states").glob("*.json"))
 }
+PUBLIC_MODELS = ROOT.parent / "shared/conformance/smithy-waiters-public.json"
 CONFIDENCES = ("run-on-moto", "enum-checked", "model-only")
 
 OF_AWS = {"GroupExists", "GroupInService", "GroupNotExists"}
@@ -135,6 +137,38 @@ def test_every_curated_waiter_is_a_method_of_a_client(service_id, service_model)
         assert not xform_name(operation).startswith("wait_until_")
 
 
+def test_a_real_client_has_them_among_its_attributes():
+    client = enable(boto3.client("athena", region_name="us-east-1"))
+    assert "wait_until_query_execution_succeeded" in dir(client)
+    assert client.wait_until_query_execution_succeeded.definition.tags[0] == "curated"
+
+
+def test_waiters_only_aws_has_are_as_published():
+    if not PUBLIC_MODELS.is_file():
+        pytest.skip("no conformance data beside the project")
+    models = json.loads(PUBLIC_MODELS.read_text(encoding="utf-8"))
+    of_aws = models["autoscaling"]["waiters"]
+    ours = {each.name: each for each in curated("auto-scaling") if each.name in OF_AWS}
+    assert set(ours) == set(of_aws)
+    for name, model in of_aws.items():
+        body = ours[name].to_json()
+        assert ours[name].operation == model["operation"]
+        assert body["acceptors"] == model["waiter"]["acceptors"]
+        delays = ours[name].min_delay, ours[name].max_delay
+        assert delays == delay_range(model["waiter"].get("minDelay", 2))
+
+
+def test_regenerating_keeps_what_is_curated(generate_data):
+    if version(botocore.__version__) < version(WRITTEN_FROM):
+        pytest.skip(f"the files were generated from botocore {WRITTEN_FROM}")
+    for service_id, document in generate_data.documents(DATA):
+        regenerated = {
+            name
+            for shape in document["shapes"].values()
+            for name, waiter in shape["traits"][WAITABLE].items()
+            if "curated" in waiter["tags"]
+        }
+        assert regenerated == {definition.name for definition in curated(service_id)}
 
 
 def test_regenerating_changes_nothing(generate_data):
@@ -154,5 +188,47 @@ def test_nothing_above_a_note_that_is_not_suppressed_with_a_reason():
     assert all(event.suppression_reason for event in suppressed)
 
 
+def test_every_suppression_is_needed():
+    if botocore.__version__ != WRITTEN_FROM:
+        pytest.skip(f"the suppressions were written for botocore {WRITTEN_FROM}")
+    covered = [(event.id, event.shape) for event in check(DATA) if event.suppression_reason]
+    idle = [
+        suppression
+        for suppression in TRAITS["metadata"]["suppressions"]
+        if not any(
+            f"{event_id}.".startswith(f"{suppression['id']}.")
+            and shape.partition("#")[0] == suppression["namespace"]
+            for event_id, shape in covered
+        )
+    ]
+    assert idle == []
 
 
+def test_every_suppression_says_why_and_covers_a_namespace_of_ours():
+    namespaces = {
+        shape_id.partition("#")[0]
+        for path in FILES
+        for shape_id in json.loads(path.read_text(encoding="utf-8"))["shapes"]
+    }
+    suppressions = TRAITS["metadata"]["suppressions"]
+    assert suppressions
+    for suppression in suppressions:
+        assert set(suppression) == {"id", "namespace", "reason"}
+        assert suppression["namespace"] in namespaces
+        assert suppression["reason"].endswith(".")
+
+
+def test_traits_of_our_own_are_defined():
+    used = {
+        trait
+        for path in FILES
+        for shape in json.loads(path.read_text(encoding="utf-8"))["shapes"].values()
+        for trait in shape.get("traits", {})
+        if trait.startswith("boto.waiters#")
+    }
+    assert used <= set(TRAITS["shapes"])
+    assert all(shape_id.startswith("boto.waiters#") for shape_id in TRAITS["shapes"])
+    assert [
+        member["traits"]["smithy.api#enumValue"]
+        for member in TRAITS["shapes"]["boto.waiters#Confidence"]["members"].values()
+    ] == list(CONFIDENCES)

@@ -45,6 +45,10 @@ WORST_FIRST = ("failure", "retry", "success")
 REASON = "the reason"
 
 each_service = pytest.mark.parametrize("service_id", TABLES)
+only_with_the_models_of_the_tables = pytest.mark.skipif(
+    botocore.__version__ != WRITTEN_FROM,
+    reason=f"the tables were written from botocore {WRITTEN_FROM}",
+)
 
 
 @dataclass(frozen=True)
@@ -78,17 +82,17 @@ def lines_of(service_id, *members):
             yield Line(name, table, definition, Matching(definition.acceptors))
 
 
+# --- what the definitions say ---
+
+
 @each_service
 def test_every_value_of_the_state_has_its_verdict(service_id):
     wrong = {}
     for line in lines_of(service_id, "values"):
         for value, verdict in line.table["values"].items():
-            output, parameters = output_with(line, [value]), line.input_for(1)
-            actual = line.verdict_on(output, parameters)
-            # An expression that cannot be evaluated never matches: the wait would never end.
-            problems = line.matching.match_response(output, parameters).problems
-            if actual != verdict or problems:
-                wrong[line.name, value] = (actual, verdict, problems)
+            actual = line.verdict_on(output_with(line, [value]), line.input_for(1))
+            if actual != verdict:
+                wrong[line.name, value] = (actual, verdict)
     assert wrong == {}
 
 
@@ -141,6 +145,15 @@ def test_every_case_has_its_verdict(service_id):
     assert wrong == []
 
 
+@each_service
+def test_no_expression_stumbles_on_a_response(service_id):
+    """An expression that cannot be evaluated never matches: the wait would never end."""
+    problems = {}
+    for line in lines_of(service_id, "values"):
+        for value in line.table["values"]:
+            match = line.matching.match_response(output_with(line, [value]), line.input_for(1))
+            problems.update({(line.name, value): match.problems} if match.problems else {})
+    assert problems == {}
 
 
 def test_every_curated_waiter_has_a_line():
@@ -158,6 +171,9 @@ def test_every_curated_waiter_has_a_line():
     assert lines == curated
 
 
+# --- what botocore's model says ---
+
+
 @each_service
 def test_every_value_of_the_enumeration_is_in_the_table(service_id, model):
     """Fails by name when a newer botocore knows a state that nobody has judged yet."""
@@ -168,6 +184,24 @@ def test_every_value_of_the_enumeration_is_in_the_table(service_id, model):
     assert missing == {}
 
 
+@each_service
+@only_with_the_models_of_the_tables
+def test_the_table_has_no_value_that_the_model_lacks(service_id, model):
+    unknown = {}
+    for line, shape in modelled_states(service_id, model):
+        extra = set(line.table["values"]) - set(shape.enum) - set(line.table.get("unmodelled", []))
+        unknown.update({line.name: sorted(extra)} if shape.enum and extra else {})
+    assert unknown == {}
+
+
+@each_service
+@only_with_the_models_of_the_tables
+def test_the_tag_says_how_sure_a_definition_is(service_id, model):
+    states = modelled_states(service_id, model)
+    with_enumeration = {line.name for line, shape in states if shape.enum}
+    for line in lines_of(service_id):
+        checked = "enum-checked" if line.name in with_enumeration else "model-only"
+        assert line.definition.tags in (("curated", checked), ("curated", "run-on-moto"))
 
 
 @each_service
@@ -240,6 +274,9 @@ def modelled_states(service_id, model):
         assert shape or botocore.__version__ != WRITTEN_FROM or "RestApi" in line.table["state"]
         if shape is not None:
             yield line, shape
+
+
+# --- outputs to match on ---
 
 
 def steps_to(line):

@@ -5,6 +5,7 @@ import gc
 import json
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -25,6 +26,10 @@ if FOLDER not in sys.path:
     sys.path.append(FOLDER)
 
 from faults.server import BEFORE_HEADERS, FaultServer, hang  # noqa: E402 - the path first
+
+
+def exists(s3, bucket, max_wait=100, **options):
+    return Wait(s3, "bucket_exists", {"Bucket": bucket}, max_wait=max_wait, **options)
 
 
 def threads_of_ours():
@@ -52,8 +57,11 @@ def hung_service():
         yield server, client
 
 
+# --- cancelling -------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("whose", ["its own", "that of all"])
-def test_set_cancel_event_makes_no_request(exists, s3, virtual_time, whose):
+def test_set_cancel_event_makes_no_request(s3, virtual_time, whose):
     requests = []
     s3.meta.events.register("before-call.s3", lambda **_: requests.append(1))
     stop = threading.Event()
@@ -69,7 +77,7 @@ def test_set_cancel_event_makes_no_request(exists, s3, virtual_time, whose):
 
 
 @pytest.mark.parametrize("count", [1, 40])
-def test_cancelled_wait_counts_the_attempts_made(exists, s3, virtual_time, count):
+def test_cancelled_wait_counts_the_attempts_made(s3, virtual_time, count):
     def stopped(run):
         stop = threading.Event()
         virtual_time.call_at(virtual_time.now + 25, stop.set)
@@ -95,7 +103,17 @@ def test_cancelled_wait_counts_the_attempts_made(exists, s3, virtual_time, count
     assert stopped(alone) == stopped(together) == {(bwp.WaiterCancelledError, 3)}
 
 
-def test_wait_any_ends_calls_in_flight(exists, s3, hung_service):
+def test_hung_calls_end_at_the_deadline_together(hung_service):
+    _, client = hung_service
+    waits = [exists(client, "never", max_wait=0.5) for _ in range(10)]
+    errors = wait_all(waits, on_failure="collect")
+    assert all(isinstance(error, bwp.WaiterTimeoutError) for error in errors)
+    # A few milliseconds on an idle machine.
+    assert max(error.elapsed for error in errors) < 0.55
+    assert {error.attempts for error in errors} == {1}
+
+
+def test_wait_any_ends_calls_in_flight(s3, hung_service):
     server, hung = hung_service
     waits = [exists(hung, "b") for _ in range(8)]
     quick = boto3.client("dynamodb", region_name="us-east-1")
@@ -126,7 +144,7 @@ def _ctrl_c_interrupts():
 
 @pytest.mark.usefixtures("_ctrl_c_interrupts")
 @pytest.mark.parametrize("progress", [False, True])
-def test_ctrl_c_ends_every_call_in_flight(exists, hung_service, progress):
+def test_ctrl_c_ends_every_call_in_flight(hung_service, progress):
     server, hung = hung_service
 
     def interrupt():
@@ -143,7 +161,7 @@ def test_ctrl_c_ends_every_call_in_flight(exists, hung_service, progress):
 
 
 @pytest.mark.usefixtures("_ctrl_c_interrupts")
-def test_ctrl_c_during_a_delay_ends_the_batch(exists, s3):
+def test_ctrl_c_during_a_delay_ends_the_batch(s3):
     polled = threading.Event()
 
     def interrupt():
@@ -160,8 +178,11 @@ def test_ctrl_c_during_a_delay_ends_the_batch(exists, s3):
     assert gone(threads_of_ours())
 
 
+# --- abandoned batches ------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("how", ["forgotten", "in a cycle"])
-def test_abandoned_iterator_stops_its_waits(exists, s3, how):
+def test_abandoned_iterator_stops_its_waits(s3, how):
     results = as_completed([exists(s3, "first"), exists(s3, "never")])
     next(results)
     threads = threads_of_ours()
@@ -175,7 +196,7 @@ def test_abandoned_iterator_stops_its_waits(exists, s3, how):
     assert gone(threads)
 
 
-def test_iterator_may_be_closed_by_its_callback(exists, s3):
+def test_iterator_may_be_closed_by_its_callback(s3):
     closed = []
 
     def close(event):
@@ -205,7 +226,7 @@ def test_iterator_may_be_closed_by_its_callback(exists, s3):
     assert closed == [1]
 
 
-def test_failed_callback_is_warned_of_on_early_exit(exists, s3):
+def test_failed_callback_is_warned_of_on_early_exit(s3):
     def broken(_):
         raise ZeroDivisionError
 
@@ -215,7 +236,10 @@ def test_failed_callback_is_warned_of_on_early_exit(exists, s3):
         results.close()
 
 
-def test_callback_may_wait_for_others(exists, s3, virtual_time):
+# --- batches inside and beside each other -----------------------------------------------------
+
+
+def test_callback_may_wait_for_others(s3, virtual_time):
     inner = []
 
     def poll(event):
@@ -226,7 +250,45 @@ def test_callback_may_wait_for_others(exists, s3, virtual_time):
     assert [outcome.attempts for outcome in outcomes] == [1, 1, 1]
 
 
-def test_batches_in_one_loop_run_side_by_side(exists, s3, virtual_time):
+def test_batches_in_several_threads_are_independent(s3):
+    results = {}
+
+    def run(index):
+        waits = [exists(s3, name) for name in ("first", "second")]
+        waits.append(Wait(s3, "bucket_not_exists", {"Bucket": f"never-{index}"}, max_wait=10))
+        results[index] = [outcome.waiter for outcome in wait_all(waits)]
+
+    threads = [threading.Thread(target=run, args=[index]) for index in range(8)]
+    for thread in threads:
+        thread.start()
+    assert gone(threads)
+    assert results == {i: ["BucketExists", "BucketExists", "BucketNotExists"] for i in range(8)}
+    assert gone(threads_of_ours())
+
+
+def test_same_waits_may_run_in_several_threads(s3):
+    waits = [exists(s3, "first"), exists(s3, "second")]
+    attempts = []
+    threads = [
+        threading.Thread(
+            target=lambda: attempts.extend(outcome.attempts for outcome in wait_all(waits))
+        )
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    assert gone(threads)
+    assert attempts == [1] * 8
+
+
+def test_wait_all_blocks_inside_a_running_loop(s3):
+    async def run():
+        return wait_all([exists(s3, "first")])
+
+    assert asyncio.run(run())[0].attempts == 1
+
+
+def test_batches_in_one_loop_run_side_by_side(s3, virtual_time):
     virtual_time.call_at(15, lambda: s3.create_bucket(Bucket="late"))
 
     async def run():
@@ -239,7 +301,10 @@ def test_batches_in_one_loop_run_side_by_side(exists, s3, virtual_time):
     assert (one.elapsed, other.elapsed) == (20, 21)
 
 
-def test_thousands_of_waits_end_as_one_does(exists, s3, virtual_time):
+# --- thousands of waits, throttles ------------------------------------------------------------
+
+
+def test_thousands_of_waits_end_as_one_does(s3, virtual_time):
     virtual_time.call_at(12, lambda: s3.create_bucket(Bucket="late"))
     config = Config(max_pool_connections=1)
     narrow = boto3.client("s3", region_name="us-east-1", config=config)
@@ -249,7 +314,45 @@ def test_thousands_of_waits_end_as_one_does(exists, s3, virtual_time):
     assert {(outcome.attempts, outcome.elapsed) for outcome in outcomes} == {(3, 20)}
 
 
-def test_calls_are_made_where_no_thread_can_start(exists, s3, monkeypatch):
+def test_throttled_service_gets_fewer_calls_than_others(s3, virtual_time):
+    polls = []
+    throttled = boto3.client(
+        "dynamodb",
+        region_name="us-east-1",
+        config=Config(retries={"total_max_attempts": 1, "mode": "standard"}),
+    )
+
+    def send(request, **_):
+        class Raw:
+            def stream(self, *_, **__):
+                yield json.dumps({"__type": "x#ThrottlingException"}).encode()
+
+        return AWSResponse(request.url, 400, {}, Raw())
+
+    throttled.meta.events.register("before-send.dynamodb", send)
+    s3.meta.events.register("before-call.s3", lambda **_: polls.append(virtual_time.now))
+    waits = [
+        Wait(
+            throttled,
+            "table_exists",
+            {"TableName": f"table-{index}"},
+            max_wait=100,
+            retry_transient=True,
+            delay_pace=lambda _: 10,
+        )
+        for index in range(20)
+    ]
+    waits.append(exists(s3, "never", max_wait=100, delay_pace=lambda _: 10))
+    results = wait_all(waits, on_failure="collect")
+    assert polls[:9] == [10 * number for number in range(9)]
+    assert max(result.attempts for result in results[:-1]) <= results[-1].attempts
+    assert sum(result.attempts for result in results[:-1]) < 0.8 * 20 * results[-1].attempts
+
+
+# --- threads and forks ------------------------------------------------------------------------
+
+
+def test_calls_are_made_where_no_thread_can_start(s3, monkeypatch):
     def refuse(thread):
         raise RuntimeError("can't start new thread")
 
@@ -261,7 +364,7 @@ def test_calls_are_made_where_no_thread_can_start(exists, s3, monkeypatch):
     assert len(seen) == 2
 
 
-def test_single_thread_makes_all_calls_if_need_be(exists, s3, monkeypatch):
+def test_single_thread_makes_all_calls_if_need_be(s3, monkeypatch):
     real = threading.Thread.start
 
     def refuse(thread):
@@ -299,7 +402,7 @@ def in_child(work):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_batch_taken_into_a_forked_child_raises(exists, s3):
+def test_batch_taken_into_a_forked_child_raises(s3):
     results = as_completed([exists(s3, "first"), exists(s3, "never")])
     next(results)
     assert in_child(lambda: list(results)) == 7
@@ -308,7 +411,7 @@ def test_batch_taken_into_a_forked_child_raises(exists, s3):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_forked_child_can_run_its_own_batch(exists, s3):
+def test_forked_child_can_run_its_own_batch(s3):
     wait_all([exists(s3, "first")])
     assert in_child(lambda: wait_all([exists(s3, "first") for _ in range(5)])) == 0
 
@@ -316,7 +419,7 @@ def test_forked_child_can_run_its_own_batch(exists, s3):
 @pytest.mark.skipif(
     "fork" not in multiprocessing.get_all_start_methods(), reason="there is no fork"
 )
-def test_fork_in_a_callback_leaves_the_batch_alone(exists, s3):
+def test_fork_in_a_callback_leaves_the_batch_alone(s3):
     codes = []
 
     def fork(_):
@@ -324,3 +427,16 @@ def test_fork_in_a_callback_leaves_the_batch_alone(exists, s3):
 
     assert wait_all([exists(s3, "first", on_attempt=fork)])[0].attempts == 1
     assert codes == [0]
+
+
+# --- errors of thousands ----------------------------------------------------------------------
+
+
+def test_error_of_thousands_pickles_in_linear_time(s3, virtual_time):
+    def pickled(count):
+        waits = [exists(s3, "never", max_wait=20, max_attempts=1) for _ in range(count)]
+        with pytest.raises(bwp.WaitersError) as raised:
+            wait_all(waits)
+        return len(pickle.dumps(raised.value))
+
+    assert pickled(200) < 30 * pickled(10)

@@ -11,10 +11,15 @@ from boto_waiters_plus.many import (
     as_completed_async,
     wait_all,
     wait_all_async,
+    wait_any_async,
 )
 
 
-def test_results_are_those_of_the_blocking_twin(exists, s3, virtual_time):
+def exists(s3, bucket, max_wait=100, **options):
+    return Wait(s3, "bucket_exists", {"Bucket": bucket}, max_wait=max_wait, **options)
+
+
+def test_results_are_those_of_the_blocking_twin(s3, virtual_time):
     def waits():
         return [
             exists(s3, "first"),
@@ -30,7 +35,7 @@ def test_results_are_those_of_the_blocking_twin(exists, s3, virtual_time):
     assert facts(awaited) == facts(blocking)
 
 
-def test_failures_are_raised_together(exists, s3, virtual_time):
+def test_failures_are_raised_together(s3, virtual_time):
     waits = [exists(s3, "first"), exists(s3, "never", max_wait=20)]
     with pytest.raises(bwp.WaitersError) as raised:
         asyncio.run(wait_all_async(waits))
@@ -38,7 +43,7 @@ def test_failures_are_raised_together(exists, s3, virtual_time):
     assert raised.value.waiter == "wait_all_async"
 
 
-def test_first_failure_cancels_the_rest(exists, s3, virtual_time):
+def test_first_failure_cancels_the_rest(s3, virtual_time):
     waits = [exists(s3, "never"), exists(s3, "never", max_attempts=1)]
     with pytest.raises(bwp.WaitersError) as raised:
         asyncio.run(wait_all_async(waits, on_failure="cancel"))
@@ -46,7 +51,20 @@ def test_first_failure_cancels_the_rest(exists, s3, virtual_time):
     assert virtual_time.now == 0
 
 
-def test_each_wait_is_yielded_when_it_ends(exists, s3, virtual_time):
+def test_wait_any_returns_the_first_success(s3, virtual_time):
+    virtual_time.call_at(25, lambda: s3.create_bucket(Bucket="late"))
+    waits = [exists(s3, "never"), exists(s3, "late", delay_pace=lambda _: 10)]
+    wait, outcome = asyncio.run(wait_any_async(waits))
+    assert wait is waits[1]
+    assert outcome.elapsed == 30
+
+
+def test_wait_any_of_no_waits_is_refused():
+    with pytest.raises(ValueError, match="at least one"):
+        asyncio.run(wait_any_async([]))
+
+
+def test_each_wait_is_yielded_when_it_ends(s3, virtual_time):
     virtual_time.call_at(15, lambda: s3.create_bucket(Bucket="late"))
     waits = [exists(s3, "late", delay_pace=lambda _: 10), exists(s3, "first")]
 
@@ -56,7 +74,7 @@ def test_each_wait_is_yielded_when_it_ends(exists, s3, virtual_time):
     assert asyncio.run(run()) == [(waits[1], 0), (waits[0], 20)]
 
 
-def test_blocking_calls_run_in_threads(exists, s3):
+def test_blocking_calls_run_in_threads(s3):
     names = set()
     s3.meta.events.register(
         "before-call.s3", lambda **_: names.add(threading.current_thread().name)
@@ -71,7 +89,20 @@ def test_blocking_calls_run_in_threads(exists, s3):
     assert not [t for t in threading.enumerate() if t.name in names]
 
 
-def test_asyncio_timeout_ends_the_batch(exists, s3):
+def test_batches_in_one_loop_run_side_by_side(s3, virtual_time):
+    virtual_time.call_at(15, lambda: s3.create_bucket(Bucket="late"))
+
+    async def one(bucket):
+        await wait_all_async([exists(s3, bucket, delay_pace=lambda _: 10)])
+        return virtual_time.now
+
+    async def run():
+        return await asyncio.gather(one("late"), one("first"))
+
+    assert asyncio.run(run()) == [20, 0]
+
+
+def test_asyncio_timeout_ends_the_batch(s3):
     async def run():
         with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(wait_all_async([exists(s3, "never")]), 0.05)

@@ -2,16 +2,18 @@
 
 import asyncio
 import collections
+import pickle
 import urllib.parse
 
 import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
-from botocore.exceptions import ParamValidationError
+from botocore.exceptions import EndpointConnectionError, ParamValidationError
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.many import (
     Wait,
+    as_completed,
     wait_all,
     wait_all_async,
     wait_any,
@@ -86,6 +88,9 @@ def client_error(code, status):
     return status, {"Error": {"Code": code, "Message": "No."}}
 
 
+# --- a thousand -------------------------------------------------------------------------------
+
+
 def test_thousand_instances_take_ten_calls_a_round(ec2, virtual_time):
     ids = [each for _ in range(10) for each in instances(ec2, 99)]
     late, gone = ids[100:400], ids[50:60]
@@ -125,6 +130,20 @@ def test_thousand_instances_take_ten_calls_a_round(ec2, virtual_time):
     assert all(len(ids) <= 100 for ids in calls)
 
 
+def test_round_never_takes_more_than_ten_calls(ec2, virtual_time):
+    ids = [each for _ in range(10) for each in instances(ec2, 100)]
+    ec2.stop_instances(InstanceIds=ids)
+    virtual_time.call_at(40, lambda: ec2.start_instances(InstanceIds=ids))
+    calls = Calls(ec2, "DescribeInstances", virtual_time)
+    outcomes = wait_all([running(ec2, each) for each in ids])
+    assert max(calls.rounds.values()) == 10
+    assert {outcome.attempts for outcome in outcomes} == {len(calls.rounds)}
+    assert all(outcome.coalesced for outcome in outcomes)
+
+
+# --- which waits share calls ------------------------------------------------------------------
+
+
 def test_coalescing_can_be_turned_off(ec2, virtual_time):
     ids = instances(ec2, 3)
     calls = Calls(ec2, "DescribeInstances")
@@ -139,6 +158,12 @@ def test_coalesce_must_be_true_or_false(ec2, coalesce):
     with pytest.raises(TypeError, match="coalesce must be True or False"):
         wait_all([running(ec2, "i-1")], coalesce=coalesce)
     assert calls == []
+
+
+def test_single_wait_is_not_coalesced(ec2):
+    [outcome] = wait_all([running(ec2, *instances(ec2, 3))])
+    assert outcome.coalesced is False
+    assert "coalesced" not in repr(outcome)
 
 
 def test_waits_for_several_ids_share_calls(ec2, virtual_time):
@@ -190,11 +215,35 @@ def test_bounds_of_waits_that_share_may_differ(ec2, virtual_time):
     assert calls == [ids]
 
 
+def test_different_waiters_share_no_calls(ec2, virtual_time):
+    ids = instances(ec2, 2)
+    ec2.terminate_instances(InstanceIds=ids)
+    calls = Calls(ec2, "DescribeInstances")
+    waits = [
+        Wait(ec2, waiter, {"InstanceIds": [each]}, max_wait=60)
+        for waiter in ("InstanceTerminated", "InstanceRunning")
+        for each in ids
+    ]
+    ended, failed = wait_all(waits, on_failure="collect")[1:3]
+    assert calls == [ids, ids]
+    assert isinstance(ended, bwp.ResponseOutcome)
+    assert isinstance(failed, bwp.WaiterFailedError)
+
+
 def test_different_clients_share_no_calls(ec2, virtual_time):
+    matcher = {"path": "length(Reservations)", "expected": "1", "comparator": "stringEquals"}
+    acceptors = [
+        {"state": "retry", "matcher": {"output": matcher}},
+        {"state": "success", "matcher": {"success": True}},
+    ]
+    waiters = {"SeenOnce": {"acceptors": acceptors}}
+    shape = {"type": "apply", "traits": {"smithy.waiters#waitable": waiters}}
+    name = "com.amazonaws.ec2#DescribeInstances"
+    bwp.install(definitions={"smithy": "2.0", "shapes": {name: shape}})
     clients = [boto3.client("ec2", region_name="us-east-1") for _ in range(2)]
     ids = instances(ec2, 2)
     of_each = [Calls(client, "DescribeInstances") for client in clients]
-    wait_all([running(client, each) for client in clients for each in ids])
+    wait_all([Wait(c, "SeenOnce", {"InstanceIds": [i]}) for c in clients for i in ids], max_wait=60)
     assert of_each == [[ids], [ids]]
 
 
@@ -209,11 +258,70 @@ def test_equal_values_of_different_types_are_not_shared(ec2, virtual_time):
     assert isinstance(outcome, bwp.ResponseOutcome)
 
 
+def test_names_and_ids_share_no_calls(ec2, virtual_time):
+    ids = [ec2.create_security_group(GroupName=name, Description="d")["GroupId"] for name in "abcd"]
+    asked = [
+        {"GroupNames": ["a"]},
+        {"GroupIds": [ids[1]]},
+        {"GroupNames": ["c"]},
+        {"GroupIds": [ids[3]]},
+    ]
+    calls = []
+    ec2.meta.events.register("before-call.ec2", lambda params, **_: calls.append(params))
+    outcomes = wait_all([Wait(ec2, "SecurityGroupExists", each, max_wait=60) for each in asked])
+    found = [[one["GroupId"] for one in each.response["SecurityGroups"]] for each in outcomes]
+    assert found == [[each] for each in ids]
+    assert len(calls) == 2
+
+
 def test_wait_above_the_id_limit_is_sent_whole(ec2, virtual_time):
     many, few = instances(ec2, 101), instances(ec2, 2)
     calls = Calls(ec2, "DescribeInstances")
     wait_all([running(ec2, *many), *(running(ec2, each) for each in few)])
     assert sorted(calls, key=len) == [few, many]
+
+
+# --- other services ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def services():
+    ecs = SESSION.client("ecs")
+    ecs.create_cluster(clusterName="cluster")
+    ecs.register_task_definition(
+        family="task", containerDefinitions=[{"name": "c", "image": "i", "memory": 8}]
+    )
+    arns = []
+    for number in range(12):
+        made = ecs.create_service(
+            cluster="cluster", serviceName=f"s{number}", taskDefinition="task", desiredCount=0
+        )
+        arns.append(made["service"]["serviceArn"])
+    return ecs, arns
+
+
+def test_missing_service_fails_alone(services, virtual_time):
+    ecs, arns = services
+    calls = []
+    ecs.meta.events.register("before-call.ecs", lambda params, **_: calls.append(params))
+    names = [f"s{number}" if number % 2 else arn for number, arn in enumerate(arns)]
+    waits = [
+        Wait(ecs, "ServicesInactive", {"cluster": "cluster", "services": [name]}, max_wait=60)
+        for name in [*names, "nowhere"]
+    ]
+    virtual_time.call_at(
+        1, lambda: [ecs.delete_service(cluster="cluster", service=arn, force=True) for arn in arns]
+    )
+    results = wait_all(waits, on_failure="collect")
+    assert isinstance(results[-1], bwp.WaiterFailedError)
+    assert "'MISSING'" in str(results[-1])
+    for arn, result in zip(arns, results, strict=False):
+        assert isinstance(result, bwp.ResponseOutcome)
+        assert [each["serviceArn"] for each in result.response["services"]] == [arn]
+        assert result.response["failures"] == []
+        assert result.coalesced
+    # The service takes ten identifiers in one call.
+    assert sum("DescribeServices" in str(each["headers"]) for each in calls) == 2 + 2
 
 
 def test_error_of_a_shared_call_may_be_success(virtual_time):
@@ -240,6 +348,40 @@ def test_error_of_a_shared_call_may_be_success(virtual_time):
     assert not outcomes[1].coalesced
 
 
+def test_omission_in_a_response_may_be_success(virtual_time):
+    scaling = SESSION.client("autoscaling")
+    scaling.create_launch_configuration(
+        LaunchConfigurationName="lc", ImageId="ami-12345678", InstanceType="t2.nano"
+    )
+    for name in ("one", "two"):
+        scaling.create_auto_scaling_group(
+            AutoScalingGroupName=name,
+            LaunchConfigurationName="lc",
+            MinSize=0,
+            MaxSize=1,
+            AvailabilityZones=["us-east-1a"],
+        )
+
+    def delete():
+        for name in ("one", "two"):
+            scaling.delete_auto_scaling_group(AutoScalingGroupName=name, ForceDelete=True)
+
+    virtual_time.call_at(20, delete)
+    outcomes = wait_all(
+        [
+            Wait(scaling, "GroupNotExists", {"AutoScalingGroupNames": [name]}, max_wait=600)
+            for name in ("one", "never", "two")
+        ]
+    )
+    assert [outcome.response["AutoScalingGroups"] for outcome in outcomes] == [[], [], []]
+    assert [outcome.elapsed >= 20 for outcome in outcomes] == [True, False, True]
+    # That identifier was asked for once more, alone.
+    assert [outcome.coalesced for outcome in outcomes] == [True, False, True]
+
+
+# --- errors -----------------------------------------------------------------------------------
+
+
 def test_denied_access_to_one_id_is_its_own(ec2, virtual_time):
     ids = instances(ec2, 8)
     denied = client_error("UnauthorizedOperation", 403)
@@ -261,6 +403,87 @@ def test_errors_about_the_caller_are_not_halved(ec2, virtual_time, code, status)
     assert len(calls) == 1
     assert all(isinstance(each, bwp.WaiterFailedError) for each in results)
     assert all(code in str(each) and each.attempts == 1 for each in results)
+
+
+def test_network_errors_are_not_halved(ec2, virtual_time):
+    calls = Calls(ec2, "DescribeInstances")
+
+    def fail(**_):
+        raise EndpointConnectionError(endpoint_url="https://ec2.us-east-1.amazonaws.com")
+
+    ec2.meta.events.register("before-call.ec2.DescribeInstances", fail)
+    results = wait_all([running(ec2, f"i-{n}") for n in range(30)], on_failure="collect")
+    assert len(calls) == 1
+    assert all(isinstance(each, bwp.WaiterFailedError) for each in results)
+
+
+def test_throttles_are_retried_together(ec2, virtual_time):
+    ids = instances(ec2, 30)
+    calls = Calls(ec2, "DescribeInstances", virtual_time)
+    throttled = client_error("RequestLimitExceeded", 503)
+    answer_instead(ec2, "DescribeInstances", lambda _: throttled if virtual_time.now < 30 else None)
+    outcomes = wait_all([running(ec2, each, retry_transient=True) for each in ids])
+    assert set(calls.rounds.values()) == {1}
+    assert {outcome.attempts for outcome in outcomes} == {len(calls)}
+
+
+def test_response_with_a_next_page_disbands_the_group(ec2, virtual_time):
+    ids = instances(ec2, 5)
+    ec2.stop_instances(InstanceIds=ids)
+    virtual_time.call_at(20, lambda: ec2.start_instances(InstanceIds=ids))
+
+    def add_token(parsed, model, **_):
+        found = [each for one in parsed["Reservations"] for each in one["Instances"]]
+        if len(found) > 1:
+            parsed["NextToken"] = "more"
+            parsed["Reservations"] = parsed["Reservations"][:1]
+
+    ec2.meta.events.register("after-call.ec2.DescribeInstances", add_token)
+    calls = Calls(ec2, "DescribeInstances", virtual_time)
+    outcomes = wait_all([running(ec2, each) for each in ids])
+    assert calls[0] == ids
+    assert all(len(asked) == 1 for asked in calls[1:])
+    assert calls.rounds[0] == 6
+    assert [ids_of(outcome.response) for outcome in outcomes] == [[each] for each in ids]
+    assert not any(outcome.coalesced for outcome in outcomes)
+
+
+def test_response_without_identifiers_disbands_the_group(ec2, virtual_time):
+    calls = Calls(ec2, "DescribeInstances")
+    state = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
+    answer_instead(ec2, "DescribeInstances", lambda _: (200, {**state}))
+    wait_all([running(ec2, "i-1"), running(ec2, "i-2")])
+    assert calls == [["i-1", "i-2"], ["i-1"], ["i-2"]]
+
+
+@pytest.mark.parametrize("is_error", [True, False])
+def test_omitted_ids_are_asked_for_once_more(ec2, virtual_time, is_error):
+    """Some services answer an error only if all identifiers are unknown."""
+    ids, unknown = instances(ec2, 3), ["i-aa", "i-bb"]
+
+    def answer(asked):
+        known = [each for each in asked if each in ids]
+        if not known and is_error:
+            return client_error("InvalidInstanceID.NotFound", 400)
+        items = [{"InstanceId": each, "State": {"Name": "stopped"}} for each in known]
+        return 200, {"Reservations": [{"Instances": items}] if items else []}
+
+    calls = Calls(ec2, "DescribeInstances", virtual_time)
+    answer_instead(ec2, "DescribeInstances", answer)
+    asked = [ids[0], unknown[0], *ids[1:], unknown[1]]
+    options = {"max_wait": 300, "min_delay": 60, "max_delay": 60}
+    results = wait_all([running(ec2, each, **options) for each in asked], on_failure="collect")
+    for each, result in zip(asked, results, strict=True):
+        assert isinstance(result, bwp.WaiterTimeoutError)
+        assert ("Error" in result.last_response) == (each in unknown and is_error)
+        assert result.attempts == results[0].attempts
+    first, second, *_ = calls.rounds.values()
+    assert calls[:2] == [asked, unknown]
+    assert first == (4 if is_error else 2)
+    assert second == (3 if is_error else 1)
+
+
+# --- ends and callbacks -----------------------------------------------------------------------
 
 
 def test_each_wait_has_its_own_events(ec2, virtual_time):
@@ -305,6 +528,15 @@ def test_wait_any_stops_at_the_first_success(ec2, virtual_time):
     assert all(asked == ids for asked in calls)
 
 
+def test_as_completed_yields_each_share(ec2, virtual_time):
+    ids = instances(ec2, 3)
+    ec2.stop_instances(InstanceIds=ids[:1])
+    virtual_time.call_at(30, lambda: ec2.start_instances(InstanceIds=ids[:1]))
+    waits = [running(ec2, each) for each in ids]
+    ended = [wait.parameters["InstanceIds"][0] for wait, _ in as_completed(waits)]
+    assert ended == [ids[1], ids[2], ids[0]]
+
+
 def test_asyncio_twin_shares_calls(ec2, virtual_time):
     ids = instances(ec2, 120)
     ec2.stop_instances(InstanceIds=ids[:50])
@@ -321,6 +553,20 @@ def test_asyncio_twin_shares_calls(ec2, virtual_time):
     assert wait.parameters["InstanceIds"][0] in ids
 
 
+def test_outcomes_and_errors_can_be_pickled(ec2, virtual_time):
+    ids = instances(ec2, 3)
+    ec2.terminate_instances(InstanceIds=ids[:1])
+    results = wait_all([running(ec2, each) for each in ids], on_failure="collect")
+    failed, first, _ = pickle.loads(pickle.dumps(results))
+    assert isinstance(failed, bwp.WaiterFailedError)
+    assert first == results[1]
+    assert first.coalesced
+    assert list(first.by_id) == [ids[1]]
+
+
+# --- by identifier, of a single wait ----------------------------------------------------------
+
+
 def test_single_wait_has_items_by_id(ec2, virtual_time):
     ids = instances(ec2, 3)
     outcome = bwp.wait_until(ec2, "InstanceRunning", max_wait=60, InstanceIds=ids)
@@ -328,6 +574,13 @@ def test_single_wait_has_items_by_id(ec2, virtual_time):
     assert all(outcome.by_id[each]["InstanceId"] == each for each in ids)
     assert ids[0] not in repr(outcome)
     assert not outcome.coalesced
+
+
+def test_stock_waiter_has_items_by_id(ec2, virtual_time):
+    ids = instances(ec2, 2)
+    bwp.install()
+    outcome = SESSION.client("ec2").get_waiter("instance_running").wait(InstanceIds=ids)
+    assert list(outcome.by_id) == ids
 
 
 def test_wait_without_ids_has_no_items(s3, ec2, virtual_time):

@@ -5,6 +5,7 @@ import pickle
 import sys
 import threading
 
+import botocore.exceptions
 import pytest
 
 import boto_waiters_plus as bwp
@@ -23,6 +24,13 @@ def error(s3, virtual_time):
     with pytest.raises(WaitersError) as raised:
         wait_all(waits, max_wait=25)
     return raised.value
+
+
+def test_waiters_error_is_botocores_waiter_error(error):
+    assert isinstance(error, bwp.WaiterError)
+    assert isinstance(error, botocore.exceptions.WaiterError)
+    assert error.kwargs["name"] == error.waiter == "wait_all"
+    assert error.last_response == {}
 
 
 def test_waiters_error_has_the_facts_of_all(error):
@@ -96,3 +104,22 @@ def test_message_describes_a_few_failures_and_names_others(s3, virtual_time):
         f"; [{n + 6}] BucketNotExists: WaiterAttemptsError"
     )
     assert len(raised.value.errors) == MOST_DESCRIBED + 7
+
+
+def test_message_stays_readable(s3, virtual_time):
+    waits = [
+        Wait(
+            s3,
+            "bucket_exists",
+            {"Bucket": "never" if index % 2 else "first"},
+            max_wait=20,
+            max_attempts=1,
+        )
+        for index in range(2000)
+    ]
+    with pytest.raises(WaitersError) as raised:
+        wait_all(waits)
+    text = str(raised.value)
+    assert "1000 of 2000 waits did not succeed" in text
+    assert f"{1000 - MOST_DESCRIBED} more, see errors" in text
+    assert len(text) < 10_000
