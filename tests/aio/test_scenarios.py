@@ -162,11 +162,7 @@ SCENARIOS = [
         budget=12,
     ),
     Scenario(
-        name="cancelled before",
-        script=[UP],
-        ends=bwp.WaiterCancelledError,
-        attempts=0,
-        cancel_at=0,
+        name="cancelled before", script=[UP], ends=bwp.WaiterCancelledError, attempts=0, cancel_at=0
     ),
     Scenario(
         name="cancelled in a pause",

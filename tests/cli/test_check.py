@@ -28,11 +28,7 @@ def write(tmp_path):
                 {
                     "state": state,
                     "matcher": {
-                        "output": {
-                            "path": path,
-                            "expected": expected,
-                            "comparator": "stringEquals",
-                        }
+                        "output": {"path": path, "expected": expected, "comparator": "stringEquals"}
                     },
                 }
                 for path, expected, state in acceptors[: 2 if failed else 1]
@@ -66,16 +62,6 @@ def test_event_is_a_line_with_its_location(write, capsys):
         first,
     )
     assert re.fullmatch(r"boto-wait check: 2 DANGER(, \d+ \w+)*\n", err)
-
-
-def test_warnings_do_not_fail(write, capsys):
-    assert run(write(failed=False)) == 0
-    assert "[WARNING]" in capsys.readouterr().out
-
-
-def test_several_files_are_checked(write, capsys):
-    assert run(write(), write(expected="ACTIV")) == 1
-    assert "WaiterNeverSucceeds" in capsys.readouterr().out
 
 
 def test_lines_are_in_the_order_of_the_file(write, capsys):
@@ -119,11 +105,6 @@ def test_unreadable_file_is_an_error_with_its_location(tmp_path, capsys, name, t
     (tmp_path / name).write_text(text)
     assert run(tmp_path / name) == 1
     assert f"{tmp_path}/{line}" in capsys.readouterr().out
-
-
-def test_folder_without_waiters_is_reported(tmp_path, capsys):
-    assert run(tmp_path) == 0
-    assert "no file in this folder has waiters" in capsys.readouterr().out
 
 
 def test_service_can_be_given(write):

@@ -9,7 +9,6 @@ from botocore.model import ServiceModel
 
 from boto_waiters_plus.cli import main
 from boto_waiters_plus.cli.services import client_name
-from boto_waiters_plus.cli.text import columns
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 
 
@@ -30,13 +29,6 @@ def test_services_are_listed_with_their_counts(capsys):
     assert len(lines) == sum(bool(shipped_definitions(name)) for name in shipped_services())
     total = sum(len(shipped_definitions(service_id)) for service_id in shipped_services())
     assert err.startswith(f"{len(lines)} services, {total} waiters: ")
-
-
-def test_services_can_be_listed_by_tag(capsys):
-    assert main(["list", "--tag", "generated"]) == 0
-    _, *lines = rows(capsys.readouterr().out)
-    assert "athena" not in {line[0] for line in lines}  # botocore has no waiter for it
-    assert all(line[1] == line[2] and line[3] == "0" for line in lines)
 
 
 @pytest.mark.parametrize("service", ["logs", "cloudwatch-logs", "Logs"])
@@ -117,8 +109,3 @@ def test_client_names_are_botocores():
                 wrong.append((service_id, name))
     assert wrong == []
     assert len(known & set(map(client_name, shipped_services()))) >= 100
-
-
-def test_columns_align_numbers_right_and_escape_control_characters():
-    assert columns([("A", "N"), ("b\x1b", 10), ("c", 9)]) == "A      N\nb\\x1b  10\nc       9"
-    assert columns([("A", "N"), ("b", 10.125), ("c", 9.0)]) == "A  N\nb  10.12\nc   9.00"

@@ -130,10 +130,7 @@ FAULTS: Sequence[Fault] = (
     Fault(name="name lookup takes 1.5 s", place="slow name"),
     Fault(name="proxy hangs on CONNECT", script=[hang(BEFORE_HEADERS)], place="proxy"),
     Fault(name="waiting for the adaptive mode's turn", place="throttled", modes=["adaptive"]),
-    Fault(
-        name="refresh of credentials hangs",
-        place="credentials",
-    ),
+    Fault(name="refresh of credentials hangs", place="credentials"),
     Fault(
         name="reset, then hang",
         script=[reset, hang(BEFORE_HEADERS)],
@@ -181,9 +178,7 @@ FAULTS: Sequence[Fault] = (
         endings=frozenset({ABANDONED, "EndpointConnectionError"}),
     ),
     Fault(
-        name="refused",
-        place="refusing",
-        endings=frozenset({ABANDONED, "EndpointConnectionError"}),
+        name="refused", place="refusing", endings=frozenset({ABANDONED, "EndpointConnectionError"})
     ),
     Fault(
         name="refused, then up",
@@ -341,10 +336,7 @@ class Certificate:
             .not_valid_after(now + dt.timedelta(days=1))
             .add_extension(
                 x509.SubjectAlternativeName(
-                    [
-                        x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
-                        x509.DNSName("localhost"),
-                    ]
+                    [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")]
                 ),
                 critical=False,
             )

@@ -175,16 +175,6 @@ def test_wait_until_raises_errors_of_one_family_with_the_cause_and_the_endpoint(
 
 
 @pytest.mark.parametrize("way", [wait_until, get_waiter])
-def test_errors_the_sdk_would_retry_are_sat_out_where_that_is_asked_for(way):
-    unavailable = error("json", 503, "ServiceUnavailable")
-    with FaultServer([unavailable, unavailable, answer(body=TABLE)]) as server:
-        client = make_client("json", server.url, retries={"total_max_attempts": 1})
-        options = {"min_delay": 0.01, "max_delay": 0.01, "retry_transient": True}
-        assert way(client, max_wait=60, **options).attempts == 3
-        client.close()
-
-
-@pytest.mark.parametrize("way", [wait_until, get_waiter])
 @pytest.mark.parametrize(
     ("mode", "script", "max_wait"),
     [
@@ -200,16 +190,6 @@ def test_a_refused_retry_of_the_sdk_is_no_verdict(way, mode, script, max_wait):
         outcome = way(client, max_wait=max_wait, min_delay=0.2, max_delay=0.2)
         assert outcome.response["Stacks"][0]["StackStatus"] == "CREATE_COMPLETE"
         assert len(server.requests) == len(script) + 1
-        client.close()
-
-
-@pytest.mark.parametrize("way", [wait_until, get_waiter])
-def test_refused_retries_for_ever_time_out(way):
-    with FaultServer([error("query", 503, "ServiceUnavailable")]) as server:
-        client = make_client("query", server.url, "legacy")
-        with pytest.raises(bwp.WaiterTimeoutError) as caught:
-            way(client, max_wait=0.9, min_delay=0.2, max_delay=0.2)
-        assert caught.value.last_response["Error"]["Code"] == "ServiceUnavailable"
         client.close()
 
 
@@ -295,22 +275,6 @@ def test_fifty_waits_that_time_out_at_once_do_not_touch_another_on_the_same_clie
         client.close()
 
 
-def test_thirty_two_threads_on_a_pool_of_ten_all_succeed():
-    with FaultServer([answer(body=CREATING)] * 32 + [answer(body=TABLE)]) as server:
-        client = make_client("json", server.url, "standard", max_pool_connections=10)
-        outcomes = []
-
-        def wait():
-            outcomes.append(wait_until(client, max_wait=100, min_delay=0.05, max_delay=0.05))
-
-        threads = [aside(wait) for _ in range(32)]
-        for thread in threads:
-            thread.join(100)
-        assert len(outcomes) == 32
-        assert {outcome.response["Table"]["TableStatus"] for outcome in outcomes} == {"ACTIVE"}
-        client.close()
-
-
 # --- cancelling ------------------------------------------------------------------------------
 
 
@@ -375,18 +339,11 @@ def test_a_thread_for_each_call_may_be_the_default(place):
         client.close()
 
 
-def test_in_a_thread_the_refresh_of_credentials_is_bounded_too(certificate):
-    (fault,) = [fault for fault in FAULTS if fault.place == "credentials"]
-    with run_fault(fault, "standard", certificate) as running:
-        with pytest.raises(bwp.WaiterTimeoutError):
-            wait_until(running.client, max_wait=SHORT, call_in_thread=True)
-        join_own_threads()
-
-
-def test_many_waits_may_call_in_threads():
-    with FaultServer([answer(body=TABLE)]) as server:
-        client = make_client("json", server.url)
-        wait = bwp.Wait(client, "table_exists", {"TableName": "table"}, call_in_thread=True)
-        (outcome,) = bwp.wait_all([wait], max_wait=60)
-        assert outcome.attempts == 1
+@pytest.mark.parametrize("way", [wait_until, get_waiter])
+def test_refused_retries_for_ever_time_out(way):
+    with FaultServer([error("query", 503, "ServiceUnavailable")]) as server:
+        client = make_client("query", server.url, "legacy")
+        with pytest.raises(bwp.WaiterTimeoutError) as caught:
+            way(client, max_wait=0.9, min_delay=0.2, max_delay=0.2)
+        assert caught.value.last_response["Error"]["Code"] == "ServiceUnavailable"
         client.close()

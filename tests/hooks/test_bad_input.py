@@ -56,12 +56,6 @@ def test_max_wait(wait, max_wait, kind, text):
     assert wait.requests == []
 
 
-def test_max_wait_is_not_forgotten_silently(wait):
-    with pytest.raises(TypeError, match=r"wait_until_bucket_exists needs max_wait"):
-        wait(Bucket="b")
-    assert wait.requests == []
-
-
 @pytest.mark.parametrize(
     ("options", "kind", "text"),
     [
@@ -115,15 +109,6 @@ def test_operation_parameters_are_botocores_to_refuse(wait, parameters, text):
     assert wait.requests == []
 
 
-def test_positional_parameters_are_refused(s3):
-    with pytest.raises(TypeError):
-        s3.wait_until_bucket_exists("b", max_wait=3)
-    with pytest.raises(TypeError):
-        bwp.wait_until(s3, "BucketExists", "b", max_wait=3)
-    with pytest.raises(TypeError):
-        bwp.wait_until(client=s3, waiter="BucketExists", max_wait=3)
-
-
 # --- wait_until ---------------------------------------------------------------------------------
 
 
@@ -168,29 +153,7 @@ def test_what_is_no_client_is_refused(client):
         bwp.wait_until(client, "BucketExists", Bucket="b", max_wait=3)
 
 
-@pytest.mark.parametrize("name", [None, 3, b"BucketExists"])
-def test_waiter_name_that_is_no_text_is_refused(s3, name):
-    with pytest.raises((TypeError, ValueError), match=r"waiter|Waiter"):
-        bwp.wait_until(s3, name, Bucket="b", max_wait=3)
-
-
-def test_clients_of_uninstalled_sessions_can_still_be_waited_on(s3, answers):
-    answers(s3, {})
-    bwp.uninstall()
-    assert bwp.wait_until(s3, "BucketExists", Bucket="b", max_wait=3).attempts == 1
-
-
 # --- parameters ---------------------------------------------------------------------------------
-
-
-def test_callers_parameters_are_never_changed(answers, virtual_time):
-    bwp.install()
-    client = boto3.client("dynamodb")
-    answers(client, {"Table": {"TableStatus": "CREATING"}})
-    parameters = {"TableName": "orders"}
-    with pytest.raises(bwp.WaiterTimeoutError):
-        client.wait_until_table_exists(**parameters, max_wait=100)
-    assert parameters == {"TableName": "orders"}
 
 
 def test_nested_parameters_are_never_changed(answers):

@@ -189,34 +189,3 @@ def test_a_waiter_for_any_error_does_not_take_bad_parameters_for_one(virtual_tim
 
 
 # --- definitions that nobody vouches for -----------------------------------------------------
-
-
-def test_a_definition_that_polls_by_changing_something_is_warned_of_once():
-    client = boto3.client("dynamodb")
-    answer_with(client, dict)
-    deleting = definition(
-        "dynamodb", "DeleteTable", {"state": "success", "matcher": {"success": True}}
-    )
-    bwp.enable(client, definitions=deleting)
-    with pytest.warns(
-        UserWarning, match="waiter ThingDone polls DeleteTable, which may modify resources"
-    ):
-        client.wait_until_thing_done(TableName="table", max_wait=60)
-    # Warnings are errors here.
-    client.wait_until_thing_done(TableName="table", max_wait=60)
-
-
-def test_reading_and_shipped_definitions_are_not_warned_of():
-    client = boto3.client("dynamodb")
-    answer_with(client, dict)
-    reading = definition(
-        "dynamodb", "DescribeTable", {"state": "success", "matcher": {"success": True}}
-    )
-    bwp.enable(client, definitions=reading)
-    client.wait_until_thing_done(TableName="table", max_wait=60)
-    mwaa = boto3.client("mwaa")
-    if not hasattr(mwaa, "invoke_rest_api"):
-        pytest.skip("this botocore lacks the operation")
-    answer_with(mwaa, lambda: {"RestApiStatusCode": 200, "RestApiResponse": {"state": "success"}})
-    bwp.enable(mwaa)
-    mwaa.wait_until_dag_run_succeeded(Name="n", Path="/dags/d", Method="GET", max_wait=60)

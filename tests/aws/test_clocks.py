@@ -31,10 +31,7 @@ PATCHES = {
     "botocore.waiter.time.sleep": lambda: [mock.patch("botocore.waiter.time.sleep")],
     "botocore.waiter.time": lambda: [mock.patch("botocore.waiter.time")],
     "frozen, time.sleep": lambda: [freeze_time(NOON), mock.patch("time.sleep")],
-    "frozen, botocore.waiter.time": lambda: [
-        freeze_time(NOON),
-        mock.patch("botocore.waiter.time"),
-    ],
+    "frozen, botocore.waiter.time": lambda: [freeze_time(NOON), mock.patch("botocore.waiter.time")],
     "frozen but ticking": lambda: [freeze_time(NOON, tick=True), mock.patch("time.sleep")],
     "monotonic mocked": lambda: [
         mock.patch("time.monotonic", return_value=1e9),
@@ -81,14 +78,6 @@ def test_wait_bounded_by_time_ends_after_its_schedules_looks(s3, patched):
     assert 40 <= looks(s3) <= 42
 
 
-def test_attached_method_ends_after_its_schedules_looks(s3):
-    """It sleeps by `time.sleep`: what a test patches for botocore's waiters is not its concern."""
-    with freeze_time(NOON), mock.patch("time.sleep"), pytest.raises(bwp.WaiterTimeoutError) as e:
-        s3.wait_until_bucket_exists(Bucket="b", max_wait=600, min_delay=15, max_delay=15)
-    assert 40 <= looks(s3) <= 42
-    assert e.value.elapsed == pytest.approx(600, abs=1)
-
-
 @pytest.mark.parametrize("begin", [1, 5])
 def test_freeze_that_begins_and_ends_during_a_wait(s3, begin):
     freezer = freeze_time(NOON)
@@ -124,19 +113,3 @@ def test_what_a_patched_sleep_raises_comes_out_raw(s3, path):
     with mock.patch(path, side_effect=[None, None, Enough]), pytest.raises(Enough):
         s3.get_waiter("bucket_exists").wait(Bucket="b")
     assert looks(s3) == 3
-
-
-def test_patched_sleep_is_asked_for_exactly_the_delay(s3):
-    with mock.patch("botocore.waiter.time.sleep") as sleep, pytest.raises(WaiterError):
-        s3.get_waiter("bucket_exists").wait(
-            Bucket="b", WaiterConfig={"Delay": 11, "MaxAttempts": 3}
-        )
-    assert sleep.mock_calls == [mock.call(11), mock.call(11)]
-
-
-def test_virtual_time_moves_a_stock_waiter_too(answers, missing, virtual_time):
-    client = boto3.client("s3")
-    answers(client, missing)
-    with pytest.raises(WaiterError):
-        client.get_waiter("bucket_exists").wait(Bucket="b")
-    assert virtual_time.now == 5 * 19

@@ -45,12 +45,6 @@ def test_attempts_used_up_after_a_match(dynamodb, answers, error_answer):
     assert error.last_response["Error"]["Message"] == "no such table"
 
 
-def test_untouched_waiter_has_the_same_words(dynamodb, answers, sleeps):
-    answers(dynamodb, {"Table": {"TableStatus": "CREATING"}})
-    error = fail(dynamodb, "table_exists", TableName="orders")
-    assert str(error) == "Waiter TableExists failed: Max attempts exceeded"
-
-
 def test_terminal_failure():
     bwp.install()
     acceptor = {"state": "failure", "matcher": "pathAny", "argument": "a[].s", "expected": "dead"}
@@ -120,41 +114,6 @@ def test_value_on_a_sensitive_path_is_not_shown(answers):
     assert outcome.observed is None
     assert "hunter2" not in repr(outcome).replace(outcome.acceptor.text, "")
     assert told[0].observed is None
-
-
-def test_value_on_a_sensitive_path_is_not_shown_where_the_operation_is_the_bare_method(answers):
-    bwp.install()
-    client = boto3.client("secretsmanager")
-    answers(client, {"SecretString": "hunter2"})
-    acceptors = [
-        {"state": "success", "matcher": "path", "argument": "SecretString", "expected": "other"}
-    ]
-    config = SingleWaiterConfig(
-        {"operation": "GetSecretValue", "delay": 1, "maxAttempts": 2, "acceptors": acceptors}
-    )
-    with pytest.raises(WaiterError) as caught:
-        Waiter("SecretSet", config, client.get_secret_value).wait(
-            SecretId="s", WaiterConfig={"Delay": 0, "MaxAttempts": 1}
-        )
-    assert caught.value.observed is None
-
-
-def test_sensitive_value_is_not_in_the_error_either(answers):
-    bwp.install()
-    client = boto3.client("secretsmanager")
-    answers(client, {"SecretString": "hunter2"})
-    acceptors = [
-        {"state": "success", "matcher": "path", "argument": "SecretString", "expected": "other"}
-    ]
-    config = SingleWaiterConfig(
-        {"operation": "GetSecretValue", "delay": 1, "maxAttempts": 1, "acceptors": acceptors}
-    )
-    with pytest.raises(WaiterError) as caught:
-        Waiter("SecretSet", config, NormalizedOperationMethod(client.get_secret_value)).wait(
-            SecretId="s"
-        )
-    assert caught.value.observed is None
-    assert "hunter2" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
