@@ -21,6 +21,8 @@ from faults.server import BEFORE_HEADERS, BODY, FaultServer, hang
 
 import boto_waiters_plus as bwp
 
+pytestmark = pytest.mark.serial
+
 LONG = 300
 PATIENCE = 10
 

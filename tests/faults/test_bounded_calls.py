@@ -46,6 +46,8 @@ from boto_waiters_plus.aws import connections, late_retries
 from boto_waiters_plus.aws.bounded_call import bounded_call
 from boto_waiters_plus.aws.call_budget import CallEnded
 
+pytestmark = pytest.mark.serial
+
 SECONDS = 0.5
 SHORT = 0.3
 MANY_SECONDS = 60

@@ -16,6 +16,8 @@ from faults.support import GENEROUS, Alarms, aside, join_own_threads, own_thread
 
 import boto_waiters_plus as bwp
 
+pytestmark = pytest.mark.serial
+
 ROOT = Path(__file__).absolute().parents[2]
 CREATING = b'{"Table": {"TableName": "table", "TableStatus": "CREATING"}}'
 EXISTS = {"TableName": "table"}

@@ -15,6 +15,8 @@ from faults.unchanged import differences, namespaces
 
 import boto_waiters_plus as bwp
 
+pytestmark = pytest.mark.serial
+
 EXISTS = {"TableName": "table"}
 
 

@@ -35,6 +35,8 @@ from faults.support import (
 
 import boto_waiters_plus as bwp
 
+pytestmark = pytest.mark.serial
+
 SHORT = 0.3
 CREATING = b'{"Table": {"TableName": "table", "TableStatus": "CREATING"}}'
 
@@ -55,8 +57,7 @@ def alone(client, **options):
     return client.get_waiter(name).wait(**options, **parameters)
 
 
-def one_look(way, client):
-    """One look, and no retry of the SDK behind it."""
+def one_attempt(way, client):
     if way is wait_until:
         return way(client, max_wait=60, max_attempts=1)
     return way(client, WaiterConfig={"Delay": 1, "MaxAttempts": 1})
@@ -124,7 +125,7 @@ def run_alone(fault, way, certificate):
     """What a way raises, with the client's endpoint."""
     retries = {"mode": "standard", "total_max_attempts": 1}
     with run_fault(fault, "standard", certificate, retries=retries) as running:
-        result = raised_by(lambda: one_look(way, running.client))
+        result = raised_by(lambda: one_attempt(way, running.client))
         return result, running.client.meta.endpoint_url
 
 
@@ -164,14 +165,14 @@ def test_wait_until_raises_errors_of_one_family_with_the_cause_and_the_endpoint(
             assert ours.__cause__.response["Error"]["Code"] == code
             assert code in str(ours)
         case Exception(last_response=_):
-            # Looks are used up: no answer without a state is taken for success.
+            # Attempts used up: an answer without a state is no success.
             assert type(ours) is bwp.WaiterAttemptsError
         case raw:
             assert type(ours) is bwp.WaiterFailedError
             assert ours.__cause__ is ours.last_exception
             assert kind_of(ours.__cause__) is kind_of(raw)
             assert url in str(ours)
-            assert "said no" not in str(ours)
+            assert "not today" not in str(ours)
 
 
 @pytest.mark.parametrize("way", [wait_until, get_waiter])
@@ -216,7 +217,7 @@ def test_expired_keys_that_cannot_be_refreshed_fail_at_once(way):
         client.close()
 
 
-def test_each_look_is_signed_afresh():
+def test_each_attempt_is_signed_afresh():
     session = boto3.Session()
     keys = iter(["first", "second", "third"])
 
