@@ -1,13 +1,11 @@
-"""`install` and `uninstall`: reached sessions, repeated calls, threads, and what is left behind."""
+"""`install` and `uninstall`: repeated, in threads and forks, with bad input, leaving no trace."""
 
-import gc
 import json
 import os
 import subprocess
 import sys
 import textwrap
 import threading
-import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import boto3
@@ -15,109 +13,25 @@ import botocore
 import botocore.session
 import botocore.waiter
 import pytest
-from botocore.exceptions import ProfileNotFound
-from botocore.loaders import Loader
 
 import boto_waiters_plus as bwp
 
 STOCK_WAIT = botocore.waiter.Waiter.__dict__["wait"]
-STOCK_CREATE = botocore.session.Session.__dict__["create_client"]
+PATCHED = [(botocore.waiter.Waiter, "wait"), (botocore.session.Session, "create_client")]
+STOCK = [vars(c)[n] for c, n in PATCHED]
 
 
 def initializers():
     return list(botocore._INITIALIZERS)
 
 
+def patched():
+    """What `install` changes of botocore."""
+    return initializers(), *(vars(c)[n] for c, n in PATCHED)
+
+
 def waits(client):
-    """Whether a client has our methods."""
     return hasattr(client, "wait_until_stream_exists")
-
-
-# --- which sessions are reached -----------------------------------------------------------------
-
-
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_subclass_of_a_session_is_reached(when):
-    class Own(botocore.session.Session):
-        def create_client(self, *args, **keywords):
-            keywords.setdefault("region_name", "eu-west-1")
-            return super().create_client(*args, **keywords)
-
-    session = Own() if when == "before" else None
-    bwp.install()
-    client = (session or Own()).create_client("kinesis")
-    assert waits(client)
-    assert client.meta.region_name == "eu-west-1"
-
-
-# --- the session's own settings stay its own ----------------------------------------------------
-
-
-@pytest.fixture
-def config(tmp_path, monkeypatch):
-    """A config file with one profile."""
-    path = tmp_path / "config"
-    path.write_text("[profile good]\nregion = eu-west-3\n")
-    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(path))
-    return path
-
-
-def test_profile_given_to_a_session_wins_over_a_missing_one_of_the_environment(config, monkeypatch):
-    monkeypatch.setenv("AWS_PROFILE", "missing")
-    assert boto3.Session(profile_name="good").client("kinesis").meta.region_name == "eu-west-3"
-    bwp.install()
-    assert boto3.Session(profile_name="good").client("kinesis").meta.region_name == "eu-west-3"
-
-
-def test_session_with_a_missing_profile_fails_where_stock_fails(config, monkeypatch):
-    monkeypatch.setenv("AWS_PROFILE", "missing")
-    bwp.install()
-    session = botocore.session.get_session()  # as in stock: no error yet
-    with pytest.raises(ProfileNotFound):
-        session.create_client("kinesis")
-
-
-def test_config_file_set_after_a_session_was_made_is_read(config, tmp_path, monkeypatch):
-    other = tmp_path / "other"
-    other.write_text("[default]\nregion = ap-south-1\n")
-    for prepare in (lambda: None, bwp.install):
-        prepare()
-        session = botocore.session.get_session()
-        session.set_config_variable("config_file", str(other))
-        assert session.create_client("kinesis").meta.region_name == "ap-south-1"
-
-
-def test_data_path_of_the_sessions_profile_is_searched(config, tmp_path, definition):
-    models = tmp_path / "models" / "kinesis" / "2013-12-02"
-    models.mkdir(parents=True)
-    text = json.dumps(definition("StreamOfMine"))
-    (models / "smithy-waiters-1.json").write_text(text)
-    config.write_text(f"[profile good]\nregion = eu-west-3\ndata_path = {tmp_path / 'models'}\n")
-    bwp.install()
-    client = boto3.Session(profile_name="good").client("kinesis")
-    assert hasattr(client, "wait_until_stream_of_mine")
-
-
-def test_loader_put_into_a_session_later_is_the_one_that_is_used(tmp_path, definition):
-    models = tmp_path / "kinesis" / "2013-12-02"
-    models.mkdir(parents=True)
-    (models / "smithy-waiters-1.json").write_text(json.dumps(definition("StreamOfMine")))
-    bwp.install()
-    session = botocore.session.get_session()
-    session.register_component("data_loader", Loader(extra_search_paths=[str(tmp_path)]))
-    assert hasattr(session.create_client("kinesis"), "wait_until_stream_of_mine")
-
-
-def test_sessions_and_clients_are_not_kept_alive(monkeypatch):
-    bwp.install()
-    session = botocore.session.get_session()
-    client = session.create_client("kinesis")
-    client.wait_until_stream_exists  # noqa: B018 - builds it
-    gone = [weakref.ref(session), weakref.ref(client), weakref.ref(type(client))]
-    del session, client
-    gc.collect()
-    assert [ref() for ref in gone] == [None, None, None]
 
 
 # --- again, and back ----------------------------------------------------------------------------
@@ -128,8 +42,7 @@ def test_installing_twice_is_installing_once(answers, active):
     for _ in range(3):
         bwp.install()
     assert len(initializers()) == len(before) + 1
-    assert botocore.waiter.Waiter.__dict__["wait"].__wrapped__ is STOCK_WAIT
-    assert botocore.session.Session.__dict__["create_client"].__wrapped__ is STOCK_CREATE
+    assert [vars(c)[n].__wrapped__ for c, n in PATCHED] == STOCK
     client = boto3.client("kinesis")
     calls = answers(client, active).operations
     client.get_waiter("stream_exists").wait(StreamName="s")
@@ -138,12 +51,11 @@ def test_installing_twice_is_installing_once(answers, active):
 
 
 def test_uninstall_leaves_nothing_behind():
-    before = initializers()
+    before = patched()
     bwp.install()
     bwp.uninstall()
-    assert initializers() == before
-    assert botocore.waiter.Waiter.__dict__["wait"] is STOCK_WAIT
-    assert botocore.session.Session.__dict__["create_client"] is STOCK_CREATE
+    bwp.uninstall()
+    assert patched() == before
     assert not hasattr(botocore.waiter.Waiter, "outcome")
     assert not waits(boto3.client("kinesis"))
 
@@ -189,8 +101,7 @@ def test_sixteen_threads_installing_install_once():
     with ThreadPoolExecutor(16) as pool:
         list(pool.map(install, range(16)))
     assert len(initializers()) == len(before) + 1
-    assert botocore.waiter.Waiter.__dict__["wait"].__wrapped__ is STOCK_WAIT
-    assert botocore.session.Session.__dict__["create_client"].__wrapped__ is STOCK_CREATE
+    assert [vars(c)[n].__wrapped__ for c, n in PATCHED] == STOCK
 
 
 def test_clients_are_made_while_others_install():
@@ -325,18 +236,10 @@ def test_get_waiter_must_be_a_boolean(value):
 def test_bad_settings_leave_nothing_half_installed(settings, kind, again, answers, active):
     if again:
         bwp.install()
-    before = (
-        initializers(),
-        botocore.waiter.Waiter.__dict__["wait"],
-        botocore.session.Session.__dict__["create_client"],
-    )
+    before = patched()
     with pytest.raises(kind):
         bwp.install(**settings)
-    assert before == (
-        initializers(),
-        botocore.waiter.Waiter.__dict__["wait"],
-        botocore.session.Session.__dict__["create_client"],
-    )
+    assert patched() == before
     client = boto3.client("kinesis")
     answers(client, active)
     assert waits(client) is again
@@ -359,23 +262,17 @@ def test_error_of_a_file_names_file_waiter_and_acceptor(tmp_path, definition):
     )
 
 
-def test_definition_whose_method_name_is_taken_is_refused(definition):
+@pytest.mark.parametrize("service", ["kinesis", "sts"])
+def test_a_taken_method_name_is_refused_for_its_service(service, definition):
     def add(class_attributes, **_):
         class_attributes["wait_until_mine"] = "taken"
 
     session = boto3.Session()
-    session.events.register_first("creating-client-class.kinesis", add)
+    session.events.register_first(f"creating-client-class.{service}", add)
     bwp.install(definitions=definition("Mine"))
-    with pytest.raises(bwp.WaiterDefinitionError, match=r"waiter Mine.*wait_until_mine"):
-        session.client("kinesis")
-
-
-def test_taken_name_concerns_the_definitions_own_service_only(definition):
-    def add(class_attributes, **_):
-        class_attributes["wait_until_mine"] = "taken"
-
-    session = boto3.Session()
-    session.events.register_first("creating-client-class.sts", add)
-    bwp.install(definitions=definition("Mine"))
-    assert session.client("sts").wait_until_mine == "taken"
-    assert callable(session.client("kinesis").wait_until_mine)
+    if service == "kinesis":
+        with pytest.raises(bwp.WaiterDefinitionError, match=r"waiter Mine.*wait_until_mine"):
+            session.client(service)
+    else:
+        assert session.client(service).wait_until_mine == "taken"
+        assert callable(session.client("kinesis").wait_until_mine)

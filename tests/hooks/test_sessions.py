@@ -1,10 +1,16 @@
 """The sessions that `install` reaches, and `enable` of one session or one client."""
 
+import gc
+import json
+import weakref
+
 import boto3
 import botocore.session
 import botocore.waiter
 import pytest
+from botocore.exceptions import ProfileNotFound
 from botocore.hooks import HierarchicalEmitter
+from botocore.loaders import Loader
 from botocore.waiter import WaiterModel, create_waiter_with_client
 
 import boto_waiters_plus as bwp
@@ -49,6 +55,78 @@ def test_install_reaches_every_session(make, when):
     assert waits(client)
     bwp.uninstall()
     assert not waits(client)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_subclass_of_a_session_is_reached(when):
+    class Own(botocore.session.Session):
+        def create_client(self, *args, **keywords):
+            keywords.setdefault("region_name", "eu-west-1")
+            return super().create_client(*args, **keywords)
+
+    session = Own() if when == "before" else None
+    bwp.install()
+    client = (session or Own()).create_client("kinesis")
+    assert waits(client)
+    assert client.meta.region_name == "eu-west-1"
+
+
+def test_sessions_and_clients_are_not_kept_alive():
+    bwp.install()
+    session = botocore.session.get_session()
+    client = session.create_client("kinesis")
+    client.wait_until_stream_exists  # noqa: B018 - builds it
+    gone = [weakref.ref(session), weakref.ref(client), weakref.ref(type(client))]
+    del session, client
+    gc.collect()
+    assert [ref() for ref in gone] == [None, None, None]
+
+
+# --- settings of the session --------------------------------------------------------------------
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    """A config file with one profile, and the environment naming another."""
+    path = tmp_path / "config"
+    path.write_text("[profile good]\nregion = eu-west-3\n")
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(path))
+    monkeypatch.setenv("AWS_PROFILE", "missing")
+    return path
+
+
+def test_a_sessions_profile_wins_over_the_environments(config):
+    bwp.install()
+    assert boto3.Session(profile_name="good").client("kinesis").meta.region_name == "eu-west-3"
+    session = botocore.session.get_session()  # as in stock: no error yet
+    with pytest.raises(ProfileNotFound):
+        session.create_client("kinesis")
+
+
+def test_a_config_file_set_on_a_session_is_read(config, tmp_path, monkeypatch):
+    monkeypatch.delenv("AWS_PROFILE")
+    other = tmp_path / "other"
+    other.write_text("[default]\nregion = ap-south-1\n")
+    bwp.install()
+    session = botocore.session.get_session()
+    session.set_config_variable("config_file", str(other))
+    assert session.create_client("kinesis").meta.region_name == "ap-south-1"
+
+
+@pytest.mark.parametrize("place", ["profile", "loader"])
+def test_the_sessions_search_path_is_used(config, tmp_path, definition, place):
+    models = tmp_path / "models" / "kinesis" / "2013-12-02"
+    models.mkdir(parents=True)
+    (models / "smithy-waiters-1.json").write_text(json.dumps(definition("StreamOfMine")))
+    folder = str(tmp_path / "models")
+    if place == "profile":
+        config.write_text(f"[profile good]\nregion = eu-west-3\ndata_path = {folder}\n")
+    bwp.install()
+    session = botocore.session.Session(profile="good")
+    if place == "loader":
+        session.register_component("data_loader", Loader(extra_search_paths=[folder]))
+    assert hasattr(session.create_client("kinesis"), "wait_until_stream_of_mine")
 
 
 # --- enable -------------------------------------------------------------------------------------
