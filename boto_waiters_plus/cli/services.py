@@ -107,9 +107,9 @@ def waiters_of(service: str) -> Sequence[WaiterDefinition]:
         model = ServiceModel(document, service_name=service)
         try:
             bound = ServiceWaiters(model, loader).by_snake_name.values()
+            found = [waiter.definition for waiter in bound]
         except WaiterDefinitionError as error:
             raise UsageError(printable(str(error))) from error
-        found = [waiter.definition for waiter in bound]
     return sorted(found, key=lambda definition: definition.name)
 
 

@@ -1,6 +1,5 @@
 """`boto-wait list`."""
 
-import json
 import re
 
 import botocore.session
@@ -52,26 +51,14 @@ def test_waiters_can_be_listed_by_tag(capsys):
     assert "db_instance_available" not in names
 
 
-def test_waiters_on_the_search_path_are_listed(tmp_path, monkeypatch, capsys):
-    acceptors = [{"state": "success", "matcher": {"success": True}}]
-    waitable = {"QueueNice": {"acceptors": acceptors, "minDelay": 7, "maxDelay": 7}}
-    traits = {"smithy.waiters#waitable": waitable}
-    shapes = {"com.amazonaws.sqs#GetQueueUrl": {"type": "apply", "traits": traits}}
-    folder = tmp_path / "sqs/2012-11-05"
-    folder.mkdir(parents=True)
-    document = json.dumps({"smithy": "2.0", "shapes": shapes})
-    (folder / "smithy-waiters-1.json").write_text(document)
-    monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
+def test_waiters_on_the_search_path_are_listed(queue_ready, capsys):
     assert main(["list", "sqs"]) == 0
     row = capsys.readouterr().out.splitlines()[-1]
-    assert re.split(r"  +", row) == ["queue_nice", "GetQueueUrl", "7 s", "not checked"]
+    assert re.split(r"  +", row) == ["queue_ready", "GetQueueUrl", "5 s", "not checked"]
 
 
-def test_a_malformed_file_on_the_search_path_is_named(tmp_path, monkeypatch, capsys):
-    folder = tmp_path / "sqs/2012-11-05"
-    folder.mkdir(parents=True)
-    (folder / "smithy-waiters-1.json").write_text("{")
-    monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
+def test_a_malformed_file_on_the_search_path_is_named(on_search_path, capsys):
+    on_search_path("{")
     assert main(["list", "sqs"]) == 2
     assert "sqs/2012-11-05/smithy-waiters-1.json" in capsys.readouterr().err
 

@@ -1,6 +1,5 @@
 """`boto-wait show` and its diagrams."""
 
-import json
 import re
 
 import pytest
@@ -40,25 +39,6 @@ THING_READY = definition(
     min_delay=5,
     max_delay=120,
 )
-
-
-@pytest.fixture
-def queue_ready(tmp_path, monkeypatch):
-    """A waiter on botocore's search path, with a delay of five seconds."""
-    waitable = {
-        "QueueReady": {
-            "acceptors": [{"state": "success", "matcher": {"success": True}}],
-            "minDelay": 5,
-            "maxDelay": 5,
-        }
-    }
-    traits = {"smithy.waiters#waitable": waitable}
-    shapes = {"com.amazonaws.sqs#GetQueueUrl": {"type": "apply", "traits": traits}}
-    folder = tmp_path / "sqs/2012-11-05"
-    folder.mkdir(parents=True)
-    document = json.dumps({"smithy": "2.0", "shapes": shapes})
-    (folder / "smithy-waiters-1.json").write_text(document)
-    monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
 
 
 @pytest.mark.parametrize("name", ["bucket-exists", "bucket_exists", "BucketExists"])

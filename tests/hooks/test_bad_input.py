@@ -5,6 +5,7 @@ import datetime as dt
 import json
 import math
 import threading
+from functools import partial
 
 import boto3
 import pytest
@@ -15,17 +16,11 @@ import boto_waiters_plus as bwp
 
 @pytest.fixture(params=["method", "function"])
 def wait(request, s3, answers):
-    """A wait on an attached client, by its method or by `wait_until`; with its requests."""
-    asked = answers(s3, {})
-
-    def by_method(**keywords):
-        return s3.wait_until_bucket_exists(**keywords)
-
-    def by_function(**keywords):
-        return bwp.wait_until(s3, "BucketExists", **keywords)
-
-    call = by_method if request.param == "method" else by_function
-    call.requests = asked.requests
+    """A wait by a method or by `wait_until`, with its requests."""
+    call = partial(bwp.wait_until, s3, "BucketExists")
+    if request.param == "method":
+        call = partial(s3.wait_until_bucket_exists)
+    call.requests = answers(s3, {}).requests
     return call
 
 
@@ -166,36 +161,13 @@ def test_nested_parameters_are_never_changed(answers):
     assert (services, include) == before
 
 
-def test_idempotency_token_is_filled_once_a_wait(answers, virtual_time):
+def test_idempotency_token_is_filled_once_a_wait(answers, waitable, virtual_time):
     """botocore would fill a fresh one into every poll and so make each a request of its own."""
     bwp.install()
     client = boto3.client("dynamodb")
-    document = {
-        "smithy": "2.0",
-        "shapes": {
-            "com.amazonaws.dynamodb#TransactWriteItems": {
-                "type": "apply",
-                "traits": {
-                    "smithy.waiters#waitable": {
-                        "Written": {
-                            "acceptors": [
-                                {
-                                    "state": "success",
-                                    "matcher": {
-                                        "output": {
-                                            "path": "length(ConsumedCapacity) > `0`",
-                                            "expected": "true",
-                                            "comparator": "booleanEquals",
-                                        }
-                                    },
-                                }
-                            ]
-                        }
-                    }
-                },
-            }
-        },
-    }
+    path = {"path": "length(ConsumedCapacity) > `0`", "comparator": "booleanEquals"}
+    acceptor = {"state": "success", "matcher": {"output": {**path, "expected": "true"}}}
+    document = waitable("Written", "TransactWriteItems", acceptor)
     bwp.enable(client, definitions=document)
     asked = answers(client, {})
     items = [{"Put": {"TableName": "orders", "Item": {"id": {"S": "1"}}}}]
