@@ -1,10 +1,18 @@
-"""What all tests share: no real account, and a hypothesis profile."""
+"""Fixtures of all tests: no real account, a hypothesis profile, clients without a network."""
 
 import asyncio
 import os
+import time
+from types import SimpleNamespace
+from unittest import mock
 
+import boto3
+import botocore
 import hypothesis
 import pytest
+from botocore.loaders import create_loader
+
+import boto_waiters_plus as bwp
 
 hypothesis.settings.register_profile("quick", max_examples=50, deadline=None)
 hypothesis.settings.register_profile("thorough", max_examples=1000, deadline=None)
@@ -69,3 +77,133 @@ class Styled:
 def styled(request):
     """`styled(module)`: its functions, blocking, in a task, and with a callable to await."""
     return lambda target: Styled(target, request.param)
+
+
+# --- clients that are answered without a network ------------------------------------------------
+
+LOADER = create_loader()
+
+
+def _share_loader(session):
+    session.register_component("data_loader", LOADER)
+
+
+@pytest.fixture
+def stock_botocore(request):
+    """A test that begins and ends with botocore as it is."""
+    bwp.uninstall()
+    # Parsing the models anew for every test would be most of the time; tests of the search path
+    # have loaders of their own.
+    shared = "config" not in request.fixturenames
+    if shared:
+        botocore.register_initializer(_share_loader)
+    with mock.patch.object(boto3, "DEFAULT_SESSION", None):
+        yield
+    if shared:
+        botocore.unregister_initializer(_share_loader)
+    # Below a wrapper of the test, the first `uninstall` can only pass through.
+    bwp.install()
+    bwp.uninstall()
+
+
+class Answers:
+    """The answers of a client, and its requests.
+
+    Answers are parsed responses, exceptions to raise, or functions that return one of them; the
+    last is repeated. An answer with an `Error` becomes a ClientError, as from the service.
+    """
+
+    def __init__(self, client, *answers):
+        self.requests = []
+        self.operations = []
+        self._answers = list(answers)
+        client.meta.events.register("before-call", self._answer)
+
+    def _answer(self, params, model, **_):
+        self.requests.append(params)
+        self.operations.append(model.name)
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        answer = answer() if callable(answer) else answer
+        if isinstance(answer, BaseException):
+            raise answer
+        status = 400 if "Error" in answer else 200
+        metadata = {"HTTPStatusCode": status, "RequestId": "request-1", "RetryAttempts": 0}
+        metadata |= answer.get("ResponseMetadata", {})
+        http = SimpleNamespace(status_code=metadata["HTTPStatusCode"])
+        return http, {**answer, "ResponseMetadata": metadata}
+
+
+@pytest.fixture
+def answers():
+    """`answers(client, *answers)`."""
+    return Answers
+
+
+def _error(code, message="", status=400, **details):
+    return {
+        "Error": {"Code": code, "Message": message, **details},
+        "ResponseMetadata": {"HTTPStatusCode": status},
+    }
+
+
+@pytest.fixture
+def error_answer():
+    """`error_answer(code, message, status, **details)`."""
+    return _error
+
+
+@pytest.fixture
+def missing():
+    """The answer to a HEAD request for a resource that does not exist."""
+    return _error("404", "Not Found", 404)
+
+
+@pytest.fixture
+def s3():
+    """A client made after `install`."""
+    bwp.install()
+    return boto3.client("s3")
+
+
+@pytest.fixture
+def active():
+    """The response on which `stream_exists` succeeds."""
+    return {"StreamDescription": {"StreamStatus": "ACTIVE"}}
+
+
+@pytest.fixture
+def creating():
+    """The response on which `stream_exists` retries."""
+    return {"StreamDescription": {"StreamStatus": "CREATING"}}
+
+
+@pytest.fixture
+def sleeps():
+    """The seconds of every sleep; none takes time."""
+    seconds = []
+    with mock.patch.object(time, "sleep", seconds.append):
+        yield seconds
+
+
+@pytest.fixture
+def waitable():
+    """`waitable(name, operation, *acceptors, namespace=, **members)`: a document of one waiter."""
+
+    def make(name, operation, *acceptors, namespace="example", **members):
+        waiters = {name: {"acceptors": list(acceptors), **members}}
+        shape = {"type": "apply", "traits": {"smithy.waiters#waitable": waiters}}
+        return {"smithy": "2.0", "shapes": {f"{namespace}#{operation}": shape}}
+
+    return make
+
+
+@pytest.fixture
+def definition(waitable):
+    """`definition(name, operation=, expected=, **members)`: one of a waiter of kinesis."""
+
+    def make(name, *, operation="DescribeStream", expected="ACTIVE", **members):
+        path = {"path": "StreamDescription.StreamStatus", "comparator": "stringEquals"}
+        acceptor = {"state": "success", "matcher": {"output": {**path, "expected": expected}}}
+        return waitable(name, operation, acceptor, namespace="com.amazonaws.kinesis", **members)
+
+    return make

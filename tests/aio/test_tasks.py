@@ -14,13 +14,14 @@ from aio.clients import (
     UP,
     ending,
     nothing_left,
-    required,
     way,
 )
 from faults.scenarios import retry_quota
-from faults.server import BEFORE_HEADERS, BODY, FaultServer, drip, hang
+from faults.server import BEFORE_HEADERS, BODY, FaultServer, hang
 
 import boto_waiters_plus as bwp
+
+pytestmark = pytest.mark.serial
 
 LONG = 300
 PATIENCE = 10
@@ -83,27 +84,6 @@ def test_a_task_that_is_cancelled_in_its_call_ends_and_closes_the_connection(nam
         assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("name", AWAITED)
-def test_the_client_works_after_a_call_that_was_cut_off(name):
-    async def main(client):
-        assert type(await ending(table_up(name, client, max_wait=0.3))) is bwp.WaiterTimeoutError
-        return await table_up(name, client)
-
-    with FaultServer([drip(BODY), UP]) as server:
-        assert on(name, server, main).attempts == 1
-
-
-@pytest.mark.parametrize("name", AWAITED)
-def test_wait_for_around_a_wait_ends_the_call(name):
-    async def main(client):
-        with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(table_up(name, client), 0.3)
-        await nothing_left(server, connections=0)
-
-    with FaultServer([hang(BEFORE_HEADERS)]) as server:
-        on(name, server, main)
-
-
 @pytest.mark.skipif(not hasattr(asyncio, "timeout"), reason="asyncio.timeout came with 3.11")
 @pytest.mark.parametrize("name", AWAITED)
 @pytest.mark.parametrize("script", [[hang(BEFORE_HEADERS)], [COMING]], ids=["call", "pause"])
@@ -116,23 +96,6 @@ def test_asyncio_timeout_around_a_wait_is_a_timeout_of_asyncio(name, script):
         assert not asyncio.current_task().cancelling()
 
     with FaultServer(script) as server:
-        on(name, server, main)
-
-
-@pytest.mark.parametrize("name", AWAITED)
-def test_an_error_beside_a_wait_leaves_no_wait_behind(name):
-    """What a task group does with its other tasks."""
-
-    async def main(client):
-        tasks = [asyncio.ensure_future(table_up(name, client)) for _ in range(3)]
-        await requested(server, 3)
-        for task in tasks:
-            task.cancel()
-        ends = await asyncio.gather(*tasks, return_exceptions=True)
-        assert [type(end) for end in ends] == [asyncio.CancelledError] * 3
-        await nothing_left(server, connections=0)
-
-    with FaultServer([hang(BEFORE_HEADERS)]) as server:
         on(name, server, main)
 
 
@@ -222,35 +185,6 @@ def test_time_stands_still_for_all_tasks_while_one_of_them_calls(name, virtual_t
         assert on(name, server, main, connections=3) == (14, [(5, 12), (3, 10), (3, 14)])
 
 
-def test_waits_on_a_service_that_changes_over_time(virtual_time):
-    required("aiobotocore.session")
-    boto3 = pytest.importorskip("boto3")
-    server = pytest.importorskip("moto.server").ThreadedMotoServer(port=0, verbose=False)
-    server.start()
-    try:
-        host, port = server.get_host_and_port()
-        blocking = boto3.client("s3", endpoint_url=f"http://{host}:{port}")
-        bwp.enable(blocking)
-        virtual_time.call_at(12, lambda: blocking.create_bucket(Bucket="changing"))
-        virtual_time.call_at(33, lambda: blocking.delete_bucket(Bucket="changing"))
-
-        async def main():
-            session = required("aiobotocore.session").get_session()
-            async with session.create_client("s3", endpoint_url=f"http://{host}:{port}") as s3:
-                bwp.enable(s3)
-                pace = {"max_wait": LONG, "delay_pace": lambda _: 5}
-                there = await s3.wait_until_bucket_exists(Bucket="changing", **pace)
-                gone = await s3.wait_until_bucket_not_exists(Bucket="changing", **pace)
-            return there, gone
-
-        there, gone = asyncio.run(main())
-        assert (type(there), there.elapsed) == (bwp.ResponseOutcome, 15)
-        assert (type(gone), gone.elapsed) == (bwp.ExceptionOutcome, 20)
-        blocking.close()
-    finally:
-        server.stop()
-
-
 # --- which function for which client ----------------------------------------------------------
 
 
@@ -262,42 +196,6 @@ def test_the_blocking_function_refuses_an_awaited_client():
     with FaultServer([UP]) as server:
         on("aiobotocore", server, main)
         assert server.requests == []
-
-
-@pytest.mark.parametrize("client", [None, object, "dynamodb"])
-def test_what_is_no_client_is_refused(client):
-    async def main():
-        with pytest.raises(TypeError, match="client must be a botocore client"):
-            await bwp.wait_until_async(client, "table_exists", TableName="table", max_wait=LONG)
-
-    asyncio.run(main())
-
-
-@pytest.mark.parametrize("name", AWAITED)
-def test_an_unknown_waiter_is_refused_with_the_nearest_name(name):
-    async def main(client):
-        with pytest.raises(ValueError, match="did you mean 'table_up'"):
-            await bwp.wait_until_async(client, "table_upp", TableName="table", max_wait=LONG)
-
-    with FaultServer([UP]) as server:
-        on(name, server, main)
-        assert server.requests == []
-
-
-def test_a_client_that_nobody_enabled_is_awaited_too():
-    with FaultServer([UP]) as server:
-
-        async def main():
-            module = required("aiobotocore.session")
-            keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
-            async with module.get_session().create_client(
-                "dynamodb", region_name="us-east-1", endpoint_url=server.url, **keys
-            ) as client:
-                assert not hasattr(client, "wait_until_table_exists")
-                wait = bwp.wait_until_async(client, "TableExists", TableName="t", max_wait=LONG)
-                return await wait
-
-        assert asyncio.run(main()).attempts == 1
 
 
 def test_the_loop_runs_while_a_blocking_client_is_called():

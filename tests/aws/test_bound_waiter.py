@@ -21,21 +21,6 @@ def own(waitable, service, operation, **members):
     return bound(service, "Mine", bwp.load_definitions(document))
 
 
-def test_it_knows_the_names_of_its_operation():
-    waiter = bound("rds", "db_instance_available")
-    assert waiter.service_name == "rds"
-    assert waiter.client_method == "describe_db_instances"
-    assert waiter.method_name == "wait_until_db_instance_available"
-
-
-def test_it_describes_the_waiter_once():
-    waiter = bound("s3", "BucketExists")
-    assert waiter.description is waiter.description
-    assert (waiter.description.waiter, waiter.description.service) == ("BucketExists", "s3")
-    assert waiter.matching is waiter.matching
-    assert waiter.data_model is waiter.data_model
-
-
 @pytest.mark.parametrize(
     ("service", "operation", "member"),
     [("s3", "GetObject", "Body"), ("s3", "HeadObject", None), ("s3", "DeleteBucket", None)],
@@ -67,10 +52,6 @@ def test_it_warns_the_caller_once(waitable, operation, members, category, messag
         waiter.warn()
     assert [record.filename for record in caught] == [__file__]
     waiter.warn()  # warnings are errors here
-
-
-def test_shipped_waiters_do_not_warn():
-    bound("dynamodb", "TableExists").warn()
 
 
 @pytest.mark.parametrize("parameters", [{"InstanceIds": []}, {"InstanceIds": ()}])

@@ -18,16 +18,13 @@ import botocore.awsrequest
 import pytest
 from botocore.config import Config
 from botocore.credentials import RefreshableCredentials
-from botocore.exceptions import ClientError, ConnectionClosedError
+from botocore.exceptions import ConnectionClosedError
 from botocore.stub import Stubber
 from freezegun import freeze_time
 
 from boto_waiters_plus.aws import connections, private_names
 from boto_waiters_plus.aws.bounded_call import bounded_call
 from boto_waiters_plus.aws.call_budget import CallEnded, current_budget
-from boto_waiters_plus.runtime import watchdog as watchdog_module
-from boto_waiters_plus.runtime.clock import either, separate
-from boto_waiters_plus.runtime.watchdog import watchdog
 from boto_waiters_plus.testing import virtual_time
 
 SOON = 0.05
@@ -146,18 +143,6 @@ def test_a_set_event_lets_nothing_be_called():
     call.assert_not_called()
 
 
-def test_result_is_no_result_once_cancelled():
-    event = threading.Event()
-
-    def call():
-        event.set()
-        pause(LATE)
-        return "result"
-
-    with ended("cancelled"):
-        bounded_call(call, client=None, seconds=None, cancel_event=event)
-
-
 class BadEvent:
     """Fits the protocol, and raises whenever it is asked during the call."""
 
@@ -179,7 +164,7 @@ class BadEvent:
 def test_event_that_raises_leaves_the_deadline_alone(error):
     event = BadEvent(error)
     with ended("deadline"):
-        bounded_call(lambda: pause(0.5), client=None, seconds=0.4, cancel_event=event)
+        bounded_call(late(), client=None, seconds=SOON, cancel_event=event)
     assert event.threads == {"boto_waiters_plus cancel listener"}
 
 
@@ -224,12 +209,6 @@ def test_events_of_other_kinds_cancel_too():
     assert cancelled_after(event) < 5
 
 
-def test_joined_events_are_listened_to_apart():
-    first, second = threading.Event(), threading.Event()
-    assert separate(either(first, second)) == (first, second)
-    assert separate(first) == (first,)
-
-
 def test_a_waiting_event_is_not_polled():
     resource = pytest.importorskip("resource")
     event, go_on = threading.Event(), threading.Event()
@@ -258,25 +237,11 @@ def test_a_frozen_clock_does_not_keep_the_deadline_away():
         bounded_call(late(), client=None, seconds=SOON)
 
 
-def test_a_clock_set_forward_does_not_bring_the_deadline_near():
-    with freeze_time("2026-01-01") as frozen:
-        call = lambda: frozen.tick(3600) and "result"  # noqa: E731 - one line
-        assert bounded_call(call, client=None, seconds=MANY_SECONDS) == "result"
-
-
 def test_virtual_time_neither_brings_the_deadline_near_nor_keeps_it_away():
     with virtual_time() as clock:
         assert bounded_call(lambda: clock.advance(3600), client=None, seconds=MANY_SECONDS) is None
         with ended("deadline"):
             bounded_call(late(), client=None, seconds=SOON)
-
-
-def test_the_clock_is_real_even_if_first_asked_for_while_time_is_frozen():
-    with freeze_time("2026-01-01"):
-        monotonic = watchdog_module.untouched_monotonic()
-        before = monotonic()
-        pause(0.01)
-        assert monotonic() > before
 
 
 # --- nesting and threads ---------------------------------------------------------------------
@@ -311,7 +276,8 @@ def test_cancelling_the_outer_call_cancels_the_inner_one():
 
     def inner():
         event.set()
-        pause(LATE)
+        # Time for the listener on a busy machine.
+        pause(1)
 
     def outer():
         try:
@@ -362,20 +328,6 @@ def test_one_thread_watches_over_all_calls_and_ends_when_idle():
     assert own_threads() == []
 
 
-def test_the_watchdog_starts_again_after_it_ended():
-    for _ in range(2):
-        with ended("deadline"):
-            bounded_call(late(), client=None, seconds=SOON)
-        assert len(own_threads()) == 1
-        own_threads()[0].join(10)
-        assert own_threads() == []
-
-
-def test_the_idle_watchdog_ends_within_a_second():
-    # It ends after the second sleep without a call.
-    assert 2 * watchdog_module.IDLE_TIMEOUT < 1
-
-
 @pytest.mark.parametrize("in_thread", [False, True])
 def test_without_threads_calls_are_made_with_a_warning(in_thread):
     for thread in own_threads():
@@ -388,11 +340,6 @@ def test_without_threads_calls_are_made_with_a_warning(in_thread):
         assert result == "result"
         with pytest.warns(RuntimeWarning, match="timeouts"), ended("deadline"):
             bounded_call(late(), client=None, seconds=SOON)
-
-
-def test_a_signal_handler_may_wait_while_its_thread_holds_the_lock():
-    with watchdog.lock:
-        assert bounded_call(lambda: "result", client=None, seconds=MANY_SECONDS) == "result"
 
 
 def test_in_a_thread_any_call_is_given_up_at_the_deadline():
@@ -421,27 +368,7 @@ def test_in_a_thread_result_error_and_context_are_the_callers():
         bounded(mock.Mock(side_effect=KeyError("x")))
 
 
-def test_in_a_thread_cancelling_gives_the_call_up():
-    event, go_on = threading.Event(), threading.Event()
-
-    def call():
-        event.set()
-        go_on.wait(30)
-
-    with ended("cancelled"):
-        bounded_call(call, client=None, seconds=None, cancel_event=event, in_thread=True)
-    go_on.set()
-
-
 # --- clients ---------------------------------------------------------------------------------
-
-
-def test_a_client_is_registered_with_once():
-    one = client()
-    with mock.patch.object(one.meta.events, "register_first") as register:
-        for _ in range(3):
-            bounded_call(lambda: None, client=one, seconds=MANY_SECONDS)
-    assert register.call_count == 1
 
 
 def test_a_client_is_not_kept_alive():
@@ -466,18 +393,6 @@ def test_stubber_answers_inside_a_bounded_call():
         assert result["TableNames"] == ["table"]
         with pytest.raises(one.exceptions.ResourceNotFoundException):
             bounded_call(one.list_tables, client=one, seconds=MANY_SECONDS)
-
-
-def test_moto_answers_inside_a_bounded_call():
-    moto = pytest.importorskip("moto")
-    with moto.mock_aws():
-        one = boto3.Session().client("dynamodb", region_name="us-east-1")
-        result = bounded_call(one.list_tables, client=one, seconds=MANY_SECONDS)
-        assert result["TableNames"] == []
-        with pytest.raises(one.exceptions.ResourceNotFoundException):
-            bounded_call(
-                lambda: one.describe_table(TableName="none"), client=one, seconds=MANY_SECONDS
-            )
 
 
 def test_late_streaming_response_is_closed():
@@ -533,22 +448,6 @@ def test_a_client_gets_connection_classes_of_its_own():
     assert issubclass(pools["http"].ConnectionCls, CLASSES[0])
     assert issubclass(pools["https"].ConnectionCls, CLASSES[1])
     assert pools_of(other) == {"http": POOLS[0], "https": POOLS[1]}
-
-
-def test_a_client_keeps_its_classes():
-    one = client()
-    bounded_call(lambda: None, client=one, seconds=MANY_SECONDS)
-    pools = dict(pools_of(one))
-    connections.ClientPools(one)
-    assert pools_of(one) == pools
-
-
-def test_a_pool_may_have_a_connection_class_of_its_own():
-    one = client()
-    bounded_call(lambda: None, client=one, seconds=MANY_SECONDS)
-    pool = pools_of(one)["http"]("localhost")
-    pool.ConnectionCls = CLASSES[0]
-    assert pool.ConnectionCls is CLASSES[0]
 
 
 @pytest.mark.parametrize("missing", ["endpoint", "pool classes", "droppable pools"])
@@ -611,38 +510,3 @@ def test_a_recorders_connections_are_left_alone(order):
 
 
 # --- names -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "AWSHTTPConnection.connect",
-        "AWSHTTPConnection.request",
-        "AWSHTTPConnection._new_conn",
-        "AWSHTTPSConnection.connect",
-        "AWSHTTPSConnection.request",
-        "AWSHTTPSConnection._new_conn",
-    ],
-)
-def test_botocores_connections_still_have(name):
-    cls, _, attribute = name.partition(".")
-    assert callable(getattr(getattr(botocore.awsrequest, cls), attribute))
-
-
-@pytest.mark.parametrize("name", ["timeout", "socket_options", "host", "port", "sock"])
-def test_botocores_connections_still_have_the_attribute(name):
-    connection = botocore.awsrequest.AWSHTTPSConnection("127.0.0.1", port=9)
-    assert hasattr(connection, name)
-
-
-def test_the_scale_of_the_standard_modes_pauses_is_known_or_assumed():
-    assert 0 < private_names.non_throttling_scale("dynamodb") <= 1
-    assert 0 < private_names.non_throttling_scale("s3") <= 1
-    with mock.patch.object(private_names, "retries", None):
-        assert private_names.non_throttling_scale("s3") == 1
-
-
-def test_a_modelled_error_is_still_made_by_the_clients_exceptions():
-    error_class = client().exceptions.from_code("ResourceNotFoundException")
-    assert issubclass(error_class, ClientError)
-    assert error_class is not ClientError

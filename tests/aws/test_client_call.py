@@ -1,12 +1,10 @@
 """Calls of a client whose time is used up before they are made."""
 
-import asyncio
-
 import boto3
 from moto import mock_aws
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.aws.client_call import AwaitedCall, BlockingCall
+from boto_waiters_plus.aws.client_call import BlockingCall
 from boto_waiters_plus.runtime.attempt import Reply
 
 NOT_MADE = Reply(ended="deadline", made=False)
@@ -18,10 +16,6 @@ def refuse():
 
 def test_blocking_call_without_time_is_not_made():
     assert BlockingCall(refuse, None).make(0) == NOT_MADE
-
-
-def test_awaited_call_without_time_is_not_made():
-    assert asyncio.run(AwaitedCall(refuse, None).make(0)) == NOT_MADE
 
 
 @mock_aws

@@ -81,12 +81,6 @@ def test_a_shipped_waiter_is_changed(kinesis):
     assert after.acceptors[0].to_json() == MISSING
 
 
-def test_the_other_waiters_of_the_service_stay(kinesis):
-    assert found(kinesis, overlay(), name="StreamNotExists") == found(
-        kinesis, name="StreamNotExists"
-    )
-
-
 def test_a_waiter_of_a_newer_botocore_is_changed(kinesis, folder):
     acceptor = {"state": "success", "matcher": "status", "expected": 200}
     body = {"operation": "DescribeStream", "delay": 9, "maxAttempts": 2, "acceptors": [acceptor]}
@@ -141,10 +135,6 @@ def test_overlays_of_lacking_operations_are_ignored(kinesis):
     assert found(kinesis, overlay(operation="DescribeStreamOfTomorrow")) == found(kinesis)
 
 
-def test_an_overlay_is_for_its_own_service(kinesis):
-    assert found(kinesis, overlay("Nothing", namespace="com.amazonaws.sqs")) == found(kinesis)
-
-
 def test_overlays_without_a_service_change_what_fits(kinesis):
     """Several services have operations and waiters of the same name."""
     anywhere = {"namespace": "my.own"}
@@ -157,10 +147,10 @@ def test_overlays_without_a_service_change_what_fits(kinesis):
 
 
 def test_an_overlay_retries_not_found_from_any_place(
-    answers, error, folder, monkeypatch, virtual_time
+    answers, error_answer, folder, monkeypatch, virtual_time
 ):
     """A new resource may not be found for a while."""
-    missing = error("ResourceNotFoundException")
+    missing = error_answer("ResourceNotFoundException")
     active = {"StreamDescription": {"StreamStatus": "ACTIVE"}}
     change = overlay(body={"prepend": [MISSING]})
 

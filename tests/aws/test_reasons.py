@@ -5,7 +5,6 @@ import pytest
 from botocore.exceptions import WaiterError
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.aws import reasons
 from boto_waiters_plus.aws.reasons import Compared, find_reason
 from boto_waiters_plus.engine.model import AcceptorState
 from boto_waiters_plus.engine.redaction import MAX_TEXT
@@ -130,25 +129,6 @@ def test_the_reason_of_a_success_is_not_quoted(client, answers, virtual_time):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_an_error_quotes_the_service_too(way, client, answers, error):
-    dynamodb = client("dynamodb")
-    answers(dynamodb, error("AccessDeniedException", "not you"))
-    caught = failed(way, dynamodb, "table_exists", TableName="orders")
-    assert caught.service_message == "not you"
-    assert "not you" in str(caught)
-
-
-def test_botocores_words_come_first(client, answers):
-    cloudformation = client("cloudformation")
-    answers(cloudformation, stacks(stack("CREATE_FAILED", FAILED)))
-    reason = failed("get_waiter", cloudformation, "stack_create_complete").kwargs["reason"]
-    assert reason == (
-        'Waiter encountered a terminal failure state: For expression "Stacks[].StackStatus" '
-        f'we matched expected path: "CREATE_FAILED" at least once: {FAILED}'
-    )
-
-
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("reason", [None, "", "  ", 7, ["x"], {"Message": "x"}])
 def test_without_a_reason_nothing_is_added(way, client, answers, reason):
     cloudformation = client("cloudformation")
@@ -181,31 +161,6 @@ def test_a_sensitive_reason_is_not_quoted(way, client, answers):
     assert FAILED not in str(error)
 
 
-def test_users_definitions_need_no_message(client, answers, waitable):
-    path = {"path": "Stacks[0].StackStatus", "comparator": "stringEquals"}
-    acceptors = [
-        {"state": state, "matcher": {"output": {**path, "expected": expected}}}
-        for state, expected in (("success", "CREATE_COMPLETE"), ("failure", "DELETE_FAILED"))
-    ]
-    document = waitable("StackOfMine", "DescribeStacks", *acceptors)
-    cloudformation = bwp.enable(client("cloudformation"), definitions=document)
-    answers(cloudformation, stacks(stack("DELETE_FAILED", FAILED)))
-    assert failed("wait_until", cloudformation, "stack_of_mine").service_message == FAILED
-
-
-def test_reasons_are_found_only_for_errors(client, answers, virtual_time, monkeypatch):
-    searched = []
-    monkeypatch.setattr(reasons, "reason_beside", lambda *_: searched.append(1))
-    cloudformation = client("cloudformation")
-    under_way = stacks(stack("CREATE_IN_PROGRESS", "x"))
-    done = stacks(stack("CREATE_COMPLETE", "x"))
-    answers(cloudformation, under_way, under_way, done)
-    bwp.wait_until(cloudformation, "stack_create_complete", max_wait=300)
-    answers(cloudformation, under_way, done)
-    cloudformation.get_waiter("stack_create_complete").wait()
-    assert searched == []
-
-
 @pytest.mark.parametrize(
     "state", ["a'b", "a\\", "a\\' || Secret || '", "a`b", 'a"b', "ü", "{expected}"]
 )
@@ -223,3 +178,15 @@ def test_a_response_of_another_type_has_no_reason(client):
     for response in (None, [], "x", {"Stacks": 7}):
         assert find_reason(operation, response, acceptors, 0) is None
         assert find_reason(operation, response, acceptors, None) is None
+
+
+def test_users_definitions_need_no_message(client, answers, waitable):
+    path = {"path": "Stacks[0].StackStatus", "comparator": "stringEquals"}
+    acceptors = [
+        {"state": state, "matcher": {"output": {**path, "expected": expected}}}
+        for state, expected in (("success", "CREATE_COMPLETE"), ("failure", "DELETE_FAILED"))
+    ]
+    document = waitable("StackOfMine", "DescribeStacks", *acceptors)
+    cloudformation = bwp.enable(client("cloudformation"), definitions=document)
+    answers(cloudformation, stacks(stack("DELETE_FAILED", FAILED)))
+    assert failed("wait_until", cloudformation, "stack_of_mine").service_message == FAILED

@@ -128,10 +128,6 @@ def test_empty_token_means_no_next_page(token):
     assert shares_of(answer, [["a"], ["b"]], INSTANCES) is not None
 
 
-def test_absent_members_are_in_no_share():
-    assert shares_of({"ResponseMetadata": {}}, [["a"]], INSTANCES) == [{"ResponseMetadata": {}}]
-
-
 def test_names_arns_and_failures_find_their_shares():
     answer = {
         "services": [service("web"), service("api"), service("web-2")],
@@ -142,12 +138,6 @@ def test_names_arns_and_failures_find_their_shares():
     names = [[each["serviceName"] for each in share["services"]] for share in shares]
     assert names == [["web"], ["api"], [], ["web-2"]]
     assert [len(share["failures"]) for share in shares] == [0, 0, 1, 0]
-
-
-def test_resource_asked_for_twice_is_in_both_shares():
-    shares = shares_of({"services": [service("web")]}, [["web"], [ARN + "web"]], SERVICES)
-    assert shares[0] == shares[1] == {"services": [service("web")]}
-    assert shares[0]["services"][0] is not shares[1]["services"][0]
 
 
 def test_only_an_arn_matches_by_its_end():
@@ -193,11 +183,6 @@ def test_ids_in_two_parameters_are_not_shared():
     coalescing = coalescing_of(operation)
     assert asked_ids(coalescing, {"Names": ["a"]}) == ("Names", ["a"])
     assert asked_ids(coalescing, {"Names": ["a"], "LoadBalancerArns": ["b"]}) is None
-
-
-def test_most_operations_cannot_be_shared():
-    operation = boto3.client("s3").meta.service_model.operation_model("HeadBucket")
-    assert coalescing_of(operation) is None
 
 
 def client_error(code, status):

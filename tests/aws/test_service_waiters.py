@@ -14,7 +14,6 @@ from botocore.loaders import Loader, create_loader
 import boto_waiters_plus as bwp
 from boto_waiters_plus.aws import definition_places
 from boto_waiters_plus.aws.service_waiters import ServiceWaiters
-from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.definitions.smithy import UnreadWaiter, parse_waiter
 
 VERSION = "2013-12-02"  # kinesis
@@ -86,11 +85,6 @@ def test_the_first_place_with_the_waiter_wins(kinesis, models, waitable):
     )
 
 
-def test_shipped_definitions_win_over_botocores(kinesis, models):
-    loader = models("waiters-2", waiters_2(StreamExists=waiter_2("BOTOCORE")))
-    assert expected_of(ServiceWaiters(kinesis, loader)) == "ACTIVE"
-
-
 def test_waiters_of_a_newer_botocore_work(kinesis, models):
     loader = models("waiters-2", waiters_2(StreamBrandNew=waiter_2("SHINY")))
     waiters = ServiceWaiters(kinesis, loader)
@@ -108,29 +102,6 @@ def test_extras_of_the_search_path_are_merged(kinesis, models):
     assert expected_of(waiters, "StreamExtra") == "EXTRA"
     assert expected_of(waiters, "StreamBase") == "BASE"
     assert loader.load_data(f"kinesis/{VERSION}/waiters-2") == base
-
-
-def test_places_add_up(kinesis, models, waitable):
-    given = bwp.load_definitions(waitable("One", "DescribeStream", status("A")))
-    models("smithy-waiters-1", waitable("Two", "DescribeStream", status("B")))
-    loader = models("waiters-2", waiters_2(Three=waiter_2("C")))
-    names = set(ServiceWaiters(kinesis, loader, given).by_snake_name)
-    assert {"one", "two", "three", "stream_exists", "stream_not_exists"} <= names
-
-
-def test_names_that_differ_by_case_only_are_one_method(kinesis, waitable):
-    given = bwp.load_definitions(waitable("Streamexists", "DescribeStream", status("GIVEN")))
-    names = ServiceWaiters(kinesis, Loader(), given).by_snake_name
-    assert {"streamexists", "stream_exists"} <= set(names)
-
-
-def test_plain_clients_use_the_environments_search_path(monkeypatch, models, waitable, answers):
-    models("smithy-waiters-1", waitable("StreamOfMine", "DescribeStream", status("MINE")))
-    monkeypatch.setenv("AWS_DATA_PATH", str(models.path))
-    client = boto3.client("kinesis")
-    answers(client, {"StreamDescription": {"StreamStatus": "MINE"}})
-    outcome = bwp.wait_until(client, "StreamOfMine", StreamName="s", max_wait=3)
-    assert outcome.observed == "MINE"
 
 
 # --- either name --------------------------------------------------------------------------------
@@ -338,18 +309,6 @@ def test_generated_definitions_never_need_converting(all_waiters):
         and bound.data_model.output({"At": NOON}) != {"At": NOON}
     ]
     assert converting == []
-
-
-def test_every_acceptor_compiles_and_names_its_operation(all_waiters):
-    for _, waiters, _ in all_waiters:
-        for bound in waiters.by_snake_name.values():
-            assert bound.matching.paths is not None
-            assert bound.definition.operation == bound.operation.name
-
-
-def test_every_shipped_file_belongs_to_a_service(all_waiters):
-    for service_id in shipped_services():
-        assert shipped_definitions(service_id)
 
 
 def test_lookup_does_not_change_the_loaders_documents(kinesis):

@@ -1,22 +1,13 @@
 """`boto-wait check`."""
 
-import argparse
 import json
 import re
 from pathlib import Path
 
 import pytest
 
-from boto_waiters_plus.cli import check
-
 WAITABLE = "smithy.waiters#waitable"
 SHAPE = "com.amazonaws.eks#DescribeCluster"
-
-
-def run(*words):
-    parser = argparse.ArgumentParser(prog="boto-wait")
-    check.add_parser(parser.add_subparsers(required=True))
-    return check.run(parser.parse_args(["check", *map(str, words)]))
 
 
 @pytest.fixture
@@ -28,11 +19,7 @@ def write(tmp_path):
                 {
                     "state": state,
                     "matcher": {
-                        "output": {
-                            "path": path,
-                            "expected": expected,
-                            "comparator": "stringEquals",
-                        }
+                        "output": {"path": path, "expected": expected, "comparator": "stringEquals"}
                     },
                 }
                 for path, expected, state in acceptors[: 2 if failed else 1]
@@ -47,16 +34,16 @@ def write(tmp_path):
     return write
 
 
-def test_clean_file_exits_with_0(write, capsys):
-    assert run(write()) == 0
+def test_clean_file_exits_with_0(write, capsys, run_check):
+    assert run_check(write()) == 0
     out, err = capsys.readouterr()
     assert [line for line in out.splitlines() if "NOTE" not in line] == []
     assert err.startswith("boto-wait check: ")
 
 
-def test_event_is_a_line_with_its_location(write, capsys):
+def test_event_is_a_line_with_its_location(write, capsys, run_check):
     file = write("cluster.state")
-    assert run(file) == 1
+    assert run_check(file) == 1
     out, err = capsys.readouterr()
     first, *_ = out.splitlines()
     assert re.fullmatch(
@@ -68,18 +55,8 @@ def test_event_is_a_line_with_its_location(write, capsys):
     assert re.fullmatch(r"boto-wait check: 2 DANGER(, \d+ \w+)*\n", err)
 
 
-def test_warnings_do_not_fail(write, capsys):
-    assert run(write(failed=False)) == 0
-    assert "[WARNING]" in capsys.readouterr().out
-
-
-def test_several_files_are_checked(write, capsys):
-    assert run(write(), write(expected="ACTIV")) == 1
-    assert "WaiterNeverSucceeds" in capsys.readouterr().out
-
-
-def test_lines_are_in_the_order_of_the_file(write, capsys):
-    run(write("cluster.state"), write(expected="ACTIV"))
+def test_lines_are_in_the_order_of_the_file(write, capsys, run_check):
+    run_check(write("cluster.state"), write(expected="ACTIV"))
     out, _ = capsys.readouterr()
     places = [re.match(r".*-(\d+)\.json:(\d+):(\d+): ", line) for line in out.splitlines()]
     numbers = [tuple(map(int, place.groups())) for place in places]
@@ -87,18 +64,18 @@ def test_lines_are_in_the_order_of_the_file(write, capsys):
     assert numbers == sorted(numbers)
 
 
-def test_events_below_a_severity_are_left_out(write, capsys):
+def test_events_below_a_severity_are_left_out(write, capsys, run_check):
     file = write("cluster.state", failed=False)
-    assert run(file, "--severity", "ERROR") == 1
+    assert run_check(file, "--severity", "ERROR") == 1
     out, err = capsys.readouterr()
     assert out == ""
     assert "2 DANGER" in err
 
 
-def test_shipped_definitions_are_clean(capsys):
+def test_shipped_definitions_are_clean(capsys, run_check):
     """File by file, as a shell expands `data/*.json`."""
     data = Path(__file__).resolve().parents[2] / "data"
-    assert run(*sorted(data.glob("*.json")), "--severity", "WARNING") == 0
+    assert run_check(*sorted(data.glob("*.json")), "--severity", "WARNING") == 0
     assert capsys.readouterr().out == ""
 
 
@@ -115,45 +92,40 @@ def test_shipped_definitions_are_clean(capsys):
         ("x.smithy", "@a(", "x.smithy:1: [ERROR] -: "),
     ],
 )
-def test_unreadable_file_is_an_error_with_its_location(tmp_path, capsys, name, text, line):
+def test_an_unreadable_file_is_an_error(tmp_path, capsys, name, text, line, run_check):
     (tmp_path / name).write_text(text)
-    assert run(tmp_path / name) == 1
+    assert run_check(tmp_path / name) == 1
     assert f"{tmp_path}/{line}" in capsys.readouterr().out
 
 
-def test_folder_without_waiters_is_reported(tmp_path, capsys):
-    assert run(tmp_path) == 0
-    assert "no file in this folder has waiters" in capsys.readouterr().out
-
-
-def test_service_can_be_given(write):
+def test_service_can_be_given(write, run_check):
     file = write(shape="my.own#DescribeCluster")
-    assert run(file) == 1
-    assert run(file, "--service", "eks") == 0
+    assert run_check(file) == 1
+    assert run_check(file, "--service", "eks") == 0
 
 
-def test_suppressed_events_are_only_counted(write, capsys):
+def test_suppressed_events_are_only_counted(write, capsys, run_check):
     entry = {"id": "WaiterUnhandledState", "namespace": "*", "reason": "meant so"}
-    assert run(write(failed=False, metadata={"suppressions": [entry]})) == 0
+    assert run_check(write(failed=False, metadata={"suppressions": [entry]})) == 0
     out, err = capsys.readouterr()
     assert "WaiterUnhandledState" not in out
     assert re.search(r"\d SUPPRESSED", err)
 
 
-def test_control_characters_of_a_file_are_escaped(write, capsys):
-    assert run(write("cluster.\n\x1b[31m")) == 1
+def test_control_characters_of_a_file_are_escaped(write, capsys, run_check):
+    assert run_check(write("cluster.\n\x1b[31m")) == 1
     assert "cluster.\\n\\x1b[31m" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("words", [["nothing.json"], ["FILE", "--service", "nosuch"]])
-def test_wrong_arguments_exit_with_2(write, capsys, words):
-    assert run(*[write() if word == "FILE" else word for word in words]) == 2
+def test_wrong_arguments_exit_with_2(write, capsys, words, run_check):
+    assert run_check(*[write() if word == "FILE" else word for word in words]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("boto-wait check: ")
 
 
-def test_no_file_is_refused():
+def test_no_file_is_refused(run_check):
     with pytest.raises(SystemExit) as caught:
-        run()
+        run_check()
     assert caught.value.code == 2

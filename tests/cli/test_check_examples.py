@@ -1,16 +1,13 @@
-"""`boto-wait check` on the specification's own examples, as its text has them.
+"""`boto-wait check` on the specification's own examples, with their mistakes.
 
 Two examples have a mistake: a waiter has `description`, where the member is `documentation`, and an
 acceptor has no state and its matcher in place of `matcher`.
 """
 
-import argparse
-
 import pytest
 
 pytest.importorskip("lark")
 
-from boto_waiters_plus.cli import check
 
 HEAD = """$version: "2"
 namespace smithy.example
@@ -23,45 +20,21 @@ THING_EXISTS = """@waitable(
         description: "Waits until a thing has been created"
         acceptors: [
             // Fail-fast if the thing transitions to a "failed" state.
-            {
-                state: "failure"
-                matcher: {
-                    output: {
-                        path: "status"
-                        comparator: "stringEquals"
-                        expected: "failed"
-                    }
-                }
-            }
+            { state: "failure", matcher: { output: {
+                path: "status", comparator: "stringEquals", expected: "failed" } } }
             // Succeed when the thing enters into a "success" state.
-            {
-                state: "success"
-                matcher: {
-                    output: {
-                        path: "status"
-                        comparator: "stringEquals"
-                        expected: "success"
-                    }
-                }
-            }
+            { state: "success", matcher: { output: {
+                path: "status", comparator: "stringEquals", expected: "success" } } }
         ]
     }
 )
-operation GetThing {
-    input: GetThingInput
-    output: GetThingOutput
-}
+operation GetThing { input: GetThingInput, output: GetThingOutput }
 
 @input
-structure GetThingInput {
-    @required
-    name: String
-}
+structure GetThingInput { @required name: String }
 
 @output
-structure GetThingOutput {
-    status: String
-}
+structure GetThingOutput { status: String }
 """
 GROUP_EXISTS = """@waitable(
     GroupExists: {
@@ -76,17 +49,8 @@ GROUP_EXISTS = """@waitable(
         ]
     }
 )
-operation ListGroups {
-    input: ListGroupsInput
-    output: ListGroupsOutput
-}
+operation ListGroups { input: ListGroupsInput, output: ListGroupsOutput }
 """
-
-
-def run(file):
-    parser = argparse.ArgumentParser(prog="boto-wait")
-    check.add_parser(parser.add_subparsers(required=True))
-    return check.run(parser.parse_args(["check", str(file)]))
 
 
 @pytest.mark.parametrize(
@@ -114,8 +78,8 @@ def run(file):
     ],
     ids=["description", "no state"],
 )
-def test_mistake_of_an_example_is_an_event(tmp_path, capsys, text, code, line):
+def test_mistake_of_an_example_is_an_event(tmp_path, capsys, text, code, line, run_check):
     file = tmp_path / "example.smithy"
     file.write_text(HEAD + text)
-    assert run(file) == code
+    assert run_check(file) == code
     assert capsys.readouterr().out == line.format(file=file) + "\n"

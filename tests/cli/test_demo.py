@@ -1,25 +1,19 @@
 """The demo: run once as a command; its parts on clients that send nothing."""
 
-import http.server
 import io
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
-import threading
 import traceback
 
-import botocore.endpoint
 import pytest
-from botocore.config import Config
 
-from boto_waiters_plus.cli import main
-from boto_waiters_plus.cli.demo.comparison import CallCounter, Comparison
+from boto_waiters_plus.cli.demo.comparison import Comparison
 from boto_waiters_plus.cli.demo.scenarios import Scenario, Way
 from boto_waiters_plus.cli.demo.screen import progress, report
-from boto_waiters_plus.cli.demo.server import HOST, MotoServer, isolated_session
+from boto_waiters_plus.cli.demo.server import isolated_session
 
 # --- the command ------------------------------------------------------------------------------
 
@@ -102,39 +96,6 @@ def test_demo_shows_the_result_of_each_wait(finished):
     }
 
 
-def test_demo_counts_calls_and_measures_lateness(finished):
-    for row in rows_of(finished[1]):
-        attempts, calls = map(int, row[3:5])
-        seconds, late = map(float, row[5:])
-        # Every wait begins before the change, so one attempt is never enough.
-        assert 2 <= attempts <= 60, row
-        # No request fails, so the SDK retries none.
-        assert calls == attempts, row
-        assert 1 < seconds < 120, row
-        assert -5 < late < 120, row
-    attempts = {row[1]: int(row[3]) for row in rows_of(finished[1]) if row[0] == "deadline"}
-    assert attempts["stock"] == attempts["get_waiter"] == 4
-
-
-def test_demo_prints_the_errors_of_all_ways_together(finished):
-    output = " ".join(finished[1].split())
-    for waiter, state in {"ServicesStable": "INACTIVE", "BucketExists": "404"}.items():
-        error = f"Waiter {waiter} .*"
-        errors = f"stock {error}{state}.* get_waiter {error}{state}.* wait_until {error}{state}"
-        assert re.search(errors, output), output
-
-
-def test_demo_without_a_terminal_prints_plain_lines(finished):
-    _, output, progress_lines = finished
-    assert "\x1b" not in output + progress_lines
-    assert max(map(len, output[output.index("\nwait ") :].splitlines())) <= 80
-    lines = progress_lines.splitlines()[1:]
-    assert all(re.match(r"^ *\d+\.\d s  \S", line) for line in lines), progress_lines
-    # 6 changes, and the ends of 18 waits.
-    assert len(lines) == 24
-    assert sum(line.endswith(": now") for line in lines) == 6
-
-
 def test_demo_without_moto_names_what_to_install(tmp_path):
     (tmp_path / "moto.py").write_text("raise ModuleNotFoundError('No module named flask')")
     path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -166,15 +127,6 @@ def test_interrupted_demo_exits_with_130_at_once(tmp_path):
     assert "Traceback" not in message
 
 
-def test_help_of_the_demo_promises_no_account_is_used(capsys):
-    with pytest.raises(SystemExit) as caught:
-        main(["demo", "--help"])
-    assert caught.value.code == 0
-    output = " ".join(capsys.readouterr().out.split())
-    assert "--plain" in output
-    assert "No AWS account, configuration or network is used" in output
-
-
 # --- its parts --------------------------------------------------------------------------------
 
 
@@ -186,10 +138,7 @@ class LocalServer:
 
     def client(self, service):
         client = isolated_session().create_client(
-            service,
-            region_name="us-east-1",
-            aws_access_key_id="demo",
-            aws_secret_access_key="demo",
+            service, region_name="us-east-1", aws_access_key_id="demo", aws_secret_access_key="demo"
         )
         # Last, because the demo's own handler has to see the call too.
         client.meta.events.register_last("before-call", self._answer)
@@ -220,11 +169,6 @@ class NeverChanges(Immediate):
     change_between = (3600, 3600)
 
 
-class CannotChange(Immediate):
-    def change(self, name):
-        raise RuntimeError("no such thing")
-
-
 class Terminal(io.StringIO):
     def isatty(self):
         return True
@@ -249,8 +193,7 @@ def contains(stack, path):
 
 
 @pytest.mark.parametrize(
-    ("way", "on_the_engine"),
-    [(Way.STOCK, False), (Way.GET_WAITER, True), (Way.WAIT_UNTIL, True)],
+    ("way", "on_the_engine"), [(Way.STOCK, False), (Way.GET_WAITER, True), (Way.WAIT_UNTIL, True)]
 )
 def test_only_stock_runs_botocores_own_loop(way, on_the_engine):
     comparison = compared(Immediate)
@@ -278,86 +221,9 @@ def test_unexpected_results_are_reported(scenario, complaint):
     assert complaint in reported(comparison).splitlines()
 
 
-def test_error_of_a_change_ends_the_demo():
-    comparison = Comparison(LocalServer(), [CannotChange])
-    with pytest.raises(RuntimeError, match="no such thing"):
-        comparison.run(lambda: None)
-    comparison.stop()
-
-
-def test_terminal_shows_a_table_that_is_redrawn(monkeypatch):
-    pytest.importorskip("rich")
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("COLUMNS", "80")
-    live = Terminal()
-    compared(Immediate, stream=live, plain=False)
-    assert "\x1b[2K" in live.getvalue()  # erases lines to draw them again
-    assert re.search(r"bucket there +wait_until +ResponseOutcome +1 ", live.getvalue())
-
-
-def test_plain_option_prints_lines_on_a_terminal():
-    live = Terminal()
-    compared(Immediate, stream=live)
-    assert "\x1b" not in live.getvalue()
-    assert live.getvalue().count("\n") == 4
-
-
 def test_terminal_without_rich_gets_plain_lines(monkeypatch):
     monkeypatch.setitem(sys.modules, "rich.live", None)
     live = Terminal()
     compared(Immediate, stream=live, plain=False)
     assert "\x1b" not in live.getvalue()
     assert "bucket there: stock, returned None" in live.getvalue()
-
-
-def test_server_ends_with_the_demo():
-    pytest.importorskip("flask")
-    threads = threading.active_count()
-    server = MotoServer()
-
-    def interrupted():
-        with server:
-            socket.create_connection((HOST, server.port)).close()
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    with pytest.raises(ConnectionRefusedError):
-        socket.create_connection((HOST, server.port))
-    assert threading.active_count() <= threads
-
-
-class Failing(http.server.BaseHTTPRequestHandler):
-    """Two errors that the SDK retries, then success."""
-
-    statuses = (500, 503, 200)
-
-    def do_HEAD(self):
-        self.server.seen += 1
-        self.send_response(self.statuses[self.server.seen - 1])
-        self.end_headers()
-
-    def log_message(self, *arguments):
-        pass
-
-
-def test_calls_include_the_sdks_own_retries(monkeypatch):
-    # The SDK's delays between its retries are not tested.
-    monkeypatch.setattr(botocore.endpoint.time, "sleep", lambda seconds: None)
-    with http.server.ThreadingHTTPServer((HOST, 0), Failing) as server:
-        server.seen = 0
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        client = isolated_session().create_client(
-            "s3",
-            region_name="us-east-1",
-            endpoint_url=f"http://{HOST}:{server.server_address[1]}",
-            aws_access_key_id="demo",
-            aws_secret_access_key="demo",
-            config=Config(proxies={}),
-        )
-        counter = CallCounter(client, threading.Event())
-        client.head_bucket(Bucket="bucket")
-        client.close()
-        server.shutdown()
-    assert server.seen == 3
-    assert (counter.attempts, counter.requests) == (1, 3)

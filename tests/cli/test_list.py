@@ -1,6 +1,5 @@
 """`boto-wait list`."""
 
-import json
 import re
 
 import botocore.session
@@ -9,7 +8,6 @@ from botocore.model import ServiceModel
 
 from boto_waiters_plus.cli import main
 from boto_waiters_plus.cli.service_lookup import client_name
-from boto_waiters_plus.cli.text import columns
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 
 
@@ -30,13 +28,6 @@ def test_services_are_listed_with_their_counts(capsys):
     assert len(lines) == sum(bool(shipped_definitions(name)) for name in shipped_services())
     total = sum(len(shipped_definitions(service_id)) for service_id in shipped_services())
     assert err.startswith(f"{len(lines)} services, {total} waiters: ")
-
-
-def test_services_can_be_listed_by_tag(capsys):
-    assert main(["list", "--tag", "generated"]) == 0
-    _, *lines = rows(capsys.readouterr().out)
-    assert "athena" not in {line[0] for line in lines}  # botocore has no waiter for it
-    assert all(line[1] == line[2] and line[3] == "0" for line in lines)
 
 
 @pytest.mark.parametrize("service", ["logs", "cloudwatch-logs", "Logs"])
@@ -60,26 +51,14 @@ def test_waiters_can_be_listed_by_tag(capsys):
     assert "db_instance_available" not in names
 
 
-def test_waiters_on_the_search_path_are_listed(tmp_path, monkeypatch, capsys):
-    acceptors = [{"state": "success", "matcher": {"success": True}}]
-    waitable = {"QueueNice": {"acceptors": acceptors, "minDelay": 7, "maxDelay": 7}}
-    traits = {"smithy.waiters#waitable": waitable}
-    shapes = {"com.amazonaws.sqs#GetQueueUrl": {"type": "apply", "traits": traits}}
-    folder = tmp_path / "sqs/2012-11-05"
-    folder.mkdir(parents=True)
-    document = json.dumps({"smithy": "2.0", "shapes": shapes})
-    (folder / "smithy-waiters-1.json").write_text(document)
-    monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
+def test_waiters_on_the_search_path_are_listed(queue_ready, capsys):
     assert main(["list", "sqs"]) == 0
     row = capsys.readouterr().out.splitlines()[-1]
-    assert re.split(r"  +", row) == ["queue_nice", "GetQueueUrl", "7 s", "not checked"]
+    assert re.split(r"  +", row) == ["queue_ready", "GetQueueUrl", "5 s", "not checked"]
 
 
-def test_a_malformed_file_on_the_search_path_is_named(tmp_path, monkeypatch, capsys):
-    folder = tmp_path / "sqs/2012-11-05"
-    folder.mkdir(parents=True)
-    (folder / "smithy-waiters-1.json").write_text("{")
-    monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
+def test_a_malformed_file_on_the_search_path_is_named(on_search_path, capsys):
+    on_search_path("{")
     assert main(["list", "sqs"]) == 2
     assert "sqs/2012-11-05/smithy-waiters-1.json" in capsys.readouterr().err
 
@@ -117,8 +96,3 @@ def test_client_names_are_botocores():
                 wrong.append((service_id, name))
     assert wrong == []
     assert len(known & set(map(client_name, shipped_services()))) >= 100
-
-
-def test_columns_align_numbers_right_and_escape_control_characters():
-    assert columns([("A", "N"), ("b\x1b", 10), ("c", 9)]) == "A      N\nb\\x1b  10\nc       9"
-    assert columns([("A", "N"), ("b", 10.125), ("c", 9.0)]) == "A  N\nb  10.12\nc   9.00"

@@ -1,6 +1,5 @@
 """`boto-wait show` and its diagrams."""
 
-import json
 import re
 
 import pytest
@@ -9,7 +8,6 @@ from boto_waiters_plus.cli import main
 from boto_waiters_plus.cli.diagrams import dot, mermaid
 from boto_waiters_plus.cli.service_lookup import confidence
 from boto_waiters_plus.cli.show import attempt_times
-from boto_waiters_plus.cli.text import acceptor_rows
 from boto_waiters_plus.engine.model import (
     Acceptor,
     AcceptorState,
@@ -41,25 +39,6 @@ THING_READY = definition(
     min_delay=5,
     max_delay=120,
 )
-
-
-@pytest.fixture
-def queue_ready(tmp_path, monkeypatch):
-    """A waiter on botocore's search path, with a delay of five seconds."""
-    waitable = {
-        "QueueReady": {
-            "acceptors": [{"state": "success", "matcher": {"success": True}}],
-            "minDelay": 5,
-            "maxDelay": 5,
-        }
-    }
-    traits = {"smithy.waiters#waitable": waitable}
-    shapes = {"com.amazonaws.sqs#GetQueueUrl": {"type": "apply", "traits": traits}}
-    folder = tmp_path / "sqs/2012-11-05"
-    folder.mkdir(parents=True)
-    document = json.dumps({"smithy": "2.0", "shapes": shapes})
-    (folder / "smithy-waiters-1.json").write_text(document)
-    monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
 
 
 @pytest.mark.parametrize("name", ["bucket-exists", "bucket_exists", "BucketExists"])
@@ -148,19 +127,6 @@ def test_last_attempt_is_made_just_before_max_wait():
 
 
 @pytest.mark.parametrize(
-    ("acceptors", "implied"),
-    [
-        ([on_output("a")], ["any other error", "any other response"]),
-        ([on_success(success=True, state=AcceptorState.SUCCESS)], ["any other error"]),
-        ([on_success(success=False, state=AcceptorState.SUCCESS)], ["any other response"]),
-    ],
-)
-def test_cases_that_an_acceptor_covers_are_not_implied(acceptors, implied):
-    rows = acceptor_rows(definition(*acceptors))
-    assert [condition for number, _, condition in rows if number == "-"] == implied
-
-
-@pytest.mark.parametrize(
     ("form", "start", "end"),
     [
         ("mermaid", "stateDiagram-v2\n", "timeout --> [*]\n"),
@@ -200,12 +166,6 @@ def test_expression_contains_no_mermaid_syntax():
     assert set(label) <= set(" ._,'-#;") | {c for c in label if c.isalnum()}
     read = re.sub(r"#(\d+);", lambda match: chr(int(match[1])), label)
     assert read == "1. a[?b==`1`]:\"c\";\\n--> x %%{ is 'x'"
-
-
-def test_dot_diagram():
-    text = dot(THING_READY)
-    assert '    attempt -> delay [label="2. the call fails with NotFound"];' in text
-    assert '    delay [label="delay of 5 to 120 s"];' in text
 
 
 def test_quotes_and_backslashes_are_escaped_for_dot():

@@ -67,14 +67,14 @@ DEEP = b'{"Table": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 def error(protocol: str, status: int, code: str) -> Behaviour:
     """An error answer in the words of a protocol."""
     if protocol == "json":
-        body = json.dumps({"__type": f"com.amazonaws#{code}", "message": "said no"}).encode()
+        body = json.dumps({"__type": f"com.amazonaws#{code}", "message": "not today"}).encode()
     elif protocol == "query":
         body = (
             f"<ErrorResponse><Error><Type>Sender</Type><Code>{code}</Code>"
-            f"<Message>said no</Message></Error></ErrorResponse>"
+            f"<Message>not today</Message></Error></ErrorResponse>"
         ).encode()
     else:
-        body = f"<Error><Code>{code}</Code><Message>said no</Message></Error>".encode()
+        body = f"<Error><Code>{code}</Code><Message>not today</Message></Error>".encode()
     return answer(status, body)
 
 
@@ -105,191 +105,98 @@ def _healthy(protocol: str = "json", *, after: float = 0) -> Behaviour:
     return answer(body=HEALTHY[protocol], after=after)
 
 
-# Whether a retry of the SDK still fits into half a second depends on its draw and on the mode.
-_ANY = frozenset({ABANDONED, ANSWER})
+def _ends(*names: str) -> frozenset[str]:
+    return frozenset(names)
 
+
+# Whether a retry of the SDK still fits into half a second depends on its draw and on the mode.
+_CLOSED = _ends(ABANDONED, "ConnectionClosedError")
+_ANSWERED = _ends(ANSWER)
+_UNREACHABLE = _ends(ABANDONED, "EndpointConnectionError")
+_UNTRUSTED = _ends(ABANDONED, "SSLError")
+_UNAVAILABLE = error("json", 503, "ServiceUnavailable")
+_SILENT, _DRIPPING = [hang(BEFORE_HEADERS)], [drip(BODY)]
+# fmt: off
+_ERRORS = (
+    (500, "InternalServerError", "json"), (503, "ServiceUnavailable", "json"),
+    (503, "SlowDown", "xml"), (503, "ServiceUnavailable", "query"),
+    (400, "ThrottlingException", "json"), (400, "Throttling", "query"),
+)
+_EXPIRED = (
+    ("json", 400, "ExpiredTokenException"), ("xml", 400, "ExpiredToken"),
+    ("query", 403, "ExpiredToken"),
+)
 FAULTS: Sequence[Fault] = (
-    Fault(name="hang before headers", script=[hang(BEFORE_HEADERS)]),
+    Fault(name="hang before headers", script=_SILENT),
     Fault(name="hang between headers", script=[hang(HEADERS)]),
     Fault(name="hang mid-body", script=[hang(BODY)]),
-    Fault(name="hang on a warm connection", script=[_healthy(), hang(BEFORE_HEADERS)], warm=True),
+    Fault(name="hang on a warm connection", script=[_healthy(), *_SILENT], warm=True),
     Fault(name="headers drip", script=[drip(HEADERS)]),
-    Fault(name="body drips", script=[drip(BODY)]),
+    Fault(name="body drips", script=_DRIPPING),
     Fault(name="body drips, Connection: close", script=[drip(BODY, close=True)]),
-    Fault(name="XML body drips", script=[drip(BODY)], protocol="xml"),
+    Fault(name="XML body drips", script=_DRIPPING, protocol="xml"),
     Fault(name="TLS hello unanswered", handshake=silent_handshake),
     Fault(name="TLS handshake drips", handshake=dripping_handshake),
-    Fault(name="TLS, hang before headers", script=[hang(BEFORE_HEADERS)], tls=True),
-    Fault(
-        name="TLS, hang on a warm connection", script=[_healthy(), hang(BODY)], tls=True, warm=True
-    ),
-    Fault(name="TLS, body drips", script=[drip(BODY)], tls=True),
+    Fault(name="TLS, hang before headers", script=_SILENT, tls=True),
+    Fault(name="TLS, hang on a warm connection", script=[_healthy(), hang(BODY)], tls=True,
+          warm=True),
+    Fault(name="TLS, body drips", script=_DRIPPING, tls=True),
     Fault(name="TLS, body drips, Connection: close", script=[drip(BODY, close=True)], tls=True),
     Fault(name="connect is black-holed", place="black hole"),
     Fault(name="8 addresses are black-holed", place="many black holes"),
     Fault(name="name lookup takes 1.5 s", place="slow name"),
-    Fault(name="proxy hangs on CONNECT", script=[hang(BEFORE_HEADERS)], place="proxy"),
+    Fault(name="proxy hangs on CONNECT", script=_SILENT, place="proxy"),
     Fault(name="waiting for the adaptive mode's turn", place="throttled", modes=["adaptive"]),
-    Fault(
-        name="refresh of credentials hangs",
-        place="credentials",
-    ),
-    Fault(
-        name="reset, then hang",
-        script=[reset, hang(BEFORE_HEADERS)],
-        endings=frozenset({ABANDONED, "ConnectionClosedError"}),
-    ),
-    Fault(
-        name="503, then hang",
-        script=[error("json", 503, "ServiceUnavailable"), hang(BEFORE_HEADERS)],
-        endings=frozenset({ABANDONED, "ServiceUnavailable"}),
-    ),
-    Fault(
-        name="TLS to a plain server",
-        handshake=plain_answer,
-        endings=frozenset({ABANDONED, "SSLError"}),
-    ),
-    Fault(
-        name="reset, then healthy",
-        script=[reset, _healthy()],
-        endings=frozenset({ANSWER, "ConnectionClosedError"}),
-    ),
-    Fault(
-        name="reset mid-body, then healthy",
-        script=[reset_in_body, _healthy()],
-        endings=frozenset({ANSWER, "ConnectionClosedError", "HTTPClientError"}),
-    ),
-    Fault(
-        name="reset for ever",
-        script=[reset],
-        endings=frozenset({ABANDONED, "ConnectionClosedError"}),
-    ),
-    Fault(
-        name="closed for ever",
-        script=[close],
-        endings=frozenset({ABANDONED, "ConnectionClosedError"}),
-    ),
-    Fault(
-        name="certificate is not trusted",
-        tls=True,
-        place="untrusted",
-        endings=frozenset({ABANDONED, "SSLError"}),
-    ),
-    Fault(
-        name="no such host",
-        place="no name",
-        endings=frozenset({ABANDONED, "EndpointConnectionError"}),
-    ),
-    Fault(
-        name="refused",
-        place="refusing",
-        endings=frozenset({ABANDONED, "EndpointConnectionError"}),
-    ),
-    Fault(
-        name="refused, then up",
-        place="refusing at first",
-        endings=_ANY | {"EndpointConnectionError"},
-    ),
-    Fault(
-        name="JSON body truncated",
-        script=[truncate(TABLE)],
-        endings=frozenset({ABANDONED, ANSWER, "ConnectionClosedError"}),
-        note="botocore 1.44 gives {} for it, with any deadline or none; 1.34 retries, and raises",
-    ),
-    Fault(
-        name="XML body truncated",
-        script=[truncate(CHANGE)],
-        protocol="xml",
-        endings=frozenset({ABANDONED, "ResponseParserError", "ConnectionClosedError"}),
-    ),
-    Fault(
-        name="JSON body malformed",
-        script=[answer(body=b"{]")],
-        endings=frozenset({ANSWER}),
-        note="botocore gives {} for it, with any deadline or none",
-    ),
-    Fault(
-        name="XML body malformed",
-        script=[answer(body=b"<a")],
-        protocol="xml",
-        endings=frozenset({"ResponseParserError"}),
-    ),
-    Fault(
-        name="query body malformed",
-        script=[answer(body=b"<a")],
-        protocol="query",
-        endings=frozenset({"ResponseParserError"}),
-    ),
-    Fault(
-        name="JSON body with members of other types",
-        script=[answer(body=b'{"Table": "text"}')],
-        endings=frozenset({ANSWER, "AttributeError"}),
-        note="botocore stumbles over it",
-    ),
-    Fault(
-        name="JSON body 100,000 deep",
-        script=[answer(body=DEEP)],
-        endings=frozenset({ANSWER, "RecursionError"}),
-    ),
-    Fault(name="empty body", script=[answer(body=b"")], endings=frozenset({ANSWER})),
-    Fault(
-        name="S3 redirects for ever",
-        script=[answer(301)],
-        protocol="head",
-        # Where the recursion is noticed is a matter of a frame or two.
-        endings=frozenset({ABANDONED, "RecursionError", "HTTPClientError", "301"}),
-    ),
-    Fault(
-        name="not HTTP",
-        script=[raw(b"220 mail ready\r\n")],
-        endings=frozenset({ABANDONED, "ConnectionClosedError"}),
-    ),
-    *(
-        Fault(
-            name=f"{code} {status} for ever, {protocol}",
-            script=[error(protocol, status, code)],
-            protocol=protocol,
-            endings=frozenset({ABANDONED, code}),
-        )
-        for status, code, protocol in (
-            (500, "InternalServerError", "json"),
-            (503, "ServiceUnavailable", "json"),
-            (503, "SlowDown", "xml"),
-            (503, "ServiceUnavailable", "query"),
-            (400, "ThrottlingException", "json"),
-            (400, "Throttling", "query"),
-        )
-    ),
-    Fault(
-        name="503 once, then healthy",
-        script=[error("json", 503, "ServiceUnavailable"), _healthy()],
-        endings=frozenset({ANSWER, ABANDONED, "ServiceUnavailable"}),
-    ),
-    *(
-        Fault(
-            name=f"expired token, {protocol}",
-            script=[error(protocol, status, code)],
-            protocol=protocol,
-            endings=frozenset({code}),
-        )
-        for protocol, status, code in (
-            ("json", 400, "ExpiredTokenException"),
-            ("xml", 400, "ExpiredToken"),
-            ("query", 403, "ExpiredToken"),
-        )
-    ),
-    *(
-        Fault(
-            name=f"slow but in time, {protocol}",
-            script=[_healthy(protocol, after=0.3)],
-            protocol=protocol,
-            endings=frozenset({ANSWER}),
-        )
-        for protocol in ("json", "xml", "query")
-    ),
-    Fault(name="healthy", script=[_healthy()], endings=frozenset({ANSWER})),
-    Fault(name="TLS, healthy", script=[_healthy()], tls=True, endings=frozenset({ANSWER})),
+    Fault(name="refresh of credentials hangs", place="credentials"),
+    Fault(name="reset, then hang", script=[reset, *_SILENT], endings=_CLOSED),
+    Fault(name="503, then hang", script=[_UNAVAILABLE, *_SILENT],
+          endings=_ends(ABANDONED, "ServiceUnavailable")),
+    Fault(name="TLS to a plain server", handshake=plain_answer, endings=_UNTRUSTED),
+    Fault(name="reset, then healthy", script=[reset, _healthy()],
+          endings=_ends(ANSWER, "ConnectionClosedError")),
+    Fault(name="reset mid-body, then healthy", script=[reset_in_body, _healthy()],
+          endings=_ends(ANSWER, "ConnectionClosedError", "HTTPClientError")),
+    Fault(name="reset for ever", script=[reset], endings=_CLOSED),
+    Fault(name="closed for ever", script=[close], endings=_CLOSED),
+    Fault(name="certificate is not trusted", tls=True, place="untrusted", endings=_UNTRUSTED),
+    Fault(name="no such host", place="no name", endings=_UNREACHABLE),
+    Fault(name="refused", place="refusing", endings=_UNREACHABLE),
+    Fault(name="refused, then up", place="refusing at first", endings=_UNREACHABLE | _ANSWERED),
+    Fault(name="JSON body truncated", script=[truncate(TABLE)],
+          endings=_ends(ANSWER, "ConnectionClosedError"),
+          note="botocore 1.44 gives {} for it, with any deadline or none; 1.34 raises"),
+    Fault(name="XML body truncated", script=[truncate(CHANGE)], protocol="xml",
+          endings=_ends("ResponseParserError", "ConnectionClosedError")),
+    Fault(name="JSON body malformed", script=[answer(body=b"{]")], endings=_ANSWERED,
+          note="botocore gives {} for it, with any deadline or none"),
+    Fault(name="XML body malformed", script=[answer(body=b"<a")], protocol="xml",
+          endings=_ends("ResponseParserError")),
+    Fault(name="query body malformed", script=[answer(body=b"<a")], protocol="query",
+          endings=_ends("ResponseParserError")),
+    Fault(name="JSON body with members of other types", script=[answer(body=b'{"Table": "text"}')],
+          endings=_ends(ANSWER, "AttributeError"), note="botocore stumbles over it"),
+    Fault(name="JSON body 100,000 deep", script=[answer(body=DEEP)],
+          endings=_ends(ANSWER, "RecursionError")),
+    Fault(name="empty body", script=[answer(body=b"")], endings=_ANSWERED),
+    # Where the recursion is noticed is a matter of a frame or two.
+    Fault(name="S3 redirects for ever", script=[answer(301)], protocol="head",
+          endings=_ends(ABANDONED, "RecursionError", "HTTPClientError", "301")),
+    Fault(name="not HTTP", script=[raw(b"220 mail ready\r\n")], endings=_CLOSED),
+    *(Fault(name=f"{code} {status} for ever, {protocol}", script=[error(protocol, status, code)],
+            protocol=protocol, endings=_ends(ABANDONED, code))
+      for status, code, protocol in _ERRORS),
+    Fault(name="503 once, then healthy", script=[_UNAVAILABLE, _healthy()],
+          endings=_ends(ANSWER, ABANDONED, "ServiceUnavailable")),
+    *(Fault(name=f"expired token, {protocol}", script=[error(protocol, status, code)],
+            protocol=protocol, endings=_ends(code))
+      for protocol, status, code in _EXPIRED),
+    *(Fault(name=f"slow but in time, {protocol}", script=[_healthy(protocol, after=0.3)],
+            protocol=protocol, endings=_ANSWERED)
+      for protocol in ("json", "xml", "query")),
+    Fault(name="healthy", script=[_healthy()], endings=_ANSWERED),
+    Fault(name="TLS, healthy", script=[_healthy()], tls=True, endings=_ANSWERED),
 )
+# fmt: on
 
 
 CONNECTING = frozenset({
@@ -323,44 +230,27 @@ class Certificate:
     """
 
     def __init__(self, folder: Path) -> None:
-        from cryptography import x509  # noqa: PLC0415 - who runs no TLS needs none of it
+        from cryptography import x509  # noqa: PLC0415 - only TLS needs it
         from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415
         from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
         from cryptography.x509.oid import NameOID  # noqa: PLC0415
 
         key = ec.generate_private_key(ec.SECP256R1())
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "fault server of a test")])
-        now = dt.datetime.now(dt.timezone.utc)
-        certificate = (
-            x509.CertificateBuilder()
-            .subject_name(name)
-            .issuer_name(name)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - dt.timedelta(days=1))
-            .not_valid_after(now + dt.timedelta(days=1))
-            .add_extension(
-                x509.SubjectAlternativeName(
-                    [
-                        x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
-                        x509.DNSName("localhost"),
-                    ]
-                ),
-                critical=False,
-            )
-            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-            .sign(key, hashes.SHA256())
+        now, day = dt.datetime.now(dt.timezone.utc), dt.timedelta(days=1)
+        hosts = [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")]
+        builder = x509.CertificateBuilder(
+            name, name, key.public_key(), x509.random_serial_number(), now - day, now + day
         )
-        self.path = folder / "certificate.pem"
-        self.path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-        key_path = folder / "key.pem"
-        key_path.write_bytes(
-            key.private_bytes(
-                serialization.Encoding.PEM,
-                serialization.PrivateFormat.PKCS8,
-                serialization.NoEncryption(),
-            )
+        builder = builder.add_extension(x509.SubjectAlternativeName(hosts), critical=False)
+        builder = builder.add_extension(
+            x509.BasicConstraints(ca=True, path_length=None), critical=True
         )
+        pem = serialization.Encoding.PEM
+        self.path, key_path = folder / "certificate.pem", folder / "key.pem"
+        self.path.write_bytes(builder.sign(key, hashes.SHA256()).public_bytes(pem))
+        form, plain = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        key_path.write_bytes(key.private_bytes(pem, form, plain))
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(self.path, key_path)
 

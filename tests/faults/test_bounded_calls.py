@@ -7,7 +7,6 @@ import contextlib
 import socket
 import threading
 import time
-from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -40,13 +39,14 @@ from faults.support import (
     Alarms,
     aside,
     drop_what_others_leave_open,
-    own_threads,
     skip_without_black_holes,
 )
 
 from boto_waiters_plus.aws import connections, late_retries
 from boto_waiters_plus.aws.bounded_call import bounded_call
 from boto_waiters_plus.aws.call_budget import CallEnded
+
+pytestmark = pytest.mark.serial
 
 SECONDS = 0.5
 SHORT = 0.3
@@ -148,14 +148,6 @@ def test_a_refused_retry_gives_the_error_botocore_would_have_given(mode):
         client.close()
 
 
-def test_retries_that_fit_are_made():
-    with FaultServer([error("json", 500, "InternalServerError"), answer(body=TABLE)]) as server:
-        client = make_client("json", server.url, "standard")
-        bounded_call(operation(client), client=client, seconds=MANY_SECONDS)
-        assert len(server.requests) == 2
-        client.close()
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_the_last_attempt_of_the_sdk_is_a_verdict(mode):
     with FaultServer([error("json", 503, "ServiceUnavailable")]) as server:
@@ -166,45 +158,7 @@ def test_the_last_attempt_of_the_sdk_is_a_verdict(mode):
         client.close()
 
 
-def test_other_retry_handlers_are_asked_about_what_is_not_retried_by_waiting():
-    asked = []
-    with FaultServer([error("json", 400, "ResourceNotFoundException")]) as server:
-        client = make_client("json", server.url, "legacy")
-        client.meta.events.register("needs-retry.dynamodb", lambda **_: asked.append(True))
-        ending = ending_of(operation(client), client=client, seconds=0.3)
-        assert ending == "ResourceNotFoundException"
-        assert asked == [True]
-        client.close()
-
-
 # --- who else is there -----------------------------------------------------------------------
-
-
-def test_fifty_calls_cut_off_at_once_do_not_touch_another_on_the_same_client():
-    def behave(exchange):
-        if b"steady" in exchange.request:
-            answer(body=TABLE, after=1.0)(exchange)
-        hang(BEFORE_HEADERS)(exchange)
-
-    with FaultServer([behave]) as server:
-        client = make_client("json", server.url, "legacy", max_pool_connections=10)
-        steady, endings = [], []
-
-        def wait_for_steady():
-            steady.append(client.describe_table(TableName="steady"))
-
-        def be_cut_off():
-            call = lambda: client.describe_table(TableName="table")  # noqa: E731 - one line
-            endings.append(ending_of(call, client=client, seconds=SECONDS))
-
-        bounded_call(lambda: None, client=client, seconds=SECONDS)
-        threads = [aside(wait_for_steady), *(aside(be_cut_off) for _ in range(50))]
-        for thread in threads:
-            thread.join(30)
-        assert endings == [ABANDONED] * 50
-        assert steady[0]["Table"]["TableStatus"] == "ACTIVE"
-        assert sum(b"steady" in request for request in server.requests) == 1
-        client.close()
 
 
 def test_a_connection_that_another_call_has_taken_over_is_not_shut():
@@ -268,28 +222,6 @@ def test_the_first_bounded_call_disturbs_no_other_call(number):
     assert errors == []
 
 
-def test_calls_in_other_threads_go_on_when_one_is_cancelled():
-    event = threading.Event()
-    with FaultServer([hang(BEFORE_HEADERS), answer(body=TABLE, after=0.5)]) as server:
-        client = make_client("json", server.url, "legacy")
-        endings = []
-        cancelled = aside(
-            lambda: endings.append(
-                ending_of(operation(client), client=client, seconds=None, cancel_event=event)
-            )
-        )
-        server.wait_for_request()
-        other = aside(
-            lambda: endings.append(ending_of(operation(client), client=client, seconds=30))
-        )
-        server.wait_for_request(2)
-        event.set()
-        cancelled.join(10)
-        other.join(10)
-        assert endings == ["cancelled", ANSWER]
-        client.close()
-
-
 # --- cancelling ------------------------------------------------------------------------------
 
 
@@ -325,16 +257,6 @@ def test_cancelling_ends_a_tls_handshake(certificate):
             threading.Event().wait(0.1)  # the hello is on its way
             event.set()
         assert running.server.wait_until_closed(5)
-
-
-def test_cancelling_a_call_in_a_thread_shuts_its_connection():
-    with FaultServer([hang(BODY)]) as server:
-        client = make_client("json", server.url, "legacy")
-        with being_cancelled(client, operation(client), in_thread=True) as event:
-            server.wait_for_request()
-            event.set()
-        assert server.wait_until_closed(5)
-        client.close()
 
 
 def test_cancelling_ends_a_connect_that_nobody_answers():
@@ -451,29 +373,7 @@ def test_options_and_timeouts_of_a_connection_stay():
         other.close()
 
 
-def test_an_unbounded_call_is_botocores_own():
-    with FaultServer([answer(body=TABLE, after=0.3)]) as server:
-        client = make_client("json", server.url)
-        assert ending_of(operation(client), client=client, seconds=0.1) == ABANDONED
-        before = own_threads()
-        assert operation(client)()["Table"]["TableStatus"] == "ACTIVE"
-        assert set(own_threads()) <= set(before)
-        client.close()
-
-
 # --- what is closed --------------------------------------------------------------------------
-
-
-def open_sockets():
-    """Return the inodes of the sockets that this process has open."""
-    folder = Path("/proc/self/fd")
-    if not folder.exists():
-        pytest.skip("open files are not counted here")
-    targets = []
-    for each in folder.iterdir():
-        with contextlib.suppress(OSError):
-            targets.append(str(each.readlink()))
-    return {target for target in targets if target.startswith("socket:")}
 
 
 @pytest.mark.parametrize("fault", [hang(BODY), drip(BODY), drip(BODY, close=True)])
@@ -489,19 +389,6 @@ def test_a_body_that_is_cut_off_closes_its_socket(fault, tls, certificate):
         assert ending_of(operation(client), client=client, seconds=0.2) == ABANDONED
         assert [each for each in connections_of(client) if each.sock is not None] == []
         assert server.wait_until_closed(5)
-        client.close()
-
-
-def test_calls_that_are_cut_off_leave_no_socket():
-    with FaultServer([hang(BODY)]) as server:
-        client = make_client("json", server.url, "standard")
-        assert ending_of(operation(client), client=client, seconds=0.1) == ABANDONED
-        assert server.wait_until_closed(5)
-        before = open_sockets()
-        for _ in range(5):
-            assert ending_of(operation(client), client=client, seconds=0.1) == ABANDONED
-        assert server.wait_until_closed(5)
-        assert open_sockets() <= before
         client.close()
 
 

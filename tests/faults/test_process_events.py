@@ -1,16 +1,13 @@
 """What happens to a process while it waits: signals, interrupts, forks, its end, executors."""
 
-import asyncio
 import os
 import signal
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 import warnings
 from pathlib import Path
-from unittest import mock
 
 import pytest
 from faults.scenarios import TABLE, make_client
@@ -18,6 +15,8 @@ from faults.server import BEFORE_HEADERS, BODY, FaultServer, answer, drip, hang
 from faults.support import GENEROUS, Alarms, aside, join_own_threads, own_threads
 
 import boto_waiters_plus as bwp
+
+pytestmark = pytest.mark.serial
 
 ROOT = Path(__file__).absolute().parents[2]
 CREATING = b'{"Table": {"TableName": "table", "TableStatus": "CREATING"}}'
@@ -135,33 +134,6 @@ def _exit_code(child, seconds=60):
         time.sleep(0.01)
     os.kill(child, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_child_inherits_no_lock_that_another_thread_held():
-    from boto_waiters_plus.hooks.state import INSTALLED  # noqa: PLC0415 - as above
-    from boto_waiters_plus.runtime.cancel_listener import _listeners  # noqa: PLC0415 - private
-    from boto_waiters_plus.runtime.watchdog import watchdog  # noqa: PLC0415 - private
-
-    held, done = threading.Event(), threading.Event()
-
-    def hold_all():
-        with watchdog.lock, _listeners.lock, INSTALLED.lock:
-            held.set()
-            done.wait(100)
-
-    holder = aside(hold_all)
-    assert held.wait(30)
-    with FaultServer([hang(BEFORE_HEADERS)]) as server:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # as above
-            child = os.fork()
-        if not child:
-            os._exit(_waits_in_child("a new client", None, server.url))
-        code = _exit_code(child)
-    done.set()
-    holder.join(30)
-    assert code == 0
 
 
 # --- the end of the process ------------------------------------------------------------------
@@ -285,29 +257,6 @@ def test_without_file_descriptors_a_wait_ends_in_time(close):
 # --- executors -------------------------------------------------------------------------------
 
 
-def test_a_wait_in_an_executor_ends_by_its_own_deadline_when_asyncio_has_given_up():
-    ended = []
-
-    def wait(client):
-        try:
-            wait_on(client, max_wait=0.6)
-        finally:
-            ended.append(time.monotonic())
-
-    async def main(client):
-        with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(asyncio.to_thread(wait, client), 0.1)
-
-    with FaultServer([hang(BEFORE_HEADERS)]) as server:
-        client = make_client("json", server.url)
-        began = time.monotonic()
-        # The loop's end waits for the threads of its executor.
-        asyncio.run(main(client))
-        assert ended[0] - began < 0.6 + GENEROUS
-        assert server.wait_until_closed(5)
-        client.close()
-
-
 # --- what is left behind ---------------------------------------------------------------------
 
 
@@ -327,15 +276,4 @@ def test_a_hundred_waits_that_time_out_leave_no_thread_and_no_socket():
                 before = len(list(folder.iterdir()))
         assert own_threads() == []
         assert len(list(folder.iterdir())) <= before
-        client.close()
-
-
-def test_clock_functions_that_a_test_replaces_do_not_keep_a_request_alive():
-    with FaultServer([hang(BEFORE_HEADERS)]) as server:
-        client = make_client("json", server.url)
-        began = time.perf_counter()
-        with mock.patch("time.monotonic", return_value=5.0):  # noqa: SIM117 - not in the raises
-            with pytest.raises(bwp.WaiterTimeoutError):
-                wait_on(client, max_wait=0.3)
-        assert time.perf_counter() - began < 0.3 + GENEROUS
         client.close()

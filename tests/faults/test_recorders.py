@@ -15,6 +15,8 @@ from faults.unchanged import differences, namespaces
 
 import boto_waiters_plus as bwp
 
+pytestmark = pytest.mark.serial
+
 EXISTS = {"TableName": "table"}
 
 
@@ -50,36 +52,6 @@ def test_waits_leave_the_modules_as_they_were():
     assert len(before) > 20
     assert differences(before, namespaces()) == []
     assert botocore.endpoint.time is time
-
-
-@pytest.mark.parametrize("way", ["wait_until", "get_waiter"])
-def test_waits_end_in_time_and_the_client_works(way):
-    with FaultServer([answer(body=b"{}"), drip(BODY), answer(body=TABLE)]) as server:
-        client = make_client("json", server.url, "standard")
-        # A connection that is older than the first wait.
-        client.describe_table(**EXISTS)
-        began = time.perf_counter()
-        wait = client.get_waiter("table_exists").wait
-        wait = client.wait_until_table_exists if way == "wait_until" else wait
-        with pytest.raises(bwp.WaiterTimeoutError):
-            wait(max_wait=0.3, **EXISTS)
-        assert time.perf_counter() - began < 0.3 + GENEROUS
-        assert server.wait_until_closed(5)
-        assert client.wait_until_table_exists(max_wait=60, **EXISTS).attempts == 1
-        client.close()
-
-
-def test_without_private_names_the_call_is_abandoned():
-    with FaultServer([hang(BODY)]) as server:
-        client = make_client("json", server.url, retries={"total_max_attempts": 1})
-        del client._endpoint.http_session._pool_classes_by_scheme
-        began = time.perf_counter()
-        with pytest.raises(bwp.WaiterTimeoutError):
-            client.wait_until_table_exists(max_wait=0.3, **EXISTS)
-        assert time.perf_counter() - began < 0.3 + GENEROUS
-    # The abandoned call ends with the server.
-    join_own_threads()
-    client.close()
 
 
 # --- recorders ---------------------------------------------------------------------------------

@@ -2,38 +2,25 @@
 
 import inspect
 import pydoc
-from unittest import mock
 
 import boto3
 import pytest
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.hooks.methods import WaitDocstring
 
 
 def page(method):
     return pydoc.plain(pydoc.render_doc(method))
 
 
-def test_docstring_is_not_empty_for_those_who_read_it_raw(s3):
+def test_docstring_is_never_empty(s3):
     documentation = s3.wait_until_bucket_exists.__doc__
     assert len(documentation) > 0
     assert documentation.startswith("Waits until")
     assert "\n" not in str.__str__(documentation[: len(documentation)])
 
 
-def test_docstring_is_written_when_it_is_read(s3):
-    with mock.patch.object(
-        WaitDocstring, "_write_docstring", autospec=True, side_effect=lambda *_, **__: None
-    ) as write:
-        documentation = s3.wait_until_bucket_exists.__doc__
-        assert len(documentation) > 0
-        write.assert_not_called()
-        str(documentation)
-        assert write.call_count == 1
-
-
-def test_help_says_what_is_needed(s3):
+def test_help_describes_parameters_and_acceptors(s3):
     text = page(s3.wait_until_bucket_exists)
     for words in (
         "wait_until_bucket_exists",
@@ -51,12 +38,6 @@ def test_help_says_what_is_needed(s3):
         assert words in text, words
 
 
-def test_help_says_where_the_method_differs_from_botocores_waiter(s3):
-    """AWS's definition takes a 403 as failure; botocore's own waiter as success."""
-    description, _, _ = page(s3.wait_until_bucket_exists).partition("Request Syntax")
-    assert "403" in description
-
-
 @pytest.mark.parametrize("service", ["dynamodb", "kinesis", "iam"])
 def test_every_method_has_help(service):
     bwp.install()
@@ -69,25 +50,10 @@ def test_every_method_has_help(service):
         assert str(inspect.signature(method)).startswith("(*, max_wait")
 
 
-def test_documentation_of_a_definition_is_shown(s3):
-    document = {
-        "smithy": "2.0",
-        "shapes": {
-            "com.amazonaws.s3#HeadBucket": {
-                "type": "apply",
-                "traits": {
-                    "smithy.waiters#waitable": {
-                        "BucketReady": {
-                            "documentation": "Waits for the bucket.\n\nAnd says so.",
-                            "acceptors": [{"state": "success", "matcher": {"success": True}}],
-                            "minDelay": 3,
-                            "maxDelay": 7,
-                        }
-                    }
-                },
-            }
-        },
-    }
+def test_documentation_of_a_definition_is_shown(s3, waitable):
+    success = {"state": "success", "matcher": {"success": True}}
+    members = {"documentation": "Waits for the bucket.\n\nAnd says so.", "minDelay": 3}
+    document = waitable("BucketReady", "HeadBucket", success, maxDelay=7, **members)
     bwp.enable(s3, definitions=document)
     method = s3.wait_until_bucket_ready
     assert method.__doc__[:21] == "Waits for the bucket."
@@ -97,7 +63,7 @@ def test_documentation_of_a_definition_is_shown(s3):
     assert "success when the call succeeds" in text
 
 
-def test_get_waiter_keeps_botocores_help(s3):
-    hooked = inspect.getdoc(s3.get_waiter)
-    bwp.uninstall()
-    assert hooked == inspect.getdoc(boto3.client("kinesis").get_waiter)
+def test_help_names_differences_from_botocores_waiter(s3):
+    """AWS's definition takes a 403 as failure; botocore's own waiter as success."""
+    description, _, _ = page(s3.wait_until_bucket_exists).partition("Request Syntax")
+    assert "403" in description

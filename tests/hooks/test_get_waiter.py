@@ -2,13 +2,12 @@
 
 import pickle
 import sys
-from types import SimpleNamespace
 from unittest import mock
 
 import boto3
 import botocore.waiter
 import pytest
-from botocore.exceptions import ClientError, EndpointConnectionError, WaiterError
+from botocore.exceptions import WaiterError
 
 import boto_waiters_plus as bwp
 
@@ -18,24 +17,6 @@ QUERY = "query_execution_succeeded"
 def query(state, reason=None):
     status = {"State": state} if reason is None else {"State": state, "StateChangeReason": reason}
     return {"QueryExecution": {"Status": status}}
-
-
-class Service:
-    """Answers a client's calls; the last answer is repeated."""
-
-    def __init__(self, client, *answers):
-        self.calls = []
-        self._answers = list(answers)
-        client.meta.events.register("before-call", self._answer)
-
-    def _answer(self, model, params, **_):
-        self.calls.append(model.name)
-        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
-        if isinstance(answer, Exception):
-            raise answer
-        status = 400 if "Error" in answer else 200
-        metadata = {"HTTPStatusCode": status, "RetryAttempts": 0}
-        return SimpleNamespace(status_code=status), {**answer, "ResponseMetadata": metadata}
 
 
 @pytest.fixture
@@ -78,14 +59,6 @@ def test_names_stay_empty_where_botocore_has_no_waiter_model(athena):
         assert athena.get_waiter(name).name
 
 
-def test_definitions_of_ones_own_are_known_too(definition):
-    kinesis = boto3.client("kinesis")
-    assert "stream_of_mine" not in kinesis.waiter_names
-    bwp.enable(kinesis, definitions=definition("StreamOfMine"))
-    assert "stream_of_mine" in kinesis.waiter_names
-    assert kinesis.get_waiter("stream_of_mine").name == "StreamOfMine"
-
-
 def test_after_uninstall_the_names_are_botocores_again(stock, athena):
     ec2 = boto3.client("ec2")
     assert len(ec2.waiter_names) > len(stock)
@@ -121,14 +94,14 @@ def test_an_unknown_name_is_refused_in_botocores_words_with_the_nearest(athena, 
     assert str(caught.value) == f"Waiter does not exist: {name}{hint}"
 
 
-def test_botocores_own_names_keep_botocores_own_acceptors():
+def test_botocores_own_names_keep_botocores_own_acceptors(answers):
     """By AWS's Smithy model a 403 ends this wait in failure, by botocore's waiter in success."""
     bwp.install()
     s3 = boto3.client("s3")
     assert 403 in [
         acceptor.expected for acceptor in s3.get_waiter("bucket_exists").config.acceptors
     ]
-    Service(s3, {"Error": {"Code": "403", "Message": "Forbidden"}})
+    answers(s3, {"Error": {"Code": "403", "Message": "Forbidden"}})
     with pytest.raises(bwp.WaiterFailedError):
         s3.wait_until_bucket_exists(Bucket="b", max_wait=3)
 
@@ -155,18 +128,8 @@ def test_it_is_a_waiter_as_any_other(athena):
     assert waiter.outcome is None
 
 
-def test_it_returns_the_outcome(athena, virtual_time):
-    service = Service(athena, query("QUEUED"), query("RUNNING"), query("SUCCEEDED"))
-    waiter = athena.get_waiter(QUERY)
-    outcome = waiter.wait(QueryExecutionId="q")
-    assert isinstance(outcome, bwp.ResponseOutcome)
-    assert outcome is waiter.outcome
-    assert (outcome.attempts, outcome.observed, outcome.acceptor.index) == (3, "SUCCEEDED", 0)
-    assert service.calls == ["GetQueryExecution"] * 3
-
-
-def test_a_failure_is_in_botocores_words_and_the_services(athena):
-    Service(athena, query("FAILED", "SYNTAX_ERROR"))
+def test_a_failure_is_in_botocores_words_and_the_services(athena, answers):
+    answers(athena, query("FAILED", "SYNTAX_ERROR"))
     with pytest.raises(bwp.WaiterFailedError) as caught:
         wait(athena)
     error = caught.value
@@ -180,46 +143,32 @@ def test_a_failure_is_in_botocores_words_and_the_services(athena):
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
-def test_an_error_that_no_acceptor_takes_is_in_botocores_words(athena):
-    Service(athena, {"Error": {"Code": "AccessDeniedException", "Message": "not you"}})
-    with pytest.raises(WaiterError) as caught:
-        wait(athena)
-    assert caught.value.kwargs["reason"] == "An error occurred (AccessDeniedException): not you"
-    assert isinstance(caught.value.__cause__, ClientError)
-
-
-def test_what_is_no_error_of_the_service_comes_through_raw(athena):
-    Service(athena, EndpointConnectionError(endpoint_url="http://x"))
-    with pytest.raises(EndpointConnectionError):
-        wait(athena)
-
-
-def test_a_schedule_that_was_chosen_is_kept_to_the_letter(athena, virtual_time):
-    service = Service(athena, query("RUNNING"))
+def test_a_schedule_that_was_chosen_is_kept_to_the_letter(athena, virtual_time, answers):
+    service = answers(athena, query("RUNNING"))
     with pytest.raises(bwp.WaiterAttemptsError, match="Max attempts exceeded"):
         wait(athena, WaiterConfig={"Delay": 7, "MaxAttempts": 3})
-    assert len(service.calls) == 3
+    assert len(service.operations) == 3
     assert virtual_time.now == pytest.approx(14)
     waiter = athena.get_waiter(QUERY)
     waiter.config.max_attempts = 1
     with pytest.raises(WaiterError):
         waiter.wait(QueryExecutionId="q")
-    assert len(service.calls) == 4
+    assert len(service.operations) == 4
 
 
-def test_untouched_it_waits_ten_minutes_at_least(athena, virtual_time):
-    Service(athena, query("RUNNING"))
+def test_untouched_it_waits_ten_minutes_at_least(athena, virtual_time, answers):
+    answers(athena, query("RUNNING"))
     with pytest.raises(WaiterError, match="Max attempts exceeded"):
         wait(athena)
     assert 590 <= virtual_time.now <= 660
 
 
 @pytest.mark.parametrize("delays", [(7, 7), (6, 10)])
-def test_untouched_it_keeps_the_delays_of_your_definition(definition, virtual_time, delays):
+def test_untouched_it_keeps_the_definitions_delays(definition, virtual_time, delays, answers):
     least, most = delays
     bwp.install(definitions=definition("StreamOfMine", minDelay=least, maxDelay=most))
     kinesis = boto3.client("kinesis")
-    Service(kinesis, {"StreamDescription": {"StreamStatus": "CREATING"}})
+    answers(kinesis, {"StreamDescription": {"StreamStatus": "CREATING"}})
     events = []
     waiter = kinesis.get_waiter("stream_of_mine")
     with pytest.raises(WaiterError, match="Max attempts exceeded"):
@@ -227,23 +176,6 @@ def test_untouched_it_keeps_the_delays_of_your_definition(definition, virtual_ti
     found = [event.next_delay for event in events][:-2]
     assert all(least <= delay <= most for delay in found)
     assert max(found) == most
-
-
-def test_max_wait_is_kept(athena, virtual_time):
-    Service(athena, query("RUNNING"))
-    with pytest.raises(bwp.WaiterTimeoutError):
-        wait(athena, WaiterConfig={"MaxWait": 20})
-    assert virtual_time.now <= 20
-    with pytest.raises(bwp.WaiterTimeoutError):
-        wait(athena, max_wait=20)
-    assert virtual_time.now <= 40
-
-
-def test_an_unknown_key_of_waiter_config_is_refused(athena):
-    service = Service(athena, query("SUCCEEDED"))
-    with pytest.raises(ValueError, match="did you mean 'Delay'"):
-        wait(athena, WaiterConfig={"Delai": 1})
-    assert service.calls == []
 
 
 # --- what waiters-2 cannot say ------------------------------------------------------------------
@@ -269,11 +201,11 @@ def counting():
 
 @pytest.mark.parametrize("uninstalled", [False, True])
 def test_the_definition_judges_where_botocores_form_has_no_words(
-    counting, virtual_time, uninstalled
+    counting, virtual_time, uninstalled, answers
 ):
     bwp.install(definitions=counting)
     kinesis = boto3.client("kinesis")
-    service = Service(kinesis, {"Shards": []}, {"Shards": [{}]}, {"Shards": [{}, {}]})
+    service = answers(kinesis, {"Shards": []}, {"Shards": [{}]}, {"Shards": [{}, {}]})
     waiter = kinesis.get_waiter("all_there")
     # Only what can be said is there.
     assert [(a.state, a.matcher, a.expected) for a in waiter.config.acceptors] == [
@@ -283,17 +215,11 @@ def test_the_definition_judges_where_botocores_form_has_no_words(
         # botocore's own loop could never end it.
         bwp.uninstall()
     outcome = waiter.wait(StreamName="ab")
-    assert (outcome.attempts, len(service.calls)) == (3, 3)
+    assert (outcome.attempts, len(service.operations)) == (3, 3)
     assert outcome.acceptor.text.startswith("length(input.StreamName)")
 
 
 # --- tests of users -----------------------------------------------------------------------------
-
-
-def test_a_mock_of_waiter_wait_is_seen(athena):
-    with mock.patch("botocore.waiter.Waiter.wait") as mocked:
-        wait(athena)
-    assert mocked.call_count == 1
 
 
 def test_a_replaced_operation_is_honoured(athena):
@@ -307,7 +233,7 @@ def test_a_replaced_operation_is_honoured(athena):
         waiter.wait(QueryExecutionId="q")
 
 
-def test_aiobotocore_awaits_it():
+def test_aiobotocore_awaits_it(answers):
     pytest.importorskip("aiobotocore", reason="aiobotocore is not installed")
     import asyncio  # noqa: PLC0415 - nothing else here awaits
 
@@ -319,7 +245,7 @@ def test_aiobotocore_awaits_it():
         keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
         async with get_session().create_client("athena", region_name="us-east-1", **keys) as client:
             assert f"wait_until_{QUERY}" in dir(client)
-            Service(client, query("SUCCEEDED"))
+            answers(client, query("SUCCEEDED"))
             waiter = client.get_waiter(QUERY)
             response = await waiter.wait(QueryExecutionId="q")
             with pytest.raises(ValueError, match="did you mean"):

@@ -1,4 +1,4 @@
-"""What a wait keeps, shows and does with large answers."""
+"""Secrets, responses and bodies of a wait, and large responses."""
 
 import copy
 import gc
@@ -22,11 +22,15 @@ SECRET = "hunter2-very-secret"
 NO_ERROR = {"state": "success", "matcher": {"success": False}}
 
 
-def definition(service, operation, *acceptors, **rest):
-    waiter = {"acceptors": list(acceptors), "minDelay": 1, "maxDelay": 1, **rest}
-    trait = {"smithy.waiters#waitable": {"ThingDone": waiter}}
-    shape = f"com.amazonaws.{service}#{operation}"
-    return {"smithy": "2.0", "shapes": {shape: {"type": "apply", "traits": trait}}}
+@pytest.fixture
+def thing(waitable):
+    """`thing(service, operation, acceptor)`: the definition of ThingDone."""
+
+    def make(service, operation, acceptor):
+        members = {"namespace": f"com.amazonaws.{service}", "minDelay": 1, "maxDelay": 1}
+        return waitable("ThingDone", operation, acceptor, **members)
+
+    return make
 
 
 def where(path, expected, comparator="stringEquals", state="success"):
@@ -69,7 +73,7 @@ def log(caplog):
 
 
 @pytest.mark.parametrize("way", ["wait_until", "get_waiter"])
-def test_keys_among_parameters_and_credentials_are_shown_nowhere(way, log, virtual_time):
+def test_parameters_and_credentials_are_shown_nowhere(way, log, virtual_time):
     bwp.install()
     client = boto3.client(
         "s3",
@@ -91,15 +95,15 @@ def test_keys_among_parameters_and_credentials_are_shown_nowhere(way, log, virtu
         assert SECRET not in shown(twin)
 
 
-def test_what_a_service_answers_is_shown_nowhere_but_where_it_is_asked_for(log, virtual_time):
+def test_a_response_is_shown_only_on_its_outcome(log, virtual_time, thing):
     client = boto3.client("secretsmanager")
     answer_with(client, lambda: {"SecretString": SECRET, "Name": "name"})
-    there = definition("secretsmanager", "GetSecretValue", where("Name", "name"))
+    there = thing("secretsmanager", "GetSecretValue", where("Name", "name"))
     bwp.enable(client, definitions=there)
     outcome = client.wait_until_thing_done(SecretId="id", max_wait=5)
     assert SECRET not in repr(outcome) + str(outcome) + log.text
     assert outcome.response["SecretString"] == SECRET
-    never = definition("secretsmanager", "GetSecretValue", where("SecretString", "no"))
+    never = thing("secretsmanager", "GetSecretValue", where("SecretString", "no"))
     bwp.enable(client, definitions=never)
     with pytest.raises(bwp.WaiterTimeoutError) as caught:
         client.wait_until_thing_done(SecretId="id", max_wait=5)
@@ -138,7 +142,7 @@ def test_old_responses_are_not_kept(way, virtual_time):
     assert len(made) >= 5
 
 
-def test_a_body_that_nobody_reads_is_closed_and_that_of_the_success_is_not(virtual_time):
+def test_a_body_that_nobody_reads_is_closed_and_that_of_the_success_is_not(virtual_time, thing):
     client = boto3.client("s3")
     bodies, types = [], iter(["soon", "soon", "now"])
 
@@ -147,7 +151,7 @@ def test_a_body_that_nobody_reads_is_closed_and_that_of_the_success_is_not(virtu
         return {"Body": StreamingBody(bodies[-1], 7), "ContentType": next(types)}
 
     answer_with(client, make)
-    bwp.enable(client, definitions=definition("s3", "GetObject", where("ContentType", "now")))
+    bwp.enable(client, definitions=thing("s3", "GetObject", where("ContentType", "now")))
     outcome = client.wait_until_thing_done(Bucket="b", Key="k", max_wait=60)
     assert [body.closed for body in bodies] == [True, True, False]
     assert outcome.response["Body"].read() == b"content"
@@ -178,45 +182,11 @@ def test_twenty_thousand_instances_are_judged_in_no_time(way):
 # --- bad parameters --------------------------------------------------------------------------
 
 
-def test_a_waiter_for_any_error_does_not_take_bad_parameters_for_one(virtual_time):
+def test_a_waiter_for_any_error_does_not_take_bad_parameters_for_one(virtual_time, thing):
     client = boto3.client("dynamodb")
-    bwp.enable(client, definitions=definition("dynamodb", "DescribeTable", NO_ERROR))
+    bwp.enable(client, definitions=thing("dynamodb", "DescribeTable", NO_ERROR))
     # Of a wrong type, the table's name stumbles over the rules that find the endpoint.
     for parameters in ({}, {"TableName": None}, {"TableName": 5}, {"TableName": ["t"]}):
         with pytest.raises((ParamValidationError, EndpointProviderError)):
             client.wait_until_thing_done(max_wait=60, **parameters)
     assert virtual_time.now == 0
-
-
-# --- definitions that nobody vouches for -----------------------------------------------------
-
-
-def test_a_definition_that_polls_by_changing_something_is_warned_of_once():
-    client = boto3.client("dynamodb")
-    answer_with(client, dict)
-    deleting = definition(
-        "dynamodb", "DeleteTable", {"state": "success", "matcher": {"success": True}}
-    )
-    bwp.enable(client, definitions=deleting)
-    with pytest.warns(
-        UserWarning, match="waiter ThingDone polls DeleteTable, which may modify resources"
-    ):
-        client.wait_until_thing_done(TableName="table", max_wait=60)
-    # Warnings are errors here.
-    client.wait_until_thing_done(TableName="table", max_wait=60)
-
-
-def test_reading_and_shipped_definitions_are_not_warned_of():
-    client = boto3.client("dynamodb")
-    answer_with(client, dict)
-    reading = definition(
-        "dynamodb", "DescribeTable", {"state": "success", "matcher": {"success": True}}
-    )
-    bwp.enable(client, definitions=reading)
-    client.wait_until_thing_done(TableName="table", max_wait=60)
-    mwaa = boto3.client("mwaa")
-    if not hasattr(mwaa, "invoke_rest_api"):
-        pytest.skip("this botocore lacks the operation")
-    answer_with(mwaa, lambda: {"RestApiStatusCode": 200, "RestApiResponse": {"state": "success"}})
-    bwp.enable(mwaa)
-    mwaa.wait_until_dag_run_succeeded(Name="n", Path="/dags/d", Method="GET", max_wait=60)

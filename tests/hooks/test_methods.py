@@ -1,16 +1,12 @@
 """`wait_until_*` as attributes of a client: found, listed, called, mocked."""
 
-import copy
-import dataclasses
 import inspect
-import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
 import boto3
 import pytest
-from botocore.stub import Stubber
 
 import boto_waiters_plus as bwp
 
@@ -42,11 +38,6 @@ def test_methods_are_listed_once(s3):
     assert {"head_bucket", "meta", "get_waiter", "waiter_names"} <= set(dir(s3))
 
 
-def test_listing_does_not_build(s3):
-    dir(s3)
-    assert not any(name.startswith("wait_until_") for name in vars(type(s3)))
-
-
 def test_method_is_a_bound_method_with_its_own_name(s3):
     method = s3.wait_until_bucket_exists
     assert inspect.ismethod(method)
@@ -54,12 +45,6 @@ def test_method_is_a_bound_method_with_its_own_name(s3):
     assert method.__name__ == "wait_until_bucket_exists"
     assert method.__qualname__ == "S3.wait_until_bucket_exists"
     assert s3.wait_until_bucket_exists.__func__ is method.__func__
-
-
-def test_method_knows_its_definition(s3):
-    definition = s3.wait_until_bucket_exists.definition
-    assert isinstance(definition, bwp.WaiterDefinition)
-    assert (definition.name, definition.operation) == ("BucketExists", "HeadBucket")
 
 
 def test_unknown_name_says_the_nearest(s3):
@@ -80,27 +65,6 @@ def test_other_unknown_names_say_what_stock_says(name):
     assert messages[0] == messages[1]
 
 
-def test_methods_of_one_client_are_not_another_services(s3):
-    dynamodb = boto3.client("dynamodb")
-    assert hasattr(dynamodb, "wait_until_table_exists")
-    assert not hasattr(dynamodb, "wait_until_bucket_exists")
-    assert not hasattr(s3, "wait_until_table_exists")
-
-
-def test_service_without_waiters_has_none():
-    bwp.install()
-    client = boto3.client("sts")
-    assert ours(client) == []
-    assert not hasattr(client, "wait_until_anything")
-    assert client.waiter_names == []
-
-
-def test_methods_do_not_hide_what_botocore_has(s3):
-    hooked = {name for name in dir(s3) if not name.startswith("wait_until_")}
-    bwp.uninstall()
-    assert set(dir(boto3.client("s3"))) <= hooked
-
-
 # --- signature ----------------------------------------------------------------------------------
 
 
@@ -116,11 +80,6 @@ def test_signature_has_max_wait_parameters_and_options(s3):
     assert signature.return_annotation == "WaiterOutcome"
 
 
-def test_signature_has_every_option(s3):
-    names = set(inspect.signature(s3.wait_until_bucket_exists).parameters)
-    assert {field.name for field in dataclasses.fields(bwp.WaitOptions)} <= names
-
-
 def test_signature_binds_as_the_call_does(s3):
     signature = inspect.signature(s3.wait_until_bucket_exists)
     signature.bind(Bucket="b", max_wait=3)
@@ -132,14 +91,6 @@ def test_signature_binds_as_the_call_does(s3):
 
 
 # --- mocks --------------------------------------------------------------------------------------
-
-
-def test_mock_with_spec_has_the_methods(s3):
-    mocked = mock.Mock(spec=s3)
-    mocked.wait_until_bucket_exists(Bucket="b", max_wait=3)
-    mocked.wait_until_bucket_exists.assert_called_once_with(Bucket="b", max_wait=3)
-    with pytest.raises(AttributeError):
-        mocked.wait_until_nope  # noqa: B018 - the access is the test
 
 
 def test_autospec_enforces_the_signature(s3):
@@ -190,44 +141,6 @@ def test_attribute_that_another_handler_puts_into_the_class_wins(register):
     assert session.client("s3").wait_until_object_exists.definition.name == "ObjectExists"
 
 
-def test_base_class_of_another_handler_stays():
-    class Theirs:
-        def greet(self):
-            return f"hello from {type(self).__name__}"
-
-    def add(base_classes, **_):
-        base_classes.insert(0, Theirs)
-
-    session = boto3.Session()
-    session.events.register("creating-client-class.s3", add)
-    bwp.install()
-    client = session.client("s3")
-    assert client.greet() == "hello from S3"
-    assert callable(client.wait_until_bucket_exists)
-    assert client.upload_file  # boto3's own injected method
-
-
-@pytest.mark.parametrize(
-    "duplicate", [copy.copy, copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c))]
-)
-def test_copying_a_client_ends_as_in_stock(duplicate):
-    ends = []
-    for prepare in (lambda: None, bwp.install):
-        prepare()
-        client = boto3.client("s3")
-        try:
-            ends.append(type(duplicate(client)).__name__)
-        except Exception as error:
-            ends.append(type(error).__name__)
-    assert ends[0] == ends[1]
-
-
-def test_bare_instance_recurses_no_deeper_than_stock(s3):
-    bare = object.__new__(type(s3))
-    with pytest.raises((RecursionError, AttributeError)):
-        bare.nope  # noqa: B018 - the access is the test
-
-
 def test_sixteen_threads_at_first_access_get_one_method(s3, answers):
     answers(s3, {})
     barrier = threading.Barrier(16)
@@ -261,27 +174,3 @@ def test_parameter_called_name_is_the_operations(answers):
     bwp.wait_until(client, "ClusterActive", name="main", max_wait=3)
     client.get_waiter("cluster_active").wait(name="main")
     assert [request["url_path"] for request in asked.requests] == ["/clusters/main"] * 3
-
-
-def test_deprecated_waiter_warns_once_at_the_callers_line(s3, answers, recwarn):
-    acceptors = [{"state": "success", "matcher": {"success": True}}]
-    waiters = {"BucketOld": {"acceptors": acceptors, "deprecated": True}}
-    shape = {"type": "apply", "traits": {"smithy.waiters#waitable": waiters}}
-    document = {"smithy": "2.0", "shapes": {"com.amazonaws.s3#HeadBucket": shape}}
-    bwp.enable(s3, definitions=document)
-    answers(s3, {})
-    with pytest.warns(DeprecationWarning, match="BucketOld is deprecated") as caught:
-        s3.wait_until_bucket_old(Bucket="b", max_wait=3)
-    assert [warning.filename for warning in caught] == [__file__]
-    s3.wait_until_bucket_old(Bucket="b", max_wait=3)
-    assert len(recwarn) == 0
-
-
-def test_exact_number_of_polls_reaches_a_stubber(s3, virtual_time):
-    with Stubber(s3) as stubber:
-        for _ in range(4):
-            stubber.add_client_error("head_bucket", "404", http_status_code=404)
-        stubber.add_response("head_bucket", {}, {"Bucket": "b"})
-        outcome = s3.wait_until_bucket_exists(Bucket="b", max_wait=600)
-        stubber.assert_no_pending_responses()
-    assert outcome.attempts == 5

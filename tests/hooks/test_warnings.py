@@ -34,10 +34,7 @@ def wait_object(client):
 def test_a_deprecated_waiter_names_the_line_of_the_call(kinesis, wait):
     with pytest.warns(DeprecationWarning, match="OldStream is deprecated") as caught:
         wait(kinesis)
-    assert (caught[0].filename, caught[0].lineno) == (
-        __file__,
-        inspect.getsourcelines(wait)[1] + 1,
-    )
+    assert (caught[0].filename, caught[0].lineno) == (__file__, inspect.getsourcelines(wait)[1] + 1)
 
 
 def test_get_waiter_warns_of_an_empty_id_list_and_keeps_stock_behaviour(answers):

@@ -34,6 +34,18 @@ OK = {"ResponseMetadata": {"HTTPStatusCode": 200}}
 TABLE = {"Table": {"TableName": "table", "TableStatus": "ACTIVE"}}
 
 
+BEHAVIOURS = {
+    **{f"botocore pages of {s}": (lambda s=s: botocore_pages(s)) for s in ("s3", "athena", "sqs")},
+    **{f"boto3 pages of {s}": (lambda s=s: boto3_pages(s)) for s in ("s3", "glacier", "logs")},
+}
+
+
+def behaviour(function):
+    """Add a function to the behaviours, by its name."""
+    BEHAVIOURS[function.__name__.replace("_", " ")] = function
+    return function
+
+
 def digest(text):
     return hashlib.sha256(text).hexdigest()
 
@@ -94,6 +106,7 @@ def boto3_pages(service):
     return written(Boto3Documenter, service, boto3.session.Session())
 
 
+@behaviour
 def pages_from_a_client_in_use():
     """A client whose waiters were looked up before it is documented."""
     session = boto3.session.Session()
@@ -105,15 +118,18 @@ def pages_from_a_client_in_use():
     return written(Boto3Documenter, "sqs", session)
 
 
+@behaviour
 def help_of_get_waiter():
     return pydoc.plain(pydoc.render_doc(boto3.client("s3").get_waiter))
 
 
+@behaviour
 def help_of_a_waiter():
     waiter = boto3.client("s3").get_waiter("bucket_exists")
     return pydoc.plain(pydoc.render_doc(waiter.wait))
 
 
+@behaviour
 def help_of_a_resource_waiter():
     return pydoc.plain(pydoc.render_doc(boto3.resource("s3").Bucket("b").wait_until_exists))
 
@@ -121,26 +137,32 @@ def help_of_a_resource_waiter():
 # --- signatures -------------------------------------------------------------------------------
 
 
+@behaviour
 def get_waiter_as_tools_read_it():
     return described(boto3.client("s3").get_waiter)
 
 
+@behaviour
 def wait_as_tools_read_it():
     return described(boto3.client("s3").get_waiter("bucket_exists").wait)
 
 
+@behaviour
 def wait_of_the_class_as_tools_read_it():
     return described(Waiter.wait)
 
 
+@behaviour
 def create_client_as_tools_read_it():
     return described(botocore.session.Session.create_client)
 
 
+@behaviour
 def wait_of_a_resource_as_tools_read_it():
     return described(boto3.resource("s3").Bucket("b").wait_until_exists)
 
 
+@behaviour
 def waiter_object():
     waiter = boto3.client("s3").get_waiter("bucket_exists")
     config = waiter.config
@@ -156,6 +178,7 @@ def waiter_object():
 # --- clients ----------------------------------------------------------------------------------
 
 
+@behaviour
 def botocores_waiter_names():
     """Those that a service's own model has: they come first."""
     session = botocore.session.get_session()
@@ -163,26 +186,31 @@ def botocores_waiter_names():
     return boto3.client("ec2").waiter_names[:count]
 
 
+@behaviour
 def public_attributes_other_than_our_methods():
     names = dir(boto3.client("s3"))
     return [name for name in names if not name.startswith(("_", "wait_until_"))]
 
 
+@behaviour
 def unknown_attribute():
     client = boto3.client("s3")
     return [error_of(lambda: client.no_such_attribute), hasattr(client, "_no_such_attribute")]
 
 
+@behaviour
 def unknown_waiter():
     return error_of(lambda: boto3.client("s3").get_waiter("completely_different"))
 
 
+@behaviour
 def attribute_given_by_a_handler():
     client = boto3.client("s3")
     client.meta.events.register("getattr.s3.late", lambda **_: "late")
     return client.late
 
 
+@behaviour
 def class_of_a_client():
     client = boto3.client("s3")
     client_class = type(client)
@@ -193,6 +221,7 @@ def class_of_a_client():
     ]
 
 
+@behaviour
 def copies_and_pickles():
     client = boto3.client("s3")
     waiter = client.get_waiter("bucket_exists")
@@ -204,6 +233,7 @@ def copies_and_pickles():
     return [error[0] if error else "no error" for error in map(error_of, calls)]
 
 
+@behaviour
 def handlers_of_client_classes():
     seen = []
     session = boto3.session.Session()
@@ -216,6 +246,7 @@ def handlers_of_client_classes():
     return [session.client("s3").extra(), [base for _, base in seen]]
 
 
+@behaviour
 def session_of_a_caller():
     session = mock.Mock(**{"get_config_variable.return_value": None})
     wrapped = boto3.session.Session(botocore_session=session)
@@ -223,6 +254,7 @@ def session_of_a_caller():
     return session.create_client.call_args.args, sorted(session.create_client.call_args.kwargs)
 
 
+@behaviour
 def all_resources():
     session = boto3.session.Session()
     return {
@@ -234,6 +266,7 @@ def all_resources():
 # --- waiting ----------------------------------------------------------------------------------
 
 
+@behaviour
 def wait_against_a_stubber():
     client = boto3.client("dynamodb")
     with Stubber(client) as stubber:
@@ -244,6 +277,7 @@ def wait_against_a_stubber():
         stubber.assert_no_pending_responses()
 
 
+@behaviour
 def failed_wait_against_a_stubber():
     client = boto3.client("dynamodb")
     waiter = client.get_waiter("table_exists")
@@ -256,6 +290,7 @@ def failed_wait_against_a_stubber():
     return None
 
 
+@behaviour
 def used_up_wait_against_a_stubber():
     client = boto3.client("dynamodb")
     with Stubber(client) as stubber:
@@ -270,17 +305,20 @@ def used_up_wait_against_a_stubber():
     return None
 
 
+@behaviour
 def wrong_parameters():
     waiter = boto3.client("s3").get_waiter("bucket_exists")
     return error_of(lambda: waiter.wait(Bukket="b"))
 
 
+@behaviour
 def response_that_the_stubber_lacks():
     client = boto3.client("s3")
     with Stubber(client):
         return error_of(lambda: client.get_waiter("bucket_exists").wait(Bucket="b"))
 
 
+@behaviour
 def hand_built_waiter():
     answers = [{"State": "no"}, {"State": "yes"}]
     acceptor = {"state": "success", "matcher": "path", "argument": "State", "expected": "yes"}
@@ -292,6 +330,7 @@ def hand_built_waiter():
     return [call.args for call in sleep.call_args_list]
 
 
+@behaviour
 def schedule_of_a_hand_built_model():
     acceptors = [
         {"state": "success", "matcher": "status", "expected": 200},
@@ -307,11 +346,13 @@ def schedule_of_a_hand_built_model():
     return [call.args for call in sleep.call_args_list]
 
 
+@behaviour
 def events_of_an_attempt():
     client = boto3.client("s3")
     return events_of(client, lambda: client.get_waiter("bucket_exists").wait(Bucket="b"))
 
 
+@behaviour
 def events_of_a_plain_call():
     client = boto3.client("s3")
     return events_of(client, lambda: client.head_bucket(Bucket="b"))
@@ -320,6 +361,7 @@ def events_of_a_plain_call():
 # --- mocks ------------------------------------------------------------------------------------
 
 
+@behaviour
 def mock_of_wait():
     with mock.patch("botocore.waiter.Waiter.wait") as wait:
         boto3.client("s3").get_waiter("bucket_exists").wait(Bucket="b")
@@ -327,6 +369,7 @@ def mock_of_wait():
     return [str(call.kwargs) for call in wait.call_args_list]
 
 
+@behaviour
 def autospecced_mock_of_wait():
     with mock.patch("botocore.waiter.Waiter.wait", autospec=True) as wait:
         waiter = boto3.client("s3").get_waiter("bucket_exists")
@@ -334,6 +377,7 @@ def autospecced_mock_of_wait():
     return [call.args[0] is waiter for call in wait.call_args_list]
 
 
+@behaviour
 def mock_of_get_waiter():
     client = boto3.client("s3")
     with mock.patch.object(client, "get_waiter") as get_waiter:
@@ -341,6 +385,7 @@ def mock_of_get_waiter():
     return str(get_waiter.mock_calls)
 
 
+@behaviour
 def autospec_of_a_client():
     client = mock.create_autospec(boto3.client("s3"))
     client.get_waiter("bucket_exists").wait(Bucket="b")
@@ -351,12 +396,14 @@ def autospec_of_a_client():
     ]
 
 
+@behaviour
 def autospec_of_a_waiter():
     waiter = mock.create_autospec(boto3.client("s3").get_waiter("bucket_exists"))
     waiter.wait(Bucket="b")
     return [error_of(lambda: waiter.wait("b")), str(waiter.mock_calls)]
 
 
+@behaviour
 def action_of_a_resource():
     resource = mock.Mock()
     resource.meta.client.get_waiter.return_value.wait.return_value = "answer"
@@ -366,56 +413,10 @@ def action_of_a_resource():
     return str(resource.mock_calls)
 
 
-BEHAVIOURS = {
-    **{f"botocore pages of {s}": (lambda s=s: botocore_pages(s)) for s in ("s3", "athena", "sqs")},
-    **{f"boto3 pages of {s}": (lambda s=s: boto3_pages(s)) for s in ("s3", "glacier", "logs")},
-    **{
-        function.__name__.replace("_", " "): function
-        for function in (
-            pages_from_a_client_in_use,
-            help_of_get_waiter,
-            help_of_a_waiter,
-            help_of_a_resource_waiter,
-            get_waiter_as_tools_read_it,
-            wait_as_tools_read_it,
-            wait_of_the_class_as_tools_read_it,
-            create_client_as_tools_read_it,
-            wait_of_a_resource_as_tools_read_it,
-            waiter_object,
-            botocores_waiter_names,
-            public_attributes_other_than_our_methods,
-            unknown_attribute,
-            unknown_waiter,
-            attribute_given_by_a_handler,
-            class_of_a_client,
-            copies_and_pickles,
-            handlers_of_client_classes,
-            session_of_a_caller,
-            all_resources,
-            wait_against_a_stubber,
-            failed_wait_against_a_stubber,
-            used_up_wait_against_a_stubber,
-            wrong_parameters,
-            response_that_the_stubber_lacks,
-            hand_built_waiter,
-            schedule_of_a_hand_built_model,
-            events_of_an_attempt,
-            events_of_a_plain_call,
-            mock_of_wait,
-            autospecced_mock_of_wait,
-            mock_of_get_waiter,
-            autospec_of_a_client,
-            autospec_of_a_waiter,
-            action_of_a_resource,
-        )
-    },
-}
-
-
-def observed(behaviour):
-    """A behaviour's result, or the error that it raised."""
+def observed(function):
+    """The result of a behaviour, or its error."""
     try:
-        return behaviour()
+        return function()
     except Exception as error:
         return f"{type(error).__name__}: {error}"[:500]
 
@@ -425,4 +426,4 @@ if __name__ == "__main__":
         import boto_waiters_plus
 
         boto_waiters_plus.install()
-    json.dump({name: observed(behaviour) for name, behaviour in BEHAVIOURS.items()}, sys.stdout)
+    json.dump({name: observed(function) for name, function in BEHAVIOURS.items()}, sys.stdout)

@@ -21,7 +21,7 @@ MODEL = WaiterModel(
                         "expected": "ARCHIVED",
                     },
                 ],
-            },
+            }
         },
     }
 )

@@ -17,9 +17,9 @@ MODEL = WaiterModel(
                         "matcher": "path",
                         "argument": "StreamDescription.StreamStatus",
                         "expected": "ACTIVE",
-                    },
+                    }
                 ],
-            },
+            }
         },
     }
 )

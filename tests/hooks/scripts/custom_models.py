@@ -20,11 +20,7 @@ MODEL = WaiterModel(
                         "argument": "Table.TableStatus",
                         "expected": "ACTIVE",
                     },
-                    {
-                        "state": "retry",
-                        "matcher": "error",
-                        "expected": "ResourceNotFoundException",
-                    },
+                    {"state": "retry", "matcher": "error", "expected": "ResourceNotFoundException"},
                 ],
             },
             "TableCreating": {
@@ -66,7 +62,7 @@ MODEL = WaiterModel(
                         "matcher": "path",
                         "argument": "length(TableNames) > `0`",
                         "expected": True,
-                    },
+                    }
                 ],
             },
         },

@@ -16,7 +16,7 @@ MODEL = WaiterModel(
                     {"state": "success", "matcher": "status", "expected": 200},
                     {"state": "pending", "matcher": "status", "expected": 404},
                 ],
-            },
+            }
         },
     }
 )

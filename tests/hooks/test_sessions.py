@@ -1,9 +1,16 @@
-"""`enable`: one session, or one client, with or without `install`."""
+"""The sessions that `install` reaches, and `enable` of one session or one client."""
+
+import gc
+import json
+import weakref
 
 import boto3
 import botocore.session
 import botocore.waiter
 import pytest
+from botocore.exceptions import ProfileNotFound
+from botocore.hooks import HierarchicalEmitter
+from botocore.loaders import Loader
 from botocore.waiter import WaiterModel, create_waiter_with_client
 
 import boto_waiters_plus as bwp
@@ -19,25 +26,116 @@ def wait(client):
     return client.get_waiter("stream_exists").wait(StreamName="s")
 
 
-@pytest.mark.parametrize(
-    "make",
-    [boto3.Session, botocore.session.get_session, lambda: boto3.client("kinesis")],
-    ids=["boto3 session", "botocore session", "client"],
-)
-def test_target_is_returned(make):
-    target = make()
-    assert bwp.enable(target) is target
+# --- install ------------------------------------------------------------------------------------
+
+SESSIONS = {
+    "boto3's": boto3.Session,
+    "botocore's": botocore.session.get_session,
+    "boto3's default": lambda: boto3.client("sts") and boto3.DEFAULT_SESSION,
+    "with an emitter": lambda: botocore.session.Session(event_hooks=HierarchicalEmitter()),
+    "without handlers": lambda: botocore.session.Session(include_builtin_handlers=False),
+}
+
+
+def client_of(session):
+    create = session.client if hasattr(session, "client") else session.create_client
+    return create("kinesis")
+
+
+@pytest.mark.parametrize("when", ["before", "used before", "after"])
+@pytest.mark.parametrize("make", SESSIONS.values(), ids=SESSIONS)
+def test_install_reaches_every_session(make, when):
+    if when != "after":
+        session = make()
+    if when == "used before":
+        assert not waits(client_of(session))
+    bwp.install()
+    client = client_of(make() if when == "after" else session)
+    assert all(callable(getattr(client, f"wait_until_{name}")) for name in client.waiter_names)
+    assert waits(client)
+    bwp.uninstall()
+    assert not waits(client)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_subclass_of_a_session_is_reached(when):
+    class Own(botocore.session.Session):
+        def create_client(self, *args, **keywords):
+            keywords.setdefault("region_name", "eu-west-1")
+            return super().create_client(*args, **keywords)
+
+    session = Own() if when == "before" else None
+    bwp.install()
+    client = (session or Own()).create_client("kinesis")
+    assert waits(client)
+    assert client.meta.region_name == "eu-west-1"
+
+
+def test_sessions_and_clients_are_not_kept_alive():
+    bwp.install()
+    session = botocore.session.get_session()
+    client = session.create_client("kinesis")
+    client.wait_until_stream_exists  # noqa: B018 - builds it
+    gone = [weakref.ref(session), weakref.ref(client), weakref.ref(type(client))]
+    del session, client
+    gc.collect()
+    assert [ref() for ref in gone] == [None, None, None]
+
+
+# --- settings of the session --------------------------------------------------------------------
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    """A config file with one profile, and the environment naming another."""
+    path = tmp_path / "config"
+    path.write_text("[profile good]\nregion = eu-west-3\n")
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(path))
+    monkeypatch.setenv("AWS_PROFILE", "missing")
+    return path
+
+
+def test_a_sessions_profile_wins_over_the_environments(config):
+    bwp.install()
+    assert boto3.Session(profile_name="good").client("kinesis").meta.region_name == "eu-west-3"
+    session = botocore.session.get_session()  # as in stock: no error yet
+    with pytest.raises(ProfileNotFound):
+        session.create_client("kinesis")
+
+
+def test_a_config_file_set_on_a_session_is_read(config, tmp_path, monkeypatch):
+    monkeypatch.delenv("AWS_PROFILE")
+    other = tmp_path / "other"
+    other.write_text("[default]\nregion = ap-south-1\n")
+    bwp.install()
+    session = botocore.session.get_session()
+    session.set_config_variable("config_file", str(other))
+    assert session.create_client("kinesis").meta.region_name == "ap-south-1"
+
+
+@pytest.mark.parametrize("place", ["profile", "loader"])
+def test_the_sessions_search_path_is_used(config, tmp_path, definition, place):
+    models = tmp_path / "models" / "kinesis" / "2013-12-02"
+    models.mkdir(parents=True)
+    (models / "smithy-waiters-1.json").write_text(json.dumps(definition("StreamOfMine")))
+    folder = str(tmp_path / "models")
+    if place == "profile":
+        config.write_text(f"[profile good]\nregion = eu-west-3\ndata_path = {folder}\n")
+    bwp.install()
+    session = botocore.session.Session(profile="good")
+    if place == "loader":
+        session.register_component("data_loader", Loader(extra_search_paths=[folder]))
+    assert hasattr(session.create_client("kinesis"), "wait_until_stream_of_mine")
+
+
+# --- enable -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("target", [None, "kinesis", boto3, object(), boto3.Session])
 def test_anything_else_is_refused(target):
     with pytest.raises(TypeError, match="session, or a client, not"):
         bwp.enable(target)
-
-
-def test_resource_is_refused_with_a_hint_at_what_it_is():
-    with pytest.raises(TypeError, match="ServiceResource"):
-        bwp.enable(boto3.resource("dynamodb"))
 
 
 def test_enabled_client_runs_on_the_engine_and_others_stay_stock(answers, active):
@@ -57,9 +155,9 @@ def test_enabled_client_runs_on_the_engine_and_others_stay_stock(answers, active
 
 @pytest.mark.parametrize("make", [boto3.Session, botocore.session.get_session])
 def test_enabled_session_gives_its_clients_all_and_others_stay_stock(make, answers, active):
-    session = bwp.enable(make())
-    create = session.client if hasattr(session, "client") else session.create_client
-    client = create("kinesis")
+    session = make()
+    assert bwp.enable(session) is session
+    client = client_of(session)
     answers(client, active)
     assert isinstance(wait(client), bwp.ResponseOutcome)
     assert waits(client)
@@ -67,13 +165,6 @@ def test_enabled_session_gives_its_clients_all_and_others_stay_stock(make, answe
     answers(other, active)
     assert wait(other) is None
     assert not waits(other)
-
-
-def test_resources_of_an_enabled_session_return_outcomes(answers):
-    session = bwp.enable(boto3.Session())
-    dynamodb = session.resource("dynamodb")
-    answers(dynamodb.meta.client, {"Table": {"TableStatus": "ACTIVE"}})
-    assert isinstance(dynamodb.Table("orders").wait_until_exists(), bwp.ResponseOutcome)
 
 
 def test_enabled_targets_keep_it_after_uninstall(answers, active):
@@ -92,38 +183,12 @@ def test_enabled_targets_keep_it_after_uninstall(answers, active):
         assert isinstance(outcome, bwp.ResponseOutcome)
 
 
-def test_client_of_an_enabled_session_made_before_stays_as_it_was(answers, active):
-    session = boto3.Session()
-    client = session.client("kinesis")
-    answers(client, active)
-    bwp.enable(session)
-    assert not waits(client)
-    assert wait(client) is None
-
-
 def test_enabled_client_sees_a_mock_of_wait(monkeypatch, answers, active):
     client = bwp.enable(boto3.client("kinesis"))
     calls = answers(client, active).operations
     monkeypatch.setattr(botocore.waiter.Waiter, "wait", lambda self, **keywords: "mocked")
     assert wait(client) == "mocked"
     assert calls == []
-
-
-def test_enabled_client_runs_on_the_engine_below_a_wrapper_that_uninstall_left(
-    monkeypatch, answers, active
-):
-    """A tracer lies over our wrapper, so that `uninstall` can only make it pass through."""
-    bwp.install()
-    ours = botocore.waiter.Waiter.wait
-
-    def traced(self, **keywords):
-        return ours(self, **keywords)
-
-    monkeypatch.setattr(botocore.waiter.Waiter, "wait", traced)
-    client = bwp.enable(boto3.client("kinesis"))
-    answers(client, active)
-    bwp.uninstall()
-    assert isinstance(wait(client), bwp.ResponseOutcome)
 
 
 def test_waiter_built_from_a_model_on_an_enabled_client_is_stock_without_install(answers, active):
@@ -166,18 +231,6 @@ def test_enabling_a_client_of_an_installed_session_keeps_both(answers, active):
     assert (len(told), len(heard)) == (3, 6)
 
 
-def test_client_may_be_used_before_it_is_enabled_with_a_definition_of_the_same_name(
-    answers, creating, definition, virtual_time
-):
-    bwp.install()
-    client = boto3.client("kinesis")
-    answers(client, creating)
-    assert client.wait_until_stream_exists.definition.max_delay == 10
-    bwp.enable(client, definitions=definition("StreamExists", expected="CREATING"))
-    outcome = client.wait_until_stream_exists(StreamName="s", max_wait=5)
-    assert outcome.observed == "CREATING"
-
-
 def test_bad_settings_leave_the_target_as_it_was(definition):
     client, session = boto3.client("kinesis"), boto3.Session()
     for target in (client, session):
@@ -198,10 +251,3 @@ def test_definition_whose_name_an_enabled_client_has_is_refused(definition):
     with pytest.raises(bwp.WaiterDefinitionError, match=r"waiter Mine.*wait_until_mine"):
         bwp.enable(client, definitions=definition("Mine"))
     assert not waits(client)
-
-
-def test_definition_whose_name_is_taken_is_refused_by_a_second_enable_too(definition):
-    client = bwp.enable(boto3.client("kinesis"))
-    type(client).wait_until_mine = "taken"
-    with pytest.raises(bwp.WaiterDefinitionError, match=r"waiter Mine.*wait_until_mine"):
-        bwp.enable(client, definitions=definition("Mine"))

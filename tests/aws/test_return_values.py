@@ -1,11 +1,8 @@
 """What a wait returns, wherever botocore leaves a place for it."""
 
-import copy
 from concurrent.futures import ThreadPoolExecutor
-from unittest import mock
 
 import boto3
-import botocore.waiter
 import pytest
 from botocore.exceptions import ClientError, WaiterError
 from botocore.waiter import (
@@ -69,12 +66,6 @@ def test_observed_is_what_the_path_gave(answers):
     assert "observed='ACTIVE'" in repr(outcome)
 
 
-def test_outcome_is_none_before_the_first_wait(answers):
-    bwp.install()
-    s3 = boto3.client("s3")
-    assert s3.get_waiter("bucket_exists").outcome is None
-
-
 @pytest.mark.parametrize(
     "build", [lambda s3: create_waiter_with_client("BucketExists", MODEL, s3), by_hand]
 )
@@ -92,15 +83,6 @@ def test_outcome_of_an_earlier_wait_does_not_outlive_a_failed_one(answers, missi
     with pytest.raises(WaiterError):
         waiter.wait(Bucket="b")
     assert waiter.outcome is None
-
-
-def test_waiters_of_one_name_do_not_share_outcomes(answers):
-    bwp.install()
-    s3 = boto3.client("s3")
-    answers(s3, THERE)
-    one, other = s3.get_waiter("bucket_exists"), s3.get_waiter("bucket_exists")
-    one.wait(Bucket="b")
-    assert other.outcome is None
 
 
 def test_create_waiter_with_client_returns_none_as_ever(answers):
@@ -130,28 +112,6 @@ def test_client_older_than_install_runs_on_the_engine_and_returns_none(answers):
     assert waiter.wait(Bucket="b") is None
     assert isinstance(waiter.outcome, bwp.ResponseOutcome)
     assert not hasattr(s3, "wait_until_bucket_exists")
-
-
-def test_copy_of_a_waiter_waits_too(answers):
-    bwp.install()
-    s3 = boto3.client("s3")
-    answers(s3, THERE)
-    waiter = s3.get_waiter("bucket_exists")
-    twin = copy.copy(waiter)
-    assert isinstance(twin.wait(Bucket="b"), bwp.ResponseOutcome)
-    assert waiter.outcome is None
-
-
-def test_outcome_after_a_mocked_wait_is_what_the_mock_returned(answers):
-    bwp.install()
-    s3 = boto3.client("s3")
-    with mock.patch("botocore.waiter.Waiter.wait", return_value="mocked") as wait:
-        assert s3.get_waiter("bucket_exists").wait(Bucket="b", WaiterConfig={"Delay": 1}) == (
-            "mocked"
-        )
-        assert boto3.resource("s3").Bucket("b").wait_until_exists() == "mocked"
-    assert wait.call_count == 2
-    assert wait.call_args_list[0].kwargs == {"Bucket": "b", "WaiterConfig": {"Delay": 1}}
 
 
 def test_after_uninstall_everything_returns_none(answers):
@@ -214,44 +174,11 @@ def test_resource_methods_return_the_outcome_to_their_own_thread(answers):
     assert sorted(o.response["ContentLength"] for o in outcomes) == list(range(40))
 
 
-def test_resource_inside_a_resources_wait_keeps_its_own_outcome(answers, missing, sleeps):
-    bwp.install()
-    s3 = boto3.resource("s3")
-    answers(s3.meta.client, missing, {"ContentLength": 1}, THERE)
-    inner = []
-
-    def on_attempt(event):
-        if event.attempts == 1:
-            inner.append(s3.Object("b", "key").wait_until_exists())
-
-    outer = s3.Bucket("b").wait_until_exists(on_attempt=on_attempt)
-    assert outer.waiter == "BucketExists"
-    assert inner[0].waiter == "ObjectExists"
-
-
 def test_resource_older_than_install_returns_none(answers):
     s3 = boto3.resource("s3")
     answers(s3.meta.client, THERE)
     bwp.install()
     assert s3.Bucket("b").wait_until_exists() is None
-
-
-def test_new_resource_of_an_older_session_returns_the_outcome(answers):
-    session = boto3.Session()
-    bwp.install()
-    s3 = session.resource("s3")
-    answers(s3.meta.client, THERE)
-    assert isinstance(s3.Bucket("b").wait_until_exists(), bwp.ResponseOutcome)
-
-
-def test_resource_methods_keep_their_names_and_help():
-    bwp.install()
-    hooked = boto3.resource("s3").Bucket("b").wait_until_exists
-    bwp.uninstall()
-    stock = boto3.resource("s3").Bucket("b").wait_until_exists
-    assert hooked.__name__ == stock.__name__
-    assert str(hooked.__doc__) == str(stock.__doc__)
-    assert "Waits until this Bucket is exists" in str(stock.__doc__)
 
 
 def test_a_handlers_own_wait_until_method_keeps_its_return_value():
@@ -262,18 +189,3 @@ def test_a_handlers_own_wait_until_method_keeps_its_return_value():
     session = boto3.Session()
     session.events.register("creating-resource-class.s3.Bucket", add)
     assert session.resource("s3").Bucket("b").wait_until_custom() == "custom"
-
-
-def test_other_actions_of_resources_are_untouched(answers):
-    bwp.install()
-    s3 = boto3.resource("s3")
-    answers(s3.meta.client, {"Location": "/b"})
-    assert s3.create_bucket(Bucket="b").name == "b"
-
-
-def test_class_of_the_waiter_is_botocores():
-    bwp.install()
-    waiter = boto3.client("s3").get_waiter("bucket_exists")
-    assert isinstance(waiter, botocore.waiter.Waiter)
-    assert type(waiter).__name__ == "S3.Waiter.BucketExists"
-    assert "Polls" in str(type(waiter).wait.__doc__)

@@ -103,10 +103,7 @@ def installed():
 
 @pytest.mark.parametrize("replaced", [False, True], ids=["normalized", "replaced"])
 @settings(deadline=None)
-@given(
-    acceptors=st.lists(ACCEPTORS, max_size=4),
-    answers=st.lists(ANSWERS, min_size=1, max_size=5),
-)
+@given(acceptors=st.lists(ACCEPTORS, max_size=4), answers=st.lists(ANSWERS, min_size=1, max_size=5))
 def test_wait_is_stocks(replaced, acceptors, answers):
     config = {"operation": "GetThing", "delay": 5, "maxAttempts": 9, "acceptors": acceptors}
     stock = run(config, answers, replaced=replaced)

@@ -1,7 +1,5 @@
 """Settings of several levels: call > client > session > install > definition > built-in."""
 
-from dataclasses import dataclass, field
-
 import boto3
 import pytest
 
@@ -52,17 +50,6 @@ def test_option_of_the_highest_level_that_gives_it_wins(
     assert pauses == [2, pauses[1]] if highest == 5 else pauses == [highest + 3] * 2
 
 
-def test_fields_of_different_levels_are_merged(answers, creating, virtual_time):
-    bwp.install(defaults={"min_delay": 1, "max_delay": 1, "max_attempts": 9})
-    session = bwp.enable(boto3.Session(), defaults=bwp.WaitOptions(max_attempts=4))
-    client = session.client("kinesis")
-    calls = answers(client, creating).operations
-    with pytest.raises(bwp.WaiterAttemptsError) as caught:
-        client.wait_until_stream_exists(StreamName="s", max_wait=100)
-    assert len(calls) == 4
-    assert caught.value.elapsed == pytest.approx(3)
-
-
 def test_defaults_of_a_later_install_replace_the_earlier(answers, creating, virtual_time):
     bwp.install(defaults={"max_attempts": 2})
     bwp.install(defaults={"min_delay": 1, "max_delay": 1})
@@ -82,18 +69,6 @@ def test_defaults_reach_clients_that_exist(answers, creating, virtual_time):
     with pytest.raises(bwp.WaiterAttemptsError):
         client.wait_until_stream_exists(StreamName="s", max_wait=100)
     assert len(calls) == 2
-
-
-def test_defaults_reach_get_waiter_and_wait_until(answers, creating, virtual_time):
-    bwp.install(defaults={"max_attempts": 2})
-    client = boto3.client("kinesis")
-    calls = answers(client, creating).operations
-    with pytest.raises(bwp.WaiterAttemptsError):
-        client.get_waiter("stream_exists").wait(StreamName="s")
-    assert len(calls) == 2
-    with pytest.raises(bwp.WaiterAttemptsError):
-        bwp.wait_until(client, "StreamExists", StreamName="s", max_wait=100)
-    assert len(calls) == 4
 
 
 def test_handlers_of_all_levels_are_told(answers, active):
@@ -120,22 +95,6 @@ def test_one_handler_given_to_several_levels_is_told_once(answers, active):
     assert [event.kind for event in told] == ["started", "attempt", "ended"]
 
 
-def test_handler_need_not_be_hashable(answers, active):
-    @dataclass
-    class Recorder:
-        kinds: list = field(default_factory=list)
-
-        def __call__(self, event):
-            self.kinds.append(event.kind)
-
-    recorder = Recorder()
-    bwp.install(on_event=recorder)
-    client = boto3.client("kinesis")
-    answers(client, active)
-    client.wait_until_stream_exists(StreamName="s", max_wait=10)
-    assert recorder.kinds == ["started", "attempt", "ended"]
-
-
 def test_what_a_handler_raises_ends_the_wait_raw(answers, active):
     class Stop(Exception):  # noqa: N818 - it is no error
         pass
@@ -149,16 +108,6 @@ def test_what_a_handler_raises_ends_the_wait_raw(answers, active):
     with pytest.raises(Stop):
         client.wait_until_stream_exists(StreamName="s", max_wait=10)
     assert calls == []
-
-
-def test_default_on_attempt_is_called_too(answers, active):
-    told = []
-    bwp.install(defaults={"on_attempt": told.append})
-    client = boto3.client("kinesis")
-    answers(client, active)
-    client.wait_until_stream_exists(StreamName="s", max_wait=10)
-    client.get_waiter("stream_exists").wait(StreamName="s")
-    assert len(told) == 2
 
 
 # --- definitions --------------------------------------------------------------------------------
@@ -182,14 +131,6 @@ def test_definition_of_the_client_wins_over_sessions_over_installs(
         assert seen(fresh).observed == status
 
 
-def test_definitions_of_several_installs_add_up(definition):
-    bwp.install(definitions=definition("One"))
-    client = boto3.client("kinesis")
-    bwp.install(definitions=[definition("Two"), definition("Three")])
-    for name in ("one", "two", "three", "stream_exists"):
-        assert callable(getattr(client, f"wait_until_{name}"))
-
-
 def test_definition_given_last_wins(answers, definition, virtual_time):
     first = definition("StreamExists", expected="FIRST")
     second = definition("StreamExists", expected="SECOND")
@@ -199,28 +140,6 @@ def test_definition_given_last_wins(answers, definition, virtual_time):
         client = boto3.client("kinesis")
         answers(client, {"StreamDescription": {"StreamStatus": status}})
         assert seen(client).observed == status
-
-
-def test_first_of_several_in_one_call_wins(answers, definition, virtual_time):
-    bwp.install(
-        definitions=[
-            definition("StreamExists", expected="FIRST"),
-            definition("StreamExists", expected="SECOND"),
-        ]
-    )
-    client = boto3.client("kinesis")
-    answers(client, {"StreamDescription": {"StreamStatus": "FIRST"}})
-    assert seen(client).observed == "FIRST"
-
-
-def test_built_method_follows_definitions_given_later(answers, definition, creating, virtual_time):
-    bwp.install()
-    client = boto3.client("kinesis")
-    answers(client, creating)
-    assert client.wait_until_stream_exists.definition.max_delay == 10
-    bwp.install(definitions=definition("StreamExists", expected="CREATING", minDelay=4))
-    assert client.wait_until_stream_exists.definition.min_delay == 4
-    assert seen(client).observed == "CREATING"
 
 
 def test_definition_of_another_service_is_not_this_clients(definition):
@@ -240,10 +159,25 @@ def test_definitions_are_gone_after_uninstall(definition):
     assert callable(client.wait_until_stream_exists)
 
 
-def test_enabled_session_keeps_its_definitions_after_uninstall(definition):
-    bwp.install(definitions=definition("Installed"))
-    session = bwp.enable(boto3.Session(), definitions=definition("Mine"))
-    client = session.client("kinesis")
-    bwp.uninstall()
-    assert callable(client.wait_until_mine)
-    assert not hasattr(client, "wait_until_installed")
+def test_defaults_reach_get_waiter_and_wait_until(answers, creating, virtual_time):
+    bwp.install(defaults={"max_attempts": 2})
+    client = boto3.client("kinesis")
+    calls = answers(client, creating).operations
+    with pytest.raises(bwp.WaiterAttemptsError):
+        client.get_waiter("stream_exists").wait(StreamName="s")
+    assert len(calls) == 2
+    with pytest.raises(bwp.WaiterAttemptsError):
+        bwp.wait_until(client, "StreamExists", StreamName="s", max_wait=100)
+    assert len(calls) == 4
+
+
+def test_first_of_several_in_one_call_wins(answers, definition, virtual_time):
+    bwp.install(
+        definitions=[
+            definition("StreamExists", expected="FIRST"),
+            definition("StreamExists", expected="SECOND"),
+        ]
+    )
+    client = boto3.client("kinesis")
+    answers(client, {"StreamDescription": {"StreamStatus": "FIRST"}})
+    assert seen(client).observed == "FIRST"

@@ -3,20 +3,12 @@
 import math
 from datetime import timedelta
 
-import boto3
 import pytest
-from botocore.exceptions import ParamValidationError, WaiterError
+from botocore.exceptions import WaiterError
 
 import boto_waiters_plus as bwp
 
 THERE = {"ResponseMetadata": {"HTTPStatusCode": 200}}
-
-
-@pytest.fixture
-def s3():
-    """A client made after `install`."""
-    bwp.install()
-    return boto3.client("s3")
 
 
 def run(waiter, **keywords):
@@ -97,22 +89,14 @@ def test_delays_can_replace_a_delay_of_0(s3, answers, missing, virtual_time, con
         ({"Delay": 5, "Jitter": True}, ValueError, "Jitter"),
         ({"Delay": -1}, ValueError, "Delay"),
         ({"Delay": math.nan}, ValueError, "Delay"),
-        ({"Delay": math.inf}, ValueError, "Delay"),
         ({"Delay": "5"}, TypeError, "Delay"),
-        ({"Delay": None}, TypeError, "Delay"),
         ({"Delay": True}, TypeError, "Delay"),
         ({"MaxAttempts": math.nan}, ValueError, "MaxAttempts"),
         ({"MaxAttempts": "3"}, TypeError, "MaxAttempts"),
-        ({"MaxAttempts": None}, TypeError, "MaxAttempts"),
         ({"MaxWait": 0}, ValueError, "max_wait"),
-        ({"MaxWait": -1}, ValueError, "max_wait"),
-        ({"MaxWait": math.inf}, ValueError, "max_wait"),
-        ({"MaxWait": math.nan}, ValueError, "max_wait"),
         ({"MaxWait": "60"}, TypeError, "max_wait"),
-        ({"MaxWait": True}, TypeError, "max_wait"),
         (None, TypeError, "WaiterConfig"),
         ("Delay=5", TypeError, "WaiterConfig"),
-        ([("Delay", 5)], TypeError, "WaiterConfig"),
     ],
     ids=str,
 )
@@ -125,26 +109,6 @@ def test_bad_waiter_config_is_refused_before_any_call(
     assert asked.requests == []
 
 
-@pytest.mark.parametrize(
-    ("keywords", "kind", "text"),
-    [
-        ({"max_wait": 0}, ValueError, "max_wait"),
-        ({"max_wait": "60"}, TypeError, "max_wait"),
-        ({"max_wait": math.nan}, ValueError, "max_wait"),
-        ({"max_attempts": 0}, ValueError, "max_attempts"),
-        ({"min_delay": 9, "max_delay": 3}, ValueError, "min_delay"),
-        ({"delay_pace": "fast"}, ValueError, "delay_pace"),
-        ({"on_attempt": 3}, TypeError, "on_attempt"),
-    ],
-    ids=str,
-)
-def test_bad_options_are_refused_before_any_call(s3, answers, missing, keywords, kind, text):
-    asked = answers(s3, missing)
-    with pytest.raises(kind, match=text):
-        s3.get_waiter("bucket_exists").wait(Bucket="b", **keywords)
-    assert asked.requests == []
-
-
 def test_the_callers_dicts_are_not_changed(s3, answers, sleeps):
     answers(s3, THERE)
     config = {"Delay": 1, "MaxAttempts": 3, "MaxWait": 60}
@@ -152,10 +116,3 @@ def test_the_callers_dicts_are_not_changed(s3, answers, sleeps):
     s3.get_waiter("bucket_exists").wait(**keywords)
     assert keywords == {"Bucket": "b", "WaiterConfig": config}
     assert config == {"Delay": 1, "MaxAttempts": 3, "MaxWait": 60}
-
-
-def test_botocore_refuses_an_unknown_parameter(s3, answers, missing):
-    asked = answers(s3, missing)
-    with pytest.raises(ParamValidationError, match="max_atempts"):
-        s3.get_waiter("bucket_exists").wait(Bucket="b", max_atempts=3)
-    assert asked.requests == []

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import boto3
 import pytest
-from botocore.config import Config
 from botocore.exceptions import WaiterError
 from botocore.waiter import (
     NormalizedOperationMethod,
@@ -22,20 +21,11 @@ from hypothesis import strategies as st
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.aws.stock_waiter import client_of
-from boto_waiters_plus.aws.waiter_config import mark_as_unchosen, policy_of
-from boto_waiters_plus.options import NO_OPTIONS
 from boto_waiters_plus.runtime.wait_run import RANDOM
 
 DELAY, ATTEMPTS = 5, 20  # botocore's for bucket_exists
 SPAN = DELAY * (ATTEMPTS - 1)
 THERE = {"ResponseMetadata": {"HTTPStatusCode": 200}}
-
-
-@pytest.fixture
-def s3():
-    """A client made after `install`."""
-    bwp.install()
-    return boto3.client("s3")
 
 
 @pytest.fixture
@@ -142,16 +132,6 @@ def test_assigning_the_same_value_chooses_the_schedule(s3, answers, missing, sle
     assert sleeps == [DELAY] * (ATTEMPTS - 1)
 
 
-def test_assigning_anything_else_chooses_no_schedule(s3, answers, missing, sleeps):
-    answers(s3, missing)
-    waiter = s3.get_waiter("bucket_exists")
-    waiter.config.comment = "unknown"
-    waiter.config.description = "known"
-    run(waiter)
-    assert sleeps != [DELAY] * (ATTEMPTS - 1)
-    assert waiter.config.comment == "unknown"
-
-
 def test_a_config_of_another_class_counts_as_chosen(sleeps):
     acceptor = SimpleNamespace(state="retry", matcher_func=lambda _: True, explanation="still")
     config = SimpleNamespace(delay=3, max_attempts=5, acceptors=[acceptor])
@@ -173,15 +153,6 @@ def test_time_in_answered_requests_is_not_counted(s3, answers, missing, virtual_
     run(s3.get_waiter("bucket_exists"), WaiterConfig={"Delay": 5, "MaxAttempts": 6})
     assert len(asked.requests) == 6
     assert virtual_time.now == pytest.approx(6 * seconds + 5 * 5)
-
-
-def test_defaults_do_not_change_a_chosen_schedule(s3, answers, missing, sleeps):
-    answers(s3, missing)
-    bwp.install(
-        defaults={"min_delay": 1, "max_delay": 2, "max_attempts": 30, "delay_pace": "fixed"}
-    )
-    run(s3.get_waiter("bucket_exists"), WaiterConfig={"Delay": 7, "MaxAttempts": 3})
-    assert sleeps == [7, 7]
 
 
 CONFIG = {"operation": "HeadBucket", "delay": 7, "maxAttempts": 3, "acceptors": []}
@@ -232,15 +203,6 @@ def drawn(request, monkeypatch):
     monkeypatch.setattr(RANDOM, "uniform", draw)
     monkeypatch.setattr(RANDOM, "randint", lambda low, high: round(draw(low, high)))
     return request.param
-
-
-def test_untouched_waiter_keeps_within_time_and_attempts(s3, answers, missing, sleeps, drawn):
-    asked = answers(s3, missing)
-    error = run(s3.get_waiter("bucket_exists"))
-    assert sum(sleeps) <= SPAN + 1e-6
-    assert len(asked.requests) == len(sleeps) + 1 <= 2 * ATTEMPTS
-    assert max(sleeps[:-1]) <= DELAY
-    assert "Max attempts exceeded" in str(error)
 
 
 def enabled():
@@ -296,13 +258,6 @@ def test_untouched_waiter_does_not_count_answered_requests(s3, answers, missing,
     assert error.elapsed == pytest.approx(30 * len(asked.requests) + SPAN)
 
 
-def test_delays_of_an_untouched_waiter_are_a_range(s3, answers, missing, sleeps, drawn):
-    answers(s3, missing)
-    run(s3.get_waiter("bucket_exists"))
-    assert all(2 <= delay <= DELAY for delay in sleeps[:-1])
-    assert sleeps[0] <= SPAN / (2 * ATTEMPTS - 1)  # stretched from 2 s, never more than that
-
-
 def test_delay_after_a_throttle_is_the_whole_delay(s3, answers, missing, sleeps, error_answer):
     throttle = error_answer("Throttling", "Rate exceeded", 400)
     answers(s3, throttle, missing)
@@ -334,48 +289,7 @@ def test_max_delay_gives_the_patient_schedule_back(
     assert sleeps[:7] == [2, 4, 8, 16, 32, 64, 120]
 
 
-def test_fractional_delay_is_a_range_too(sleeps):
-    config = SingleWaiterConfig({**CONFIG, "delay": 2.5, "maxAttempts": 40})
-    mark_as_unchosen(config)
-    bwp.install()
-    with pytest.raises(WaiterError):
-        Waiter("w", config, lambda **_: {}).wait()
-    assert all(1 <= delay <= 2.5 for delay in sleeps[:-1])
-    assert sum(sleeps) == pytest.approx(2.5 * 39)
-
-
 # --- calls that get no answer -------------------------------------------------------------------
-
-
-def policy(waiter, client, *, max_wait=None, **waiter_config):
-    return policy_of(waiter.config, waiter_config, max_wait, NO_OPTIONS, NO_OPTIONS, client)
-
-
-def test_chosen_schedule_never_cuts_off_a_call(s3):
-    chosen = policy(s3.get_waiter("bucket_exists"), s3, MaxAttempts=3)
-    assert (chosen.max_wait, chosen.count_requests, chosen.patience) == (None, False, math.inf)
-
-
-@pytest.mark.parametrize("make", [built_by_hand, created_with_client])
-def test_callers_model_never_cuts_off_a_call(s3, make):
-    assert policy(make(s3, CONFIG), s3).patience == math.inf
-
-
-@pytest.mark.parametrize("bound", [{"max_wait": 20}, {"MaxWait": 20, "Delay": 5}])
-def test_max_wait_counts_calls(s3, bound):
-    bounded = policy(s3.get_waiter("bucket_exists"), s3, **bound)
-    assert (bounded.max_wait, bounded.count_requests) == (20, True)
-
-
-@pytest.mark.parametrize(
-    ("connect", "read", "patience"),
-    [(60, 60, 120), (3, 4.5, 7.5), (None, 60, math.inf), (60, None, math.inf)],
-)
-def test_untouched_waiter_gives_calls_the_clients_timeouts(connect, read, patience):
-    bwp.install()
-    client = boto3.client("s3", config=Config(connect_timeout=connect, read_timeout=read))
-    untouched = policy(client.get_waiter("bucket_exists"), client)
-    assert (untouched.max_wait, untouched.patience) == (SPAN, patience)
 
 
 def test_one_attempt_of_the_model_is_one_call(sleeps):

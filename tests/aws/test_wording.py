@@ -1,0 +1,118 @@
+"""Messages and errors of botocore's own waiters: its words, its `last_response`."""
+
+import copy
+import pickle
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError, WaiterError
+from botocore.waiter import NormalizedOperationMethod, SingleWaiterConfig, Waiter
+
+import boto_waiters_plus as bwp
+
+ONCE = {"Delay": 1, "MaxAttempts": 1}
+
+
+def fail(client, name, **keywords):
+    with pytest.raises(WaiterError) as caught:
+        client.get_waiter(name).wait(**keywords)
+    return caught.value
+
+
+@pytest.fixture
+def dynamodb():
+    bwp.install()
+    return boto3.client("dynamodb")
+
+
+def waiter(operation, *acceptors, name="GetSecretValue"):
+    config = {"operation": name, "delay": 1, "maxAttempts": 1, "acceptors": list(acceptors)}
+    return Waiter("Mine", SingleWaiterConfig(config), operation)
+
+
+def path(argument, expected, state="success", matcher="path"):
+    return {"state": state, "matcher": matcher, "argument": argument, "expected": expected}
+
+
+def test_attempts_used_up_keep_botocores_words(dynamodb, answers):
+    answers(dynamodb, {"Table": {"TableStatus": "CREATING"}})
+    error = fail(dynamodb, "table_exists", TableName="orders", WaiterConfig=ONCE)
+    assert error.kwargs == {"name": "TableExists", "reason": "Max attempts exceeded"}
+    assert error.last_response["Table"] == {"TableStatus": "CREATING"}
+    assert isinstance(error, bwp.WaiterAttemptsError)
+    assert (error.attempts, error.acceptor, error.observed) == (1, None, "CREATING")
+    for twin in (error, copy.copy(error), pickle.loads(pickle.dumps(error))):
+        assert type(twin) is type(error)
+        assert str(twin) == "Waiter TableExists failed: Max attempts exceeded"
+        assert (twin.last_response, twin.kwargs) == (error.last_response, error.kwargs)
+
+
+def test_attempts_used_up_name_the_accepted_state(dynamodb, answers, error_answer):
+    answers(dynamodb, error_answer("ResourceNotFoundException", "no such table"))
+    error = fail(dynamodb, "table_exists", TableName="orders", WaiterConfig=ONCE)
+    assert str(error) == (
+        "Waiter TableExists failed: Max attempts exceeded. Previously accepted state: "
+        "Matched expected service error code: ResourceNotFoundException"
+    )
+    assert error.last_response["Error"]["Message"] == "no such table"
+
+
+def test_a_failure_state_keeps_botocores_words():
+    bwp.install()
+    response = {"a": [{"s": "dead"}]}
+    dead = waiter(lambda **_: response, path("a[].s", "dead", "failure", "pathAny"))
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        dead.wait()
+    assert str(caught.value) == (
+        "Waiter Mine failed: Waiter encountered a terminal failure state: "
+        'For expression "a[].s" we matched expected path: "dead" at least once'
+    )
+    assert (caught.value.acceptor.index, caught.value.observed) == (0, ["dead"])
+    assert caught.value.last_response == response
+
+
+@pytest.mark.parametrize("wrap", [NormalizedOperationMethod, lambda method: method])
+def test_a_value_on_a_sensitive_path_is_not_shown(answers, wrap):
+    """`SecretString` is sensitive in the model of Secrets Manager."""
+    bwp.install()
+    client = boto3.client("secretsmanager")
+    answers(client, {"SecretString": "hunter2"})
+    operation, events = wrap(client.get_secret_value), []
+    secret = waiter(operation, path("SecretString", "hunter2"))
+    outcome = secret.wait(SecretId="s", on_attempt=events.append)
+    assert (outcome.observed, events[0].observed) == (None, None)
+    assert "hunter2" not in repr(outcome).replace(outcome.acceptor.text, "")
+    with pytest.raises(WaiterError) as caught:
+        waiter(operation, path("SecretString", "other")).wait(SecretId="s")
+    assert caught.value.observed is None
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_path_without_a_value_is_no_match(dynamodb, answers):
+    """There, stock raises the error of jmespath."""
+    answers(dynamodb, {})
+    status = {"state": "success", "matcher": "status", "expected": 200}
+    mine = waiter(dynamodb.list_tables, path("length(Nothing)", 3), status, name="ListTables")
+    assert mine.wait().acceptor.index == 1
+
+
+@pytest.mark.parametrize(
+    ("details", "words"),
+    [
+        (
+            {"Code": "AccessDeniedException", "Message": "not you"},
+            "(AccessDeniedException): not you",
+        ),
+        ({"Code": "AccessDeniedException"}, "(AccessDeniedException): Unknown"),
+        ({"Code": "", "Message": ""}, "(): "),
+    ],
+)
+def test_error_that_no_acceptor_takes(dynamodb, answers, details, words):
+    answers(dynamodb, {"Error": details})
+    error = fail(dynamodb, "table_exists", TableName="orders")
+    assert str(error) == f"Waiter TableExists failed: An error occurred {words}"
+    assert isinstance(error, bwp.WaiterFailedError)
+    assert isinstance(error.__cause__, ClientError)
+    assert error.last_exception is error.__cause__
+    assert error.last_response["Error"] == details
+    assert error.last_response["ResponseMetadata"]["HTTPStatusCode"] == 400

@@ -1,0 +1,41 @@
+"""Files on botocore's search path, and `boto-wait check` without the rest of the command."""
+
+import argparse
+import json
+
+import pytest
+
+from boto_waiters_plus.cli import check
+
+
+@pytest.fixture
+def on_search_path(tmp_path, monkeypatch):
+    """`on_search_path(text)`: a file of definitions of sqs with this text."""
+
+    def put(text):
+        folder = tmp_path / "sqs/2012-11-05"
+        folder.mkdir(parents=True)
+        (folder / "smithy-waiters-1.json").write_text(text)
+        monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
+
+    return put
+
+
+@pytest.fixture
+def queue_ready(on_search_path, waitable):
+    """A waiter of sqs on the search path, with a delay of five seconds."""
+    success = {"state": "success", "matcher": {"success": True}}
+    members = {"namespace": "com.amazonaws.sqs", "minDelay": 5, "maxDelay": 5}
+    on_search_path(json.dumps(waitable("QueueReady", "GetQueueUrl", success, **members)))
+
+
+@pytest.fixture
+def run_check():
+    """`run_check(*words)`: the exit code of `boto-wait check`."""
+
+    def run(*words):
+        parser = argparse.ArgumentParser(prog="boto-wait")
+        check.add_parser(parser.add_subparsers(required=True))
+        return check.run(parser.parse_args(["check", *map(str, words)]))
+
+    return run

@@ -1,0 +1,278 @@
+"""`install` and `uninstall`: repeated, in threads and forks, with bad input, leaving no trace."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import boto3
+import botocore
+import botocore.session
+import botocore.waiter
+import pytest
+
+import boto_waiters_plus as bwp
+
+STOCK_WAIT = botocore.waiter.Waiter.__dict__["wait"]
+PATCHED = [(botocore.waiter.Waiter, "wait"), (botocore.session.Session, "create_client")]
+STOCK = [vars(c)[n] for c, n in PATCHED]
+
+
+def initializers():
+    return list(botocore._INITIALIZERS)
+
+
+def patched():
+    """What `install` changes of botocore."""
+    return initializers(), *(vars(c)[n] for c, n in PATCHED)
+
+
+def waits(client):
+    return hasattr(client, "wait_until_stream_exists")
+
+
+# --- again, and back ----------------------------------------------------------------------------
+
+
+def test_installing_twice_is_installing_once(answers, active):
+    before = initializers()
+    for _ in range(3):
+        bwp.install()
+    assert len(initializers()) == len(before) + 1
+    assert [vars(c)[n].__wrapped__ for c, n in PATCHED] == STOCK
+    client = boto3.client("kinesis")
+    calls = answers(client, active).operations
+    client.get_waiter("stream_exists").wait(StreamName="s")
+    assert calls == ["DescribeStream"]
+    assert type(client).__mro__.count(type(client).__mro__[1]) == 1
+
+
+def test_uninstall_leaves_nothing_behind():
+    before = patched()
+    bwp.install()
+    bwp.uninstall()
+    bwp.uninstall()
+    assert patched() == before
+    assert not hasattr(botocore.waiter.Waiter, "outcome")
+    assert not waits(boto3.client("kinesis"))
+
+
+def test_clients_that_exist_are_stock_after_uninstall(answers, active):
+    bwp.install()
+    client = boto3.client("kinesis")
+    answers(client, active)
+    waiter = client.get_waiter("stream_exists")
+    assert waits(client)
+    assert client.wait_until_stream_exists(StreamName="s", max_wait=1)
+    bwp.uninstall()
+    assert not waits(client)
+    assert [name for name in dir(client) if name.startswith("wait_until")] == []
+    with pytest.raises(AttributeError, match=r"has no attribute 'wait_until_stream_exists'$"):
+        client.wait_until_stream_exists  # noqa: B018 - the access is the test
+    assert client.get_waiter("stream_exists").wait(StreamName="s") is None
+    assert waiter.wait(StreamName="s") is None
+
+
+def test_installing_again_reaches_old_and_new_clients(answers, active):
+    bwp.install()
+    client, session = boto3.client("kinesis"), boto3.Session()
+    answers(client, active)
+    bwp.uninstall()
+    bwp.install()
+    assert waits(client)
+    assert waits(session.client("kinesis"))
+    assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
+
+
+# --- threads ------------------------------------------------------------------------------------
+
+
+def test_sixteen_threads_installing_install_once():
+    before = initializers()
+    barrier = threading.Barrier(16)
+
+    def install(_):
+        barrier.wait(10)
+        bwp.install()
+
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(install, range(16)))
+    assert len(initializers()) == len(before) + 1
+    assert [vars(c)[n].__wrapped__ for c, n in PATCHED] == STOCK
+
+
+def test_clients_are_made_while_others_install():
+    errors = []
+    done = threading.Event()
+
+    def make_clients():
+        try:
+            while not done.is_set():
+                session = boto3.session.Session("key", "secret", region_name="us-east-1")
+                session.client("sts")
+        # For the test, whatever it is.
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=make_clients) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(60):
+        bwp.install()
+        bwp.uninstall()
+    done.set()
+    for thread in threads:
+        thread.join(60)
+    assert errors == []
+
+
+def test_a_method_found_before_install_uses_later_definitions(definition, answers, active):
+    bwp.install()
+    client = boto3.client("kinesis")
+    answers(client, active)
+    early = client.wait_until_stream_exists
+    assert early.definition.min_delay != 7
+    bwp.install(definitions=definition("StreamExists", minDelay=7, maxDelay=7))
+    assert client.wait_until_stream_exists.definition.min_delay == 7
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+def test_a_child_forked_during_install_can_install():
+    script = """
+        import os, threading
+        import boto_waiters_plus as bwp
+        import boto_waiters_plus.hooks.installation
+
+        inside, go_on = threading.Event(), threading.Event()
+        register = bwp.hooks.installation.botocore.register_initializer
+
+        def slow(initializer):
+            inside.set()
+            go_on.wait(60)
+            register(initializer)
+
+        bwp.hooks.installation.botocore.register_initializer = slow
+        threading.Thread(target=bwp.install, daemon=True).start()
+        inside.wait(60)
+        child = os.fork()
+        if not child:
+            bwp.uninstall()
+            os._exit(7)
+        _, status = os.waitpid(child, 0)
+        go_on.set()
+        print(os.waitstatus_to_exitcode(status))
+    """
+    result = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (result.stdout.strip(), result.stderr) == ("7", "")
+
+
+def test_uninstall_without_install_leaves_no_trace():
+    before = dict(vars(botocore.waiter.Waiter)), dict(vars(botocore.session.Session))
+    session = boto3.session.Session("key", "secret", region_name="us-east-1")
+    client = bwp.enable(session).client("s3")
+    assert client.wait_until_bucket_exists
+    bwp.uninstall()
+    assert (dict(vars(botocore.waiter.Waiter)), dict(vars(botocore.session.Session))) == before
+
+
+def test_get_waiter_false_leaves_waiter_objects_to_botocore(answers, active):
+    before = botocore.waiter.Waiter.__dict__["wait"]
+    bwp.install(get_waiter=False)
+    client = boto3.client("kinesis")
+    answers(client, active)
+    assert client.wait_until_stream_exists(StreamName="s", max_wait=5).attempts == 1
+    assert client.get_waiter("stream_exists").wait(StreamName="s") is None
+    assert botocore.waiter.Waiter.__dict__["wait"] is before
+    with pytest.raises(ValueError, match="Waiter does not exist"):
+        client.get_waiter("stream_consumer_deleted_or_else")
+
+
+def test_a_second_install_can_give_waiter_objects_back(answers, active):
+    bwp.install()
+    bwp.install(get_waiter=False)
+    client = boto3.client("kinesis")
+    answers(client, active)
+    assert client.get_waiter("stream_exists").wait(StreamName="s") is None
+    bwp.install()
+    assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
+
+
+@pytest.mark.parametrize("value", [None, 1, "yes"])
+def test_get_waiter_must_be_a_boolean(value):
+    with pytest.raises(TypeError, match="get_waiter must be True or False"):
+        bwp.install(get_waiter=value)
+
+
+# --- bad input ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind"),
+    [
+        ({"definitions": {"smithy": "2.0", "shapes": {"a": 3}}}, bwp.WaiterDefinitionError),
+        ({"definitions": {}}, bwp.WaiterDefinitionError),
+        ({"definitions": "/nowhere.json"}, bwp.WaiterDefinitionError),
+        ({"definitions": 3}, bwp.WaiterDefinitionError),
+        ({"definitions": [{"waiters": {"A": {}}}]}, bwp.WaiterDefinitionError),
+        ({"defaults": {"min_dely": 3}}, TypeError),
+        ({"defaults": {"max_wait": 3}}, TypeError),
+        ({"defaults": 3}, TypeError),
+        ({"defaults": {"min_delay": -1}}, ValueError),
+        ({"defaults": {"min_delay": 9, "max_delay": 3}}, ValueError),
+        ({"on_event": "print"}, TypeError),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("again", [False, True])
+def test_bad_settings_leave_nothing_half_installed(settings, kind, again, answers, active):
+    if again:
+        bwp.install()
+    before = patched()
+    with pytest.raises(kind):
+        bwp.install(**settings)
+    assert patched() == before
+    client = boto3.client("kinesis")
+    answers(client, active)
+    assert waits(client) is again
+    client.get_waiter("stream_exists").wait(StreamName="s")
+
+
+def test_error_of_a_file_names_file_waiter_and_acceptor(tmp_path, definition):
+    document = definition("Broken")
+    [shape] = document["shapes"].values()
+    shape["traits"]["smithy.waiters#waitable"]["Broken"]["acceptors"].append({"state": "no"})
+    path = tmp_path / "kinesis.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(bwp.WaiterDefinitionError) as caught:
+        bwp.install(definitions=path)
+    assert str(caught.value).startswith(f"{path}: waiter Broken, acceptor 1: ")
+    assert (caught.value.source, caught.value.waiter, caught.value.acceptor) == (
+        str(path),
+        "Broken",
+        1,
+    )
+
+
+@pytest.mark.parametrize("service", ["kinesis", "sts"])
+def test_a_taken_method_name_is_refused_for_its_service(service, definition):
+    def add(class_attributes, **_):
+        class_attributes["wait_until_mine"] = "taken"
+
+    session = boto3.Session()
+    session.events.register_first(f"creating-client-class.{service}", add)
+    bwp.install(definitions=definition("Mine"))
+    if service == "kinesis":
+        with pytest.raises(bwp.WaiterDefinitionError, match=r"waiter Mine.*wait_until_mine"):
+            session.client(service)
+    else:
+        assert session.client(service).wait_until_mine == "taken"
+        assert callable(session.client("kinesis").wait_until_mine)
