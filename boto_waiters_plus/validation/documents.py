@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..definitions.files import SUFFIXES, parse_json, read_text
+from ..definitions.files import parse_json, read_text
 from ..definitions.parsing import Place
 from ..exceptions import WaiterDefinitionError
 from .events import Finding, Location, Severity, ValidationEvent
@@ -89,12 +89,6 @@ class Target:
             rule += f".{waiter}" if acceptor is None else f".{waiter}.{acceptor}"
             message = message if acceptor is not None else f"Waiter `{waiter}`: {message}"
         return self.event(severity, rule, message, waiter=waiter, acceptor=acceptor)
-
-
-def files_below(folder: Path) -> list[Path]:
-    """Return the files in a folder that may hold waiters."""
-    files = (file for file in folder.rglob("*") if file.suffix in SUFFIXES and not file.is_dir())
-    return sorted(files)
 
 
 def location_of(error: WaiterDefinitionError) -> Location:

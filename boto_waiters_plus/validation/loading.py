@@ -15,12 +15,12 @@ from typing import Any, cast
 from botocore.model import ServiceModel
 
 from ..aws.service_waiters import operation_name
-from ..definitions.files import load_definitions
+from ..definitions.files import files_below, load_definitions
 from ..definitions.waiters2 import without_status
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .botocore_services import BotocoreService, service_by_any_name, service_by_name
-from .documents import Document, Target, files_below, location_of, read_document
+from .documents import Document, Target, location_of, read_document
 from .events import Location, Severity, ValidationEvent
 from .shapes import Operation
 from .smithy_model import as_mapping
@@ -68,6 +68,9 @@ class _Parts:
             self._add_definition(part, None)
         elif isinstance(part, Mapping):
             self._add_document(Document(part))
+        elif part == "":
+            problem = 'the path is empty; pass "." for the working directory'
+            self.unreadable.error(None, problem, None)
         elif Path(part).is_dir():
             found = [self._add_file(file, is_named=False) for file in files_below(Path(part))]
             if not any(found):
@@ -99,7 +102,9 @@ class _Parts:
         except WaiterDefinitionError as error:
             path = () if error.waiter is None else ("waiters", error.waiter)
             steps = () if error.acceptor is None else ("acceptors", error.acceptor)
-            self.unreadable.error(None, str(error), document.locate((*path, *steps)))
+            # The event names the file already.
+            problem = str(error).removeprefix(f"{error.source}: ")
+            self.unreadable.error(None, problem, document.locate((*path, *steps)))
             return
         self.unreadable.events += check_waiters2(document)
         for definition in definitions:

@@ -1,6 +1,7 @@
 """What happens to a process while it waits: signals, interrupts, forks, its end, executors."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -79,6 +80,45 @@ def test_what_ends_the_program_passes_at_once_and_leaves_no_request(error, way, 
         if during == "the call":
             assert server.wait_until_closed(5)
         client.close()
+
+
+class HandlerError(Exception):
+    """Raised by the handler of a signal."""
+
+
+def send_signal_in_parser(main_thread, ended):
+    """Send SIGUSR1 to a thread while it parses a response."""
+    while not ended.wait(0.005):
+        frame, modules = sys._current_frames()[main_thread], set()
+        while frame is not None:
+            modules.add(frame.f_globals["__name__"])
+            frame = frame.f_back
+        if "botocore.parsers" in modules:
+            signal.pthread_kill(main_thread, signal.SIGUSR1)
+            return
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to threads there")
+@pytest.mark.parametrize("way", ["wait_until", "get_waiter"])
+def test_a_signal_handlers_error_in_the_parser_passes(way):
+    # Parsing takes most of a second.
+    attribute = {"AttributeName": "a", "AttributeType": "S"}
+    body = {"Table": {"AttributeDefinitions": [attribute] * 100_000}}
+    ended = threading.Event()
+    previous = signal.signal(signal.SIGUSR1, interrupt(HandlerError()))
+    arguments = threading.get_ident(), ended
+    sender = threading.Thread(target=send_signal_in_parser, args=arguments)
+    try:
+        with FaultServer([answer(body=json.dumps(body).encode())]) as server:
+            client = make_client("json", server.url)
+            sender.start()
+            with pytest.raises(HandlerError):
+                wait_on(client, way, max_wait=20)
+            client.close()
+    finally:
+        ended.set()
+        sender.join()
+        signal.signal(signal.SIGUSR1, previous)
 
 
 # --- forks -----------------------------------------------------------------------------------
