@@ -130,8 +130,8 @@ def files_below(folder: Path) -> list[Path]:
             continue
         seen.add(target)
         # As for other searches, a folder that may not be read is passed over.
-        names = os.listdir(current) if os.access(current, os.R_OK | os.X_OK) else []
-        for path in (current / name for name in names):
+        is_readable = os.access(current, os.R_OK | os.X_OK)
+        for path in current.iterdir() if is_readable else ():
             if not path.is_dir():
                 files += [path] if path.suffix in SUFFIXES else []
             elif path.is_symlink():

@@ -377,7 +377,7 @@ def raised_in(modules):
         scope = {**scope, "__name__": module}
         code, scope = "exec(code, scope)", {"code": code, "scope": scope}
     with pytest.raises(AttributeError) as caught:
-        exec(code, scope)  # noqa: S102 - of this test
+        exec(code, scope)
     return caught.value
 
 
