@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from ..options import CancelEvent
 from ..runtime.attempt import Reply
+from ..runtime.clock import current_time
 from .awaited_call import awaited_call
 from .bound_waiter import BoundWaiter
 from .bounded_call import bounded_call
@@ -54,17 +55,17 @@ class BlockingCall:
         if time_left is not None and time_left <= 0:
             return NO_TIME_LEFT
         try:
-            return Reply(
-                bounded_call(
+            with current_time().hold():
+                response = bounded_call(
                     self._send,
                     client=self._client,
                     seconds=time_left,
                     cancel_event=self._cancel,
                     in_thread=self._in_thread,
                 )
-            )
         except Exception as error:
             return _reply_of(error, self._is_reply)
+        return Reply(response)
 
 
 class AwaitedCall:
