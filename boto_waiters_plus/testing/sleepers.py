@@ -79,7 +79,7 @@ class Sleeper:
         return self.is_in_sleep and self.error is None and not self.is_over(now)
 
     def is_waiting(self) -> bool:
-        """Return whether it has ended, or been in one place for so long that it waits for another."""
+        """Return whether it has ended, or waits for another, by how long it is in one place."""
         # A thread that has ended may have left its ident to another.
         if not self.thread.is_alive():
             return True

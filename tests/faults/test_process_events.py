@@ -17,6 +17,7 @@ import pytest
 from faults.scenarios import TABLE, make_client
 from faults.server import BEFORE_HEADERS, BODY, FaultServer, answer, drip, hang
 from faults.support import GENEROUS, Alarms, aside, join_own_threads, own_threads
+from faults.unchanged import differences, namespaces
 
 import boto_waiters_plus as bwp
 
@@ -119,6 +120,45 @@ def test_a_signal_handlers_error_in_the_parser_passes(way):
         ended.set()
         sender.join()
         signal.signal(signal.SIGUSR1, previous)
+
+
+# --- uninstall -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["wait_until", "get_waiter"])
+def test_a_call_in_flight_keeps_its_deadline_after_uninstall(way):
+    with FaultServer([hang(BEFORE_HEADERS)]) as server:
+        bwp.install()
+        client = make_client("json", server.url)
+        threading.Timer(0.2, bwp.uninstall).start()
+        began = time.monotonic()
+        with pytest.raises(bwp.WaiterTimeoutError):
+            wait_on(client, way, max_wait=1)
+        assert time.monotonic() - began < 1 + GENEROUS
+        assert server.wait_until_closed(5)
+        client.close()
+
+
+def test_a_wait_that_outlives_uninstall_puts_nothing_back():
+    with FaultServer([answer(body=CREATING)]) as server:
+        # botocore and urllib3 choose some functions at their first calls.
+        stock = make_client("json", server.url)
+        for _ in range(2):
+            stock.describe_table(**EXISTS)
+        stock.close()
+        before = namespaces()
+        bwp.install()
+        client = make_client("json", server.url)
+        threading.Timer(0.2, bwp.uninstall).start()
+        with pytest.raises(bwp.WaiterTimeoutError) as caught:
+            wait_on(client, max_wait=1, **QUICK)
+        assert caught.value.attempts > 2
+        # The next calls of all clients are botocore's own.
+        other = make_client("json", server.url)
+        assert not hasattr(other, "wait_until_table_exists")
+        client.close()
+        other.close()
+    assert list(differences(before, namespaces())) == []
 
 
 # --- forks -----------------------------------------------------------------------------------
