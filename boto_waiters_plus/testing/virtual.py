@@ -27,7 +27,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from time import monotonic
 from types import FrameType
@@ -35,14 +35,8 @@ from unittest import mock
 
 from ..options import CancelEvent
 from ..runtime.clock import SYSTEM_TIME, current_time, set_time
-from .sleepers import CHECK_INTERVAL, Sleepers, is_in_selector
-
-TURNS_BEFORE_JUMP = 2
-"""Idle turns of the event loop before time jumps; the loop polls for input between them."""
-
-TURNS_WITHOUT_INSIGHT = 20
-"""The same for a loop that does not show what is ready to run: a task needs a few turns from the
-result of a future to its next sleep."""
+from .loop_jumper import LoopJumper, wake
+from .sleepers import CHECK_INTERVAL, Sleepers
 
 LONGEST_ACTION = 0.1
 """Real seconds in which an action ends that does not wait for a thread that sleeps."""
@@ -61,7 +55,7 @@ class VirtualClock:
         self._held: set[_Hold] = set()
         self._sleepers = Sleepers()
         self._acting: list[threading.Thread] = []
-        self._jumpers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Jumper] = (
+        self._jumpers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, LoopJumper] = (
             weakref.WeakKeyDictionary()
         )
         self._opened_by = threading.current_thread()
@@ -123,7 +117,7 @@ class VirtualClock:
 
     # --- jumps ---
 
-    def jump(self, jumper: _Jumper | None = None) -> bool:
+    def jump(self, jumper: LoopJumper | None = None) -> bool:
         """Advance time to the next planned moment; return whether nothing prevents that.
 
         Args:
@@ -143,7 +137,7 @@ class VirtualClock:
         self._advance_to(moment)
         return True
 
-    def _all_sleep(self, own: _Jumper | None) -> bool:
+    def _all_sleep(self, own: LoopJumper | None) -> bool:
         """Return whether all other loops and threads that use this clock sleep."""
         jumpers = [jumper for jumper in tuple(self._jumpers.values()) if jumper.is_turning]
         for jumper in jumpers:
@@ -239,12 +233,12 @@ class VirtualClock:
         woken = loop.create_future()
         self.call_at(
             self._now + max(0.0, seconds),
-            lambda: None if loop.is_closed() else loop.call_soon_threadsafe(_wake, woken),
+            lambda: None if loop.is_closed() else loop.call_soon_threadsafe(wake, woken),
         )
         with self._changed:
             jumper = self._jumpers.get(loop)
             if jumper is None:
-                jumper = self._jumpers[loop] = _Jumper(self, loop)
+                jumper = self._jumpers[loop] = LoopJumper(self, loop)
         holds = _holds.get()
         self._count_sleeper(holds, 1)
         try:
@@ -263,101 +257,6 @@ class _Hold:
 
     def __init__(self) -> None:
         self.sleepers = 0
-
-
-class _Jumper:
-    """Jumps to the next planned moment when an event loop has nothing else to run.
-
-    Each loop has one. If every sleeping task jumped for itself, the second would jump before the
-    task that the first woke has run.
-    """
-
-    def __init__(self, clock: VirtualClock, loop: asyncio.AbstractEventLoop) -> None:
-        self.thread = threading.current_thread()
-        self._clock = clock
-        self._loop = loop
-        self._ready = _ready_of(loop)
-        self._enough = TURNS_WITHOUT_INSIGHT if self._ready is None else TURNS_BEFORE_JUMP
-        self._sleeping: set[asyncio.Future[None]] = set()
-        self._idle_turns = 0
-        self._turning = False
-
-    @property
-    def is_turning(self) -> bool:
-        """Whether tasks of the loop sleep."""
-        return self._turning and self._loop.is_running()
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether the loop has nothing to run, as another thread sees it."""
-        has_work = bool(self._ready) or (
-            self._ready is not None and not is_in_selector(self.thread)
-        )
-        return self._idle_turns >= self._enough and not has_work
-
-    def is_awake(self) -> None:
-        """Note that time moves, and that tasks may wake."""
-        self._idle_turns = 0
-
-    def fail(self, error: BaseException) -> set[threading.Thread]:
-        """Let the sleeping tasks raise an error; return the thread of the loop if there are any."""
-        if not self._sleeping or self._loop.is_closed():
-            return set()
-        for woken in tuple(self._sleeping):
-            self._loop.call_soon_threadsafe(_wake, woken, error)
-        return {self.thread}
-
-    async def rest(self, woken: asyncio.Future[None]) -> None:
-        """Sleep until the future is done."""
-        self._sleeping.add(woken)
-        self._idle_turns = 0
-        self.thread = threading.current_thread()
-        if not self._turning:
-            self._turning = True
-            self._loop.call_soon(self._turn)
-        try:
-            await woken
-        finally:
-            self._sleeping.discard(woken)
-            self._idle_turns = 0
-
-    def _turn(self) -> None:
-        if not self._sleeping:
-            self._turning = False
-            return
-        if self._clock.is_held:
-            self._idle_turns = 0
-            self._loop.call_later(CHECK_INTERVAL, self._turn)
-            return
-        self._idle_turns = 0 if self._ready else self._idle_turns + 1
-        if self._idle_turns < self._enough:
-            self._loop.call_soon(self._turn)
-            return
-        has_jumped = True
-        # Raised by the tasks that sleep, and not into the loop, which would only log it.
-        with contextlib.suppress(BaseException):
-            has_jumped = self._clock.jump(self)
-        if has_jumped:
-            self._loop.call_soon(self._turn)
-        else:
-            self._loop.call_later(CHECK_INTERVAL, self._turn)
-
-
-def _ready_of(loop: asyncio.AbstractEventLoop) -> Sized | None:
-    """Return the callbacks that are ready in a loop; None: the loop does not show them.
-
-    There is no public API for it; without it, see `TURNS_WITHOUT_INSIGHT`.
-    """
-    return getattr(loop, "_ready", None)
-
-
-def _wake(woken: asyncio.Future[None], error: BaseException | None = None) -> None:
-    if woken.done():
-        return
-    if error is None:
-        woken.set_result(None)
-    else:
-        woken.set_exception(error)
 
 
 _open = threading.Lock()
