@@ -8,11 +8,13 @@ from typing import Any, Final
 
 from ..options import CancelEvent
 from ..runtime.attempt import Reply
+from ..runtime.clock import current_time
 from .awaited_call import awaited_call
 from .bound_waiter import BoundWaiter
 from .bounded_call import bounded_call
 from .call_budget import CallEnded
 from .errors import is_of_the_call
+from .parameters import empty_id_list
 
 NO_TIME_LEFT: Final = Reply(ended="deadline", made=False)
 """The reply to a call that is not made, because its time is used up."""
@@ -54,17 +56,17 @@ class BlockingCall:
         if time_left is not None and time_left <= 0:
             return NO_TIME_LEFT
         try:
-            return Reply(
-                bounded_call(
+            with current_time().hold():
+                response = bounded_call(
                     self._send,
                     client=self._client,
                     seconds=time_left,
                     cancel_event=self._cancel,
                     in_thread=self._in_thread,
                 )
-            )
         except Exception as error:
             return _reply_of(error, self._is_reply)
+        return Reply(response)
 
 
 class AwaitedCall:
@@ -125,11 +127,18 @@ class ClientRequest:
         client: a botocore client.
         waiter: the definition on its operation.
         parameters: the operation's parameters.
+
+    Raises:
+        ValueError: a list of identifiers is empty.
     """
 
     __slots__ = ("_fixed", "_method", "client", "parameters")
 
     def __init__(self, client: Any, waiter: BoundWaiter, parameters: Mapping[str, Any]) -> None:
+        # Those of a `Wait` are within the caller's reach until the batch begins.
+        message = empty_id_list(waiter.operation, parameters)
+        if message is not None:
+            raise ValueError(message)
         self.client = client
         self.parameters = parameters
         self._method: Callable[..., Any] = getattr(client, waiter.client_method)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -39,6 +40,9 @@ RAW = (
 
 OF_THE_CALL = (BotoCoreError, ClientError, HTTPError, ResponseParserError)
 """Other exceptions come from a user's hook or a mock, and are raised as they are."""
+
+PARSER_LIBRARIES = sys.stdlib_module_names | {"aiobotocore", "botocore", "dateutil"}
+"""The top-level packages of the code that runs when a parser reads a response."""
 
 INNERMOST_FRAMES = 60
 """The frames in which infinite recursion is botocore's if one of them is."""
@@ -96,7 +100,9 @@ def _is_of_the_answer(error: Exception) -> bool:
     """Return whether botocore failed on a response that it did not expect.
 
     A body of the wrong types ends in an AttributeError or TypeError of its parser. A body that is
-    nested too deeply, or an endless redirect, ends in a RecursionError.
+    nested too deeply, or an endless redirect, ends in a RecursionError. Where other code than the
+    parser's own raised the exception, it is not about the response: the handler of a signal that
+    arrived while the parser ran, or a hook of the user's.
     """
     modules = [
         frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)
@@ -104,7 +110,10 @@ def _is_of_the_answer(error: Exception) -> bool:
     if isinstance(error, RecursionError):
         innermost = modules[-INNERMOST_FRAMES:]
         return any(name.startswith("botocore.") for name in innermost)
-    return "botocore.parsers" in modules
+    if "botocore.parsers" not in modules:
+        return False
+    inside = modules[modules.index("botocore.parsers") :]
+    return all(name.partition(".")[0] in PARSER_LIBRARIES for name in inside)
 
 
 def error_facts(
@@ -117,6 +126,7 @@ def error_facts(
         operation: the model of the operation, for the names of its error shapes.
         endpoint: the endpoint of the client, named if the error did not come from the service.
     """
+    _redact_user_info(error, endpoint)
     response: Mapping[str, Any] | None = error.response if isinstance(error, ClientError) else None
     retryable, throttled = is_retryable(error, response)
     if response is None:
@@ -177,6 +187,22 @@ def _host(endpoint: str) -> str:
     """Return scheme, host and port; the rest of a URL may hold credentials."""
     url = urlsplit(endpoint)
     return f"{url.scheme}://{url.netloc.rpartition('@')[2]}"
+
+
+def _redact_user_info(error: Exception, endpoint: str | None) -> None:
+    """Remove the user name and password of an endpoint from the text of an error about it.
+
+    The error is the cause of the wait's own, and Python prints it in every traceback.
+    """
+    user_info = urlsplit(endpoint or "").netloc.rpartition("@")[0]
+    if not user_info or not isinstance(error, BotoCoreError):
+        return
+
+    def redacted(value: Any) -> Any:
+        return value.replace(f"{user_info}@", "") if isinstance(value, str) else value
+
+    error.args = tuple(redacted(value) for value in error.args)
+    error.kwargs = {name: redacted(value) for name, value in error.kwargs.items()}
 
 
 def _text(code: str, status: Any, request_id: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import deque
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,9 @@ def _layers(source: Source | Iterable[Source]) -> Iterable[Layer]:
         return (source,)
     if isinstance(source, Mapping):
         return parse_document(source, source="dict")
+    if source == "":
+        problem = 'the path is empty; pass "." for the working directory'
+        raise WaiterDefinitionError(problem, source="definitions")
     if isinstance(source, (str, os.PathLike)):
         return _load_path(Path(source))
     if isinstance(source, Iterable):
@@ -99,9 +103,7 @@ def _load_path(path: Path) -> Iterable[Layer]:
     place = Place(str(path))
     if path.is_dir():
         layers: list[Layer] = []
-        for file in sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES):
-            if file.is_dir():
-                continue
+        for file in files_below(path):
             document = _document(file)
             if isinstance(document, Mapping) and ("smithy" in document or "waiters" in document):
                 layers += parse_document(document, source=str(file), service=_service_by_path(file))
@@ -109,6 +111,35 @@ def _load_path(path: Path) -> Iterable[Layer]:
             raise place.error("no waiter definitions in this folder")
         return layers
     return parse_document(_document(path), source=str(path), service=_service_by_path(path))
+
+
+def files_below(folder: Path) -> list[Path]:
+    """Return the files in a folder that may hold waiters, in the order of their paths.
+
+    Links to folders are followed. A folder that is reached in several ways is read once, and one
+    that contains `folder` is not read through a link.
+    """
+    root = Path(os.path.realpath(folder))
+    files: list[Path] = []
+    seen: set[Path] = set()
+    folders = deque([folder])
+    while folders:
+        current = folders.popleft()
+        target = Path(os.path.realpath(current))
+        if target in seen or target in root.parents:
+            continue
+        seen.add(target)
+        # As for other searches, a folder that may not be read is passed over.
+        is_readable = os.access(current, os.R_OK | os.X_OK)
+        for path in current.iterdir() if is_readable else ():
+            if not path.is_dir():
+                files += [path] if path.suffix in SUFFIXES else []
+            elif path.is_symlink():
+                folders.append(path)
+            else:
+                # Before all links, so that errors name files by their own paths.
+                folders.appendleft(path)
+    return sorted(files)
 
 
 def _document(file: Path) -> Any:
@@ -127,7 +158,9 @@ def read_text(path: Path) -> str:
     Raises:
         WaiterDefinitionError: the file cannot be read, is too large, or is not UTF-8 text.
     """
-    place = Place(str(path))
+    place = Place(str(path).replace("\0", "\\0"))
+    if "\0" in str(path):
+        raise place.error("a path cannot contain a NUL character")
     try:
         if path.exists() and not path.is_file():
             raise place.error("cannot be read: not a regular file")

@@ -36,6 +36,9 @@ LEAST_LATE_RESERVE = 0.25
 SLOWEST_ANSWER_MARGIN = 1.5
 """The last call may take this many times as long as the slowest call so far."""
 
+SHORTEST_EARLY_SPACING = 1.0
+"""Seconds between two attempts of a wait that signals bring forward, unless min_delay is less."""
+
 ROUNDING = 1e-9
 """The share by which a sum of pauses may miss its bound through floating point alone."""
 
@@ -154,6 +157,9 @@ class Pause:
     """Sleep for `seconds`."""
 
     seconds: float
+    is_brought_forward: bool = False
+    """A signal ended the delay already, and this is what remains of `SHORTEST_EARLY_SPACING`: the
+    driver heeds no signal during it, and clears those that came by its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +219,10 @@ class State:
     """Seconds left of the current pause."""
     last: bool = False
     """The current or next attempt is the last one."""
+    brought_forward: bool = False
+    """A signal brought the next attempt forward to the end of the current pause."""
+    next_early: float = 0
+    """The least `elapsed` at which a signal may start an attempt."""
     successes: int = 0
     """Successes on consecutive attempts."""
     slowest: float = 0
@@ -232,7 +242,7 @@ class State:
         for name, default in defaults.items():
             value = members[name]
             if isinstance(default, bool) or name == "phase":
-                fits = isinstance(value, type(default) if name == "last" else str)
+                fits = isinstance(value, bool if isinstance(default, bool) else str)
             else:
                 kinds = int if name in ("attempts", "successes", "throttles") else (int, float)
                 fits = isinstance(value, kinds) and not isinstance(value, bool)
@@ -331,9 +341,7 @@ class Machine:
             case ((Phase.POLLING | Phase.PAUSING), Begin()):
                 decision = self._resume()
             case Phase.PAUSING, Woken(early):
-                # An attempt that a signal brought forward does not replace the last one.
-                state.last = state.last and not early
-                decision = self._poll()
+                decision = self._woken(early=early)
             case Phase.POLLING, (Responded() | Raised()):
                 state.slowest = max(state.slowest, passed)
                 decision = self._judge(event, random)
@@ -371,7 +379,23 @@ class Machine:
         if self.state.phase is Phase.POLLING:
             self.state.attempts -= 1
             return self._poll()
-        return TimedOut() if self._overdue else Pause(self.state.pause)
+        state = self.state
+        return TimedOut() if self._overdue else Pause(state.pause, state.brought_forward)
+
+    def _woken(self, *, early: bool) -> Decision:
+        """Poll, unless the last attempt that a signal brought forward was a moment ago."""
+        state = self.state
+        wanted = state.next_early - state.elapsed
+        if early and state.pause and wanted > ROUNDING:
+            state.brought_forward = wanted < state.pause
+            state.pause = min(state.pause, wanted)
+            return Pause(state.pause, is_brought_forward=True)
+        if early or state.brought_forward:
+            # An attempt that a signal brought forward does not replace the last one.
+            state.last = state.brought_forward = False
+            spacing = min(SHORTEST_EARLY_SPACING, self._policy.min_delay)
+            state.next_early = state.elapsed + spacing
+        return self._poll()
 
     def _poll(self) -> Decision:
         if self._overdue:

@@ -43,8 +43,11 @@ async def drive_async(
                         decision = run.cancel()
                     else:
                         decision = run.replied(await call.make(time_left))
-                case Pause(seconds=seconds):
-                    event = await pause_async(seconds, cancel=cancel, wake=signal)
+                case Pause(seconds, is_brought_forward):
+                    wake = None if is_brought_forward else signal
+                    event = await pause_async(seconds, cancel=cancel, wake=wake)
+                    if is_brought_forward and signal is not None:
+                        signal.clear()
                     decision = run.paused(event)
                 case ending:
                     return run.conclude(ending)

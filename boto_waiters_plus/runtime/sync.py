@@ -46,8 +46,12 @@ def drive(
                         decision = run.cancel()
                     else:
                         decision = run.replied(call.make(time_left))
-                case Pause(seconds=seconds):
-                    decision = run.paused(pause(seconds, cancel=cancel, wake=signal, sleep=sleep))
+                case Pause(seconds, is_brought_forward):
+                    wake = None if is_brought_forward else signal
+                    event = pause(seconds, cancel=cancel, wake=wake, sleep=sleep)
+                    if is_brought_forward and signal is not None:
+                        signal.clear()
+                    decision = run.paused(event)
                 case ending:
                     return run.conclude(ending)
     finally:

@@ -59,7 +59,7 @@ class TaskSteps:
 
     def wake(self, task: Task, now: float) -> None:
         """End the delay of a wait early."""
-        if task.stage is TaskStage.DELAYED:
+        if task.stage is TaskStage.DELAYED and not task.is_brought_forward:
             task.was_woken = True
             self.step(task, lambda: task.run.paused(Woken(early=True)), now)
         elif task.stage is TaskStage.CALLING:
@@ -82,7 +82,8 @@ class TaskSteps:
         match decision:
             case Poll():
                 self._enqueue(task, decision, now)
-            case Pause(seconds):
+            case Pause(seconds, is_brought_forward):
+                task.is_brought_forward = is_brought_forward
                 self._delay(task, seconds, now)
             case ending:
                 self.end(task, _conclusion(task.run, ending))
@@ -99,7 +100,7 @@ class TaskSteps:
             self.wake(task, now)
 
     def _delay_ended(self, task: Task, now: float) -> None:
-        group = task.group
+        group = task.group if not task.is_brought_forward else None
         # An initial delay is the caller's; a throttle is no reason to change it.
         if task.run.attempts and task.connections.throttles > task.throttles_seen:
             task.throttles_seen = math.inf  # Once per delay.
@@ -114,7 +115,8 @@ class TaskSteps:
                 self._postpone(task, group.due)
                 return
             group.begin_round(now)
-        task.was_woken = False
+        task.was_woken = task.is_brought_forward
+        task.is_brought_forward = False
         self.step(task, lambda: task.run.paused(Woken()), now)
 
     def _postpone(self, task: Task, due: float) -> None:

@@ -60,6 +60,7 @@ class Task:
         "ids",
         "index",
         "is_alone",
+        "is_brought_forward",
         "request",
         "result",
         "run",
@@ -108,6 +109,8 @@ class Task:
         """Whether a signal was set while a call was in flight."""
         self.was_woken = False
         """Whether a signal ended the last delay."""
+        self.is_brought_forward = False
+        """Whether a signal has shortened the present delay."""
         self.is_alone = False
         """Whether the last attempt was an error that would spoil a shared call."""
         self.result: WaiterOutcome[Any] | Exception | None = None

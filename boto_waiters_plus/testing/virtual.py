@@ -4,10 +4,16 @@ While `virtual_time()` is open, it replaces `time.monotonic`, `time.sleep`, `asy
 pauses of all waits in the whole process. The wall clock (`time.time`, `datetime`), the timers of
 event loops, and the timeouts of sockets and locks stay real.
 
-A blocking sleep advances time at once. For sleeping tasks, time jumps to the next planned moment
-when the event loop has nothing to run and nothing holds time. Calls of waits on AWS clients hold
-time, and so does code inside `VirtualClock.hold()`. Put other input and output of tasks inside
-`hold()`, because time may jump while a task waits for it.
+Time jumps to the next planned moment when every thread and task that uses it sleeps: event loops
+have nothing to run, and nothing holds time. A thread uses it from its first wait or sleep on;
+`time.sleep(0)` is enough. It then stops time whenever it does not sleep, except while it waits for
+another thread. Calls of waits on AWS clients hold time, and so does code inside
+`VirtualClock.hold()`. Put other input and output of tasks inside `hold()`, because time may jump
+while a task waits for it.
+
+Functions of the standard library that would combine this clock with real timeouts, and never end,
+raise RuntimeError: `concurrent.futures.as_completed` with a timeout, and the waits of
+`multiprocessing` with one.
 """
 
 from __future__ import annotations
@@ -16,25 +22,24 @@ import asyncio
 import contextlib
 import heapq
 import itertools
+import math
+import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from time import monotonic
+from types import FrameType
 from unittest import mock
 
 from ..options import CancelEvent
 from ..runtime.clock import SYSTEM_TIME, current_time, set_time
+from .loop_jumper import LoopJumper, wake
+from .sleepers import CHECK_INTERVAL, Sleepers
 
-TURNS_BEFORE_JUMP = 2
-"""Idle turns of the event loop before time jumps; the loop polls for input between them."""
-
-TURNS_WITHOUT_INSIGHT = 20
-"""The same for a loop that does not show what is ready to run: a task needs a few turns from the
-result of a future to its next sleep."""
-
-HELD_SLICE = 0.001
-"""Real seconds between two checks whether time is still held."""
+LONGEST_ACTION = 0.1
+"""Real seconds in which an action ends that does not wait for a thread that sleeps."""
 
 _holds: ContextVar[tuple[_Hold, ...]] = ContextVar("boto_waiters_plus_holds", default=())
 
@@ -43,14 +48,19 @@ class VirtualClock:
     """The clock of an open `virtual_time()`; it begins at 0."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._changed = threading.Condition(threading.RLock())
         self._now = 0.0
         self._due: list[tuple[float, int, Callable[[], object]]] = []
         self._order = itertools.count()
         self._held: set[_Hold] = set()
-        self._jumpers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Jumper] = (
+        self._sleepers = Sleepers()
+        self._acting: list[threading.Thread] = []
+        self._jumpers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, LoopJumper] = (
             weakref.WeakKeyDictionary()
         )
+        self._opened_by = threading.current_thread()
+        self.error: BaseException | None = None
+        """The error of an action that the thread that opened the block has not seen."""
 
     @property
     def now(self) -> float:
@@ -58,7 +68,7 @@ class VirtualClock:
         return self._now
 
     def advance(self, seconds: float) -> None:
-        """Advance time; actions planned for the time between run at their times.
+        """Advance time at once; actions planned for the time between run at their times.
 
         Raises:
             ValueError: `seconds` is negative.
@@ -68,51 +78,131 @@ class VirtualClock:
         self._advance_to(self._now + seconds)
 
     def call_at(self, when: float, action: Callable[[], object]) -> None:
-        """Plan an action for a time of this clock, such as a resource that becomes ready."""
-        with self._lock:
-            heapq.heappush(self._due, (when, next(self._order), action))
+        """Plan an action for a time of this clock, such as a resource that becomes ready.
 
-    def jump(self) -> None:
-        """Advance time to the next planned action."""
-        with self._lock:
-            due = self._due[0][0] if self._due else self._now
-        self._advance_to(due)
+        An error of the action is raised by everything that sleeps, and so out of the block.
+        """
+        with self._changed:
+            heapq.heappush(self._due, (when, next(self._order), action))
 
     def _advance_to(self, when: float) -> None:
         while True:
-            with self._lock:
+            with self._changed:
                 if not self._due or self._due[0][0] > when:
                     self._now = max(self._now, when)
+                    self._changed.notify_all()
                     return
                 due, _, action = heapq.heappop(self._due)
                 self._now = max(self._now, due)
-            action()
+                self._acting.append(threading.current_thread())
+            try:
+                with self._sleepers.acting():
+                    action()
+            # Whatever it is: a failed assertion of a test framework may be no Exception.
+            except BaseException as error:
+                self._fail(error)
+                raise
+            finally:
+                self._acting.remove(threading.current_thread())
+
+    def _fail(self, error: BaseException) -> None:
+        """Let all that sleeps raise the error of an action."""
+        opener = self._opened_by
+        with self._changed:
+            threads = {threading.current_thread(), *self._sleepers.fail(error)}
+            for jumper in tuple(self._jumpers.values()):
+                threads |= jumper.fail(error)
+            self.error = None if opener in threads else error
+            self._changed.notify_all()
+
+    # --- jumps ---
+
+    def jump(self, jumper: LoopJumper | None = None) -> bool:
+        """Advance time to the next planned moment; return whether nothing prevents that.
+
+        Args:
+            jumper: that of the calling loop; None: the calling thread sleeps itself.
+        """
+        with self._changed:
+            if self.is_held or not self._all_sleep(jumper):
+                return False
+            due = self._due[0][0] if self._due else math.inf
+            moment = min(due, self._sleepers.next_end())
+            if moment == math.inf:
+                return False
+            # From here on until its actions are over, nothing else jumps.
+            for each in tuple(self._jumpers.values()):
+                each.is_awake()
+            self._sleepers.wake_this_thread()
+        self._advance_to(moment)
+        return True
+
+    def _all_sleep(self, own: LoopJumper | None) -> bool:
+        """Return whether all other loops and threads that use this clock sleep."""
+        jumpers = [jumper for jumper in tuple(self._jumpers.values()) if jumper.is_turning]
+        for jumper in jumpers:
+            is_asleep = jumper is own or self._sleepers.is_asleep(jumper.thread, self._now)
+            if not is_asleep and not jumper.is_idle:
+                return False
+        return self._sleepers.all_sleep(self._now, {jumper.thread for jumper in jumpers})
 
     # --- the time source of waits ---
 
     def clock(self) -> Callable[[], float]:
-        """Return the clock function of a wait."""
+        """Return the clock function of a wait; the thread stops time from now on."""
+        with self._changed:
+            self._sleepers.of_this_thread()
         return lambda: self._now
 
     def sleep(self, seconds: float, sleep: Callable[[float], object] | None = None) -> None:
-        """Jump over a sleep; call the caller's own sleep function too, which may be a mock."""
-        before = self._now
+        """Sleep until time has passed; call the caller's own sleep function too, if given."""
+        if seconds < 0:
+            raise ValueError(f"time does not go back: {seconds}")
+        end = self._now + seconds
         if sleep is not None:
             sleep(seconds)
-        if self._now == before:
-            self.advance(max(0.0, seconds))
+        self._sleep_until(end, lambda: False)
 
     def sleep_on(self, seconds: float, event: CancelEvent) -> bool:
-        """Jump to the end of a sleep, or to the planned action that sets the event."""
-        end = self._now + seconds
-        while not event.is_set():
-            with self._lock:
-                due = self._due[0][0] if self._due else end
-            if due >= end:
-                self._advance_to(end)
-                break
-            self._advance_to(due)
+        """Sleep until the event is set, at most until time has passed."""
+        self._sleep_until(self._now + seconds, event.is_set)
         return event.is_set()
+
+    def _sleep_until(self, end: float, is_over: Callable[[], bool]) -> None:
+        if is_over():
+            return
+        with self._changed:
+            sleeper = self._sleepers.of_this_thread()
+        if end <= self._now:
+            self._advance_to(self._now)
+            return
+        holds = _holds.get()
+        with self._changed:
+            before = sleeper.sleep(end, is_over)
+            self._count_sleeper(holds, 1)
+        try:
+            while sleeper.error is None and not sleeper.is_over(self._now):
+                if not self.jump():
+                    self._wait()
+                self._sleepers.sleep_on(sleeper, end, is_over)
+            self._wait_for_actions()
+            if sleeper.error is not None:
+                raise sleeper.error
+        finally:
+            with self._changed:
+                sleeper.restore(before)
+                self._count_sleeper(holds, -1)
+
+    def _wait_for_actions(self) -> None:
+        """Let the actions that other threads run at this moment end before the sleeps that do."""
+        end = monotonic() + LONGEST_ACTION
+        while set(self._acting) - {threading.current_thread()} and monotonic() < end:
+            self._wait()
+
+    def _wait(self) -> None:
+        """Wait a moment of real time, or until time has moved."""
+        with self._changed:
+            self._changed.wait(CHECK_INTERVAL)
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
@@ -122,19 +212,19 @@ class VirtualClock:
         """
         hold = _Hold()
         token = _holds.set((*_holds.get(), hold))
-        with self._lock:
+        with self._changed:
             self._held.add(hold)
         try:
             yield
         finally:
-            with self._lock:
+            with self._changed:
                 self._held.discard(hold)
             _holds.reset(token)
 
     @property
     def is_held(self) -> bool:
         """Whether something holds time."""
-        with self._lock:
+        with self._changed:
             return any(not hold.sleepers for hold in self._held)
 
     async def sleep_async(self, seconds: float) -> None:
@@ -143,11 +233,12 @@ class VirtualClock:
         woken = loop.create_future()
         self.call_at(
             self._now + max(0.0, seconds),
-            lambda: None if loop.is_closed() else loop.call_soon_threadsafe(_wake, woken),
+            lambda: None if loop.is_closed() else loop.call_soon_threadsafe(wake, woken),
         )
-        jumper = self._jumpers.get(loop)
-        if jumper is None:
-            jumper = self._jumpers[loop] = _Jumper(self, loop)
+        with self._changed:
+            jumper = self._jumpers.get(loop)
+            if jumper is None:
+                jumper = self._jumpers[loop] = LoopJumper(self, loop)
         holds = _holds.get()
         self._count_sleeper(holds, 1)
         try:
@@ -156,7 +247,7 @@ class VirtualClock:
             self._count_sleeper(holds, -1)
 
     def _count_sleeper(self, holds: tuple[_Hold, ...], count: int) -> None:
-        with self._lock:
+        with self._changed:
             for hold in holds:
                 hold.sleepers += count
 
@@ -166,63 +257,6 @@ class _Hold:
 
     def __init__(self) -> None:
         self.sleepers = 0
-
-
-class _Jumper:
-    """Jumps to the next planned moment when an event loop has nothing else to run.
-
-    Each loop has one. If every sleeping task jumped for itself, the second would jump before the
-    task that the first woke has run.
-    """
-
-    def __init__(self, clock: VirtualClock, loop: asyncio.AbstractEventLoop) -> None:
-        self._clock = clock
-        self._loop = loop
-        self._ready = _ready_of(loop)
-        self._enough = TURNS_WITHOUT_INSIGHT if self._ready is None else TURNS_BEFORE_JUMP
-        self._sleepers = 0
-        self._idle_turns = 0
-        self._turning = False
-
-    async def rest(self, woken: asyncio.Future[None]) -> None:
-        """Sleep until the future is done."""
-        self._sleepers += 1
-        self._idle_turns = 0
-        if not self._turning:
-            self._turning = True
-            self._loop.call_soon(self._turn)
-        try:
-            await woken
-        finally:
-            self._sleepers -= 1
-            self._idle_turns = 0
-
-    def _turn(self) -> None:
-        if not self._sleepers:
-            self._turning = False
-            return
-        if self._clock.is_held:
-            self._idle_turns = 0
-            self._loop.call_later(HELD_SLICE, self._turn)
-            return
-        self._idle_turns = 0 if self._ready else self._idle_turns + 1
-        if self._idle_turns >= self._enough:
-            self._idle_turns = 0
-            self._clock.jump()
-        self._loop.call_soon(self._turn)
-
-
-def _ready_of(loop: asyncio.AbstractEventLoop) -> Sized | None:
-    """Return the callbacks that are ready in a loop; None: the loop does not show them.
-
-    There is no public API for it; without it, see `TURNS_WITHOUT_INSIGHT`.
-    """
-    return getattr(loop, "_ready", None)
-
-
-def _wake(woken: asyncio.Future[None]) -> None:
-    if not woken.done():
-        woken.set_result(None)
 
 
 _open = threading.Lock()
@@ -237,6 +271,7 @@ def virtual_time() -> Iterator[VirtualClock]:
 
     Raises:
         RuntimeError: virtual time is open already; it does not nest.
+        BaseException: a planned action raised this, and only other threads slept then.
     """
     if not _open.acquire(blocking=False):
         raise RuntimeError("virtual_time() is open already, and it does not nest")
@@ -252,16 +287,37 @@ def virtual_time() -> Iterator[VirtualClock]:
         set_time(clock)
         try:
             with (
-                mock.patch.object(time, "monotonic", clock.clock()),
-                mock.patch.object(time, "sleep", clock.advance),
+                mock.patch.object(time, "monotonic", _monotonic(clock)),
+                mock.patch.object(time, "sleep", clock.sleep),
                 mock.patch.object(asyncio, "sleep", _async_sleep(clock)),
                 mock.patch.object(asyncio.BaseEventLoop, "time", _loop_time),
             ):
                 yield clock
+            if clock.error is not None:
+                raise clock.error
         finally:
             set_time(previous)
     finally:
         _open.release()
+
+
+def _monotonic(clock: VirtualClock) -> Callable[[], float]:
+    def virtual_monotonic() -> float:
+        _refuse_real_timeout(sys._getframe(1))  # noqa: SLF001 - documented
+        return clock.now
+
+    return virtual_monotonic
+
+
+def _refuse_real_timeout(caller: FrameType) -> None:
+    """Refuse a function that waits in real time until this clock has moved: it would not end."""
+    module, function = str(caller.f_globals.get("__name__")), caller.f_code.co_name
+    is_as_completed = module == "concurrent.futures._base" and function == "as_completed"
+    if is_as_completed or module.startswith("multiprocessing."):
+        raise RuntimeError(
+            f"{module}.{function} with a timeout would not end in virtual time: it blocks in real "
+            "time. Call it without a timeout, or outside virtual_time()."
+        )
 
 
 def _async_sleep(clock: VirtualClock) -> Callable[..., object]:

@@ -15,7 +15,7 @@ from typing import Any, cast
 from botocore.model import ServiceModel
 
 from ..aws.service_waiters import operation_name
-from ..definitions.files import SUFFIXES, load_definitions
+from ..definitions.files import files_below, load_definitions
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .botocore_services import BotocoreService, service_by_any_name, service_by_name
@@ -66,9 +66,12 @@ class _Parts:
             self._add_definition(part, None)
         elif isinstance(part, Mapping):
             self._add_document(Document(part))
+        elif part == "":
+            problem = 'the path is empty; pass "." for the working directory'
+            self.unreadable.error(None, problem, None)
         elif not Path(part).is_dir():
             self._add_file(Path(part), is_named=True)
-        elif not sum(self._add_file(file, is_named=False) for file in _files_below(Path(part))):
+        elif not sum(self._add_file(file, is_named=False) for file in files_below(Path(part))):
             text, place = "no file in this folder has waiters", Location(os.fspath(part))
             event = ValidationEvent(Severity.WARNING, "WaiterNoDefinitions", None, text, place)
             self.unreadable.events.append(event)
@@ -98,7 +101,9 @@ class _Parts:
         except WaiterDefinitionError as error:
             path = () if error.waiter is None else ("waiters", error.waiter)
             steps = () if error.acceptor is None else ("acceptors", error.acceptor)
-            self.unreadable.error(None, str(error), document.locate((*path, *steps)))
+            # The event names the file already.
+            problem = str(error).removeprefix(f"{error.source}: ")
+            self.unreadable.error(None, problem, document.locate((*path, *steps)))
             return
         self.unreadable.events += check_waiters2(document)
         for definition in definitions:
@@ -106,11 +111,6 @@ class _Parts:
 
     def _add_definition(self, definition: WaiterDefinition, document: Document | None) -> None:
         self.definitions.setdefault(definition.service, []).append((definition, document))
-
-
-def _files_below(folder: Path) -> list[Path]:
-    files = (file for file in folder.rglob("*") if file.suffix in SUFFIXES and not file.is_dir())
-    return sorted(files)
 
 
 def _models(documents: list[Document]) -> Iterator[list[Document]]:

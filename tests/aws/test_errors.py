@@ -1,5 +1,6 @@
 """Errors of a call: their names, which are raised raw, and the messages of the others."""
 
+import traceback
 from functools import partial
 
 import boto3
@@ -9,6 +10,7 @@ import urllib3.exceptions
 from botocore.config import Config
 from botocore.exceptions import (
     ClientError,
+    ConnectionClosedError,
     EndpointConnectionError,
     NoCredentialsError,
     NoRegionError,
@@ -21,7 +23,7 @@ from botocore.parsers import ResponseParserError
 from botocore.stub import Stubber
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.aws.errors import error_facts, says_not_found
+from boto_waiters_plus.aws.errors import error_facts, is_of_the_call, says_not_found
 
 ANY_RESPONSE = {"state": "success", "matcher": {"success": True}}
 
@@ -323,6 +325,48 @@ def test_credentials_in_an_endpoint_url_are_not_shown():
     with pytest.raises(bwp.WaiterFailedError, match=r"127\.0\.0\.1") as caught:
         client.wait_until_user_exists(max_wait=3)
     assert "hunter" not in str(caught.value)
+
+
+@pytest.mark.parametrize("error_class", [EndpointConnectionError, ConnectionClosedError])
+def test_a_printed_cause_shows_no_user_info(answers, error_class):
+    endpoint = "https://user:hunter2@service.example:8080"
+    bwp.install()
+    client = boto3.client("iam", endpoint_url=endpoint)
+    answers(client, error_class(endpoint_url=f"{endpoint}/"))
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        client.wait_until_user_exists(max_wait=3)
+    printed = "".join(traceback.format_exception(caught.value))
+    assert "https://service.example:8080/" in printed
+    assert "hunter2" not in printed + repr(caught.value.__cause__)
+    assert caught.value.last_exception.kwargs["endpoint_url"] == "https://service.example:8080/"
+
+
+def raised_in(modules):
+    """Return an error whose traceback has frames in modules of these names, innermost last."""
+    code, scope = "raise AttributeError", {}
+    for module in reversed(modules):
+        scope = {**scope, "__name__": module}
+        code, scope = "exec(code, scope)", {"code": code, "scope": scope}
+    with pytest.raises(AttributeError) as caught:
+        exec(code, scope)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("frames", "of_the_call"),
+    [
+        (["botocore.client", "botocore.parsers"], True),
+        (["botocore.parsers", "botocore.utils", "dateutil.parser", "json.decoder"], True),
+        (["botocore.parsers", "xml.etree.ElementTree"], True),
+        (["aiobotocore.parsers", "botocore.parsers", "aiobotocore.parsers"], True),
+        (["botocore.parsers", "__main__"], False),
+        (["botocore.parsers", "my_service.handlers", "json.decoder"], False),
+        (["my_service.hooks", "botocore.parsers", "botocore.utils"], True),
+        (["botocore.endpoint", "botocore.client"], False),
+    ],
+)
+def test_only_parsers_stumble_over_a_response(frames, of_the_call):
+    assert is_of_the_call(raised_in(frames)) is of_the_call
 
 
 @pytest.mark.parametrize(

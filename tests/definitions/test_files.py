@@ -124,6 +124,27 @@ def test_files_beyond_the_limit_are_not_read(write):
     assert "larger than 10000000 bytes" in refusal(path)
 
 
+@pytest.mark.parametrize("source", ["", ["", {"smithy": "2.0"}]], ids=["alone", "in a list"])
+def test_an_empty_path_is_no_folder(write, tmp_path, monkeypatch, source):
+    write("a.json", smithy("Ready"))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(WaiterDefinitionError, match=r'definitions: the path is empty; pass "\."'):
+        load_definitions(source)
+    assert names(".") == ["Ready"]
+
+
+def test_nul_in_a_path_is_refused():
+    with pytest.raises(WaiterDefinitionError, match=r"^a\\0b\.json: .* NUL character$"):
+        load_definitions("a\0b.json")
+
+
+def test_a_file_is_named_once(write):
+    path = write("bad.json", b'{"smithy": "\xff"}')
+    with pytest.raises(WaiterDefinitionError) as caught:
+        load_definitions(path)
+    assert str(caught.value) == f"{path}: not UTF-8 text"
+
+
 def test_missing_file_is_refused(tmp_path):
     assert "cannot be read: No such file" in refusal(tmp_path / "nothing.json")
 
@@ -171,6 +192,28 @@ def test_folders_with_link_loops_are_read_once(write, tmp_path):
     write("a.json", smithy("First"))
     (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
     assert names(tmp_path) == ["First"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs the right to make links there")
+def test_linked_folders_are_read_once(write, tmp_path):
+    write("shared/c.json", smithy("Third"))
+    write("own/a.json", smithy("First"))
+    write("own/real/b.json", smithy("Second"))
+    for link, target in [
+        ("1", "../shared"), ("2", "../shared"), ("0", "real"), ("real/up", ".."), ("up", "../..")
+    ]:  # fmt: skip
+        (tmp_path / "own" / link).symlink_to(target, target_is_directory=True)
+    assert names(tmp_path / "own") == ["Third", "First", "Second"]
+    sources = [definition.source for definition in load_definitions(tmp_path / "own")]
+    assert sources[2] == str(tmp_path / "own" / "real" / "b.json")
+
+
+def test_folders_may_be_named_like_files(write, tmp_path):
+    write("a.json/b.json", smithy("First"))
+    assert names(tmp_path) == ["First"]
+
+
+# --- services ---
 
 
 @pytest.mark.parametrize(

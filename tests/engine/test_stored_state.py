@@ -46,6 +46,8 @@ def test_stored_state_is_small_and_holds_durations_only():
         "slept": 0,
         "pause": 5,
         "last": False,
+        "brought_forward": False,
+        "next_early": 0,
         "successes": 0,
         "slowest": 1.0,
         "throttles": 0,
@@ -99,6 +101,15 @@ def test_time_since_now_shortens_the_pause():
 def test_wait_resumed_after_its_deadline_makes_no_call():
     machine = resumed(machine_after(Begin()), now=100)
     assert machine.step(Begin(), 1000, min) == TimedOut()
+
+
+def test_a_pause_that_a_signal_shortened_is_resumed():
+    paused = machine_after(Begin(), NO_MATCH, Woken(early=True))
+    for event in (NO_MATCH, Woken(early=True)):
+        paused.step(event, 2.25, min)
+    assert 0 < paused.state.pause < 1
+    pause = Pause(paused.state.pause, is_brought_forward=True)
+    assert resumed(paused).step(Begin(), 500, min) == pause
 
 
 def changed(**members):

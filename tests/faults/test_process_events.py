@@ -1,10 +1,12 @@
 """What happens to a process while it waits: signals, interrupts, forks, its end, executors."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from faults.scenarios import TABLE, make_client
 from faults.server import BEFORE_HEADERS, BODY, FaultServer, answer, drip, hang
 from faults.support import GENEROUS, Alarms, aside, join_own_threads, own_threads
+from faults.unchanged import differences, namespaces
 
 import boto_waiters_plus as bwp
 
@@ -78,6 +81,84 @@ def test_what_ends_the_program_passes_at_once_and_leaves_no_request(error, way, 
         if during == "the call":
             assert server.wait_until_closed(5)
         client.close()
+
+
+class HandlerError(Exception):
+    """Raised by the handler of a signal."""
+
+
+def send_signal_in_parser(main_thread, ended):
+    """Send SIGUSR1 to a thread while it parses a response."""
+    while not ended.wait(0.005):
+        frame, modules = sys._current_frames()[main_thread], set()
+        while frame is not None:
+            modules.add(frame.f_globals["__name__"])
+            frame = frame.f_back
+        if "botocore.parsers" in modules:
+            signal.pthread_kill(main_thread, signal.SIGUSR1)
+            return
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to threads there")
+@pytest.mark.parametrize("way", ["wait_until", "get_waiter"])
+def test_a_signal_handlers_error_in_the_parser_passes(way):
+    # Parsing takes most of a second.
+    attribute = {"AttributeName": "a", "AttributeType": "S"}
+    body = {"Table": {"AttributeDefinitions": [attribute] * 100_000}}
+    ended = threading.Event()
+    previous = signal.signal(signal.SIGUSR1, interrupt(HandlerError()))
+    arguments = threading.get_ident(), ended
+    sender = threading.Thread(target=send_signal_in_parser, args=arguments)
+    try:
+        with FaultServer([answer(body=json.dumps(body).encode())]) as server:
+            client = make_client("json", server.url)
+            sender.start()
+            with pytest.raises(HandlerError):
+                wait_on(client, way, max_wait=20)
+            client.close()
+    finally:
+        ended.set()
+        sender.join()
+        signal.signal(signal.SIGUSR1, previous)
+
+
+# --- uninstall -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["wait_until", "get_waiter"])
+def test_a_call_in_flight_keeps_its_deadline_after_uninstall(way):
+    with FaultServer([hang(BEFORE_HEADERS)]) as server:
+        bwp.install()
+        client = make_client("json", server.url)
+        threading.Timer(0.2, bwp.uninstall).start()
+        began = time.monotonic()
+        with pytest.raises(bwp.WaiterTimeoutError):
+            wait_on(client, way, max_wait=1)
+        assert time.monotonic() - began < 1 + GENEROUS
+        assert server.wait_until_closed(5)
+        client.close()
+
+
+def test_a_wait_that_outlives_uninstall_puts_nothing_back():
+    with FaultServer([answer(body=CREATING)]) as server:
+        # botocore and urllib3 choose some functions at their first calls.
+        stock = make_client("json", server.url)
+        for _ in range(2):
+            stock.describe_table(**EXISTS)
+        stock.close()
+        before = namespaces()
+        bwp.install()
+        client = make_client("json", server.url)
+        threading.Timer(0.2, bwp.uninstall).start()
+        with pytest.raises(bwp.WaiterTimeoutError) as caught:
+            wait_on(client, max_wait=1, **QUICK)
+        assert caught.value.attempts > 2
+        # The next calls of all clients are botocore's own.
+        other = make_client("json", server.url)
+        assert not hasattr(other, "wait_until_table_exists")
+        client.close()
+        other.close()
+    assert list(differences(before, namespaces())) == []
 
 
 # --- forks -----------------------------------------------------------------------------------

@@ -100,6 +100,94 @@ class CountedView:
         self._counted.left.append(self)
 
 
+# --- none is lost -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("others", [0, 20], ids=["alone", "among many signals"])
+def test_signal_during_a_call_causes_another_attempt(buckets, run, virtual_time, others):
+    signals = {"late": Signal(), **{f"other-{n}": Signal() for n in range(others)}}
+
+    def during_call(name, polls):
+        if name == "late" and polls == 1:
+            buckets.there.add("late")
+            signals["late"].notify()
+
+    buckets.during_call = during_call
+    waits = [buckets.wait(name, wake_signal=signal) for name, signal in signals.items()]
+    outcome = run(waits, on_failure="collect")[0]
+    assert (outcome.attempts, outcome.elapsed) == (2, pytest.approx(0, abs=0.06))
+
+
+def test_signal_during_a_long_call_is_kept(buckets, run):
+    signal, polled_on = Signal(), threading.Event()
+
+    def during_call(name, polls):
+        if name == "late" and polls == 1:
+            signal.notify()
+            # Until the loop has seen the signal: it makes the other wait's polls.
+            assert polled_on.wait(SOON)
+            buckets.there.add("late")
+        elif name == "other" and polls == 5:
+            polled_on.set()
+        elif name == "late":
+            buckets.there.add("other")
+
+    buckets.during_call = during_call
+    late = buckets.wait("late", wake_signal=signal)
+    other = buckets.wait("other", delay_pace=lambda _: 0.2)
+    outcome = run([late, other])[0]
+    assert (outcome.attempts, outcome.elapsed < SOON) == (2, True)
+
+
+def alone(waits, **options):
+    [wait] = waits
+    return [wait.client.wait_until_bucket_exists(**wait.parameters, **options)]
+
+
+def alone_in_task(waits, **options):
+    [wait] = waits
+    work = bwp.wait_until_async(wait.client, "bucket_exists", **wait.parameters, **options)
+    return [asyncio.run(work)]
+
+
+def notify_often(clock, signal, *, until):
+    """Plan a notification each millisecond, the last one at `until`."""
+    for number in range(1, round(until * 1000) + 1):
+        clock.call_at(number / 1000, signal.notify)
+
+
+@pytest.mark.parametrize("run_one", [alone, alone_in_task, all_blocking, all_in_task])
+@pytest.mark.parametrize(("min_delay", "most"), [(60, 6), (0.1, 35)])
+def test_many_signals_cause_few_attempts(buckets, virtual_time, run_one, min_delay, most):
+    bwp.enable(buckets.client)
+    signal = Signal()
+    notify_often(virtual_time, signal, until=3.2)
+    # Ready between two attempts, at the time of the last notification.
+    virtual_time.call_at(3.1995, lambda: buckets.there.add("a"))
+    options = {"max_wait": LONG, "min_delay": min_delay, "max_delay": 60, "wake_signal": signal}
+    options["delay_pace"] = lambda _: 60
+    wait = Wait(buckets.client, "bucket_exists", {"Bucket": "a"}, **options)
+    [outcome] = run_one([wait], **options if run_one in (alone, alone_in_task) else {})
+    assert outcome.attempts <= most
+    assert virtual_time.now <= 3.2 + min(1, min_delay) + 0.06
+
+
+def test_signal_in_the_queue_causes_no_extra_attempt(run, virtual_time):
+    buckets = Buckets()
+    signal = Signal()
+
+    def during_call(name, polls):
+        # The second wait has no thread yet.
+        if name == "first" and polls == 1:
+            buckets.there.update(["first", "second"])
+            signal.notify()
+
+    buckets.during_call = during_call
+    waits = [buckets.wait(name, wake_signal=signal) for name in ("first", "second")]
+    outcomes = run(waits, threads=1)
+    assert [outcome.attempts for outcome in outcomes] == [2, 1]
+
+
 @pytest.mark.parametrize("shared", [True, False], ids=["one signal", "one each"])
 def test_no_signal_is_lost(buckets, run, shared):
     """Each bucket exists after the one before was seen: one lost signal stops all."""

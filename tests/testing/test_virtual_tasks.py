@@ -9,7 +9,7 @@ from boto_waiters_plus import WaiterTimeoutError
 from boto_waiters_plus.conditions import wait_for, wait_for_async
 from boto_waiters_plus.engine.machine import Cancelled, Woken
 from boto_waiters_plus.runtime.clock import pause_async
-from boto_waiters_plus.testing import virtual
+from boto_waiters_plus.testing import loop_jumper
 
 
 def test_a_task_sleeps_in_virtual_time(virtual_time):
@@ -69,9 +69,22 @@ def test_time_stops_while_any_task_can_run(virtual_time):
 
 def test_time_stops_for_some_turns_in_other_loops(virtual_time, monkeypatch):
     """Such as uvloop, which does not show what is ready to run."""
-    monkeypatch.setattr(virtual, "_ready_of", lambda _: None)
+    monkeypatch.setattr(loop_jumper, "ready_of", lambda _: None)
     assert asyncio.run(time_after(virtual_time, turns(8))) == 0
     assert asyncio.run(time_after(virtual_time, asyncio.sleep(5))) == 5
+
+
+def test_asyncio_loops_show_what_is_ready():
+    async def main():
+        loop = asyncio.get_running_loop()
+        before = len(loop_jumper.ready_of(loop))
+        loop.call_soon(int)
+        return len(loop_jumper.ready_of(loop)) - before
+
+    assert asyncio.run(main()) == 1
+
+
+# --- hold -----------------------------------------------------------------------
 
 
 def test_time_stops_while_it_is_held(virtual_time):

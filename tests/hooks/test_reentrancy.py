@@ -1,0 +1,62 @@
+"""A wait may begin at any point of another: in a signal handler, or a finalizer."""
+
+import sys
+import threading
+
+import boto3
+import pytest
+
+import boto_waiters_plus as bwp
+
+MANY_SECONDS = 30
+TABLE = {"Table": {"TableStatus": "ACTIVE"}}
+
+
+def wait_by_method(client):
+    return client.wait_until_table_exists(TableName="t", max_wait=30).attempts
+
+
+def wait_by_get_waiter(client):
+    return client.get_waiter("table_exists").wait(TableName="t").attempts
+
+
+def first_wait(wait, answers, interrupt_at):
+    """Make a client's first wait; another one begins at this call of a function.
+
+    Returns:
+        The number of calls of functions, and the results of both waits.
+    """
+    client = boto3.Session(region_name="us-east-1").client("dynamodb")
+    answers(client, TABLE)
+    calls, results = [0], []
+
+    def interrupt(_frame, event, _argument):
+        if event == "call":
+            calls[0] += 1
+            if calls[0] == interrupt_at:
+                sys.setprofile(None)
+                results.append(wait(client))
+
+    def work():
+        sys.setprofile(interrupt)
+        try:
+            results.append(wait(client))
+        finally:
+            sys.setprofile(None)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(MANY_SECONDS)
+    assert not thread.is_alive(), f"a deadlock at call {interrupt_at}"
+    return calls[0], results
+
+
+@pytest.mark.parametrize("wait", [wait_by_method, wait_by_get_waiter])
+def test_a_wait_inside_a_first_wait_is_no_deadlock(answers, wait):
+    bwp.install()
+    # The first wait of the process makes more calls.
+    first_wait(wait, answers, -1)
+    calls, results = first_wait(wait, answers, -1)
+    assert results == [1]
+    for number in range(1, calls, max(1, calls // 60)):
+        assert first_wait(wait, answers, number)[1] == [1, 1]
