@@ -41,7 +41,7 @@ class CallEnded(Exception):  # noqa: N818 - not an error of the call
 
     def __init__(self, reason: Literal["deadline", "cancelled", "retry refused"]) -> None:
         super().__init__(reason)
-        self.reason = reason
+        self.reason: Literal["deadline", "cancelled", "retry refused"] = reason
 
 
 class CallExpired(Exception):  # noqa: N818 - raised inside the call, in place of its next step

@@ -60,6 +60,7 @@ class SharedCall:
         self._judges = judges
         self._coalescing = coalescing
         self._ids: list[list[str]] = []
+        member = ""
         for request in requests:
             asked = asked_ids(coalescing, request.parameters)
             assert asked is not None, "a request without identifiers is in no group"

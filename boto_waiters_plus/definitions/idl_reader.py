@@ -66,7 +66,7 @@ class Statement(NamedTuple):
 
 
 def _statement(kind: str) -> Callable[..., Statement]:
-    def read(_: Reader, traits: Sequence[Trait] | None, name: Token, content: Any = None) -> Any:
+    def read(_: Any, traits: Sequence[Trait] | None, name: Token, content: Any = None) -> Any:
         _comments_only(traits)
         return Statement(kind, name, content)
 

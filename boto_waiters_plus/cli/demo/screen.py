@@ -6,7 +6,8 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from types import SimpleNamespace
+from typing import Any, TextIO
 
 from ..text import columns
 from .comparison import Comparison, TimedWait
@@ -39,20 +40,25 @@ def progress(stream: TextIO, *, plain: bool) -> Iterator[Callable[[Comparison], 
     Yields:
         The function to call with the comparison at every update.
     """
-    try:
-        # rich is an extra.
-        from rich.console import Console  # noqa: PLC0415
-        from rich.live import Live  # noqa: PLC0415
-        from rich.text import Text  # noqa: PLC0415
-    except ImportError:
-        plain = True
-    if plain or not stream.isatty() or (console := Console(file=stream)).is_dumb_terminal:
+    rich = None if plain or not stream.isatty() else _rich()
+    if rich is None or (console := rich.Console(file=stream)).is_dumb_terminal:
         yield lambda comparison: _print_news(comparison, stream)
         return
-    with Live(console=console, auto_refresh=False, transient=True) as live:
+    with rich.Live(console=console, auto_refresh=False, transient=True) as live:
         yield lambda comparison: live.update(
-            Text(table(comparison), no_wrap=True, overflow="crop"), refresh=True
+            rich.Text(table(comparison), no_wrap=True, overflow="crop"), refresh=True
         )
+
+
+def _rich() -> Any:
+    """Return what is used of rich, which is an extra; None if it is not installed."""
+    try:
+        from rich.console import Console  # noqa: PLC0415 - see above
+        from rich.live import Live  # noqa: PLC0415 - see above
+        from rich.text import Text  # noqa: PLC0415 - see above
+    except ImportError:
+        return None
+    return SimpleNamespace(Console=Console, Live=Live, Text=Text)
 
 
 def report(comparison: Comparison, stream: TextIO) -> None:
