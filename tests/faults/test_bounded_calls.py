@@ -96,6 +96,9 @@ def test_a_bounded_call_ends_as_the_table_says(fault, mode, host, certificate):
         skip_without_black_holes()
     with run_fault(fault, mode, certificate, host=host) as running:
         seconds = SHORT if fault.endings == {ABANDONED} else SECONDS
+        if ABANDONED not in fault.endings:
+            # It ends by itself, late on a busy machine.
+            seconds = 5
         began = time.perf_counter()
         ending = ending_of(running.call, client=running.client, seconds=seconds)
         assert time.perf_counter() - began < seconds + GENEROUS
