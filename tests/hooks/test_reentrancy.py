@@ -13,11 +13,11 @@ TABLE = {"Table": {"TableStatus": "ACTIVE"}}
 
 
 def wait_by_method(client):
-    return client.wait_until_table_exists(TableName="t", max_wait=30).attempts
+    return client.wait_until_table_exists(TableName="jobs", max_wait=30).attempts
 
 
 def wait_by_get_waiter(client):
-    return client.get_waiter("table_exists").wait(TableName="t").attempts
+    return client.get_waiter("table_exists").wait(TableName="jobs").attempts
 
 
 def first_wait(wait, answers, interrupt_at):
