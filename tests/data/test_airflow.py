@@ -115,7 +115,7 @@ def test_the_checker_knows_an_operation_for_every_waiter(folder):
 
 
 # Airflow's own waiter polls InvokeRestApi; that it is told of is right.
-@pytest.mark.filterwarnings("ignore:every look of the waiter mwaa_dag_run_complete")
+@pytest.mark.filterwarnings("ignore:waiter mwaa_dag_run_complete polls")
 @pytest.mark.parametrize(("file", "waiter"), WAITERS)
 def test_waiter_runs_to_each_of_its_ends(file, waiter, folder, session, full_sample, tmp_path):
     document = json.loads(FILES[file])
