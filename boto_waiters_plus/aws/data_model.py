@@ -87,17 +87,18 @@ def _epoch_seconds(moment: dt.datetime) -> float:
 
 
 def has_members_of(operation: OperationModel, path: str) -> bool:
-    """Return whether each member that a path names exists somewhere in the operation's output."""
+    """Return whether the members that a path names are reached by one another in the output."""
     output = operation.output_shape
     if output is None:
         return False
+    names = frozenset(_fields(jmespath.compile(path).parsed))
     known = {
         name
-        for shape in _reached(output, None, set())
+        for shape in _reached(output, names, set())
         if isinstance(shape, StructureShape)
         for name in shape.members
     }
-    return known.issuperset(_fields(jmespath.compile(path).parsed))
+    return known.issuperset(names)
 
 
 def _reached(shape: Shape, names: frozenset[str] | None, seen: set[str]) -> Iterator[Shape]:

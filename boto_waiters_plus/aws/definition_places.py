@@ -15,11 +15,11 @@ from botocore.model import ServiceModel
 from ..definitions.files import SEARCH_PATH_FILE, parse_document
 from ..definitions.overlays import Layer, WaiterOverlay
 from ..definitions.services import service_key
-from ..definitions.shipped import WRITTEN_FOR, unread_shipped
+from ..definitions.shipped import WRITTEN_FOR, shipped_definitions, unread_shipped
 from ..definitions.smithy import UnreadWaiter
 from ..definitions.waiters2 import unread_waiters2
 from ..engine.computed_once import computed_once
-from ..engine.model import OutputMatcher
+from ..engine.model import OutputMatcher, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .data_model import has_members_of
 from .snake_names import BySnakeName
@@ -98,20 +98,23 @@ def applies_to(definition: Layer, *service_names: str) -> bool:
 
 
 def _shipped(service: ServiceModel) -> Iterable[UnreadWaiter]:
-    waiters = unread_shipped(service.service_id.hyphenize())
+    service_id = service.service_id.hyphenize()
+    waiters = unread_shipped(service_id)
     if _version(botocore.__version__) >= _version(WRITTEN_FOR):
         return waiters
     # An older model may lack the state that a waiter compares.
-    return [waiter for waiter in waiters if _fits(waiter, service)]
+    parsed = shipped_definitions(service_id)
+    pairs = zip(waiters, parsed, strict=True)
+    return [waiter for waiter, definition in pairs if _fits(definition, service)]
 
 
-def _fits(waiter: UnreadWaiter, service: ServiceModel) -> bool:
-    if waiter.operation not in service.operation_names:
+def _fits(definition: WaiterDefinition, service: ServiceModel) -> bool:
+    if definition.operation not in service.operation_names:
         return False
-    operation = service.operation_model(waiter.operation)
+    operation = service.operation_model(definition.operation)
     return all(
         has_members_of(operation, acceptor.matcher.matcher.path)
-        for acceptor in waiter.read().acceptors
+        for acceptor in definition.acceptors
         if isinstance(acceptor.matcher, OutputMatcher)
     )
 

@@ -144,6 +144,8 @@ def shipped(monkeypatch, *names, operation):
     body = {"acceptors": [status("A")]}
     found = [UnreadWaiter(n, operation, "kinesis", "data", body, parse_waiter) for n in names]
     monkeypatch.setattr(definition_places, "unread_shipped", lambda _: found)
+    parsed = [waiter.read() for waiter in found]
+    monkeypatch.setattr(definition_places, "shipped_definitions", lambda _: parsed)
 
 
 def test_shipped_operations_that_botocore_lacks_are_ignored(kinesis, monkeypatch):
