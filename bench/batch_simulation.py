@@ -302,10 +302,10 @@ def simulate(seed: int) -> str:
 def _run(seed: int, *, with_callbacks: bool) -> tuple[World, list[Any]]:
     callbacks, due = Callbacks(), queue.SimpleQueue[Any]()
     callbacks.defer(due)
-    shared_random, groups.RANDOM = groups.RANDOM, random.Random(seed)  # type: ignore[misc]
+    shared_random, groups.RANDOM = groups.RANDOM, random.Random(seed)  # type: ignore[misc]  # it is Final
     try:
         world = World(seed)
-        set_time(world.clock)  # type: ignore[arg-type]
+        set_time(world.clock)  # type: ignore[arg-type]  # the sleeps that batches use
         tasks = [_task(world, *each) for each in zip(world.things, world.policies, strict=True)]
         for task, thing in zip(tasks, world.things, strict=True):
             if with_callbacks and thing.callback:
@@ -319,7 +319,7 @@ def _run(seed: int, *, with_callbacks: bool) -> tuple[World, list[Any]]:
             due.get()()
     finally:
         set_time(SYSTEM_TIME)
-        groups.RANDOM = shared_random  # type: ignore[misc]
+        groups.RANDOM = shared_random  # type: ignore[misc]  # it is Final
     return world, [task.result for task in tasks]
 
 

@@ -12,7 +12,7 @@ other; the median over all pairs is printed, with the goal beside it and the qua
 - clients: `session.client(service)` with `install()` against without;
 - polls: a wait with many attempts and hardly a delay, and a wait that succeeds at once, against
   botocore's own waiter. The server runs in another process. `wait_until` has a `max_wait`, and
-  `get_waiter` is called as an existing script calls it; every call of ours has a deadline.
+  `get_waiter` is called as an existing script calls it; every call of the package has a deadline.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def cpu(action: Callable[[], object]) -> float:
 def paired(
     stock: Callable[[], object], ours: Callable[[], object], rounds: int, *, warm: bool
 ) -> list[float]:
-    """The ratios of ours, with the package installed, to botocore's, without it."""
+    """The ratios with the package installed to botocore without it."""
     import boto_waiters_plus as bwp  # noqa: PLC0415 - the processes of `start` import it themselves
 
     def measured(action: Callable[[], object], *, install: bool) -> float:

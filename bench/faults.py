@@ -547,8 +547,8 @@ def run(
     what = (
         f"{versions()}, {os.cpu_count()} CPUs. Through {options.via}, deadline "
         f"{options.seconds:g} s ({PATIENCE:g} s where the fault ends by itself), retry modes "
-        f"{', '.join(modes)}, {options.repeats} repeats each; threads of ours two seconds after "
-        f"the last: {left}. {_WORDS_OF_CHANGES[not changed]}"
+        f"{', '.join(modes)}, {options.repeats} repeats each; threads of the package "
+        f"two seconds after the last: {left}. {_WORDS_OF_CHANGES[not changed]}"
     )
     lines = [
         what,

@@ -112,7 +112,7 @@ def _overlay(body: Any, operation: str, service: str | None, place: Place) -> Wa
         raise place.error("a waiter name is alphanumeric")
     overlay = require_mapping(body, "an overlay", place)
     for member in overlay:
-        # Unknown members of a trait of Smithy may be new; of a trait of ours they are mistakes.
+        # An unknown member of a Smithy trait may be new; in one of this package it is a mistake.
         if member not in MEMBERS:
             raise place.error(f"an overlay: {unknown(str(member)[:40], MEMBERS, 'member')}")
     if not overlay:

@@ -44,8 +44,8 @@ async def drive_async(
                     else:
                         decision = run.replied(await call.make(time_left))
                 case Pause(seconds, is_brought_forward):
-                    wake = None if is_brought_forward else signal
-                    event = await pause_async(seconds, cancel=cancel, wake=wake)
+                    watched = None if is_brought_forward else signal
+                    event = await pause_async(seconds, cancel=cancel, wake=watched)
                     if is_brought_forward and signal is not None:
                         signal.clear()
                     decision = run.paused(event)

@@ -47,8 +47,8 @@ def drive(
                     else:
                         decision = run.replied(call.make(time_left))
                 case Pause(seconds, is_brought_forward):
-                    wake = None if is_brought_forward else signal
-                    event = pause(seconds, cancel=cancel, wake=wake, sleep=sleep)
+                    watched = None if is_brought_forward else signal
+                    event = pause(seconds, cancel=cancel, wake=watched, sleep=sleep)
                     if is_brought_forward and signal is not None:
                         signal.clear()
                     decision = run.paused(event)

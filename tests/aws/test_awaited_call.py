@@ -95,7 +95,7 @@ def test_refused_retry_is_told_apart():
 
 
 def test_error_after_the_deadline_is_the_cause():
-    """The event loop reports errors that nobody retrieved."""
+    """The event loop reports errors that no task retrieved."""
     reports = []
 
     async def stumble():

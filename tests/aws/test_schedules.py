@@ -41,7 +41,7 @@ def run(waiter, **keywords):
     return caught.value
 
 
-# --- the caller chose ---------------------------------------------------------------------------
+# --- schedules that were chosen -----------------------------------------------------------------
 
 SCHEDULES = [
     {"Delay": 5, "MaxAttempts": 20},
@@ -187,7 +187,7 @@ def test_defaults_leave_a_model_of_the_caller_alone(s3, answers, missing, sleeps
     assert sleeps == [7, 7]
 
 
-# --- nobody did ---------------------------------------------------------------------------------
+# --- untouched schedules ------------------------------------------------------------------------
 
 DRAWS = {
     "lowest": lambda low, high: low,
