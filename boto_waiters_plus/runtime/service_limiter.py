@@ -35,8 +35,8 @@ class ServiceLimiter:
 class ClientConnections:
     """The calls of one client: those that are queued, and how many may be in flight.
 
-    After a throttle half as many calls may be in flight, and one more after each round of
-    answers that are none. Other clients are not affected: they may belong to another account.
+    After a throttle half as many calls may be in flight, and one more after each round without
+    one. Other clients are not affected: they may belong to another account.
 
     Args:
         service: the service endpoint that the client calls.
