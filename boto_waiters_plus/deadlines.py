@@ -95,7 +95,7 @@ def effective_max_wait(waiter: str, max_wait: object) -> float:
         Seconds; not positive where the deadline has passed.
 
     Raises:
-        TypeError: neither is given, or it is no number.
+        TypeError: neither is given, or it is not a number.
         ValueError: out of range.
     """
     left = seconds_left()

@@ -166,7 +166,7 @@ def split_options(keywords: Mapping[str, Any]) -> tuple[WaitOptions, Mapping[str
     misspelt option is caught here instead of being sent.
 
     Raises:
-        TypeError: a keyword with an underscore that is no option, with the nearest that is.
+        TypeError: a keyword with an underscore that is not an option, with the nearest that is.
     """
     with_underscore = [name for name in keywords if "_" in name]
     if not with_underscore:

@@ -20,7 +20,7 @@ Observer = Callable[[Any], object]
 """A function that is called with each `WaitEvent`."""
 
 
-# Not a dataclass: `install` imports this module, and a program that never waits shall not pay.
+# Not a dataclass: `install` imports this module, and a program that never waits should not pay.
 class Settings:
     """Definitions, default options and observers; never changed, only replaced.
 

@@ -34,7 +34,7 @@ async def awaited_call(
 
     Args:
         call: returns what is awaited.
-        client: the client whose method is called; None: the call is no method of a client.
+        client: the client whose method is called; None: the call is not a method of a client.
         seconds: the real time that the call has; None: no deadline.
         cancel_event: ends the call when it is set; another thread may set it.
 

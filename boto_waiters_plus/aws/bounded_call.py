@@ -37,7 +37,7 @@ def bounded_call(
 
     Args:
         call: runs in the calling thread. Only requests of botocore clients are cut off.
-        client: the client whose method is called; None: the call is no method of a client.
+        client: the client whose method is called; None: the call is not a method of a client.
         seconds: the real time that the call has; None: no deadline.
         cancel_event: ends the call when it is set.
         in_thread: make the call in a daemon thread that is abandoned at the deadline, whatever

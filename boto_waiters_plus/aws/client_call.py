@@ -14,7 +14,7 @@ from .bound_waiter import BoundWaiter
 from .bounded_call import bounded_call
 from .call_budget import CallEnded
 from .errors import is_of_the_call
-from .parameters import empty_id_list
+from .parameters import refuse_empty_id_list
 
 NO_TIME_LEFT: Final = Reply(ended="deadline", made=False)
 """The reply to a call that is not made, because its time is used up."""
@@ -136,9 +136,7 @@ class ClientRequest:
 
     def __init__(self, client: Any, waiter: BoundWaiter, parameters: Mapping[str, Any]) -> None:
         # Those of a `Wait` are within the caller's reach until the batch begins.
-        message = empty_id_list(waiter.operation, parameters)
-        if message is not None:
-            raise ValueError(message)
+        refuse_empty_id_list(waiter.operation, parameters)
         self.client = client
         self.parameters = parameters
         self._method: Callable[..., Any] = getattr(client, waiter.client_method)

@@ -17,7 +17,7 @@ from .bound_waiter import BoundWaiter
 from .client_call import AwaitedCall, BlockingCall, ClientRequest
 from .client_kind import is_async
 from .definition_judge import DefinitionJudge
-from .parameters import copied, empty_id_list
+from .parameters import copied
 from .private_names import marked_as_waiter
 
 
@@ -75,8 +75,7 @@ def _prepared(
 ) -> tuple[WaitRun, ClientRequest, WaitOptions]:
     """Return a wait that is ready to start; raise for whatever is wrong with its arguments."""
     given, parameters = split_keywords(waiter, keywords)
-    parameters = copied(parameters)
-    refuse_empty_id_list(waiter, parameters)
+    request = ClientRequest(client, waiter, copied(parameters))
     options = given.merged_over(settings.defaults)
     bound = effective_max_wait(waiter.method_name, max_wait)
     policy = policy_for(waiter.definition, options, bound)
@@ -84,11 +83,11 @@ def _prepared(
     run = WaitRun(
         waiter.description,
         policy,
-        DefinitionJudge(waiter, parameters, client.meta.endpoint_url),
+        DefinitionJudge(waiter, request.parameters, client.meta.endpoint_url),
         observers=settings.observers,
         on_attempt=options.on_attempt,
     )
-    return run, ClientRequest(client, waiter, parameters), options
+    return run, request, options
 
 
 _OTHER_NAMES: Final = {
@@ -117,14 +116,3 @@ def split_keywords(
                     f"{waiter.method_name} takes {_OTHER_NAMES[name]} instead of {name}"
                 )
     return split_options(keywords)
-
-
-def refuse_empty_id_list(waiter: BoundWaiter, parameters: Mapping[str, Any]) -> None:
-    """Refuse a list of identifiers that is empty.
-
-    Raises:
-        ValueError: the message names the parameter.
-    """
-    message = empty_id_list(waiter.operation, parameters)
-    if message is not None:
-        raise ValueError(message)

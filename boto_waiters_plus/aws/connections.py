@@ -236,7 +236,7 @@ def _limit_response(connection: Any, budget: CallBudget) -> None:
 def _new_socket(
     connection: TrackedConnection, budget: CallBudget, new_socket: Callable[[], socket.socket]
 ) -> socket.socket:
-    # The timeout is enough for one address, unless somebody may cancel.
+    # The timeout is enough for one address, unless a cancel event may end the call.
     if _is_address(connection.host) and not budget.cancel_events:
         return new_socket()
     context = contextvars.copy_context()
@@ -255,7 +255,7 @@ def _look_up(connection: TrackedConnection, budget: CallBudget) -> None:
 
 
 def _shorter(timeout: Any, left: float) -> float:
-    """Return the shorter time; a timeout that is no number means none, or the default."""
+    """Return the shorter time; a timeout that is not a number means none, or the default."""
     bounds = [max(left, 0.001), LONGEST_TIMEOUT]
     if timeout is not None and not isinstance(timeout, (int, float)):
         timeout = socket.getdefaulttimeout()

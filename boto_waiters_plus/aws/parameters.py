@@ -43,3 +43,14 @@ def empty_id_list(operation: OperationModel, parameters: Mapping[str, Any]) -> s
                 "Pass at least one value."
             )
     return None
+
+
+def refuse_empty_id_list(operation: OperationModel, parameters: Mapping[str, Any]) -> None:
+    """Refuse a list of identifiers that is empty.
+
+    Raises:
+        ValueError: the message names the parameter.
+    """
+    message = empty_id_list(operation, parameters)
+    if message is not None:
+        raise ValueError(message)

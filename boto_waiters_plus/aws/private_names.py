@@ -68,7 +68,7 @@ def marked_as_waiter() -> Iterator[None]:
         yield
 
 
-# aiobotocore's is a subclass of its own; anything else is somebody's replacement.
+# aiobotocore's is a subclass of its own; anything else is a replacement.
 _NORMALIZED = {
     ("botocore.waiter", "NormalizedOperationMethod"),
     ("aiobotocore.waiter", "NormalizedOperationMethod"),

@@ -151,7 +151,7 @@ def _attempts(value: Any) -> int | None:
 
 
 def _chosen(config: Any, waiter_config: Mapping[str, Any], client: Any) -> frozenset[str]:
-    """Return which of Delay and MaxAttempts were chosen; both for a model of the caller's."""
+    """Return which of Delay and MaxAttempts were chosen; both for the caller's own model."""
     is_marked = isinstance(config, UnchosenConfig)
     # A client that is older than `install` does not mark its waiters.
     if not is_marked and not is_botocores_model(client, config):

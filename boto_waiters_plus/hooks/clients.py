@@ -119,7 +119,7 @@ def waiters_of(client: Any) -> ClientWaiters:
 
 
 class _WaiterNames:
-    """`client.waiter_names`: botocore's, then those of definitions that botocore has not.
+    """`client.waiter_names`: botocore's, then those of definitions that botocore lacks.
 
     Where botocore has no waiters for a service the list stays empty: `waiter_names` tells callers
     whether the session has a waiter model. Not a property: a test may put a list in its place.

@@ -139,7 +139,7 @@ def _settings(
         raise TypeError(f"on_event must be a function, not {type(on_event).__name__}")
     layers: tuple[Layer, ...] = ()
     options: WaitOptions | None = None
-    # Imported where they are needed: a program that never waits shall not pay for them.
+    # Imported where they are needed: a program that never waits should not pay for them.
     if definitions or not isinstance(definitions, tuple):
         from ..definitions.files import load_layers  # noqa: PLC0415 - see above
 

@@ -71,7 +71,7 @@ class Callbacks:
         """Call in a thread what is deferred while the block runs.
 
         Args:
-            failed: called with what is no `Exception`, such as `SystemExit`.
+            failed: called with what is not an `Exception`, such as `SystemExit`.
         """
         if not self._has_any:
             yield

@@ -9,8 +9,7 @@ from botocore.model import OperationModel
 
 from ..arguments import seconds
 from ..aws.bound_waiter import BoundWaiter
-from ..aws.client_waits import refuse_empty_id_list
-from ..aws.parameters import copied
+from ..aws.parameters import copied, refuse_empty_id_list
 from ..engine.machine import Policy
 from ..engine.model import WaiterDefinition
 from ..hooks.waits import find_waiter
@@ -68,7 +67,7 @@ class Wait:
             raise TypeError(f"parameters must be a mapping, not {type(parameters).__name__}")
         self.bound, self.settings = find_waiter(client, waiter)
         self.parameters = copied(parameters)
-        refuse_empty_id_list(self.bound, self.parameters)
+        refuse_empty_id_list(self.bound.operation, self.parameters)
         self.client = client
         self.max_wait = None if max_wait is None else seconds("max_wait", max_wait)
         self.options = _only_options(options)

@@ -30,7 +30,7 @@ class Call(Protocol):
     def make(self, time_left: float | None) -> Reply:
         """Make the call, in at most `time_left` seconds (None: without a bound).
 
-        Errors that are no reply of the operation (bad parameters, a bug in a user's hook) are
+        Errors that are not a reply of the operation (bad parameters, a bug in a user's hook) are
         raised.
         """
         ...

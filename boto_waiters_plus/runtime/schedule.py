@@ -134,7 +134,7 @@ class Schedule:
         """Go on with the waits whose call is over.
 
         Raises:
-            BaseException: the call raised this, and it is no `Exception`.
+            BaseException: the call raised this, and it is not an `Exception`.
         """
         target, reply, error = finished
         verdict: Attempt | SharedAttempts | None = None
@@ -142,7 +142,7 @@ class Schedule:
             judge = target.call if isinstance(target, SharedBatch) else target.run.judge
             try:
                 verdict = judge.judge(reply)
-            # A bug in code of the caller's, such as a condition; it ends its own waits only.
+            # A bug in the caller's code, such as a condition; it ends its own waits only.
             except Exception as raised:
                 reply, error = None, raised
         self._queue.end_call(target, throttled=_is_throttle(verdict))

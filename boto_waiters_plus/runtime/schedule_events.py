@@ -87,7 +87,7 @@ class ScheduleEvents:
 def _checked(event: CancelEvent) -> tuple[bool, Exception | None]:
     """Return whether an event cancels its waits, and the error that it raised instead.
 
-    An event of the caller's may be a connection to another process; one that fails ends its own
+    The caller's event may be a connection to another process; one that fails ends its own
     waits, instead of losing the results of all.
     """
     try:

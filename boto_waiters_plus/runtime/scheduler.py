@@ -64,7 +64,7 @@ class Scheduler:
             Each wait when it has ended.
 
         Raises:
-            BaseException: a call raised this, and it is no `Exception`.
+            BaseException: a call raised this, and it is not an `Exception`.
         """
         schedule, now = self._schedule, self._now
         try:

@@ -75,7 +75,7 @@ class TaskSteps:
         """Do what the next decision on a wait asks for."""
         try:
             decision = decide()
-        # A bug in code of the caller's, such as a delay_pace; it ends this wait only.
+        # A bug in the caller's code, such as a delay_pace; it ends this wait only.
         except Exception as error:
             self.end(task, error)
             return

@@ -17,7 +17,7 @@ def members_of(shape: Shape | None) -> Mapping[str, Shape]:
 
 
 def element_of(shape: Shape | None) -> Shape | None:
-    """Return the shape of a list's elements; None if the shape is no list."""
+    """Return the shape of a list's elements; None if the shape is not a list."""
     return shape.member if isinstance(shape, ListShape) else None
 
 

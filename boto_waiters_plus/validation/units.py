@@ -31,7 +31,7 @@ class AppliedTrait:
 
     target: Target
     operation: Operation | None
-    """None if the shape is no operation."""
+    """None if the shape is not an operation."""
     value: Any = None
     """The value of the trait, as it is written."""
     definitions: tuple[WaiterDefinition, ...] = ()
