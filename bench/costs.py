@@ -2,17 +2,16 @@
 
     python bench/costs.py [--only start,clients,polls] [--processes 15] [--rounds 60]
 
-Every figure is a ratio of CPU times of the calling process, taken in pairs one right after the
-other; the median over all pairs is printed, with the goal beside it and the quartiles behind it.
-
-- start: in processes of their own, with compiled bytecode and nothing else imported before:
-  `import boto_waiters_plus` and `install()` as shares of `import boto3`, the first lookup of
-  `client.wait_until_<name>` in a session against the first `client.get_waiter(name)` of botocore,
-  and the first lookup in a process, which imports what waits need;
-- clients: `session.client(service)` with `install()` against without;
-- polls: a wait with many attempts and hardly a delay, and a wait that succeeds at once, against
-  botocore's own waiter. The server runs in another process. `wait_until` has a `max_wait`, and
-  `get_waiter` is called as an existing script calls it; every call of the package has a deadline.
+- start: CPU time in processes of their own, with compiled bytecode and nothing else imported
+  before: `import boto_waiters_plus` and `install()` as shares of `import boto3`, the first lookup
+  of `client.wait_until_<name>` in a session against the first `client.get_waiter(name)` of
+  botocore, and the first lookup in a process, which imports what waits need. Taken in pairs, one
+  right after the other; the median over all pairs, the goal and the quartiles;
+- clients: `session.client(service)` with `install()` against without, in CPU time: the least of
+  ours to the least of stock's, and the quartiles of the pairs;
+- polls: the instructions of one more attempt of a wait, by valgrind, which counts the same
+  whatever else the machine does. The server runs in another process. Waits have a `max_wait`,
+  `get_waiter`'s too, so that every call of the package has a deadline.
 """
 
 from __future__ import annotations
@@ -21,6 +20,8 @@ import argparse
 import gc
 import json
 import os
+import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -30,14 +31,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).absolute().parents[1]
 SETTINGS = {"region_name": "us-east-1", "aws_access_key_id": "a", "aws_secret_access_key": "b"}
 FIRST_WAITERS = {"s3": ("bucket_exists", 10), "ec2": ("instance_running", 6)}
-ATTEMPTS = 20
-DELAY = 0.0005
-"""Seconds between two polls: sleeping takes no CPU time."""
+POLLED = {"s3": ("bucket_exists", "Bucket"), "dynamodb": ("table_exists", "TableName")}
+ATTEMPTS = (20, 120)
+"""Those of a short and of a long wait."""
+DELAY = 0.001
+"""Seconds between two polls, the shortest pause of both; sleeping takes no CPU time."""
 
 
 def report(name: str, ratios: list[float], goal: str = "", *, percent: bool = False) -> None:
@@ -131,30 +133,36 @@ def cpu(action: Callable[[], object]) -> float:
 
 
 def paired(
-    stock: Callable[[], object], ours: Callable[[], object], rounds: int, *, warm: bool
-) -> list[float]:
-    """The ratios with the package installed to botocore without it."""
+    stock: Callable[[], object], ours: Callable[[], object], rounds: int
+) -> list[tuple[float, float]]:
+    """CPU seconds of botocore without the package, and with it installed."""
     import boto_waiters_plus as bwp  # noqa: PLC0415 - the processes of `start` import it themselves
 
     def measured(action: Callable[[], object], *, install: bool) -> float:
         (bwp.install if install else bwp.uninstall)()
-        if warm:
-            action()
+        action()
         gc.collect()
         return cpu(action)
 
     gc.disable()
-    ratios = []
+    pairs = []
     for index in range(rounds + 2):
         # Which comes first alternates, and with it what the processor has in its caches.
         order = (False, True) if index % 2 else (True, False)
         took = {
             installed: measured((stock, ours)[installed], install=installed) for installed in order
         }
-        ratios.append(took[True] / took[False])
+        pairs.append((took[False], took[True]))
     gc.enable()
     bwp.uninstall()
-    return ratios[2:]
+    return pairs[2:]
+
+
+def report_pairs(name: str, pairs: list[tuple[float, float]], goal: str = "") -> None:
+    """One line: the least of ours to the least of stock, which other work disturbs least."""
+    low, _, high = statistics.quantiles([ours / stock for stock, ours in pairs], n=4)
+    least = min(ours for _, ours in pairs) / min(stock for stock, _ in pairs)
+    print(f"{name:44}{least:10.3f}  {goal:18}{low:.3f} to {high:.3f}", flush=True)
 
 
 def clients(rounds: int) -> None:
@@ -167,7 +175,7 @@ def clients(rounds: int) -> None:
         def create(service: str = service) -> None:
             session.client(service)
 
-        report(f"client, {service}", paired(create, create, rounds, warm=True), "at most 1.01")
+        report_pairs(f"client, {service}", paired(create, create, rounds), "at most 1.01")
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -203,60 +211,66 @@ def serve() -> None:
     server.serve_forever()
 
 
-def polls(rounds: int) -> None:
-    """Print what a poll costs, with all that a wait does around it."""
+def polls() -> None:
+    """Print the instructions of a poll, with all that a wait does around it."""
+    if shutil.which("valgrind") is None:
+        print("polls: valgrind, which counts the instructions, is not installed")
+        return
     command = [sys.executable, __file__, "--serve"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:  # noqa: S603 - this file
         try:
             assert server.stdout is not None
             url = f"http://127.0.0.1:{server.stdout.readline().strip()}"
-            for service, waiter, key in (
-                ("s3", "bucket_exists", "Bucket"),
-                ("dynamodb", "table_exists", "TableName"),
-            ):
-                polls_of(service, waiter, key, url, rounds)
+            for service in POLLED:
+                stock = instructions_a_poll(service, "stock", url)
+                for path, goal in (("get_waiter", "at most 1.05"), ("wait_until", "at most 1.03")):
+                    ratio = instructions_a_poll(service, path, url) / stock
+                    print(f"poll, {f'{path}, {service}':38}{ratio:10.3f}  {goal}", flush=True)
         finally:
             server.terminate()
 
 
-def polls_of(service: str, waiter: str, key: str, url: str, rounds: int) -> None:
-    """Print the polls of one service."""
-    import boto3  # noqa: PLC0415 - see `paired`
+def instructions_a_poll(service: str, path: str, url: str) -> float:
+    """Instructions of one more attempt: a long wait less a short one, by processes of their own."""
+    few, many = (instructions(service, path, url, attempts) for attempts in ATTEMPTS)
+    return (many - few) / (ATTEMPTS[1] - ATTEMPTS[0])
+
+
+def instructions(service: str, path: str, url: str, attempts: int) -> int:
+    """Instructions of a process that waits once."""
+    tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}"]
+    command = [*tool, sys.executable, __file__, "--poll", service, path, url, str(attempts)]
+    # Hashing must not differ from process to process.
+    environment = os.environ | {"PYTHONHASHSEED": "0", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(  # noqa: S603 - this file
+        command, capture_output=True, text=True, check=True, env=environment
+    )
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    assert found is not None, done.stderr
+    return int(found[1])
+
+
+def poll(service: str, path: str, url: str, attempts: int) -> None:
+    """Wait for what never comes, by botocore or by the package."""
+    import boto3  # noqa: PLC0415 - what is measured does not import more than it needs
     from botocore.exceptions import WaiterError  # noqa: PLC0415 - the same
 
-    import boto_waiters_plus as bwp  # noqa: PLC0415 - the same
-
-    # One is never used with the package installed, the other never without.
-    stock_client, client = (boto3.client(service, endpoint_url=url, **SETTINGS) for _ in range(2))
-    bwp.install()
-    bwp.enable(client)
-
-    def many(client: Any) -> None:
-        with suppress(WaiterError):
-            config = {"Delay": DELAY, "MaxAttempts": ATTEMPTS}
+    client = boto3.client(service, endpoint_url=url, **SETTINGS)
+    waiter, key = POLLED[service]
+    config = {"Delay": DELAY, "MaxAttempts": attempts}
+    with suppress(WaiterError):
+        if path == "stock":
             client.get_waiter(waiter).wait(**{key: "missing"}, WaiterConfig=config)
+            return
+        import boto_waiters_plus as bwp  # noqa: PLC0415 - the same
 
-    def many_of_ours() -> None:
-        with suppress(WaiterError):
-            options = {"min_delay": DELAY, "max_delay": DELAY, "max_attempts": ATTEMPTS}
-            bwp.wait_until(client, waiter, **{key: "missing"}, **options, max_wait=60)
-
-    def one(client: Any) -> None:
-        for _ in range(ATTEMPTS):
-            client.get_waiter(waiter).wait(**{key: "ready"})
-
-    def one_of_ours() -> None:
-        for _ in range(ATTEMPTS):
-            bwp.wait_until(client, waiter, **{key: "ready"}, max_wait=60)
-
-    for name, stock, ours, goal in (
-        ("poll, get_waiter", many, lambda: many(client), "at most 1.05"),
-        ("poll, wait_until", many, many_of_ours, "at most 1.03"),
-        ("wait of one attempt, get_waiter", one, lambda: one(client), ""),
-        ("wait of one attempt, wait_until", one, one_of_ours, ""),
-    ):
-        ratios = paired(lambda stock=stock: stock(stock_client), ours, rounds, warm=True)
-        report(f"{name}, {service}", ratios, goal)
+        bwp.enable(client)
+        if path == "get_waiter":
+            config["MaxWait"] = 3600
+            client.get_waiter(waiter).wait(**{key: "missing"}, WaiterConfig=config)
+        else:
+            options = {"min_delay": DELAY, "max_delay": DELAY, "max_attempts": attempts}
+            bwp.wait_until(client, waiter, **{key: "missing"}, **options, max_wait=3600)
 
 
 def main() -> None:
@@ -266,9 +280,14 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=15)
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--poll", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.serve:
         serve()
+        return
+    if arguments.poll:
+        service, path, url, attempts = arguments.poll
+        poll(service, path, url, int(attempts))
         return
     sys.path.insert(0, str(ROOT))
     os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
@@ -279,7 +298,7 @@ def main() -> None:
     if "clients" in chosen:
         clients(arguments.rounds)
     if "polls" in chosen:
-        polls(arguments.rounds)
+        polls()
 
 
 if __name__ == "__main__":

@@ -72,6 +72,8 @@ def _register(client: Any) -> None:
         if budget is None:
             return
         if budget.verdict is None:
+            if budget.left > _longest_delay(attempts):
+                return
             delay = _largest_delay(client, attempts, response, caught_exception)
             if delay is None or delay <= budget.left:
                 return
@@ -109,6 +111,15 @@ def _error_of(
     return error
 
 
+def _longest_delay(attempts: int) -> float:
+    """Return a delay in seconds that no retry of botocore after this many attempts exceeds."""
+    return max(_growth(attempts), LARGEST_STANDARD_DELAY) + LARGEST_RETRY_AFTER
+
+
+def _growth(attempts: int) -> float:
+    return 2.0 ** min(attempts - 1, 20)
+
+
 def _largest_delay(
     client: Any,
     attempts: int,
@@ -131,7 +142,7 @@ def _largest_delay(
     status = None if response is None else response[0].status_code
     if not retryable and status not in RETRIED_STATUSES:
         return None
-    growth = 2.0 ** min(attempts - 1, 20)
+    growth = _growth(attempts)
     if not is_standard:
         return growth * (LEGACY_DYNAMODB_SCALE if service == "dynamodb" else 1)
     scale = 1.0 if throttled or status == 429 else non_throttling_scale(service)

@@ -31,6 +31,7 @@ the end of the time that it would not retry is taken for one that it would |
 from __future__ import annotations
 
 import contextlib
+import functools
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -121,8 +122,14 @@ def is_retryable(error: Exception, response: Mapping[str, Any] | None) -> tuple[
         http_response=None if status is None else _Status(status),
         caught_exception=None if response else error,
     )
-    throttled = bool(retries.ThrottledRetryableChecker().is_retryable(context))
-    return throttled or bool(retries.TransientRetryableChecker().is_retryable(context)), throttled
+    throttles, transient = _retry_checks()
+    throttled = bool(throttles.is_retryable(context))
+    return throttled or bool(transient.is_retryable(context)), throttled
+
+
+@functools.cache
+def _retry_checks() -> tuple[retries.BaseRetryableChecker, retries.BaseRetryableChecker]:
+    return retries.ThrottledRetryableChecker(), retries.TransientRetryableChecker()
 
 
 class _Status:

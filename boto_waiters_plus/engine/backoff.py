@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections.abc import Callable
 from typing import Protocol
@@ -42,6 +43,7 @@ def delay_range(delay: float) -> tuple[float, float]:
     return min(delay, max(1, math.ceil(delay / 4))), delay
 
 
+@functools.lru_cache(maxsize=256)
 def attempt_ceiling(min_delay: float, max_delay: float) -> float:
     """Return the number of attempts after which exponential growth would pass `max_delay`.
 

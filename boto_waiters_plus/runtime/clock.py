@@ -81,9 +81,10 @@ class SystemTime:
 
     def hold(self) -> AbstractContextManager[object]:
         """Return a context that does nothing."""
-        return contextlib.nullcontext()
+        return _NOTHING_HELD
 
 
+_NOTHING_HELD = contextlib.nullcontext()
 SYSTEM_TIME = SystemTime()
 _current: TimeSource = SYSTEM_TIME
 
