@@ -122,14 +122,14 @@ def is_retryable(error: Exception, response: Mapping[str, Any] | None) -> tuple[
         http_response=None if status is None else _Status(status),
         caught_exception=None if response else error,
     )
-    throttles, transient = _retry_checks()
-    throttled = bool(throttles.is_retryable(context))
-    return throttled or bool(transient.is_retryable(context)), throttled
+    throttled = bool(_retry_check("ThrottledRetryableChecker").is_retryable(context))
+    transient = throttled or bool(_retry_check("TransientRetryableChecker").is_retryable(context))
+    return transient, throttled
 
 
 @functools.cache
-def _retry_checks() -> tuple[retries.BaseRetryableChecker, retries.BaseRetryableChecker]:
-    return retries.ThrottledRetryableChecker(), retries.TransientRetryableChecker()
+def _retry_check(name: str) -> Any:
+    return getattr(retries, name)()
 
 
 class _Status:
