@@ -53,8 +53,8 @@ def state_acceptors(
                 yield _acceptor(state, as_list, value, all_of if of_all else some)
             if of_all and len(values) > 1:
                 others = " && ".join(f"@ != {_literal(value)}" for value in values)
-                # An empty list has no first element; a null has neither.
-                mixed = f"({as_list} | [0]) != null && ({as_list} | [?{others}]) == `[]`"
+                # An empty list has no first element.
+                mixed = f"({as_list} | [0]) != `null` && ({as_list} | [?{others}]) == `[]`"
                 yield _acceptor(state, mixed, "true", PathComparator.BOOLEAN_EQUALS)
 
 
