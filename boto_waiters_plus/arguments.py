@@ -95,6 +95,35 @@ def with_methods(name: str, value: Any, *methods: str) -> Any:
     return value
 
 
+def text(name: str, value: Any) -> str:
+    """Return a string that is not empty.
+
+    Raises:
+        TypeError: not a string.
+        ValueError: empty.
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string, not {type(value).__name__}")
+    if not value:
+        raise ValueError(f"{name} is empty")
+    return value
+
+
+def texts(name: str, values: Iterable[Any]) -> tuple[str, ...]:
+    """Return the distinct strings of a list.
+
+    Raises:
+        TypeError: a single string, or another thing in the list.
+        ValueError: an empty string.
+    """
+    if isinstance(values, str):
+        raise TypeError(f"{name} must be a list of strings; write [{values!r}]")
+    if not isinstance(values, Iterable):
+        raise TypeError(f"{name} must be a list of strings, not {type(values).__name__}")
+    found = (text(f"{name}[{index}]", value) for index, value in enumerate(values))
+    return tuple(dict.fromkeys(found))
+
+
 def check_order(min_delay: Any, max_delay: Any) -> None:
     """Refuse a `min_delay` that is more than the `max_delay`.
 

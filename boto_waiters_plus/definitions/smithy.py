@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 from ..engine.model import (
     DEFAULT_MAX_DELAY,
     DEFAULT_MIN_DELAY,
+    WAITER_NAME,
+    WAITER_NAME_PROBLEM,
     Acceptor,
     OutputMatcher,
     WaiterDefinition,
@@ -34,9 +36,6 @@ SERVICE_TRAIT = "aws.api#service"
 AWS_NAMESPACE = "com.amazonaws."
 UNIT = "smithy.api#Unit"
 
-WAITER_NAME_PROBLEM = "a waiter name is UpperCamelCase and alphanumeric"
-
-_WAITER_NAME = re.compile(r"[A-Z]+[A-Za-z0-9]*\Z")
 _SHAPE_ID = re.compile(r"[A-Za-z_][\w.]*#[A-Za-z_]\w*\Z")
 
 
@@ -136,7 +135,7 @@ def require_waiter_rules(definition: WaiterDefinition, place: Place) -> None:
 
 
 def _require_name(name: Any, place: Place) -> None:
-    if not isinstance(name, str) or not _WAITER_NAME.match(name):
+    if not isinstance(name, str) or not WAITER_NAME.match(name):
         raise place.error(WAITER_NAME_PROBLEM, "TraitValue")
 
 

@@ -8,11 +8,18 @@ from __future__ import annotations
 import enum
 import hashlib
 import json
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+from ..arguments import check_order, seconds, text, texts
 
 DEFAULT_MIN_DELAY = 2
 DEFAULT_MAX_DELAY = 120
+
+WAITER_NAME = re.compile(r"[A-Z]+[A-Za-z0-9]*\Z")
+WAITER_NAME_PROBLEM = "a waiter name is UpperCamelCase and alphanumeric"
 
 
 class AcceptorState(str, enum.Enum):
@@ -197,6 +204,74 @@ class WaiterDefinition:
     def __hash__(self) -> int:
         """Hash what identifies the waiter; hashing its acceptors would take longer."""
         return hash((self.service, self.operation, self.name))
+
+    @classmethod
+    def from_states(
+        cls,
+        name: str,
+        operation: str,
+        *,
+        path: str,
+        success: Iterable[str],
+        failure: Iterable[str] = (),
+        success_on_error: Iterable[str] = (),
+        retry_on_error: Iterable[str] = (),
+        min_delay: float = 2,
+        max_delay: float = 30,
+        many: Literal["all", "any"] = "all",
+    ) -> WaiterDefinition:
+        """Return a waiter that compares the state of a resource.
+
+        A state in neither list is a retry. An error that is not named is a failure.
+
+        Args:
+            name: the name of the waiter, such as `JobDone`.
+            operation: the operation to poll, such as `DescribeJob`.
+            path: the JMESPath expression for the state in the response, such as `Job.Status`. It
+                may give a list of states.
+            success: the states that end the wait with success.
+            failure: the states that end it with `WaiterFailedError`: of a list, any of them.
+            success_on_error: the errors that end it with success, such as `NotFound` for a
+                deletion.
+            retry_on_error: the errors that continue it.
+            min_delay: the least delay between two attempts, in seconds.
+            max_delay: the longest delay between two attempts, in seconds.
+            many: of a list that is not empty, whether `"all"` states have to be in `success`, or
+                `"any"`. With `"any"`, success is decided before failure.
+
+        Raises:
+            TypeError: an argument is of the wrong type.
+            ValueError: an argument has a value that cannot be meant, or a value is in two lists.
+        """
+        from .state_acceptors import state_acceptors  # noqa: PLC0415 - it imports this module
+
+        if not WAITER_NAME.match(text("name", name)):
+            raise ValueError(f"name: {WAITER_NAME_PROBLEM}, not {name!r}")
+        if many not in ("all", "any"):
+            raise ValueError(f"many must be 'all' or 'any', not {many!r}")
+        check_order(seconds("min_delay", min_delay), seconds("max_delay", max_delay))
+        good, bad = texts("success", success), texts("failure", failure)
+        ends, retried = (
+            texts("success_on_error", success_on_error),
+            texts("retry_on_error", retry_on_error),
+        )
+        if not good and not ends:
+            raise ValueError("success and success_on_error are empty: the wait could not succeed")
+        if both := {*good} & {*bad} | {*ends} & {*retried}:
+            raise ValueError(f"{min(both)!r} cannot be success and something else")
+        errors = [(AcceptorState.SUCCESS, each) for each in ends]
+        errors += [(AcceptorState.RETRY, each) for each in retried]
+        return cls(
+            name=name,
+            operation=text("operation", operation),
+            acceptors=(
+                *state_acceptors(text("path", path), good, bad, every=many == "all"),
+                *(Acceptor(state=state, matcher=ErrorTypeMatcher(e)) for state, e in errors),
+            ),
+            min_delay=seconds("min_delay", min_delay),
+            max_delay=seconds("max_delay", max_delay),
+            source="WaiterDefinition.from_states",
+        )
 
     @property
     def states(self) -> tuple[AcceptorState, ...]:

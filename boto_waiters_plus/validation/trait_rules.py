@@ -25,9 +25,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..definitions.parsing import Place, RuleError, require_mapping
-from ..definitions.smithy import WAITABLE, WAITER_NAME_PROBLEM, read_waiter
+from ..definitions.smithy import WAITABLE, read_waiter
 from ..definitions.waiters2 import STATE_OF_NO_EFFECT, is_template
-from ..engine.model import WaiterDefinition
+from ..engine.model import WAITER_NAME_PROBLEM, WaiterDefinition
 from .documents import Document, Target
 from .events import Finding, Severity, ValidationEvent
 

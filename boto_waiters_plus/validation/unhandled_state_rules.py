@@ -15,23 +15,21 @@ from collections.abc import Iterator
 
 from botocore.model import Shape
 
-from ..definitions.operation_names import listed, words_of
+from ..definitions.operation_names import listed
+from ..definitions.state_words import (
+    ENDED_WORDS,
+    ENDINGS,
+    FAILED_WORDS,
+    GONE_WORDS,
+    is_underway,
+    state_words,
+)
 from ..engine.model import AcceptorState, WaiterDefinition
 from .events import Finding, Severity
 from .paths import EnumComparison, TracedPath
 from .shapes import enum_of
 
-_FAILED = listed(
-    "FAIL FAILED FAILURE FAILURES FAULT FAULTED ERROR ERRORED ERRORS CRASHED REJECTED TIMED "
-    "TIMEDOUT TIMEOUT UNSUCCESSFUL UNRECOVERABLE"
-)
-_GONE = listed("DELETED TERMINATED REMOVED DEREGISTERED DISASSOCIATED DETACHED")
-_ENDED = _GONE | listed(
-    "ABORTED CANCELED CANCELLED EXPIRED STOPPED REVOKED RETIRED SHUT SHUTDOWN DEACTIVATED"
-)
-_UNDERWAY = listed("PROGRESS PENDING RETRY REQUESTED PARTIALLY TEMPORARY")
-# Beginnings of words, so that CREATE, CREATING, CREATED and CREATION are one.
-_ENDINGS = listed("DELET DEREGIST DETACH DISASSOCIAT PURG REMOV TERMINAT")
+# Beginnings of words, as in `ENDINGS`.
 _PROCESSES = listed(
     "ACTIVAT ASSOCIAT ATTACH BACK CANCEL CLEAN CREAT DEACTIVAT DELET DEPLOY DEREGIST DETACH DISABL "
     "DISASSOCIAT ENABL EXPORT IMPORT MODIF PAUS PURG REBOOT REGIST REMOV RESET RESIZ RESTOR RESUM "
@@ -55,7 +53,7 @@ def check_unhandled_states(
             shape,
             mentioned,
             _processes(waiter.name, *mentioned),
-            to_end=all(_processes(e.value) & _ENDINGS for e in successes if e.shape.name == name),
+            to_end=all(_processes(e.value) & ENDINGS for e in successes if e.shape.name == name),
             fails_elsewhere=any(each.shape.name != name for each in failures),
         )
         for values, severity, rule in (
@@ -93,25 +91,23 @@ def _unhandled(
         if value in mentioned or not _is_final(value, to_end=to_end):
             continue
         own = _processes(value)
-        is_own = own <= processes and (not to_end or bool(own & _ENDINGS))
-        means_failure = is_own and not fails_elsewhere and bool(_words(value) & _FAILED)
+        is_own = own <= processes and (not to_end or bool(own & ENDINGS))
+        means_failure = is_own and not fails_elsewhere and bool(state_words(value) & FAILED_WORDS)
         (failed if means_failure else ended).append(value)
     return failed, ended
 
 
 def _is_final(value: str, *, to_end: bool) -> bool:
     """Whether no state follows; the end that a waiter waits for does not count."""
-    words = _words(value)
-    if words & _UNDERWAY or any(word.endswith("ING") for word in words):
+    words = state_words(value)
+    if is_underway(words):
         return False
-    return bool(words & _FAILED or (words & _ENDED and not (to_end and words & _GONE)))
+    return bool(
+        words & FAILED_WORDS or (words & ENDED_WORDS and not (to_end and words & GONE_WORDS))
+    )
 
 
 def _processes(*names: str) -> frozenset[str]:
     """Return the processes that names mention."""
-    words = {word for name in names for word in _words(name)}
+    words = {word for name in names for word in state_words(name)}
     return frozenset(p for p in _PROCESSES if any(word.startswith(p) for word in words))
-
-
-def _words(value: str) -> frozenset[str]:
-    return frozenset(word.upper() for word in words_of(value))

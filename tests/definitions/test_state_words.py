@@ -1,0 +1,115 @@
+"""States sorted by their names, and definitions made from them for every enumeration at hand."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from boto_waiters_plus import WaiterDefinition
+from boto_waiters_plus.definitions.smithy import parse_waiter
+from boto_waiters_plus.definitions.state_words import sort_states
+from boto_waiters_plus.engine.matching import Matching
+from boto_waiters_plus.validation import Severity, check
+
+GAPS = Path(__file__).resolve().parents[3] / "shared/reference/enum-gaps.json"
+ROWS = [
+    (service, operation, row)
+    for service, operations in (json.loads(GAPS.read_text()) if GAPS.is_file() else {}).items()
+    if not service.startswith("_")
+    for operation, row in operations.items()
+]
+WITHOUT_SUCCESS = [("mpa", "GetApprovalTeam")]
+"""Enumerations of what is pending or failed only; another member says that all is well."""
+
+
+def sorted_as(values, success=""):
+    return [" ".join(group) for group in sort_states(values.split(), success.split())]
+
+
+@pytest.mark.parametrize(("success", "failure", "passing"), [
+    ("ACTIVE", "CREATE_FAILED DELETED", "CREATING DELETING"),
+    ("Available", "Failed Deleted Stopped", "Processing Deleting Stopping"),
+    ("SUCCEEDED", "FAILED CANCELLED TIMED_OUT", "QUEUED RUNNING CANCELLING"),
+    ("RUNNING", "STOPPED", "STARTING STOPPING"),
+    ("CREATE_COMPLETE UPDATE_COMPLETE", "CREATE_FAILED DELETE_COMPLETE ROLLBACK_COMPLETE",
+     "CREATE_IN_PROGRESS ROLLBACK_IN_PROGRESS"),
+    ("COMPLETED", "COMPLETED_WITH_ERRORS PARTIAL_SUCCESS", "NOT_STARTED IN_PROGRESS"),
+    ("ENABLED", "PAUSING_FAILED", "DISABLED ENABLING FAILED_RETRYING TEMPORARY_FAILURE"),
+    ("CREATED", "DELETE_FAILED", "CREATING"),
+    ("deleted", "error", "deleting"),
+    ("in-use", "access-denied", "not-available"),
+])  # fmt: skip
+def test_states_are_sorted_by_their_words(success, failure, passing):
+    mixed = sorted(f"{success} {failure} {passing}".split())
+    found = sort_states(mixed)
+    assert [sorted(group) for group in found] == [
+        sorted(group.split()) for group in (success, failure, passing)
+    ]
+
+
+def test_the_callers_success_decides_what_fails():
+    states = "CREATING CREATE_FAILED ACTIVE DELETING DELETE_FAILED DELETED STOPPED"
+    assert sorted_as(states, "DELETED") == [
+        "DELETED",
+        "DELETE_FAILED",
+        "CREATING CREATE_FAILED ACTIVE DELETING STOPPED",
+    ]
+    assert sorted_as(states, "STOPPED") == [
+        "STOPPED",
+        "CREATE_FAILED DELETE_FAILED DELETED",
+        "CREATING ACTIVE DELETING",
+    ]
+
+
+def test_every_state_is_in_one_group():
+    for service, operation, row in ROWS:
+        groups = sort_states(row["values"])
+        assert sorted(state for group in groups for state in group) == sorted(row["values"])
+        assert bool(groups.success) == ((service, operation) not in WITHOUT_SUCCESS)
+
+
+def made(service, operation, row):
+    success, failure, _ = sort_states(row["values"])
+    if (service, operation) in WITHOUT_SUCCESS:
+        row, success = row | {"member": f"{row['member']} || Status"}, ["ACTIVE"]
+    definition = WaiterDefinition.from_states(
+        f"{operation}State", operation, path=row["member"], success=success, failure=failure
+    )
+    return replace(definition, service=service)
+
+
+@pytest.mark.skipif(not ROWS, reason="no list of enumerations beside the project")
+def test_every_row_gives_a_definition_that_parses():
+    for service, operation, row in ROWS:
+        definition = made(service, operation, row)
+        body = definition.to_json()
+        assert definition == parse_waiter(
+            definition.name, body | {"minDelay": 2}, operation=operation, source="", service=service
+        )
+
+
+@pytest.mark.skipif(not ROWS, reason="no list of enumerations beside the project")
+def test_every_row_gives_a_definition_that_passes_check():
+    events = check([made(*row) for row in ROWS])
+    assert [str(e) for e in events if e.severity > Severity.NOTE] == []
+
+
+@pytest.mark.skipif(not ROWS, reason="no list of enumerations beside the project")
+def test_every_row_gives_each_state_its_verdict():
+    for row in ROWS:
+        definition = made(*row)
+        matching = Matching(definition.acceptors)
+        groups = sort_states(row[2]["values"])
+        for group, verdict in zip(groups, ("success", "failure", None), strict=True):
+            for state in group:
+                match = matching.match_response(with_state(row[2]["member"], state))
+                found = None if match.index is None else definition.states[match.index].value
+                assert (row[:2], state, found) == (row[:2], state, verdict)
+
+
+def with_state(path, state):
+    for member in reversed(re.findall(r"\w+|\[", path)):
+        state = [state] if member == "[" else {member: state}
+    return state

@@ -1,0 +1,122 @@
+"""`WaiterDefinition.from_states`: waiters in one call."""
+
+import json
+
+import jmespath
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boto_waiters_plus import WaiterDefinition
+from boto_waiters_plus.definitions.smithy import parse_waiter
+from boto_waiters_plus.engine.matching import Matching
+
+texts = st.text(min_size=1, max_size=5)
+one_of_few = st.sampled_from(["a", "b", "c'\\", "d`", 'e"', "f\n", "g"])
+lists = st.lists(one_of_few, unique=True, max_size=3)
+
+
+def things(states):
+    return {"things": [{"state": state} for state in states]}
+
+
+SHAPES = {
+    "state": lambda states: {"state": states},
+    "things[].state": things,
+    "groups[*].things[*].state": lambda states: {"groups": [things([s]) for s in states]},
+    "missing || things[*].state | []": things,
+}
+
+
+def made(path="Job.Status", success=("DONE",), name="JobDone", operation="DescribeJob", **options):
+    return WaiterDefinition.from_states(name, operation, path=path, success=success, **options)
+
+
+def verdict(definition, output):
+    match = Matching(definition.acceptors).match_response(output)
+    assert match.problems == ()
+    return "retry" if match.index is None else definition.states[match.index].value
+
+
+def expected(states, success, failure, many):
+    """The rule of DESIGN 2, written once more."""
+    good = [state in success for state in states]
+    if states and (all(good) if many == "all" else any(good)):
+        return "success"
+    return "failure" if any(state in failure for state in states) else "retry"
+
+
+@given(st.data(), st.sampled_from(["all", "any"]), st.sampled_from(list(SHAPES)))
+def test_a_list_is_judged_by_all_or_any(data, many, path):
+    values = data.draw(lists.filter(bool))
+    cut = data.draw(st.integers(1, len(values)))
+    success, failure = values[:cut], values[cut:]
+    states = data.draw(st.lists(one_of_few, max_size=4))
+    definition = made(path, success, failure=failure, many=many)
+    assert verdict(definition, SHAPES[path](states)) == expected(states, success, failure, many)
+    assert verdict(definition, {}) == "retry"
+
+
+@given(st.lists(texts, unique=True, min_size=3, max_size=3), st.sampled_from(["all", "any"]))
+def test_a_string_is_judged_by_its_value(values, many):
+    done, finished, failed = values
+    definition = made("state", [done, finished], failure=[failed], many=many)
+    verdicts = [verdict(definition, {"state": value}) for value in [*values, done + "x" * 9]]
+    assert verdicts == ["success", "success", "failure", "retry"]
+
+
+@given(st.lists(texts, unique=True, min_size=1, max_size=4), st.sampled_from(["all", "any"]))
+def test_every_definition_is_valid_smithy(success, many):
+    definition = made("Jobs[].Status", success, failure=["FAILED!!"], many=many)
+    body = json.loads(json.dumps(definition.to_json()))
+    assert parse_waiter("JobDone", body, operation="DescribeJob", source="") == definition
+
+
+def test_the_state_seen_is_the_text_of_the_path():
+    matching = Matching(made(failure=["FAILED"]).acceptors)
+    for state in ("RUNNING", "DONE", "FAILED"):
+        assert matching.match_response({"Job": {"Status": state}}).observed == state
+
+
+def test_errors_and_delays_are_those_given():
+    definition = made(
+        success=[], success_on_error=["NotFound"], retry_on_error=["Busy"], min_delay=1, max_delay=4
+    )
+    assert [a.to_json() for a in definition.acceptors] == [
+        {"state": "success", "matcher": {"errorType": "NotFound"}},
+        {"state": "retry", "matcher": {"errorType": "Busy"}},
+    ]
+    assert (definition.min_delay, definition.max_delay) == (1, 4)
+    assert (made().min_delay, made().max_delay) == (2, 30)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"success": "DONE"}, r"success must be a list of strings; write \['DONE'\]"),
+        ({"success": [True]}, r"success\[0\] must be a string, not bool"),
+        ({"success": 1}, "success must be a list of strings, not int"),
+        ({"success": []}, "success and success_on_error are empty"),
+        ({"failure": ["DONE"]}, "'DONE' cannot be success and something else"),
+        (
+            {"success_on_error": ["E"], "retry_on_error": ["E"]},
+            "'E' cannot be success and something else",
+        ),
+        ({"retry_on_error": [""]}, r"retry_on_error\[0\] is empty"),
+        ({"path": "Job."}, "path 'Job.' is not a JMESPath expression"),
+        ({"path": None}, "path must be a string"),
+        ({"name": "jobDone"}, "name: a waiter name is UpperCamelCase"),
+        ({"operation": ""}, "operation is empty"),
+        ({"many": "some"}, "many must be 'all' or 'any', not 'some'"),
+        ({"min_delay": 0}, "min_delay must be greater than 0"),
+        ({"max_delay": 1}, r"min_delay \(2\) is more than max_delay \(1\)"),
+    ],
+)
+def test_bad_argument_is_named(options, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        made(**options)
+
+
+def test_every_path_of_these_tests_gives_a_list():
+    for path, document in SHAPES.items():
+        assert jmespath.search(path, document(["a"])) in (["a"], [["a"]])
