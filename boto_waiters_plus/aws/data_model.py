@@ -109,7 +109,7 @@ def _with_members(shape: Shape | None, value: Any) -> Any:
     return {name: converted(members.get(name), item) for name, item in value.items()}
 
 
-def _epoch_seconds(moment: dt.datetime | str) -> Any:
+def _epoch_seconds(moment: Any) -> Any:
     """Return epoch seconds, as botocore understands the moment; a text that it refuses as it is."""
     try:
         return _number(parse_to_aware_datetime(moment).timestamp())
