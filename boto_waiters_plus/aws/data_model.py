@@ -1,22 +1,36 @@
-"""Responses in the specification's JMESPath data model (section "JMESPath data model").
+"""Parameters and responses in the specification's data model (section "JMESPath data model").
 
-botocore returns timestamps as `datetime` and blobs as `bytes`; the data model has epoch seconds and
-base64 text. Conversion takes longer than evaluation, and few waiters need it. It is therefore
-decided once per waiter whether one of its paths can reach a timestamp or a blob.
+botocore returns timestamps as `datetime`, blobs as `bytes` and some JSON texts decoded; the data
+model has epoch seconds, base64 text and strings. Conversion takes longer than evaluation, and few
+waiters need it. It is therefore decided once per waiter whether one of its paths can reach such a
+member. Parameters are converted once per wait, if a path can see them.
 """
 
 from __future__ import annotations
 
 import base64
 import datetime as dt
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 import jmespath
-from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
+from botocore.model import (
+    ListShape,
+    MapShape,
+    OperationModel,
+    Shape,
+    StringShape,
+    StructureShape,
+)
+from botocore.utils import parse_to_aware_datetime
 
 # Functions whose results have members that the expression does not name.
 _OPAQUE_FUNCTIONS = frozenset({"to_string", "values", "merge"})
+
+# Strings of JSON that handlers of botocore decode: policies of IAM, templates of CloudFormation.
+_DECODED = frozenset({"policyDocumentType", "TemplateBody"})
 
 
 class DataModel:
@@ -31,6 +45,7 @@ class DataModel:
         self._operation = operation
         paths = tuple(paths)
         self._convert = any(self._touches(kind, path, _needs_converting) for kind, path in paths)
+        self._sees_input = any(kind == "inputOutput" for kind, _ in paths)
         self.sensitive = any(self._touches(kind, path, _is_sensitive) for kind, path in paths)
         """Whether a path passes a member that is sensitive in the model."""
 
@@ -43,7 +58,9 @@ class DataModel:
 
     def input(self, parameters: Mapping[str, Any]) -> Any:
         """Return the caller's parameters as paths see them."""
-        return converted(self._operation.input_shape, parameters) if self._convert else parameters
+        if not self._sees_input:
+            return parameters
+        return converted(self._operation.input_shape, parameters)
 
     def _touches(self, kind: str, path: str, test: Callable[[Shape], bool]) -> bool:
         tree = jmespath.compile(path).parsed
@@ -61,29 +78,47 @@ class DataModel:
 
 
 def converted(shape: Shape | None, value: Any) -> Any:
-    """Convert a value of this shape to the JMESPath data model."""
-    if isinstance(value, dt.datetime):
+    """Convert a value of this shape to the JMESPath data model.
+
+    Without a shape, the type of the value decides.
+    """
+    kind = None if shape is None else shape.type_name
+    if isinstance(value, dt.datetime) or (kind == "timestamp" and isinstance(value, str)):
         return _epoch_seconds(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
         return base64.b64encode(value).decode("ascii")
-    if isinstance(shape, StructureShape) and isinstance(value, Mapping):
-        members = shape.members
-        return {name: converted(members.get(name), item) for name, item in value.items()}
-    if isinstance(shape, ListShape) and isinstance(value, (list, tuple)):
-        return [converted(shape.member, item) for item in value]
-    if isinstance(shape, MapShape) and isinstance(value, Mapping):
-        return {name: converted(shape.value, item) for name, item in value.items()}
-    if shape is not None and shape.type_name == "blob":
+    if isinstance(value, (Mapping, list, tuple, set, frozenset)):
+        if isinstance(shape, StringShape):
+            return json.dumps(value, ensure_ascii=False, default=str)
+        return _with_members(shape, value)
+    if isinstance(value, Decimal):
+        return _number(float(value))
+    if kind == "blob":
         # A caller may pass a blob as text or as a file. A streaming body is not read here.
         return base64.b64encode(value.encode()).decode("ascii") if isinstance(value, str) else None
     return value
 
 
-def _epoch_seconds(moment: dt.datetime) -> float:
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=dt.timezone.utc)
-    seconds = moment.timestamp()
-    return int(seconds) if seconds.is_integer() else seconds
+def _with_members(shape: Shape | None, value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        member = shape.member if isinstance(shape, ListShape) else None
+        return [converted(member, item) for item in value]
+    if isinstance(shape, MapShape):
+        return {name: converted(shape.value, item) for name, item in value.items()}
+    members = shape.members if isinstance(shape, StructureShape) else {}
+    return {name: converted(members.get(name), item) for name, item in value.items()}
+
+
+def _epoch_seconds(moment: Any) -> Any:
+    """Return epoch seconds, as botocore understands the moment; a text that it refuses as it is."""
+    try:
+        return _number(parse_to_aware_datetime(moment).timestamp())
+    except ValueError:
+        return moment
+
+
+def _number(value: float) -> float:
+    return int(value) if value.is_integer() else value
 
 
 def has_members_of(operation: OperationModel, path: str) -> bool:
@@ -118,7 +153,10 @@ def _reached(shape: Shape, names: frozenset[str] | None, seen: set[str]) -> Iter
 
 
 def _needs_converting(shape: Shape) -> bool:
-    return shape.type_name in ("timestamp", "blob")
+    if shape.type_name in ("timestamp", "blob") or shape.name in _DECODED:
+        return True
+    # A header of JSON, which botocore decodes.
+    return bool(shape.serialization.get("jsonvalue"))
 
 
 def _is_sensitive(shape: Shape) -> bool:

@@ -17,6 +17,7 @@ from ..definitions.overlays import Layer, WaiterOverlay
 from ..definitions.services import service_key
 from ..definitions.shipped import WRITTEN_FOR, shipped_definitions, unread_shipped
 from ..definitions.smithy import UnreadWaiter
+from ..definitions.unique_names import conflicts, taken_by
 from ..definitions.waiters2 import unread_waiters2
 from ..engine.computed_once import computed_once
 from ..engine.model import OutputMatcher, WaiterDefinition
@@ -88,6 +89,45 @@ def places_of(service: ServiceModel, loader: Loader | None, definitions: Iterabl
         DefinitionPlace(lambda: _shipped(service), valid=True),
         DefinitionPlace(lambda: _of_botocore(service, loader)),
     )
+
+
+class Conflict(NamedTuple):
+    """Two waiters of a service whose names differ by case only."""
+
+    first: WaiterDefinition | UnreadWaiter
+    refused: WaiterDefinition | UnreadWaiter
+    """The one from the higher place, which is the user's."""
+
+    def error(self) -> WaiterDefinitionError:
+        """Return the error that names both places."""
+        problem = taken_by(self.first, self.refused.source)
+        return WaiterDefinitionError(problem, source=self.refused.source, waiter=self.refused.name)
+
+
+def name_conflicts(places: Places, has_operation: Callable[[str], bool]) -> list[Conflict]:
+    """Return the conflicts of the user's waiters with others (section "Waiter names").
+
+    A waiter replaces those of the same name in the places below. A malformed place is passed over:
+    its own lookup reports it.
+    """
+    if not (_layers_of(places.given) or _layers_of(places.search_path)):
+        return []
+    by_name: dict[str, WaiterDefinition | UnreadWaiter] = {}
+    users = set()
+    for place in places:
+        for layer in _layers_of(place):
+            if not isinstance(layer, WaiterOverlay) and has_operation(layer.operation):
+                kept = by_name.setdefault(layer.name, layer)
+                users |= {id(kept)} if place.from_user else set()
+    upwards = list(reversed(by_name.values()))
+    return [Conflict(*pair) for pair in conflicts(upwards) if id(pair[1]) in users]
+
+
+def _layers_of(place: DefinitionPlace) -> Sequence[Layer | UnreadWaiter]:
+    try:
+        return place.layers
+    except WaiterDefinitionError:
+        return ()
 
 
 def applies_to(definition: Layer, *service_names: str) -> bool:

@@ -32,7 +32,14 @@ from ..engine.computed_once import computed_once
 from ..engine.model import Acceptor, OutputMatcher, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .bound_waiter import METHOD_PREFIX, BoundWaiter
-from .definition_places import DefinitionPlace, applies_to, default_loader, places_of
+from .definition_places import (
+    Conflict,
+    DefinitionPlace,
+    applies_to,
+    default_loader,
+    name_conflicts,
+    places_of,
+)
 from .snake_names import BySnakeName, operation_name
 
 # Other modules import these from here.
@@ -116,6 +123,12 @@ class ServiceWaiters:
             bound = self._given.setdefault(definition, self._bind(definition, operation, (), place))
         return bound
 
+    @computed_once
+    def conflicts(self) -> Mapping[str, Conflict]:
+        """The conflicts of the user's waiters with others, by the snake names of both."""
+        found = name_conflicts(self._places, lambda name: self._operation(name) is not None)
+        return {xform_name(each.name): conflict for conflict in found for each in conflict}
+
     def only_in_botocore(self, definition: WaiterDefinition) -> list[Acceptor]:
         """Return the acceptors that only botocore's own waiter of this name has."""
         return [
@@ -136,6 +149,7 @@ class ServiceWaiters:
         bound = self._bound.get(name)
         if bound is None:
             self._refuse_stray_overlays()
+            self._refuse_conflict(name)
             bound = self._find(name)
         return bound
 
@@ -199,6 +213,11 @@ class ServiceWaiters:
             waiter=definition.name,
         )
 
+    def _refuse_conflict(self, name: str) -> None:
+        """Refuse both waiters of a conflict: which of the two is meant is not known."""
+        if name in self.conflicts:
+            raise self.conflicts[name].error()
+
     def _refuse_stray_overlays(self) -> None:
         """Refuse overlays of waiters that do not exist.
 
@@ -231,6 +250,9 @@ class ServiceWaiters:
         """Return the names of the waiters that can be used; log why others cannot."""
         places = [place for place in self._places if _can_use(partial(getattr, place, "layers"))]
         names = self._names(places)
+        for name in self.conflicts:
+            _can_use(partial(self._refuse_conflict, name))
+            names.pop(name, None)
         for place in places:
             for layer in place.layers if place.from_user else ():
                 name = xform_name(layer.name)

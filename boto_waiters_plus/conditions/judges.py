@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import Any, NamedTuple
 
+from botocore.model import OperationModel
+
+from ..aws.data_model import DataModel, converted
 from ..aws.errors import RAW, error_facts
 from ..engine.machine import Facts
 from ..engine.matching import Matching
@@ -21,11 +24,21 @@ class ValueJudge:
     Args:
         definition: the waiter.
         input: the parameters that `inputOutput` matchers see.
+        operation: the operation, if the callable is a method of a client.
     """
 
-    def __init__(self, definition: WaiterDefinition, input: Mapping[str, Any] | None) -> None:
+    def __init__(
+        self,
+        definition: WaiterDefinition,
+        input: Mapping[str, Any] | None,
+        operation: OperationModel | None = None,
+    ) -> None:
         self._matching = Matching(definition.acceptors)
-        self._input = input
+        self._operation = operation
+        self._model = None if operation is None else DataModel(operation, self._matching.paths)
+        self._input = (
+            converted(None, input) if self._model is None else self._model.input(input or {})
+        )
 
     @staticmethod
     def is_reply(error: Exception) -> bool:
@@ -35,16 +48,19 @@ class ValueJudge:
     def judge(self, reply: Reply) -> Attempt:
         """Return the attempt that ended in this value or error."""
         if reply.error is not None:
-            facts = error_facts(reply.error)
-            match = self._matching.match_error(facts.names, status=facts.status)
+            facts = error_facts(reply.error, self._operation)
+            names = facts.names | {each.__name__ for each in type(reply.error).__mro__}
+            match = self._matching.match_error(names, status=facts.status)
             return facts.attempt(reply.error, match.index, inconclusive=reply.ended is not None)
-        value = reply.response
-        match = self._matching.match_response(value, self._input)
+        value, model = reply.response, self._model
+        document = value if model is None else model.output(value)
+        match = self._matching.match_response(document, self._input)
+        is_sensitive = model is not None and model.sensitive
         return Attempt(
             facts=Facts(acceptor=match.index),
             response=value,
-            observed=match.observed,
-            service_message=message_of(match.message),
+            observed=None if is_sensitive else match.observed,
+            service_message=None if is_sensitive else message_of(match.message),
             last_response=value if isinstance(value, Mapping) else {},
             problems=match.problems,
         )

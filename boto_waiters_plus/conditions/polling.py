@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
+from ..aws.client_kind import operation_of
 from ..deadlines import effective_max_wait
 from ..definitions.smithy import parse_waiter
 from ..engine.model import WaiterDefinition
@@ -31,7 +32,9 @@ def poll(
 ) -> WaiterOutcome[ResultT]:
     """Run a callable under a waiter definition until an acceptor ends the wait.
 
-    An error that it raises is matched by the name of its class, a `ClientError` by its code too.
+    An error that it raises is matched by the name of its class or of a base class, a `ClientError`
+    by its code too. Acceptors see the response of a method of a client in the data model of its
+    operation (section "JMESPath data model"), without `ResponseMetadata`.
     The callable runs in the calling thread and is not interrupted: a value that it returns after
     `max_wait` is too late. With `call_in_thread=True` it is abandoned at `max_wait`.
 
@@ -92,7 +95,7 @@ def _prepared(
     run = WaitRun(
         WaitDescription.of(definition),
         policy_for(definition, given, effective_max_wait("poll", max_wait)),
-        ValueJudge(definition, input),
+        ValueJudge(definition, input, operation_of(call)),
         on_attempt=given.on_attempt,
     )
     arguments: Mapping[str, Any] = {} if _takes_nothing(call) else input or {}

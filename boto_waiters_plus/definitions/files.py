@@ -15,7 +15,9 @@ from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .overlays import Layer, WaiterOverlay, parse_overlays
 from .parsing import Place
+from .services import service_key
 from .smithy import parse_model
+from .unique_names import UNIQUE_NAMES, conflicts, taken_by
 from .waiters2 import convert_model
 
 MAX_FILE_SIZE = 10_000_000
@@ -64,7 +66,28 @@ def load_layers(source: Source | Iterable[Source]) -> tuple[Layer, ...]:
         WaiterDefinitionError: see `load_definitions`.
     """
     # The sort is stable.
-    return tuple(sorted(_layers(source), key=lambda layer: isinstance(layer, WaiterDefinition)))
+    layers = sorted(_layers(source), key=lambda layer: isinstance(layer, WaiterDefinition))
+    _refuse_conflicts(layers)
+    return tuple(layers)
+
+
+def _refuse_conflicts(layers: Iterable[Layer]) -> None:
+    """Refuse waiters of one service whose names conflict.
+
+    A definition without a service is for any; whether it conflicts depends on the client.
+    """
+    by_service: dict[str, list[WaiterDefinition]] = {}
+    for layer in layers:
+        if isinstance(layer, WaiterDefinition) and layer.service is not None:
+            by_service.setdefault(service_key(layer.service), []).append(layer)
+    for definitions in by_service.values():
+        _refuse_conflict(definitions)
+
+
+def _refuse_conflict(definitions: Iterable[WaiterDefinition]) -> None:
+    for first, other in conflicts(definitions):
+        problem = taken_by(first, other.source)
+        raise Place(other.source, other.name).error(problem, UNIQUE_NAMES)
 
 
 def _layers(source: Source | Iterable[Source]) -> Iterable[Layer]:
@@ -95,7 +118,9 @@ def parse_document(document: Any, *, source: str, service: str | None = None) ->
         definitions = parse_model(document, source=source, service=service)
         return [*parse_overlays(document, source=source, service=service), *definitions]
     if "waiters" in document:
-        return [*convert_model(document, source=source, service=service)]
+        definitions = convert_model(document, source=source, service=service)
+        _refuse_conflict(definitions)
+        return [*definitions]
     raise place.error('neither Smithy JSON AST ("smithy": "2.0") nor waiters-2 ("waiters": {...})')
 
 

@@ -30,6 +30,7 @@ from .parsing import (
     require_mapping,
     require_success,
 )
+from .unique_names import UNIQUE_NAMES, conflicts, services_by_operation, taken_by
 
 WAITABLE = "smithy.waiters#waitable"
 SERVICE_TRAIT = "aws.api#service"
@@ -45,7 +46,8 @@ def parse_model(
     """Parse the waiters of a Smithy model in JSON AST form.
 
     Args:
-        model: the model; the names of its waiters must differ by more than case.
+        model: the model; in each of its services, the names of waiters must differ by more than
+            case.
         source: the file that error messages name.
         service: the service, if neither the model nor an AWS namespace names it.
 
@@ -55,16 +57,17 @@ def parse_model(
     place = Place(source)
     shapes = require_mapping(model.get("shapes", {}), "shapes", place)
     definitions: list[WaiterDefinition] = []
-    seen: dict[str, WaiterDefinition] = {}
+    by_service: dict[str, list[WaiterDefinition]] = {}
+    services = services_by_operation(shapes)
     for found in shapes_with(WAITABLE, shapes, place, service):
-        for definition in _waiters_of(found, shapes, place):
-            earlier = seen.setdefault(definition.name.lower(), definition)
-            if earlier is not definition:
-                raise place.in_waiter(definition.name).error(
-                    f"name already taken by {earlier.name} of {earlier.operation} "
-                    "(names must differ by more than case)"
-                )
-            definitions.append(definition)
+        waiters = list(_waiters_of(found, shapes, place))
+        definitions += waiters
+        for name in services.get(found.shape_id) or [found.service or found.namespace]:
+            by_service.setdefault(name, []).extend(waiters)
+    for group in by_service.values():
+        for first, other in conflicts(group):
+            problem = taken_by(first, source)
+            raise place.in_waiter(other.name).error(problem, UNIQUE_NAMES)
     return definitions
 
 
@@ -154,10 +157,20 @@ class OperationWaiters(NamedTuple):
     """An operation or `apply` statement with a trait of waiters."""
 
     shape: Mapping[str, Any]
-    operation: str
+    shape_id: str
     service: str | None
     waiters: Mapping[str, Any]
     """The value of the trait, by waiter name."""
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the shape id."""
+        return self.shape_id.partition("#")[0]
+
+    @property
+    def operation(self) -> str:
+        """The name part of the shape id."""
+        return self.shape_id.partition("#")[2]
 
 
 def shapes_with(
@@ -168,7 +181,7 @@ def shapes_with(
     Raises:
         WaiterDefinitionError: another shape has the trait, or the trait has no waiter.
     """
-    sdk_id = _sdk_id_of(shapes, place)
+    sdk_id_of = _sdk_ids(shapes, place)
     for shape_id, body in shapes.items():
         if not isinstance(shape_id, str):
             raise place.error("the id of a shape must be a string")
@@ -183,22 +196,36 @@ def shapes_with(
         waiters = require_mapping(traits[trait], f"{trait} of {shape_id}", place)
         if not waiters:
             raise place.error(f"{trait} of {shape_id} has no waiter")
-        namespace, _, operation = shape_id.partition("#")
+        namespace = shape_id.partition("#")[0]
         is_aws = namespace.startswith(AWS_NAMESPACE)
         by_namespace = namespace.removeprefix(AWS_NAMESPACE) if is_aws else None
-        yield OperationWaiters(shape, operation, sdk_id or by_namespace or service, waiters)
+        yield OperationWaiters(
+            shape, shape_id, sdk_id_of(shape_id) or by_namespace or service, waiters
+        )
 
 
-def _sdk_id_of(shapes: Mapping[str, Any], place: Place) -> str | None:
-    """Return the SDK id of the model's service; None unless the model has exactly one."""
-    ids = []
+def _sdk_ids(shapes: Mapping[str, Any], place: Place) -> Callable[[str], str | None]:
+    """Return a function that gives the SDK id of an operation's service; None if not known.
+
+    The only id of a model holds for all its operations, each of several for those in its closure.
+    """
+    ids: dict[str, Any] = {}
     for shape_id, shape in shapes.items():
         if isinstance(shape, Mapping) and shape.get("type") == "service":
             traits = require_mapping(shape.get("traits", {}), f"the traits of {shape_id}", place)
             trait = traits.get(SERVICE_TRAIT)
-            if isinstance(trait, Mapping):
-                ids.append(trait.get("sdkId"))
-    return ids[0] if len(ids) == 1 and isinstance(ids[0], str) else None
+            if isinstance(trait, Mapping) and isinstance(trait.get("sdkId"), str):
+                ids[shape_id] = trait["sdkId"]
+    if len(ids) <= 1:
+        only = next(iter(ids.values()), None)
+        return lambda _: only
+    services = services_by_operation(shapes)
+
+    def sdk_id_of(operation: str) -> str | None:
+        found = [ids[service] for service in services.get(operation, ()) if service in ids]
+        return found[0] if len(found) == 1 else None
+
+    return sdk_id_of
 
 
 def _waiters_of(

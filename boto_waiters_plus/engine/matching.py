@@ -10,8 +10,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-import jmespath
-
 from .model import (
     Acceptor,
     ErrorTypeMatcher,
@@ -21,6 +19,7 @@ from .model import (
     PathMatcher,
     SuccessMatcher,
 )
+from .path_interpreter import compiled
 
 
 class _Unusable:
@@ -94,12 +93,12 @@ class _Response:
 class _Expression:
     """A compiled JMESPath expression on the output, or on input and output."""
 
-    __slots__ = ("_search", "key", "of_both")
+    __slots__ = ("_evaluate_on", "key", "of_both")
 
     def __init__(self, kind: str, path: str) -> None:
         self.key = (kind, path)
         self.of_both = kind == "inputOutput"
-        self._search = jmespath.compile(path).search
+        self._evaluate_on = compiled(path)
 
     def value(self, response: _Response) -> Any:
         values = response.values
@@ -114,7 +113,7 @@ class _Expression:
             else response.output
         )
         try:
-            return self._search(document)
+            return self._evaluate_on(document)
         # jmespath lets TypeError, RecursionError and other builtin errors through.
         except Exception as error:
             # The text of a jmespath error quotes the value, which may be secret.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from botocore.model import ServiceModel
 
@@ -15,7 +16,7 @@ from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .acceptor_rules import check_acceptors, check_operation
 from .coalescing_rules import FORM, TARGET, check_coalescing
-from .documents import Document
+from .documents import Document, Target
 from .events import Severity, ValidationEvent
 from .loading import Checkable, load
 from .paths import traced_path
@@ -49,11 +50,26 @@ def check(
     """
     units = list(load(model, service))
     suppressions = [suppression for unit in units for suppression in unit.suppressions]
-    events = (event for unit in units for event in _unit_events(unit))
+    readings = [_read(unit) for unit in units]
+    names = list(_name_events(readings))
+    events = (event for reading in readings for event in _unit_events(reading, names))
     return list(apply_suppressions(events, suppressions))
 
 
-def _unit_events(unit: Unit) -> Iterator[ValidationEvent]:
+class _Reading(NamedTuple):
+    """The waiters of a unit, and the events so far."""
+
+    unit: Unit
+    waiters: list[tuple[AppliedTrait, WaiterDefinition]]
+    events: list[ValidationEvent]
+
+    @property
+    def usable(self) -> bool:
+        """Whether the waiters have the right form and place."""
+        return not any(event.severity is Severity.ERROR for event in self.events)
+
+
+def _read(unit: Unit) -> _Reading:
     events = list(unit.events)
     waiters: list[tuple[AppliedTrait, WaiterDefinition]] = []
     for trait in unit.waitable:
@@ -66,7 +82,27 @@ def _unit_events(unit: Unit) -> Iterator[ValidationEvent]:
             definitions, found = read_trait(trait.target, trait.value)
             events += found
         waiters += [(trait, definition) for definition in definitions]
-    is_readable = not any(event.severity is Severity.ERROR for event in events)
+    return _Reading(unit, waiters, events)
+
+
+def _name_events(readings: Iterable[_Reading]) -> Iterator[tuple[Target, ValidationEvent]]:
+    """Yield the conflicts of names in each service, with what they are about."""
+    by_service: dict[str, list[tuple[Target, WaiterDefinition]]] = {}
+    models: dict[str, ServiceModel] = {}
+    for reading in readings:
+        for service, closure in reading.unit.services.items() if reading.usable else ():
+            own = by_service.setdefault(service, [])
+            own += [(t.target, each) for t, each in reading.waiters if t.target.shape in closure]
+        models |= reading.unit.models
+    for service, waiters in by_service.items():
+        yield from check_names(service, waiters, models.get(service))
+
+
+def _unit_events(
+    reading: _Reading, names: list[tuple[Target, ValidationEvent]]
+) -> Iterator[ValidationEvent]:
+    unit, waiters, events = reading
+    is_readable = reading.usable
     for trait in unit.coalescing:
         for event in check_coalescing(trait.target, trait.operation, trait.value):
             # The form of the trait does not depend on shapes.
@@ -76,9 +112,8 @@ def _unit_events(unit: Unit) -> Iterator[ValidationEvent]:
     if is_readable:
         for trait, group in itertools.groupby(waiters, key=operator.itemgetter(0)):
             events += _waiter_events(trait, [waiter for _, waiter in group])
-        for service, closure in unit.services.items():
-            named = [(t.target, each) for t, each in waiters if t.target.shape in closure]
-            events += check_names(service, named)
+        targets = {id(trait.target) for trait in unit.waitable}
+        events += [event for target, event in names if id(target) in targets]
     yield from events
     if all(event.severity < Severity.DANGER for event in events):
         yield from filter(None, map(_refusal, unit.documents))

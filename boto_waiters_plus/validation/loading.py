@@ -155,5 +155,5 @@ def _definition_unit(
             unit.events.append(unknown_operation(target, operation, service))
         else:
             unit.add(service.operation(known), target, definitions=group)
-            unit.services.setdefault(service.shape, set()).add(str(target.shape))
+            unit.add_to(service, str(target.shape))
     return unit

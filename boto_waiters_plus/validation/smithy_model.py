@@ -8,6 +8,7 @@ from typing import Any
 from botocore.model import Shape, ShapeResolver
 
 from ..definitions.smithy import UNIT
+from ..definitions.unique_names import closures
 from .shapes import ModelledError, Operation, members_of
 
 # Smithy's types as botocore names them; types of one name are left out.
@@ -20,7 +21,6 @@ _TYPES = {
 _PRELUDE = "smithy.api#"
 _STREAMING = "smithy.api#streaming"
 _MIXIN = "smithy.api#mixin"
-_LIFECYCLE = ("create", "put", "read", "update", "delete", "list")
 
 
 class SmithyModel:
@@ -57,25 +57,9 @@ class SmithyModel:
             pages=(items,) if isinstance(items, str) else (),
         )
 
-    def services(self) -> list[str]:
-        """Return the ids of the services, sorted."""
-        return sorted(i for i, shape in self._shapes.items() if shape.get("type") == "service")
-
-    def operations_of(self, service: str) -> set[str]:
-        """Return the operations in a service's closure, those of its resources included."""
-        found: set[str] = set()
-        visited: set[str] = set()
-        waiting = [service]
-        while waiting:
-            shape_id = waiting.pop()
-            if shape_id not in visited:
-                visited.add(shape_id)
-                shape = as_mapping(self._shapes.get(shape_id))
-                found.update(_targets([shape.get(member) for member in _LIFECYCLE]))
-                for member in ("operations", "collectionOperations"):
-                    found.update(_targets(shape.get(member)))
-                waiting += _targets(shape.get("resources"))
-        return found
+    def closures(self) -> dict[str, set[str]]:
+        """Return the operations of each service, sorted by service."""
+        return closures(self._shapes)
 
     def traits(self, shape_id: str) -> Mapping[str, Any]:
         """Return the traits of a shape."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from botocore import xform_name
+from botocore.model import ServiceModel
 
 from ..aws.service_waiters import ServiceWaiters
 from ..definitions.coalescing_trait import COALESCING
@@ -52,6 +53,8 @@ class Unit:
     suppressions: list[Suppression] = field(default_factory=list)
     services: dict[str, set[str]] = field(default_factory=dict)
     """The operations of each service."""
+    models: dict[str, ServiceModel] = field(default_factory=dict)
+    """The models of the services that are botocore's."""
 
     def add(
         self,
@@ -73,6 +76,11 @@ class Unit:
             for definition in definitions
         )
         self.waitable.append(AppliedTrait(target=target, operation=operation, definitions=resolved))
+
+    def add_to(self, service: BotocoreService, shape_id: str) -> None:
+        """Add an operation with waiters to a service of botocore."""
+        self.services.setdefault(service.shape, set()).add(shape_id)
+        self.models[service.shape] = service.model
 
     def error(self, shape: str | None, message: str, location: Location | None = None) -> None:
         """Report that something cannot be loaded."""
@@ -146,8 +154,12 @@ class SmithyUnit:
             self.unit.suppressions += of_trait(shape_id, traits)
             operation = model.operation(shape_id) if shape.get("type") == "operation" else None
             self._add(self._written[shape_id], shape_id, traits, operation)
-        for service in model.services():
-            self.unit.services[service] = model.operations_of(service)
+        self.unit.services |= model.closures()
+        served = set().union(*self.unit.services.values())
+        for trait in self.unit.waitable:
+            if trait.target.shape not in served:
+                namespace, _, _ = str(trait.target.shape).partition("#")
+                self.unit.services.setdefault(namespace, set()).add(str(trait.target.shape))
 
     def _apply_to_botocore(
         self, document: Document, shape_id: str, traits: Mapping[str, Any]
@@ -178,7 +190,7 @@ class SmithyUnit:
             target = _target(document, shape_id, OVERLAY)
             self._add_overlays(target, operation, traits[OVERLAY], service)
         if WAITABLE in traits:
-            unit.services.setdefault(service.shape, set()).add(shape_id)
+            unit.add_to(service, shape_id)
 
     def _add(
         self,

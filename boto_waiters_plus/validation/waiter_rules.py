@@ -3,7 +3,7 @@
 | rule | severity | id |
 |---|---|---|
 | minDelay is at most maxDelay; there is a success acceptor | ERROR | `WaitableTrait` |
-| no two operations of a service have a waiter of one name | ERROR | `UniqueWaiterNames` |
+| the names of a service's waiters differ by more than case | ERROR | `UniqueWaiterNames` |
 | an `errorType` is an error of the operation | WARNING | `WaitableTraitInvalidErrorType.W.i` |
 | a path parses; `booleanEquals` expects true or false | ERROR | `WaitableTrait` |
 | a path returns what its comparator compares | DANGER | `…Problem.ReturnTypeMismatch.W.i` |
@@ -17,7 +17,11 @@ import difflib
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
+from botocore.model import ServiceModel
+
+from ..aws.service_waiters import ServiceWaiters
 from ..definitions.smithy import WAITABLE
+from ..definitions.unique_names import UNIQUE_NAMES, NamedWaiter, conflicts
 from ..engine.model import (
     Acceptor,
     AcceptorState,
@@ -61,23 +65,45 @@ def check_waiter(waiter: WaiterDefinition, checker: AcceptorChecker) -> Iterator
 
 
 def check_names(
-    service: str, waiters: Iterable[tuple[Target, WaiterDefinition]]
-) -> Iterator[ValidationEvent]:
-    """Check that no two operations of a service have a waiter of one name."""
-    by_name: dict[str, dict[str, tuple[Target, str]]] = {}
-    for target, waiter in waiters:
-        by_name.setdefault(waiter.name.lower(), {})[str(target.shape)] = (target, waiter.name)
-    for name, operations in sorted(by_name.items()):
-        for shape in sorted(operations) if len(operations) > 1 else ():
-            others = ", ".join(sorted(operations.keys() - {shape}))
-            target, waiter_name = operations[shape]
-            yield target.event(
-                Severity.ERROR,
-                "UniqueWaiterNames",
-                f"`{WAITABLE}` trait waiter name `{name}` case-insensitively conflicts with "
-                f"waiters on other operations in the closure of service, `{service}`: [{others}]",
-                waiter=waiter_name,
-            )
+    service: str, waiters: list[tuple[Target, WaiterDefinition]], model: ServiceModel | None
+) -> Iterator[tuple[Target, ValidationEvent]]:
+    """Check that the names of waiters are unique in a service; yield events with their targets.
+
+    Args:
+        service: the shape id of the service.
+        waiters: its waiters, each with what it is about.
+        model: the model of a service of botocore, whose other waiters count too.
+    """
+    targets = {id(waiter): target for target, waiter in waiters}
+    by_name: dict[str, dict[int, WaiterDefinition]] = {}
+    for pair in conflicts([waiter for _, waiter in waiters]):
+        by_name.setdefault(pair[0].name.lower(), {}).update({id(each): each for each in pair})
+    for name, group in sorted(by_name.items()):
+        shapes = {str(targets[key].shape) for key in group}
+        for key, waiter in sorted(group.items(), key=lambda item: str(targets[item[0]].shape)):
+            others = ", ".join(sorted(shapes - {str(targets[key].shape)}))
+            text = f"waiters on other operations in the closure of service, `{service}`: [{others}]"
+            if not others:
+                text = f"another waiter of the operation in the service, `{service}`"
+            yield _taken(targets[key], waiter, name, text)
+    if model is None:
+        return
+    conflicts_of_places = ServiceWaiters(model, None, [waiter for _, waiter in waiters]).conflicts
+    # Each is there under both names.
+    for conflict in {id(each): each for each in conflicts_of_places.values()}.values():
+        target = targets.get(id(conflict.refused))
+        if target is not None and id(conflict.first) not in targets:
+            first = conflict.first
+            text = f"`{first.name}` of {first.operation} in {first.source}"
+            yield _taken(target, conflict.refused, conflict.refused.name.lower(), text)
+
+
+def _taken(
+    target: Target, waiter: NamedWaiter, name: str, others: str
+) -> tuple[Target, ValidationEvent]:
+    text = f"`{WAITABLE}` trait waiter name `{name}` case-insensitively conflicts with {others}"
+    event = target.event(Severity.ERROR, UNIQUE_NAMES, text, waiter=waiter.name)
+    return target, event
 
 
 class AcceptorChecker:

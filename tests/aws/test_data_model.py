@@ -2,10 +2,12 @@
 
 import datetime as dt
 import json
+from decimal import Decimal
 
 import boto3
 import pytest
 from botocore.model import OperationModel, ServiceModel, ShapeResolver
+from jmespath import search
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.aws.data_model import DataModel, converted
@@ -31,7 +33,11 @@ SHAPES = {
             "Free": {"shape": "Document"},
         },
     },
-    "Input": {"type": "structure", "members": {"Since": {"shape": "Timestamp"}}},
+    "Input": {
+        "type": "structure",
+        "members": {"Since": {"shape": "Timestamp"}, "Ids": {"shape": "Ids"}},
+    },
+    "Ids": {"type": "list", "member": {"shape": "String"}},
     "String": {"type": "string"},
     "Secret": {"type": "string", "sensitive": True},
     "Integer": {"type": "integer"},
@@ -98,6 +104,11 @@ def data_model(path, kind="output"):
         ("Timestamp", NOON.replace(tzinfo=None), EPOCH),
         ("Timestamp", dt.datetime(1969, 12, 31, tzinfo=dt.timezone.utc), -86400),
         ("Timestamp", EPOCH, EPOCH),
+        ("Timestamp", "2024-01-01T12:00:00Z", EPOCH),
+        ("Timestamp", "2024-01-01T14:00:00+02:00", EPOCH),
+        ("Timestamp", "2024-01-01", EPOCH - 12 * 3600),
+        ("Timestamp", str(EPOCH), EPOCH),
+        ("Timestamp", "soon", "soon"),
         ("Blob", b"\x00\xff", "AP8="),
         ("Blob", bytearray(b"abc"), "YWJj"),
         ("Blob", "abc", "YWJj"),
@@ -108,6 +119,17 @@ def data_model(path, kind="output"):
         ("Boolean", True, True),
         ("Items", [{"At": NOON, "Raw": b"a"}], [{"At": EPOCH, "Raw": "YQ=="}]),
         ("Items", [], []),
+        ("Items", ({"At": NOON},), [{"At": EPOCH}]),
+        ("Ids", {"a"}, ["a"]),
+        ("Ids", frozenset(), []),
+        ("Integer", Decimal(3), 3),
+        ("Integer", Decimal("2.5"), 2.5),
+        (
+            "String",
+            {"Version": "2012-10-17", "List": ["ü"]},
+            '{"Version": "2012-10-17", "List": ["ü"]}',
+        ),
+        ("Document", {"any": (1, {2})}, {"any": [1, [2]]}),
         ("ByKey", {"a": NOON}, {"a": EPOCH}),
         ("Tree", {"Child": {"Child": {"When": NOON}}}, {"Child": {"Child": {"When": EPOCH}}}),
         ("Output", {"Unknown": NOON, "Name": "n"}, {"Unknown": EPOCH, "Name": "n"}),
@@ -176,9 +198,13 @@ def test_paths_that_reach_a_timestamp_or_blob_convert(path, expected):
 
 def test_input_counts_only_for_input_output_matchers():
     assert not converts(data_model("Since == output.Name"))
+    assert data_model("Since").input({"Since": NOON}) == {"Since": NOON}
     model = data_model("input.Since == `5`", "inputOutput")
     assert converts(model)
     assert model.input({"Since": NOON}) == {"Since": EPOCH}
+    model = data_model("length(input.Ids) == output.Count", "inputOutput")
+    assert not converts(model)
+    assert model.input({"Ids": ("a", "b")}) == {"Ids": ["a", "b"]}
 
 
 @pytest.mark.parametrize(
@@ -219,6 +245,63 @@ def test_timestamp_is_compared_as_a_number(answers, waitable):
     outcome = client.wait_until_recent(TableName="orders", max_wait=3)
     assert outcome.observed is True
     assert outcome.response["Table"]["CreationDateTime"] is NOON
+
+
+@pytest.mark.parametrize(
+    ("service", "method", "parameters", "response", "path"),
+    [
+        (
+            "iam",
+            "GetRolePolicy",
+            {"RoleName": "r", "PolicyName": "p"},
+            {"PolicyDocument": "%7B%22Action%22%3A%20%22s3%3AGetObject%22%7D"},
+            "PolicyDocument",
+        ),
+        (
+            "iam",
+            "GetRole",
+            {"RoleName": "r"},
+            {"Role": {"AssumeRolePolicyDocument": "%7B%22Action%22%3A%20%22s3%3AGetObject%22%7D"}},
+            "Role.AssumeRolePolicyDocument",
+        ),
+        (
+            "cloudformation",
+            "GetTemplate",
+            {"StackName": "s"},
+            {"TemplateBody": '{"Action": "s3:GetObject"}'},
+            "TemplateBody",
+        ),
+    ],
+)
+def test_members_that_botocore_decodes_are_strings(
+    answers, waitable, service, method, parameters, response, path
+):
+    definition = waitable("Allowed", method, output(f"contains({path}, 's3:GetObject')", "true"))
+    bwp.install(definitions=definition)
+    client = boto3.client(service)
+    answers(client, response)
+    outcome = client.wait_until_allowed(**parameters, max_wait=3)
+    assert outcome.observed is True
+    assert not isinstance(search(path, outcome.response), str)
+
+
+def test_tuples_and_text_of_the_caller_follow_the_model(answers, waitable):
+    """Lists may be given as tuples, and moments in any form that botocore reads."""
+    path = "length(input.MetricDataQueries) == `2` && input.StartTime < input.EndTime"
+    matcher = {"path": path, "expected": "true", "comparator": "booleanEquals"}
+    definition = waitable(
+        "Known", "GetMetricData", {"state": "success", "matcher": {"inputOutput": matcher}}
+    )
+    client = bwp.enable(boto3.client("cloudwatch"), definitions=definition)
+    answers(client, {})
+    queries = ({"Id": "a", "Expression": "1"}, {"Id": "b", "Expression": "2"})
+    outcome = client.wait_until_known(
+        MetricDataQueries=queries,
+        StartTime="2024-01-01T00:00:00Z",
+        EndTime="2024-01-01T01:00:00+00:00",
+        max_wait=3,
+    )
+    assert outcome.attempts == 1
 
 
 def test_sensitive_values_are_not_observed(answers, waitable, virtual_time):

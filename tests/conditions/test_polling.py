@@ -1,11 +1,13 @@
 """`poll` and `poll_async`: calls, matching, and bad arguments."""
 
 import asyncio
+import datetime as dt
 import functools
 import threading
 import time
 from unittest import mock
 
+import boto3
 import pytest
 from botocore.exceptions import (
     ClientError,
@@ -117,6 +119,54 @@ def test_a_mapping_takes_the_callables_name(virtual_time):
         poll(get_thing, on_error("Never"), max_wait=60)
 
 
+# --- methods of clients ---
+
+
+def on_path(path, kind="output"):
+    matcher = {"path": path, "expected": "true", "comparator": "booleanEquals"}
+    return {"acceptors": [{"state": "success", "matcher": {kind: matcher}}]}
+
+
+@pytest.mark.parametrize("bound", [False, True], ids=["method", "partial"])
+def test_methods_of_clients_have_the_data_model(stock_botocore, answers, bound):
+    client = boto3.client("dynamodb")
+    created = dt.datetime(2024, 1, 1, 12, tzinfo=dt.timezone.utc)
+    answers(client, {"Table": {"CreationDateTime": created}})
+    call, given = client.describe_table, {"TableName": "orders"}
+    if bound:
+        call, given = functools.partial(client.describe_table, **given), None
+    path = "Table.CreationDateTime == `1704110400` && length(keys(@)) == `1`"
+    outcome = poll(call, on_path(path), input=given, max_wait=3)
+    assert outcome.attempts == 1
+    assert outcome.response["Table"]["CreationDateTime"] is created
+    assert "ResponseMetadata" in outcome.response
+
+
+def test_errors_of_a_client_match_by_their_shapes(stock_botocore, answers):
+    client = boto3.client("s3")
+    answers(client, {"Error": {"Code": "404", "Message": "Not Found"}})
+    assert poll(
+        client.head_bucket, on_error("NotFound"), input={"Bucket": "b"}, max_wait=3
+    ).exception
+
+
+def test_sensitive_members_of_a_client_are_not_observed(stock_botocore, answers):
+    client = boto3.client("secretsmanager")
+    answers(client, {"SecretString": "new-secret"})
+    matcher = {"path": "SecretString", "expected": "new-secret", "comparator": "stringEquals"}
+    waiter = {"acceptors": [{"state": "success", "matcher": {"output": matcher}}]}
+    outcome = poll(client.get_secret_value, waiter, input={"SecretId": "s"}, max_wait=3)
+    assert outcome.observed is None
+
+
+def test_input_of_any_callable_is_in_the_data_model():
+    path = "length(input.ids) == `2` && input.since == `0` && length(input.kinds) == `1`"
+    since = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
+    given = {"ids": ("a", "b"), "since": since, "kinds": {"x"}}
+    outcome = poll(lambda **_: {}, on_path(path, "inputOutput"), input=given, max_wait=3)
+    assert outcome.attempts == 1
+
+
 # --- errors ---
 
 
@@ -153,11 +203,29 @@ def test_errors_are_matched_by_class_and_code(run, error, name):
     assert outcome.exception is error
 
 
+class OldThingMissing(ThingMissing):
+    pass
+
+
 @both
-def test_the_name_of_a_base_class_never_matches(run):
+@pytest.mark.parametrize(
+    ("error", "name", "matches"),
+    [
+        (OldThingMissing(), "ThingMissing", True),
+        (KeyError("x"), "LookupError", True),
+        (KeyError("x"), "com.acme#Exception", True),
+        (client_error("Gone"), "ClientError", True),
+        (ThingMissing(), "OldThingMissing", False),
+        (KeyError("x"), "IndexError", False),
+    ],
+)
+def test_errors_of_a_hierarchy_match_by_any_class(run, error, name, matches):
+    if matches:
+        assert run(raising(error), on_error(name), max_wait=60).exception is error
+        return
     with pytest.raises(WaiterFailedError) as caught:
-        run(raising(KeyError("x")), on_error("LookupError"), max_wait=60)
-    assert isinstance(caught.value.__cause__, KeyError)
+        run(raising(error), on_error(name), max_wait=60)
+    assert caught.value.__cause__ is error
 
 
 @both

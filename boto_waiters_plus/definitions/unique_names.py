@@ -1,0 +1,94 @@
+"""The names of waiters are unique in the closure of a service (section "Waiter names").
+
+The loader and the checker share this rule. Names differ by more than case. One name may be defined
+several times, on one operation: the first place that has it wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol, TypeVar
+
+UNIQUE_NAMES = "UniqueWaiterNames"
+"""The id of the rule in Smithy's validator."""
+
+_RESOURCE_OPERATIONS = ("create", "put", "read", "update", "delete", "list")
+
+
+class NamedWaiter(Protocol):
+    """What the rule needs to know of a waiter."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def operation(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+
+
+WaiterT = TypeVar("WaiterT", bound=NamedWaiter)
+
+
+def conflicts(waiters: Iterable[WaiterT]) -> Iterator[tuple[WaiterT, WaiterT]]:
+    """Yield the waiters of one service whose name is taken, each after the one that took it."""
+    taken: dict[str, WaiterT] = {}
+    for waiter in waiters:
+        first = taken.setdefault(waiter.name.lower(), waiter)
+        if (first.name, first.operation) != (waiter.name, waiter.operation):
+            yield first, waiter
+
+
+def taken_by(first: NamedWaiter, source: str) -> str:
+    """Return the problem of a waiter whose name is taken.
+
+    Args:
+        first: the waiter that has the name.
+        source: the file or place of the other one.
+    """
+    where = "" if first.source == source else f" in {first.source}"
+    return (
+        f"name already taken by {first.name} of {first.operation}{where} "
+        "(names must differ by more than case)"
+    )
+
+
+def closures(shapes: Mapping[str, Any]) -> dict[str, set[str]]:
+    """Return the operations of each service of a Smithy model, those of its resources included."""
+    services = [name for name, shape in shapes.items() if _mapping(shape).get("type") == "service"]
+    return {service: _operations_of(service, shapes) for service in sorted(services)}
+
+
+def services_by_operation(shapes: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the services in whose closures each operation is."""
+    services: dict[str, list[str]] = {}
+    for service, operations in closures(shapes).items():
+        for operation in operations:
+            services.setdefault(operation, []).append(service)
+    return services
+
+
+def _operations_of(service: str, shapes: Mapping[str, Any]) -> set[str]:
+    found: set[str] = set()
+    visited: set[str] = set()
+    waiting = [service]
+    while waiting:
+        shape_id = waiting.pop()
+        if shape_id not in visited:
+            visited.add(shape_id)
+            shape = _mapping(shapes.get(shape_id))
+            found.update(_targets([shape.get(member) for member in _RESOURCE_OPERATIONS]))
+            for member in ("operations", "collectionOperations"):
+                found.update(_targets(shape.get(member)))
+            waiting += _targets(shape.get("resources"))
+    return found
+
+
+def _targets(references: Any) -> list[str]:
+    if not isinstance(references, list):
+        return []
+    targets = [_mapping(reference).get("target") for reference in references]
+    return [target for target in targets if isinstance(target, str)]
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
