@@ -8,7 +8,7 @@ level has changed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
     from .definitions.overlays import Layer
@@ -100,6 +100,10 @@ class SettingsLevel:
         if merged[0] is not own or merged[1] is not lower:
             self._merged = merged = (own, lower, own.merged_over(lower))
         return merged[2]
+
+
+PROCESS_LEVEL: Final = SettingsLevel()
+"""What `install` set; the lowest level of all."""
 
 
 def _joined(first: tuple[ItemT, ...], second: tuple[ItemT, ...]) -> tuple[ItemT, ...]:

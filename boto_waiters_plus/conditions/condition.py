@@ -16,6 +16,7 @@ from ..runtime.aio import drive_async
 from ..runtime.attempt import Reply
 from ..runtime.sync import drive
 from ..runtime.wait_run import WaitDescription, WaitRun, reason_of
+from ..settings import PROCESS_LEVEL
 from .calls import AsyncCallableCall, CallableCall
 from .cases import Case, Handler
 from .form_options import CheckedOptions, Else, OnTimeout, checked_else
@@ -100,6 +101,7 @@ class Condition:
             _description(form, self._cases, name_of(call) if name is None else name),
             checked.policy(effective_max_wait(form, max_wait)),
             self._judge,
+            observers=PROCESS_LEVEL.own.observers,
             on_attempt=self.options.on_attempt,
             wording=self._reason,
         )

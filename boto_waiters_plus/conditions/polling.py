@@ -15,6 +15,7 @@ from ..outcome import WaiterOutcome
 from ..runtime.aio import drive_async
 from ..runtime.sync import drive
 from ..runtime.wait_run import WaitDescription, WaitRun
+from ..settings import PROCESS_LEVEL
 from .calls import AsyncCallableCall, CallableCall, refuse_coroutine_function
 from .judges import ValueJudge
 
@@ -96,6 +97,7 @@ def _prepared(
         WaitDescription.of(definition),
         policy_for(definition, given, effective_max_wait("poll", max_wait)),
         ValueJudge(definition, input, operation_of(call)),
+        observers=PROCESS_LEVEL.own.observers,
         on_attempt=given.on_attempt,
     )
     arguments: Mapping[str, Any] = {} if _takes_nothing(call) else input or {}

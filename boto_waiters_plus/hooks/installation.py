@@ -45,7 +45,8 @@ def install(
         definitions: waiters of your own: a path, a dict, a `WaiterDefinition`, or several; they
             win over all others.
         defaults: options for every wait that does not give them.
-        on_event: called with a `WaitEvent` as a wait starts, after each attempt, and at its end.
+        on_event: called with a `WaitEvent` as a wait starts, after each attempt, and at its end;
+            `poll`, the forms of `conditions` and the assertions of `testing` included.
         get_waiter: False leaves every `Waiter` object to botocore and adds the methods only.
 
     Raises:

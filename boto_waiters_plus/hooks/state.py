@@ -6,7 +6,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Final
 
 from ..runtime.process import ProcessLock
-from ..settings import SettingsLevel
+from ..settings import PROCESS_LEVEL
 
 if TYPE_CHECKING:
     from .sessions import SessionHook
@@ -20,8 +20,7 @@ class Installation:
         self.on = False
         self.runs_waiters = True
         """Waiter objects run on the engine."""
-        self.level = SettingsLevel()
-        """What `install` set; the lowest level of all."""
+        self.level = PROCESS_LEVEL
         self.session_hooks: weakref.WeakKeyDictionary[Any, SessionHook] = (
             weakref.WeakKeyDictionary()
         )

@@ -99,20 +99,22 @@ class Batch:
         Args:
             cancel_rest_after: tells of a wait that has ended whether the others are cancelled.
         """
-        with self:
+        with self, contextlib.ExitStack() as stack:
             tasks = self._tasks()
             if self._callbacks and current_time() is SYSTEM_TIME:
                 # The waits have a thread of their own: a slow callback must not hold them up.
                 ready: queue.SimpleQueue[Any] = queue.SimpleQueue()
                 self._callbacks.defer(ready)
+                # Ctrl-C leaves the ends of the waits in the queue.
+                stack.callback(_call_rest, ready)
                 run = self._noted(self._scheduler(tasks, cancel_rest_after, self._stop).run())
                 run = run_in_thread(run, self._stop, ready)
             else:
                 run = self._noted(self._scheduler(tasks, cancel_rest_after).run())
-            with contextlib.closing(run):
-                for item in run:
-                    if not isinstance(item, Task):
-                        item()
+            stack.enter_context(contextlib.closing(run))
+            for item in run:
+                if not isinstance(item, Task):
+                    item()
 
     def completed(self) -> Generator[tuple[Wait, Result], None, None]:
         """Yield each wait with its result when it has ended; go on while the caller is busy."""
@@ -246,6 +248,16 @@ class Batch:
         self._has_failures = self._has_failures or isinstance(result, Exception)
         if self._progress is not None:
             self._callbacks.post(partial(self._progress.ended, task.index), result)
+
+
+def _call_rest(ready: queue.SimpleQueue[Any]) -> None:
+    """Call the callbacks that are left in the queue of a run that is over."""
+    with contextlib.ExitStack() as stack:
+        # Not a loop: one that raises, such as by Ctrl-C, must not keep the others from their turn.
+        items = [ready.get() for _ in range(ready.qsize())]
+        for item in reversed(items):
+            if callable(item):
+                stack.callback(item)
 
 
 def has_failed(task: Task) -> bool:

@@ -51,6 +51,12 @@ async def drive_async(
                     decision = run.paused(event)
                 case ending:
                     return run.conclude(ending)
+    except BaseException as error:
+        from asyncio import CancelledError  # noqa: PLC0415 - a program without tasks never pays
+
+        is_cancelled = isinstance(error, (CancelledError, GeneratorExit))
+        run.interrupted(None if is_cancelled else error)
+        raise
     finally:
         if signal is not None:
             unsubscribe(signal)

@@ -100,6 +100,12 @@ class Schedule:
             self.waits -= 1
             yield task
 
+    def close(self) -> None:
+        """Tell the observers of waits that have not ended that they are cancelled."""
+        for task in self._tasks:
+            if task.stage is not TaskStage.ENDED:
+                task.run.interrupted()
+
     # --- calls -----------------------------------------------------------------------------
 
     def calls(self, now: float) -> Iterator[PlannedCall]:
@@ -147,8 +153,10 @@ class Schedule:
                 reply, error = None, raised
         self._queue.end_call(target, throttled=_is_throttle(verdict))
         if error is not None and not isinstance(error, Exception):
+            for task in _tasks_of(target):
+                task.run.interrupted(error)
             raise error
-        for task in [target] if isinstance(target, Task) else target.tasks:
+        for task in _tasks_of(target):
             task.call_made = task.call_made or reply is None or reply.made
         if isinstance(target, SharedBatch):
             assert not isinstance(verdict, Attempt), "a shared call has several attempts"
@@ -202,10 +210,13 @@ class Schedule:
     def _call_again(self, entries: Sequence[Task | SharedBatch]) -> None:
         """Continue an attempt in other calls, at once."""
         for entry in reversed(entries):
-            tasks = [entry] if isinstance(entry, Task) else entry.tasks
-            for task in tasks:
+            for task in _tasks_of(entry):
                 task.stage = TaskStage.QUEUED
             self._queue.put(entry, entry.connections, first=True)
+
+
+def _tasks_of(target: Task | SharedBatch) -> Sequence[Task]:
+    return (target,) if isinstance(target, Task) else target.tasks
 
 
 def _is_throttle(verdict: Attempt | SharedAttempts | None) -> bool | None:

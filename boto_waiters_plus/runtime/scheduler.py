@@ -82,6 +82,7 @@ class Scheduler:
         finally:
             self._events.close()
             self._executor.close()
+            schedule.close()
 
     def _wait(self) -> list[FinishedCall]:
         """Wait for a reply, for the next time of the schedule, or for an event."""

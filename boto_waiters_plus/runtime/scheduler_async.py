@@ -155,6 +155,8 @@ class AsyncScheduler:
                     schedule.finish(finished, now())
         finally:
             self._events.close()
+            # Not behind the `await`, which may be cancelled.
+            schedule.close()
             await executor.close()
 
     async def _wait(self, executor: AsyncCallExecutor) -> list[FinishedCall]:

@@ -54,6 +54,9 @@ def drive(
                     decision = run.paused(event)
                 case ending:
                     return run.conclude(ending)
+    except BaseException as error:
+        run.interrupted(error)
+        raise
     finally:
         if signal is not None:
             unsubscribe(signal)

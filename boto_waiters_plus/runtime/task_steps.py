@@ -165,6 +165,8 @@ class TaskSteps:
 
     def end(self, task: Task, result: WaiterOutcome[Any] | Exception) -> None:
         """Note the result of a wait."""
+        if isinstance(result, Exception):
+            task.run.interrupted(result)
         task.stage, task.result = TaskStage.ENDED, result
         self._queue.remove_wait(task.connections.service)
         self.ended.append(task)

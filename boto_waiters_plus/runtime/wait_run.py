@@ -33,7 +33,7 @@ from ..engine.machine import (
 )
 from ..engine.model import AcceptorState, MatchedAcceptor, WaiterDefinition
 from ..engine.redaction import cut, shown
-from ..engine.wait_event import WaitEvent
+from ..engine.wait_event import WaitEnding, WaitEvent
 from ..exceptions import (
     WaiterAttemptsError,
     WaiterCancelledError,
@@ -81,7 +81,7 @@ class WaitDescription:
 Wording = Callable[["WaitRun", Ending], str]
 """Returns the reason of a wait that did not succeed."""
 
-_ENDINGS: Final[dict[type[Ending], Any]] = {
+_ENDINGS: Final[dict[type[Ending], WaitEnding]] = {
     Succeeded: "succeeded",
     Failed: "failed",
     TimedOut: "timed out",
@@ -134,6 +134,7 @@ class WaitRun:
         self._random = random
         self._now = current_time().clock()
         self._problems_logged = False
+        self._has_end_to_tell = False
 
     def observe_attempts(self, observer: Observer) -> None:
         """Add an observer of attempts."""
@@ -157,6 +158,7 @@ class WaitRun:
     def begin(self) -> Decision:
         """Return the first decision."""
         if self._observers:
+            self._has_end_to_tell = True
             self._notify(self._observers, "started")
         return self._step(Begin())
 
@@ -195,15 +197,33 @@ class WaitRun:
 
     def conclude(self, ending: Ending) -> WaiterOutcome[Any]:
         """Return the outcome of a wait that succeeded; raise the error of one that did not."""
-        if self._observers:
-            name = _ENDINGS[type(ending)]
-            self._notify(self._observers, "ended", attempt=self.attempt, ending=name)
+        self._tell_end(_ENDINGS[type(ending)])
         if isinstance(ending, Succeeded):
             return self._outcome(ending)
         error = self._error(ending)
         # The attempt holds the exception, whose traceback holds the frames of this wait.
         self.attempt = None
         raise error from error.last_exception
+
+    def interrupted(self, error: BaseException | None = None) -> None:
+        """Tell observers of the end of a wait that is not concluded.
+
+        Nothing happens after `conclude`, so that a driver may call it for whatever it raises.
+
+        Args:
+            error: ended the wait; None: the wait was cancelled.
+        """
+        if error is None:
+            self._tell_end("cancelled")
+        else:
+            self._tell_end("raised", type(error).__name__)
+
+    def _tell_end(self, ending: WaitEnding, error: str | None = None) -> None:
+        if self._has_end_to_tell:
+            # Before the observers are called: the error of one ends the wait once more.
+            self._has_end_to_tell = False
+            attempt = self.attempt
+            self._notify(self._observers, "ended", attempt=attempt, ending=ending, error=error)
 
     def _step(self, event: Event) -> Decision:
         return self._machine.step(event, self._now(), self._random)
@@ -267,7 +287,8 @@ class WaitRun:
         *,
         attempt: Attempt | None = None,
         next_delay: float | None = None,
-        ending: Any = None,
+        ending: WaitEnding | None = None,
+        error: str | None = None,
     ) -> None:
         event = WaitEvent(
             kind=kind,
@@ -277,7 +298,7 @@ class WaitRun:
             attempts=self.attempts,
             elapsed=self.elapsed,
             observed=shown(attempt.observed) if attempt else None,
-            error=attempt.error_code if attempt else None,
+            error=error or (attempt.error_code if attempt else None),
             next_delay=next_delay,
             ending=ending,
         )

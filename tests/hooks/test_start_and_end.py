@@ -1,0 +1,265 @@
+"""Every wait that begins tells its start and its end, once each, however it ends."""
+
+import asyncio
+import contextlib
+import threading
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError, NoCredentialsError
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import conditions, testing
+
+pytestmark = pytest.mark.usefixtures("stock_botocore")
+
+STREAM = {"StreamName": "s"}
+IS_ACTIVE = {"path": "@", "expected": "ACTIVE", "comparator": "stringEquals"}
+UP = {"acceptors": [{"state": "success", "matcher": {"output": IS_ACTIVE}}], "minDelay": 1}
+
+
+class HookError(Exception):
+    """What a hook or a callable of the caller raises."""
+
+
+def status_of(client):
+    return lambda: client.describe_stream(**STREAM)["StreamDescription"]["StreamStatus"]
+
+
+def a_wait(client, options):
+    return bwp.Wait(client, "stream_exists", STREAM, **options)
+
+
+def first_completed(client, options):
+    for _, result in bwp.as_completed([a_wait(client, options)]):
+        if isinstance(result, Exception):
+            raise result
+
+
+async def first_completed_async(client, options):
+    async for _, result in bwp.as_completed_async([a_wait(client, options)]):
+        if isinstance(result, Exception):
+            raise result
+
+
+def in_steps(client, options):
+    with conditions.steps(max_wait=60) as step:
+        step.wait_for_match(status_of(client), "ACTIVE", **options)
+
+
+AWS = {
+    "method": lambda c, o: c.wait_until_stream_exists(**STREAM, **o),
+    "wait_until": lambda c, o: bwp.wait_until(c, "stream_exists", **STREAM, **o),
+    "wait_until_async": lambda c, o: bwp.wait_until_async(c, "stream_exists", **STREAM, **o),
+    "get_waiter": lambda c, o: c.get_waiter("stream_exists").wait(**STREAM, **o),
+    "wait_all": lambda c, o: bwp.wait_all([a_wait(c, o)]),
+    "wait_all_async": lambda c, o: bwp.wait_all_async([a_wait(c, o)]),
+    "wait_any": lambda c, o: bwp.wait_any([a_wait(c, o)]),
+    "as_completed": first_completed,
+    "as_completed_async": first_completed_async,
+}
+POLLS = {
+    "poll": lambda c, o: conditions.poll(status_of(c), UP, **o),
+    "poll_async": lambda c, o: conditions.poll_async(status_of(c), UP, **o),
+}
+FORMS = {
+    f"{form}{twin}": lambda c, o, form=form, twin=twin, argument=argument, module=module: getattr(
+        module, form + twin
+    )(argument(status_of(c)), *rest(form), **o)
+    for module, form, argument in (
+        (conditions, "wait_for", lambda status: lambda: status() == "ACTIVE"),
+        (conditions, "wait_for_match", lambda status: status),
+        (conditions, "wait_for_case", lambda status: status),
+        (conditions, "wait_for_first", lambda status: [lambda: status() == "ACTIVE"]),
+        (testing, "assert_eventually", lambda status: status),
+        (testing, "refute_eventually", lambda status: status),
+        (testing, "assert_always", lambda status: status),
+    )
+    for twin in ("", "_async")
+} | {"steps": in_steps}
+
+
+def rest(form):
+    return {
+        "wait_for": (),
+        "wait_for_first": (),
+        "wait_for_case": ([conditions.success("ACTIVE")],),
+        "assert_always": ("CREATING",),
+    }.get(form, ("ACTIVE",))
+
+
+WAYS = AWS | POLLS | FORMS
+IS_SET = threading.Event()
+IS_SET.set()
+DENIED = {
+    "Error": {"Code": "AccessDenied", "Message": "no"},
+    "ResponseMetadata": {"HTTPStatusCode": 400},
+}
+ENDINGS = {
+    "matched": ("ACTIVE", {}, "succeeded"),
+    "failed": (DENIED, {}, "failed"),
+    "timed out": ("CREATING", {"max_wait": 3}, "timed out"),
+    "attempts used up": ("CREATING", {"max_attempts": 2}, "attempts used up"),
+    "cancelled": ("CREATING", {"cancel_event": IS_SET}, "cancelled"),
+    "a hook raised": (HookError(), {}, "raised"),
+    "no credentials": (NoCredentialsError(), {}, "raised"),
+    "Ctrl-C": (KeyboardInterrupt(), {}, "raised"),
+    "a handler raised": ("CREATING", {"delay_pace": lambda _: 1 / 0}, "raised"),
+}
+RAISED = (
+    bwp.WaiterError,
+    bwp.WaitersError,
+    AssertionError,
+    HookError,
+    NoCredentialsError,
+    ClientError,
+    KeyboardInterrupt,
+    ZeroDivisionError,
+)
+
+
+def told(events):
+    """Return what the events of one wait tell, without its attempts."""
+    return [(event.kind, event.ending) for event in events if event.kind != "attempt"]
+
+
+@pytest.fixture
+def waited(answers):
+    """`waited(way, answer, **options)`: the events of one wait."""
+
+    def wait(way, answer, **options):
+        events = []
+        bwp.install(on_event=events.append)
+        client = boto3.client("kinesis")
+        if isinstance(answer, str):
+            answer = {"StreamDescription": {"StreamStatus": answer}}
+        answers(client, answer)
+        try:
+            waiting = WAYS[way](client, {"max_wait": 30, **options})
+            if asyncio.iscoroutine(waiting):
+                asyncio.run(waiting)
+        except RAISED:
+            pass
+        return events
+
+    return wait
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_start_and_end_come_once(waited, way, ending, virtual_time):
+    answer, options, expected = ENDINGS[ending]
+    match ending:
+        case "failed" if way in FORMS:
+            expected = "raised"  # A form has no acceptors: an error of its callable is raised.
+        case "a hook raised" if way in POLLS:
+            expected = "failed"  # Any error of the callable may be one that acceptors name.
+        case "Ctrl-C" if way.endswith("_async") and way not in AWS:
+            expected = "cancelled"  # It reaches the loop first, and that cancels its tasks.
+    assert told(waited(way, answer, **options)) == [("started", None), ("ended", expected)]
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way.endswith("_async")])
+def test_a_cancelled_task_tells_its_end(answers, creating, way, virtual_time):
+    async def main():
+        waiting = asyncio.ensure_future(WAYS[way](client, {"max_wait": 60}))
+        await asyncio.sleep(5)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+    events = []
+    bwp.install(on_event=events.append)
+    client = boto3.client("kinesis")
+    answers(client, creating)
+    asyncio.run(main())
+    assert told(events) == [("started", None), ("ended", "cancelled")]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_wait_without_time_tells_start_and_end(waited, way, virtual_time):
+    with bwp.deadline(1):
+        virtual_time.advance(1)
+        events = waited(way, "ACTIVE")
+    assert told(events) == [("started", None), ("ended", "timed out")]
+    assert events[-1].attempts == 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_bad_arguments_begin_no_wait(waited, way):
+    with pytest.raises((TypeError, ValueError)):
+        waited(way, "ACTIVE", max_wait=-1)
+    with pytest.raises(TypeError):
+        waited(way, "ACTIVE", max_attempts="3")
+
+
+SHARED = {
+    "matched": ("running", {}, ["succeeded"] * 3),
+    "failed": ("terminated", {}, ["failed"] * 3),
+    "timed out": ("pending", {"max_wait": 20}, ["timed out"] * 3),
+    "cancelled": ("pending", {"cancel_event": IS_SET}, ["cancelled"] * 3),
+    "a hook raised": (HookError(), {}, ["raised"] * 3),
+    "Ctrl-C": (KeyboardInterrupt(), {}, ["raised"] * 3),
+}
+
+
+@pytest.mark.parametrize("ending", SHARED)
+def test_each_wait_of_a_shared_call_tells_both(answers, ending, virtual_time):
+    answer, options, expected = SHARED[ending]
+    ids = ["i-1", "i-2", "i-3"]
+    if isinstance(answer, str):
+        instances = [{"InstanceId": one, "State": {"Name": answer}} for one in ids]
+        answer = {"Reservations": [{"Instances": instances}]}
+    events = []
+    bwp.install(on_event=events.append)
+    client = boto3.client("ec2")
+    answers(client, answer)
+    options = {"max_wait": 60, **options}
+    waits = [bwp.Wait(client, "instance_running", {"InstanceIds": [one]}, **options) for one in ids]
+    with pytest.raises(RAISED) if expected[0] != "succeeded" else contextlib.nullcontext():
+        bwp.wait_all(waits)
+    assert [event.kind for event in events if event.kind != "attempt"] == [
+        *["started"] * 3,
+        *["ended"] * 3,
+    ]
+    assert [event.ending for event in events if event.kind == "ended"] == expected
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_ctrl_c_in_a_handler_leaves_no_wait_open(answers, creating, count):
+    def handle(event):
+        events.append(event)
+        if event.kind == "attempt":
+            raise KeyboardInterrupt
+
+    events = []
+    bwp.install(on_event=handle)
+    client = boto3.client("kinesis")
+    answers(client, creating)
+    waits = [a_wait(client, {"max_wait": 60}) for _ in range(count)]
+    with pytest.raises(KeyboardInterrupt):
+        bwp.wait_all(waits, coalesce=False)
+    kinds = [event.kind for event in events]
+    assert kinds.count("started") == kinds.count("ended") == count
+    assert {event.ending for event in events if event.kind == "ended"} == {"cancelled"}
+
+
+def test_closing_as_completed_tells_the_ends_of_the_rest(answers, creating, virtual_time):
+    events = []
+    bwp.install(on_event=events.append)
+    clients = [boto3.client("kinesis"), boto3.client("kinesis")]
+    answers(clients[0], {"StreamDescription": {"StreamStatus": "ACTIVE"}})
+    answers(clients[1], creating)
+    with contextlib.closing(
+        bwp.as_completed([a_wait(client, {"max_wait": 60}) for client in clients])
+    ) as results:
+        next(results)
+    assert [event.ending for event in events if event.kind == "ended"] == ["succeeded", "cancelled"]
+
+
+def test_a_handler_of_one_client_gets_no_forms(answers, active):
+    events = []
+    client = bwp.enable(boto3.client("kinesis"), on_event=events.append)
+    answers(client, active)
+    conditions.wait_for_match(status_of(client), "ACTIVE", max_wait=3)
+    assert events == []
