@@ -68,11 +68,13 @@ def _rebuild_definition_error(
 class WaiterError(botocore.exceptions.WaiterError):
     """A wait did not succeed; botocore's `WaiterError`, with the facts as attributes.
 
-    The message names the waiter, what was waited for and the last state seen, but no parameters
-    and no responses. It can be copied and pickled.
+    The message names the waiter, the resource and the last state seen; of the parameters it has
+    the label alone, of responses the state and the service's own words. The error can be copied
+    and pickled.
 
     Attributes:
         waiter: the waiter's name.
+        label: the resource: `s3 Bucket=my-bucket`.
         attempts: calls made.
         elapsed: seconds from the start to the end.
         max_wait: seconds; None if attempts were the only bound.
@@ -81,6 +83,9 @@ class WaiterError(botocore.exceptions.WaiterError):
         service_message: the service's own message about the failure, if it gave one.
         last_exception: the error of the last call, if it raised one.
         last_response: the last response; after a ClientError its error response; else `{}`.
+        by_id: the items of the last response by the identifiers of the request.
+        failed_ids: of a wait for a list of identifiers, those whose own item is in the failure
+            state; of a wait that ended early, those that had not reached the state.
     """
 
     last_value: Any = None
@@ -95,6 +100,8 @@ class WaiterError(botocore.exceptions.WaiterError):
         last_response: Mapping[str, Any] | None = None,
         *,
         waiter: str | None = None,
+        message: str | None = None,
+        label: str = "",
         attempts: int = 0,
         elapsed: float = 0.0,
         max_wait: float | None = None,
@@ -102,10 +109,15 @@ class WaiterError(botocore.exceptions.WaiterError):
         observed: Any = None,
         service_message: str | None = None,
         last_exception: Exception | None = None,
+        by_id: Mapping[str, Any] | None = None,
+        failed_ids: Sequence[str] = (),
     ) -> None:
         super().__init__(name=name, reason=reason, last_response={})
+        if message is not None:
+            self.args = (message,)
         self.last_response = dict(last_response or {})
         self.waiter = name if waiter is None else waiter
+        self.label = label
         self.attempts = attempts
         self.elapsed = elapsed
         self.max_wait = max_wait
@@ -113,16 +125,19 @@ class WaiterError(botocore.exceptions.WaiterError):
         self.observed = observed
         self.service_message = service_message
         self.last_exception = last_exception
+        self.by_id = {} if by_id is None else by_id
+        self.failed_ids = list(failed_ids)
 
     def __copy__(self) -> WaiterError:
         copied = _rebuild_error(type(self), self.kwargs["name"], self.kwargs["reason"])
+        copied.args = self.args
         copied.__dict__.update(self.__dict__)
         copied.__cause__ = self.__cause__
         return copied
 
     # BotoCoreError's own __reduce__ drops everything but `kwargs` and cannot be loaded again.
     def __reduce__(self) -> tuple[Any, ...]:
-        facts = {**self.__dict__, "__cause__": self.__cause__}
+        facts = {**self.__dict__, "args": self.args, "__cause__": self.__cause__}
         # A transport error may hold a socket, a response a stream: these are left out.
         state = {name: value for name, value in facts.items() if _can_be_pickled(value)}
         return _rebuild_error, (type(self), self.kwargs["name"], self.kwargs["reason"]), state

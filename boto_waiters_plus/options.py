@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import Any, Final, Literal, Protocol, runtime_checkable
@@ -96,6 +96,9 @@ class WaitOptions:
             It bounds what cannot be interrupted (event handlers and callables of the caller, the
             refresh of credentials), and may leave that thread behind until the call is over.
             Awaited calls need none.
+        show_parameters: False leaves the parameters of the operation out of labels, and so out of
+            every message, event, log line and repr; default: the label has those that identify
+            the resource.
 
     Raises:
         TypeError: a value is of the wrong kind.
@@ -115,6 +118,7 @@ class WaitOptions:
     cancel_event: CancelEvent | None = None
     on_attempt: Callable[[WaitEvent], object] | None = None
     call_in_thread: bool | None = None
+    show_parameters: bool | None = None
 
     def __post_init__(self) -> None:
         for name in OPTION_NAMES:
@@ -143,6 +147,27 @@ OPTION_NAMES: Final[tuple[str, ...]] = tuple(field.name for field in fields(Wait
 _NAMES: Final = frozenset(OPTION_NAMES)
 
 
+OTHER_NAMES: Final = {
+    "Delay": "min_delay and max_delay (seconds)",
+    "MaxAttempts": "max_attempts",
+    "MaxWait": "max_wait (seconds)",
+    "WaiterConfig": "max_wait (seconds)",
+    "timeout": "max_wait (seconds)",
+}
+"""Our options by the names that they have in other waiters."""
+
+
+def refuse_other_names(wait: str, names: Iterable[str]) -> None:
+    """Refuse options under the names that they have in other waiters.
+
+    Raises:
+        TypeError: one of them is given; the message has the right name.
+    """
+    for name in names:
+        if name in OTHER_NAMES:
+            raise TypeError(f"{wait} takes {OTHER_NAMES[name]} instead of {name}")
+
+
 def as_options(value: WaitOptions | Mapping[str, Any], name: str) -> WaitOptions:
     """Return options given as `WaitOptions` or as a mapping of its fields.
 
@@ -153,6 +178,7 @@ def as_options(value: WaitOptions | Mapping[str, Any], name: str) -> WaitOptions
         return value
     if not isinstance(value, Mapping):
         raise TypeError(f"{name} must be WaitOptions or a mapping, not {type(value).__name__}")
+    refuse_other_names(name, value)
     for key in value:
         if key not in _NAMES:
             raise TypeError(f"{name}: {unknown(key, OPTION_NAMES, 'option')}")
@@ -264,6 +290,7 @@ _CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {
     "cancel_event": _cancel_event,
     "on_attempt": callback,
     "call_in_thread": flag,
+    "show_parameters": flag,
 }
 
 NO_OPTIONS: Final = WaitOptions()

@@ -18,6 +18,8 @@ class WaiterOutcome(Generic[ResponseT]):
 
     waiter: str
     """The waiter's name."""
+    label: str = ""
+    """The resource: `s3 Bucket=my-bucket`."""
     attempts: int
     """The number of calls that were made."""
     elapsed: float
@@ -28,10 +30,18 @@ class WaiterOutcome(Generic[ResponseT]):
     """The value of the acceptor's path; None if it has no path, or the model calls it sensitive."""
     coalesced: bool = False
     """Whether the call that ended the wait was shared with other waits."""
+    by_id: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """The items of the response by the identifiers of the request, such as the instance of each of
+    `InstanceIds`. Identifiers that the response does not mention are left out. Empty if there is no
+    response, the operation takes no list of identifiers, or it is not known which of its members
+    is one.
+    """
 
     def _facts(self) -> str:
+        label = f"label={self.label!r}, " if self.label else ""
         facts = (
-            f"waiter={self.waiter!r}, attempts={self.attempts}, elapsed={self.elapsed:.3f}, "
+            f"waiter={self.waiter!r}, {label}attempts={self.attempts}, "
+            f"elapsed={self.elapsed:.3f}, "
             f"acceptor={self.acceptor.text!r}"
         )
         text = shown(self.observed)
@@ -44,11 +54,6 @@ class ResponseOutcome(WaiterOutcome[ResponseT]):
 
     response: ResponseT
     """The response of the operation; of a shared call, the wait's own share."""
-    by_id: Mapping[str, Any] = field(default_factory=dict, compare=False)
-    """The items of the response by the identifiers of the request, such as the instance of each of
-    `InstanceIds`. Identifiers that the response does not mention are left out. Empty if the
-    operation takes no list of identifiers, or it is not known which of its members is one.
-    """
 
     def __repr__(self) -> str:
         # Without the response: reprs end up in logs.

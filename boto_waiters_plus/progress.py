@@ -33,6 +33,8 @@ REFRESHES_PER_SECOND: Final = 4
 LOG_INTERVAL: Final = 30
 """The least seconds between two lines where the table cannot be redrawn."""
 
+LabelledWait = tuple[WaitDescription, str]
+
 ONE_LINE: Final[dict[str, Any]] = {"no_wrap": True, "overflow": "ellipsis"}
 """rich's options for text that is cut instead of wrapped."""
 
@@ -45,6 +47,8 @@ class WaitProgress:
     """The position of the wait among those that were given."""
     waiter: str
     """The name of the waiter."""
+    label: str
+    """The resource: `s3 Bucket=my-bucket`."""
     service: str | None
     """botocore's name of the service."""
     state: Literal["waiting", "succeeded", "failed", "cancelled"] = "waiting"
@@ -69,17 +73,17 @@ class Progress:
     """Reports the progress of many waits to a callback.
 
     Args:
-        descriptions: the waits, in order.
+        waits: the waits, in order: each waiter with the label of its wait.
         callback: called after each attempt and at the end of each wait.
     """
 
     def __init__(
-        self, descriptions: Sequence[WaitDescription], callback: Callable[[WaitProgress], object]
+        self, waits: Sequence[LabelledWait], callback: Callable[[WaitProgress], object]
     ) -> None:
         self._callback = callback
         self._waits = [
-            WaitProgress(index=index, waiter=description.waiter, service=description.service)
-            for index, description in enumerate(descriptions)
+            WaitProgress(index=index, waiter=wait.waiter, label=label, service=wait.service)
+            for index, (wait, label) in enumerate(waits)
         ]
         self._ended = 0
         self._failed = 0
@@ -95,8 +99,8 @@ class Progress:
         self._report(
             replace(
                 self._waits[index],
-                observed=event.error or event.observed,
-                attempts=event.attempts,
+                observed=event.error or event.state,
+                attempts=event.attempt,
                 elapsed=event.elapsed,
                 next_delay=event.next_delay,
             )
@@ -127,29 +131,29 @@ class ProgressTable(Progress):
     at most, and the table at the end.
 
     Args:
-        descriptions: the waits, in order.
+        waits: the waits, in order: each waiter with the label of its wait.
         console: where to draw; stderr by default.
 
     Raises:
         ModuleNotFoundError: rich is not installed.
     """
 
-    def __init__(
-        self, descriptions: Sequence[WaitDescription], console: Console | None = None
-    ) -> None:
-        super().__init__(descriptions, self._update)
+    def __init__(self, waits: Sequence[LabelledWait], console: Console | None = None) -> None:
+        super().__init__(waits, self._update)
         try:
             # rich is optional, and takes 60 ms to import.
             from rich.console import Console  # noqa: PLC0415
             from rich.live import Live  # noqa: PLC0415
         except ImportError as error:
-            raise ModuleNotFoundError("progress=True needs rich: pip install rich") from error
+            raise ModuleNotFoundError(
+                "progress=True needs rich (the extra cli): pip install rich"
+            ) from error
         # rich draws in a thread of its own.
         self._lock = threading.Lock()
         self._clock = current_time().clock()
         self._started_at = self._logged_at = self._clock()
-        self._next_attempts = [math.nan] * len(descriptions)
-        self._running = dict.fromkeys(range(len(descriptions)))
+        self._next_attempts = [math.nan] * len(waits)
+        self._running = dict.fromkeys(range(len(waits)))
         self._failures: list[int] = []
         self._console = console or Console(stderr=True)
         self._can_redraw = self._console.is_terminal and not self._console.is_dumb_terminal
@@ -182,7 +186,7 @@ class ProgressTable(Progress):
         table = Table(box=None, pad_edge=False, header_style="dim")
         # rich narrows only columns that may wrap: text gives way to numbers.
         table.add_column("", no_wrap=True)
-        table.add_column("waiter")
+        table.add_column("wait")
         table.add_column("state seen")
         for title in ("next",) if is_narrow else ("attempts", "elapsed", "next"):
             table.add_column(title, justify="right", no_wrap=True)
@@ -225,7 +229,7 @@ class ProgressTable(Progress):
         left = self._next_attempts[wait.index] - now
         # The state is in words too, for screens without colours.
         following = wait.state if not is_waiting else f"{left:.0f} s" if left > 0 else "now"
-        name = f"{wait.service} {wait.waiter}" if wait.service else wait.waiter
+        name = f"{wait.waiter} {wait.label}" if wait.label else wait.waiter
         return (
             Text(str(wait.index), style="dim"),
             Text(name, style="red" if wait.state == "failed" else "", **ONE_LINE),

@@ -162,7 +162,7 @@ def test_error_of_a_wait_holds_the_response_once(virtual_time):
     with pytest.raises(WaiterTimeoutError) as caught:
         poll(lambda: {"state": "x"}, waiter, max_wait=60)
     text = "".join(traceback.format_exception(caught.value))
-    assert "WaiterTimeoutError: Waiter Poll failed" in text
+    assert "WaiterTimeoutError: Waiter Poll timed out" in text
     assert caught.value.__cause__ is None
 
 

@@ -279,6 +279,7 @@ def test_every_option_can_be_merged():
         cancel_event=event,
         on_attempt=print,
         call_in_thread=True,
+        show_parameters=False,
     )
     assert NO_OPTIONS.merged_over(given) == given
     assert given.merged_over(NO_OPTIONS) == given

@@ -15,7 +15,8 @@ from ..engine.matching import Matching
 from ..engine.model import OutputMatcher, WaiterDefinition
 from ..runtime.wait_run import WaitDescription
 from .data_model import DataModel
-from .reasons import Compared, find_reason
+from .labels import ResourceLabel
+from .reasons import Compared, find_reason, indexes_of_missing
 
 METHOD_PREFIX = "wait_until_"
 
@@ -60,6 +61,11 @@ class BoundWaiter:
         return WaitDescription.of(self.definition, self.service_name)
 
     @computed_once
+    def resource_label(self) -> ResourceLabel:
+        """Makes the labels of waits."""
+        return ResourceLabel(self.operation)
+
+    @computed_once
     def matching(self) -> Matching:
         """The compiled acceptors."""
         return Matching(self.definition.acceptors)
@@ -94,6 +100,11 @@ class BoundWaiter:
             else None
             for acceptor in self.definition.acceptors
         )
+
+    @computed_once
+    def of_missing(self) -> frozenset[int]:
+        """The indexes of the acceptors that say that the resource was not found."""
+        return indexes_of_missing(self._compared)
 
     def reason(self, matched: int | None, response: Any) -> str | None:
         """Return the service's reason for the state of a response; see `find_reason`."""

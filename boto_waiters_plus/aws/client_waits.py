@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from ..deadlines import effective_max_wait
-from ..options import WaitOptions, policy_for, split_options
+from ..options import OTHER_NAMES, WaitOptions, policy_for, refuse_other_names, split_options
 from ..outcome import WaiterOutcome
 from ..runtime.aio import drive_async
 from ..runtime.attempt import AsyncCall
@@ -17,6 +17,7 @@ from .bound_waiter import BoundWaiter
 from .client_call import AwaitedCall, BlockingCall, ClientRequest
 from .client_kind import is_async
 from .definition_judge import DefinitionJudge
+from .labels import label_of
 from .parameters import copied
 from .private_names import marked_as_waiter
 
@@ -84,20 +85,12 @@ def _prepared(
         waiter.description,
         policy,
         DefinitionJudge(waiter, request.parameters, client.meta.endpoint_url),
+        label=label_of(waiter.resource_label, request.parameters, options),
+        show_parameters=options.show_parameters is not False,
         observers=settings.observers,
         on_attempt=options.on_attempt,
     )
     return run, request, options
-
-
-_OTHER_NAMES: Final = {
-    "Delay": "min_delay and max_delay (seconds)",
-    "MaxAttempts": "max_attempts",
-    "MaxWait": "max_wait (seconds)",
-    "WaiterConfig": "max_wait (seconds)",
-    "timeout": "max_wait (seconds)",
-}
-"""The options that other waiters have under another name."""
 
 
 def split_keywords(
@@ -108,11 +101,8 @@ def split_keywords(
     Raises:
         TypeError: a keyword that is neither.
     """
-    if not _OTHER_NAMES.keys().isdisjoint(keywords):
+    if not OTHER_NAMES.keys().isdisjoint(keywords):
         shape = waiter.operation.input_shape
-        for name in _OTHER_NAMES.keys() & keywords.keys():
-            if shape is None or name not in shape.members:
-                raise TypeError(
-                    f"{waiter.method_name} takes {_OTHER_NAMES[name]} instead of {name}"
-                )
+        members = () if shape is None else shape.members
+        refuse_other_names(waiter.method_name, keywords.keys() - members)
     return split_options(keywords)

@@ -51,15 +51,22 @@ class DefinitionJudge:
             _close_body(waiter.streaming_member, response)
         safe_to_show = not waiter.data_model.sensitive
         return Attempt(
-            facts=Facts(acceptor=index),
+            facts=Facts(acceptor=index, missing=index in waiter.of_missing),
             response=response,
             observed=match.observed if safe_to_show else None,
             service_message=message_of(match.message) if safe_to_show else None,
             find_reason=partial(waiter.reason, index),
             last_response=response if isinstance(response, Mapping) else {},
             problems=match.problems,
-            by_id=ById(waiter.operation, self._parameters, response),
+            by_id=ById(waiter.operation, self._parameters, response, self._acceptor_of),
         )
+
+    def _acceptor_of(self, share: Any, parameters: Mapping[str, Any]) -> int | None:
+        """Return the index of the acceptor that matches the response for one identifier."""
+        model = self._waiter.data_model
+        return self._waiter.matching.match_response(
+            model.output(share), model.input(parameters)
+        ).index
 
     def _failed(self, reply: Reply, error: Exception) -> Attempt:
         facts = error_facts(error, self._waiter.operation, endpoint=self._endpoint)

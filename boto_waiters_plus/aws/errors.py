@@ -17,7 +17,7 @@ from botocore.exceptions import (
     NoRegionError,
     ParamValidationError,
     PartialCredentialsError,
-    UnStubbedResponseError,
+    StubResponseError,
 )
 from botocore.model import OperationModel
 from botocore.parsers import ResponseParserError
@@ -34,7 +34,8 @@ RAW = (
     NoCredentialsError,
     PartialCredentialsError,
     NoRegionError,
-    UnStubbedResponseError,
+    # Those of botocore's Stubber, which say what a test expected.
+    StubResponseError,
 )
 """Errors that the caller has to fix. They are raised as they are, never as a wait's outcome."""
 
@@ -206,9 +207,7 @@ def _redact_user_info(error: Exception, endpoint: str | None) -> None:
 
 
 def _text(code: str, status: Any, request_id: Any) -> str:
-    parts = [code]
-    if status and str(status) != code:
-        parts.append(f"HTTP {status}")
+    parts = [f"HTTP {status}"] if status and str(status) != code else []
     if request_id:
         parts.append(f"request id {request_id}")
-    return ", ".join(parts)
+    return f"{code} ({', '.join(parts)})" if parts else code

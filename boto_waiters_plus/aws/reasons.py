@@ -18,6 +18,7 @@ from botocore.model import ListShape, OperationModel, Shape, StructureShape
 from ..engine.model import AcceptorState
 from ..engine.redaction import cut, may_show
 from .data_model import DataModel
+from .errors import says_not_found
 
 EXPECTED = "{expected}"
 """A placeholder in an expression for the value that the acceptor compares with."""
@@ -54,6 +55,18 @@ class Compared(NamedTuple):
     path: str
     expected: Any
     leads_to: AcceptorState
+
+
+def indexes_of_missing(acceptors: Sequence[Compared | None]) -> frozenset[int]:
+    """Return the failure acceptors that say that the resource was not found: ECS's `MISSING`."""
+    return frozenset(
+        index
+        for index, each in enumerate(acceptors)
+        if each is not None
+        and each.leads_to is AcceptorState.FAILURE
+        and isinstance(each.expected, str)
+        and (each.expected in ("MISSING", "NOT_FOUND") or says_not_found(each.expected))
+    )
 
 
 def find_reason(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -16,6 +16,11 @@ from botocore.model import OperationModel
 
 from ..definitions.coalescing_trait import Coalescing, Items, shipped_coalescing
 from ..definitions.services import aws_namespace
+from ..runtime.attempt import ItemsById, UnfinishedIds
+
+AcceptorOf = Callable[[Any, Mapping[str, Any]], int | None]
+
+_Source = tuple[OperationModel, Mapping[str, Any], Any, AcceptorOf | None]
 
 _Position = tuple[int, ...]
 """Where an item is: its index in each list of the path."""
@@ -188,7 +193,7 @@ def _ends(text: str) -> Iterator[str]:
         yield from (text[match.end() :] for match in re.finditer(r"[/:]", text))
 
 
-class ById(Mapping[str, Any]):
+class ById(ItemsById):
     """The items of a response by the identifiers that were asked for.
 
     They are found at the first access: hardly any caller needs them.
@@ -197,24 +202,46 @@ class ById(Mapping[str, Any]):
         operation: the operation that was called.
         parameters: the parameters of the call.
         response: the response to it.
+        acceptor_of: returns the index of the acceptor that matches a response to these parameters.
     """
 
     def __init__(
-        self, operation: OperationModel, parameters: Mapping[str, Any], response: Any
+        self,
+        operation: OperationModel,
+        parameters: Mapping[str, Any],
+        response: Any,
+        acceptor_of: AcceptorOf | None = None,
     ) -> None:
-        self._source: tuple[OperationModel, Mapping[str, Any], Any] | None = (
-            operation,
-            parameters,
-            response,
-        )
+        self._source: _Source | None = (operation, parameters, response, acceptor_of)
         self._items: dict[str, Any] = {}
 
     def _found(self) -> dict[str, Any]:
         source = self._source
         if source is not None:
-            self._items = _items_by_id(*source)
+            self._items = _items_by_id(*source[:3])
             self._source = None
         return self._items
+
+    def ids_where(self, is_meant: Callable[[int | None], bool]) -> UnfinishedIds:
+        """Return the identifiers whose own share of the response is meant."""
+        if self._source is None:
+            return UnfinishedIds()
+        operation, parameters, response, acceptor_of = self._source
+        coalescing = coalescing_of(operation)
+        asked = None if coalescing is None else asked_ids(coalescing, parameters)
+        if acceptor_of is None or coalescing is None or asked is None:
+            return UnfinishedIds()
+        member, ids = asked
+        shares = shares_of(response, [[each] for each in ids], coalescing)
+        if shares is None:
+            return UnfinishedIds()
+        found = {
+            each: share
+            for each, share in zip(ids, shares, strict=True)
+            if is_meant(acceptor_of(share, {**parameters, member: [each]}))
+        }
+        missing = [each for each, share in found.items() if has_no_items(share, coalescing)]
+        return UnfinishedIds(tuple(found), tuple(missing), len(ids))
 
     def __getitem__(self, key: str) -> Any:
         return self._found()[key]

@@ -11,14 +11,16 @@ import jmespath
 from botocore.exceptions import ClientError
 from botocore.model import OperationModel
 
+from ..engine.computed_once import computed_once
 from ..engine.machine import Facts
 from ..engine.model import AcceptorState, MatchedAcceptor
 from ..runtime.attempt import Attempt, Reply
 from ..runtime.wait_run import WaitDescription
 from .data_model import DataModel
 from .errors import ErrorFacts, error_facts
+from .labels import ResourceLabel
 from .private_names import model_of_config
-from .reasons import Compared, find_reason
+from .reasons import Compared, find_reason, indexes_of_missing
 from .response_split import ById
 
 # Any other state is a retry, as in botocore's loop.
@@ -48,6 +50,7 @@ class StockAcceptors:
         self.tests = [self._test(acceptor) for acceptor in acceptors]
         self.paths = [_path_of(acceptor) for acceptor in acceptors]
         self.compared = [_compared(acceptor) for acceptor in acceptors]
+        self.of_missing = indexes_of_missing(self.compared)
         paths = [("output", path) for path in self.expressions]
         self.is_sensitive = model is not None and DataModel(model, paths).sensitive
         self.description = WaitDescription(
@@ -63,6 +66,11 @@ class StockAcceptors:
                 _STATES.get(acceptor.state, AcceptorState.RETRY) for acceptor in acceptors
             ),
         )
+
+    @computed_once
+    def resource_label(self) -> ResourceLabel | None:
+        """Makes the labels of waits; None if the operation is not known."""
+        return None if self.model is None else ResourceLabel(self.model)
 
     def reason(self, matched: int | None, response: Any) -> str | None:
         """Return the service's reason for the state that a response shows; see `find_reason`."""
@@ -148,14 +156,20 @@ class StockJudge:
         index = evaluated.first()
         model = acceptors.model
         return Attempt(
-            facts=Facts(acceptor=index),
+            facts=Facts(acceptor=index, missing=index in acceptors.of_missing),
             response=response,
             observed=None if acceptors.is_sensitive else evaluated.observed(index),
             find_reason=partial(acceptors.reason, index),
             last_response=response if isinstance(response, Mapping) else {},
             problems=tuple(evaluated.problems),
-            by_id=None if model is None else ById(model, self._parameters, response),
+            by_id=None
+            if model is None
+            else ById(model, self._parameters, response, self._acceptor_of),
         )
+
+    def _acceptor_of(self, share: Any, _: Mapping[str, Any]) -> int | None:
+        """Return the index of the acceptor that matches the response for one identifier."""
+        return _Evaluated(self._acceptors, share, None).first()
 
 
 class _Evaluated:
@@ -178,13 +192,15 @@ class _Evaluated:
         return None
 
     def observed(self, index: int | None) -> Any:
-        """Return the value of the matched acceptor's path, or the first that is there."""
+        """Return the value of the matched acceptor's path, or the first that is not empty."""
         paths = self._acceptors.paths if index is None else [self._acceptors.paths[index]]
+        seen = None
         for path in paths:
             value = None if path is None else self.value(path)
             if value not in (None, []):
                 return value
-        return None
+            seen = value if seen is None else seen
+        return seen
 
     def value(self, path: str) -> Any:
         """Return the value of a path; None where it cannot be evaluated."""

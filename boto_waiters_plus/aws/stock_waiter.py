@@ -23,11 +23,10 @@ from ..outcome import WaiterOutcome
 from ..runtime.aio import drive_async
 from ..runtime.attempt import Judge
 from ..runtime.sync import drive
-from ..runtime.wait_run import (
-    WaitDescription,
-    WaitRun,
-    last_state_seen,
-    reason_of,
+from ..runtime.wait_run import WaitDescription, WaitRun
+from ..runtime.wording import (
+    details_after_botocores,
+    seconds_text,
     service_message_suffix,
     timed_out_after,
 )
@@ -35,6 +34,7 @@ from ..settings import Settings
 from .client_call import AwaitedCall, BlockingCall
 from .client_kind import is_async
 from .defined_waiters import Definition, defined_judge
+from .labels import ResourceLabel, label_of
 from .parameters import copied, empty_id_list
 from .private_names import client_method_of, marked_as_waiter, operation_of
 from .stock_judge import StockJudge, acceptors_of
@@ -128,12 +128,16 @@ class _Prepared:
         name = getattr(waiter.config, "operation", waiter.name)
         model = _operation_model(self.client, name)
         _warn_of_empty_list(model, parameters)
-        description, judge = _judge_of(waiter, self.client, model, parameters, method is None)
+        description, judge, resource = _judge_of(
+            waiter, self.client, model, parameters, method is None
+        )
         waiter.outcome = None
         self.run = WaitRun(
             description,
             policy,
             judge,
+            label="" if resource is None else label_of(resource, parameters, self.options),
+            show_parameters=self.options.show_parameters is not False,
             observers=settings.observers,
             on_attempt=self.options.on_attempt,
             wording=_stock_wording,
@@ -154,13 +158,13 @@ def _judge_of(
     model: OperationModel | None,
     parameters: Mapping[str, Any],
     is_replaced: bool,  # noqa: FBT001 - of this module
-) -> tuple[WaitDescription, Judge]:
+) -> tuple[WaitDescription, Judge, ResourceLabel | None]:
     definition = Definition.of(waiter)
     if definition is not None:
         judge = defined_judge(definition, client, parameters, is_replaced=is_replaced)
-        return definition.description, judge
+        return definition.description, judge, definition.bound.resource_label
     acceptors = acceptors_of(waiter, client, model)
-    return acceptors.description, StockJudge(acceptors, parameters)
+    return acceptors.description, StockJudge(acceptors, parameters), acceptors.resource_label
 
 
 def _operation_model(client: Any, name: str) -> OperationModel | None:
@@ -189,8 +193,14 @@ def _stock_sleep(amount: float) -> None:
     botocore.waiter.time.sleep(amount)  # type: ignore[attr-defined]  # its import, not in the stubs
 
 
-def _stock_wording(run: WaitRun, ending: Ending) -> str:
-    """Return the reason, beginning with botocore's words, on which scripts depend."""
+def _stock_wording(run: WaitRun, ending: Ending) -> tuple[str, str]:
+    """Return botocore's words, on which scripts depend, and a message that goes on after them."""
+    reason = _stock_reason(run, ending)
+    more = details_after_botocores(run, ending)
+    return reason, f"Waiter {run.description.waiter} failed: {reason.rstrip('.')}. {more}"
+
+
+def _stock_reason(run: WaitRun, ending: Ending) -> str:
     match ending:
         case Failed(acceptor=None):
             error = run.last_response.get("Error", {})
@@ -198,18 +208,18 @@ def _stock_wording(run: WaitRun, ending: Ending) -> str:
             return f"An error occurred ({code}): {message}"
         case Failed(acceptor=int(index)):
             explanation = run.description.acceptors[index].text
-            suffix = service_message_suffix(run)
+            suffix = service_message_suffix(run.attempt)
             return f"Waiter encountered a terminal failure state: {explanation}{suffix}"
         case AttemptsUsedUp():
-            return f"Max attempts exceeded{_accepted_state(run)}{_state_with_reason(run)}"
+            return f"Max attempts exceeded{_accepted_state(run)}"
         case TimedOut():
             # Without a bound in time only a call that is not answered ends so.
             is_bounded = run.policy.count_requests or run.policy.deadline is not None
             no_answer = f"{run.description.operation} was not answered in time"
             reason = timed_out_after(run.policy) if is_bounded else no_answer
-            return f"{reason}{_accepted_state(run)}{_state_with_reason(run)}"
+            return f"{reason}{_accepted_state(run)}"
         case _:
-            return reason_of(run, ending)
+            return f"cancelled after {seconds_text(run.elapsed)} s"
 
 
 def _accepted_state(run: WaitRun) -> str:
@@ -220,10 +230,3 @@ def _accepted_state(run: WaitRun) -> str:
     matched = run.attempt.facts.acceptor if run.attempt else None
     text = run.description.acceptors[-1 if matched is None else matched].text
     return f". Previously accepted state: {text}"
-
-
-def _state_with_reason(run: WaitRun) -> str:
-    attempt = run.attempt
-    if attempt is None or attempt.error is not None or attempt.service_message is None:
-        return ""
-    return f"; last state seen: {last_state_seen(run)}"

@@ -15,7 +15,8 @@ from ..outcome import WaiterOutcome
 from ..runtime.aio import drive_async
 from ..runtime.attempt import Reply
 from ..runtime.sync import drive
-from ..runtime.wait_run import WaitDescription, WaitRun, reason_of
+from ..runtime.wait_run import WaitDescription, WaitRun
+from ..runtime.wording import reason_of
 from ..settings import PROCESS_LEVEL
 from .calls import AsyncCallableCall, CallableCall
 from .cases import Case, Handler
@@ -97,10 +98,12 @@ class Condition:
             retry_transient=bool(self.options.retry_transient),
             observed=observed,
         )
+        name = name_of(call) if name is None else name
         self.wait_run = WaitRun(
-            _description(form, self._cases, name_of(call) if name is None else name),
+            _description(form, self._cases, name),
             checked.policy(effective_max_wait(form, max_wait)),
             self._judge,
+            label=checked.label or name,
             observers=PROCESS_LEVEL.own.observers,
             on_attempt=self.options.on_attempt,
             wording=self._reason,
@@ -172,11 +175,12 @@ class Condition:
             return Result(case.handler, self.last_value)
         return None if case.handler is None else Result(case.handler, self.last_value, error)
 
-    def _reason(self, run: WaitRun, ending: Ending) -> str:
+    def _reason(self, run: WaitRun, ending: Ending) -> tuple[str, str]:
         # Called for this wait only, never for one inside the callable.
         self._ending = ending
         reason = reason_of(run, ending)
-        return f"{reason}; {self._place}" if self._place else reason
+        reason = f"{reason} It was {self._place}." if self._place else reason
+        return reason, f"Waiter {run.description.waiter} {reason}"
 
 
 def run(condition: Condition, twin: str) -> Any:

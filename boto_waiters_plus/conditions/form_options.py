@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypedDict, get_args
 
-from ..arguments import flag, seconds, unknown
+from ..arguments import flag, seconds, text, unknown
 from ..engine.machine import LastAttempt, Pace, Policy
 from ..engine.model import DEFAULT_MAX_DELAY, AcceptorState
 from ..engine.wait_event import WaitEvent
@@ -17,6 +17,7 @@ from ..options import (
     Subscribable,
     WaitOptions,
     WakeSignal,
+    refuse_other_names,
     verdict_options,
 )
 from ..signals.signal import Signal
@@ -54,6 +55,8 @@ class ConditionOptions(TypedDict, total=False):
     cancel_event: CancelEvent
     on_attempt: Callable[[WaitEvent], object]
     call_in_thread: bool
+    label: str
+    """What messages and events call what is waited for; default: the name of the callable."""
 
 
 class BoundedOptions(ConditionOptions, total=False):
@@ -69,7 +72,7 @@ class EndingOptions(BoundedOptions, total=False):
     else_: Else | None
 
 
-OWN_OPTIONS: Final = ("interval", "signal", "polling", "retry_on")
+OWN_OPTIONS: Final = ("interval", "signal", "polling", "retry_on", "label")
 KNOWN_OPTIONS: Final = ("max_wait", *OWN_OPTIONS, *OPTION_NAMES)
 
 EXCLUSIVE: Final = (
@@ -88,6 +91,8 @@ class CheckedOptions:
     retry_on: tuple[type[Exception], ...]
     common: WaitOptions
     """The options that every wait has."""
+    label: str | None
+    """The caller's label."""
 
     @classmethod
     def of(cls, form: str, given: Mapping[str, Any]) -> CheckedOptions:
@@ -102,6 +107,7 @@ class CheckedOptions:
         """
         own: dict[str, Any] = dict.fromkeys(OWN_OPTIONS)
         common: dict[str, Any] = {}
+        refuse_other_names(form, given)
         for name, value in given.items():
             if name in OWN_OPTIONS:
                 own[name] = value
@@ -117,6 +123,7 @@ class CheckedOptions:
             polling=True if own["polling"] is None else flag("polling", own["polling"]),
             retry_on=_exceptions(own["retry_on"]),
             common=WaitOptions(**common),
+            label=None if own["label"] is None else text("label", own["label"]),
         )
         options._check_together(form)
         return options
@@ -154,6 +161,8 @@ class CheckedOptions:
     def _check_together(self, form: str) -> None:
         if self.common.missing_ok_for is not None:
             raise TypeError(f"{form}: missing_ok_for is for waiters; name the error in retry_on")
+        if self.common.show_parameters is not None:
+            raise TypeError(f"{form}: show_parameters is for waiters; give a label")
         if self.polling:
             return
         if self.common.wake_signal is None:

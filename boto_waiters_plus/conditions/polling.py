@@ -6,11 +6,12 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
+from ..arguments import text
 from ..aws.client_kind import operation_of
 from ..deadlines import effective_max_wait
 from ..definitions.smithy import parse_waiter
 from ..engine.model import WaiterDefinition
-from ..options import WaitOptions, policy_for, split_options
+from ..options import WaitOptions, policy_for, refuse_other_names, split_options
 from ..outcome import WaiterOutcome
 from ..runtime.aio import drive_async
 from ..runtime.sync import drive
@@ -18,6 +19,7 @@ from ..runtime.wait_run import WaitDescription, WaitRun
 from ..settings import PROCESS_LEVEL
 from .calls import AsyncCallableCall, CallableCall, refuse_coroutine_function
 from .judges import ValueJudge
+from .patterns import name_of
 
 ResultT = TypeVar("ResultT")
 
@@ -29,6 +31,7 @@ def poll(
     *,
     input: Mapping[str, Any] | None = None,
     max_wait: Any = None,
+    label: str | None = None,
     **options: Any,
 ) -> WaiterOutcome[ResultT]:
     """Run a callable under a waiter definition until an acceptor ends the wait.
@@ -44,6 +47,7 @@ def poll(
         waiter: a definition, or the value of one waiter of a `waitable` trait.
         input: parameters of the call; `inputOutput` matchers see them too.
         max_wait: seconds (or a `timedelta`) to wait at most.
+        label: what messages and events call what is waited for; default: the callable's name.
         options: fields of `WaitOptions`.
 
     Returns:
@@ -55,7 +59,7 @@ def poll(
         WaiterError: the wait did not succeed (section "Waiter workflow").
     """
     refuse_coroutine_function("the callable", call, "poll_async")
-    run, bound, given = _prepared(call, waiter, input, max_wait, options)
+    run, bound, given = _prepared(call, waiter, input, max_wait, label, options)
     polled = CallableCall(bound, given, ValueJudge.is_reply, twin="poll_async")
     return drive(run, polled, cancel=given.cancel_event, wake=given.wake_signal)
 
@@ -67,6 +71,7 @@ async def poll_async(
     *,
     input: Mapping[str, Any] | None = None,
     max_wait: Any = None,
+    label: str | None = None,
     **options: Any,
 ) -> WaiterOutcome[ResultT]:
     """Run `poll` as part of the calling task; cancelling the task ends the wait at once.
@@ -74,7 +79,7 @@ async def poll_async(
     The result of the callable is awaited if it is awaitable, and cancelled at `max_wait` or when
     `cancel_event` is set.
     """
-    run, bound, given = _prepared(call, waiter, input, max_wait, options)
+    run, bound, given = _prepared(call, waiter, input, max_wait, label, options)
     polled = AsyncCallableCall(bound, given, ValueJudge.is_reply)
     return await drive_async(run, polled, cancel=given.cancel_event, wake=given.wake_signal)
 
@@ -84,6 +89,7 @@ def _prepared(
     waiter: WaiterDefinition | Mapping[str, Any],
     input: Mapping[str, Any] | None,
     max_wait: Any,
+    label: str | None,
     options: Mapping[str, Any],
 ) -> tuple[WaitRun, Callable[[], Any], WaitOptions]:
     """Return a wait that is ready to start, the callable with its parameters, and the options."""
@@ -97,6 +103,7 @@ def _prepared(
         WaitDescription.of(definition),
         policy_for(definition, given, effective_max_wait("poll", max_wait)),
         ValueJudge(definition, input, operation_of(call)),
+        label=name_of(call) if label is None else text("label", label),
         observers=PROCESS_LEVEL.own.observers,
         on_attempt=given.on_attempt,
     )
@@ -114,6 +121,7 @@ def _definition(call: Any, waiter: WaiterDefinition | Mapping[str, Any]) -> Wait
 
 
 def _only_options(keywords: Mapping[str, Any]) -> WaitOptions:
+    refuse_other_names("poll", keywords)
     options, others = split_options(keywords)
     if others:
         raise TypeError(f"unexpected {', '.join(sorted(others))}: give parameters as input={{...}}")

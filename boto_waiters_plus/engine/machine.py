@@ -96,7 +96,8 @@ class Facts:
     """The error is of a class that the SDK itself retries."""
     throttled: bool = False
     missing: bool = False
-    """The error says that the resource was not found."""
+    """The error, or the response that a failure acceptor matched, says that the resource was not
+    found."""
     inconclusive: bool = False
     """The call ended because a retry of the SDK would not have fitted into the time left. The
     attempt is a retry, whatever the acceptors say."""
@@ -430,7 +431,7 @@ class Machine:
             verdict = self._states[facts.acceptor]
         else:
             verdict = AcceptorState.FAILURE if is_error else AcceptorState.RETRY
-        if verdict is AcceptorState.FAILURE and not (is_error and self._tolerates(facts)):
+        if verdict is AcceptorState.FAILURE and not self._tolerates(facts):
             return Failed(facts.acceptor)
         state.successes = state.successes + 1 if verdict is AcceptorState.SUCCESS else 0
         if facts.acceptor is not None and state.successes >= self._policy.success_count:
@@ -438,7 +439,7 @@ class Machine:
         return self._retry(facts, random)
 
     def _tolerates(self, facts: Facts) -> bool:
-        """Whether an option turns the failure of this error into a retry."""
+        """Whether an option turns this failure into a retry."""
         since_first = self.state.elapsed - self.state.first_attempt
         if facts.missing and since_first < self._policy.missing_ok_for:
             return True

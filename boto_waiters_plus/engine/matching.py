@@ -211,12 +211,14 @@ class Matching:
         )
 
     def _seen(self, response: _Response) -> Any:
-        """Return the state seen: the value of the first path that has one."""
+        """Return the state seen: the first value that is not empty, else `[]` or None."""
+        seen = None
         for path in self._states:
             value = _known(path.value(response))
             if value is not None and value != []:
                 return value
-        return None
+            seen = value if seen is None else seen
+        return seen
 
 
 def _path_test(expression: _Expression, matcher: PathMatcher) -> _Test:

@@ -1,14 +1,21 @@
-"""What of a response may be shown in messages, logs and reprs."""
+"""What of parameters and responses may be shown in messages, logs and reprs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 MAX_TEXT = 200
-"""Characters of one value."""
+"""Characters of one value of a response."""
 
 MAX_ITEMS = 5
 """Items of a list; a longer one is not shown at all."""
+
+MAX_PARAMETER = 100
+"""Characters of one value of a parameter."""
+
+MAX_PARAMETERS = 3
+"""Values of parameters in one text."""
 
 
 def may_show(value: Any) -> bool:
@@ -25,9 +32,25 @@ def shown(value: Any) -> str | None:
     return cut(value if isinstance(value, str) else repr(value))
 
 
-def cut(text: str) -> str:
+def cut(text: str, limit: int = MAX_TEXT) -> str:
     """A text, cut at the limit."""
-    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 3] + "..."
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def parameter_text(value: str) -> str:
+    """The text of one value of a parameter, on one line."""
+    # A line break in it would forge a line of the log.
+    return cut(value if value.isprintable() else repr(value)[1:-1], MAX_PARAMETER)
+
+
+def listed(values: Sequence[str], most: int = MAX_PARAMETERS) -> str:
+    """The text of several values of a parameter: `i-0a1, i-0b2 and 7 more`."""
+    if len(values) <= most:
+        return ", ".join(map(parameter_text, values))
+    # The number of the others takes a place of its own.
+    visible = max(1, most - 1)
+    texts = ", ".join(map(parameter_text, values[:visible]))
+    return f"{texts} and {len(values) - visible} more"
 
 
 def _is_plain(value: Any) -> bool:

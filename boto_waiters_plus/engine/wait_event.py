@@ -5,32 +5,44 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-WaitEnding = Literal["succeeded", "failed", "timed out", "attempts used up", "cancelled", "raised"]
-"""How a wait ended. `raised`: by an error that is no reply of the operation, such as missing
-credentials, a bug in the caller's hook or callable, or Ctrl-C. `cancelled`: by `cancel_event`, by
-the cancellation of the task, or with the batch around the wait."""
+EventKind = Literal["start", "attempt", "success", "failure", "timeout", "cancel"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitEvent:
-    """One step of a wait, as `on_attempt` and `on_event` get it.
+    """One step of a wait, as `on_attempt`, `on_event`, progress and logging get it.
 
-    Every wait that begins has exactly one event `started` and one `ended`, however it ends.
+    A wait that begins has exactly one `start`, an `attempt` for each call that was answered, and
+    exactly one of `success`, `failure`, `timeout` and `cancel`, however it ends.
+
+    Attributes:
+        kind: the step. `timeout` is the end of the time or of the attempts; `failure` also an error
+            that is no reply of the operation, such as missing credentials or Ctrl-C; `cancel` also
+            the cancellation of the task, or of the batch around the wait.
+        wait_id: a number that all events of one wait have, and no other wait of the process.
+        label: the resource: `s3 Bucket=my-bucket`.
+        service: botocore's name of the service; None: the wait calls no client.
+        waiter: the waiter's name.
+        operation: the operation or the function that is called.
+        attempt: the number of calls made so far.
+        elapsed: seconds since the start of the wait.
+        state: the state seen by the last attempt, as text, where it may be shown.
+        error: of an attempt, the code of its error or the name of its class; of an end, the name
+            of the class of the error that the wait raises. None: there is none.
+        message: of an end that is no success, the text of the error that the wait raises, where
+            the wait composed it.
+        next_delay: seconds until the next attempt; None: there is none.
     """
 
-    kind: Literal["started", "attempt", "ended"]
+    kind: EventKind
+    wait_id: int
     waiter: str
     operation: str
+    label: str = ""
     service: str | None = None
-    attempts: int = 0
-    """Calls made so far."""
+    attempt: int = 0
     elapsed: float = 0.0
-    """Seconds since the start."""
-    observed: str | None = None
-    """The state seen, as text, where it may be shown."""
+    state: str | None = None
     error: str | None = None
-    """Code or class name of the error of the attempt, or of the one that ended the wait."""
+    message: str | None = None
     next_delay: float | None = None
-    """Seconds until the next attempt; None if there is none."""
-    ending: WaitEnding | None = None
-    """How the wait ended (`ended` only)."""

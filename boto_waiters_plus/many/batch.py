@@ -187,12 +187,12 @@ class Batch:
     ) -> Progress | None:
         if progress is False:
             return None
-        descriptions = [wait.bound.description for wait in self.waits]
+        waits = [(wait.bound.description, wait.label) for wait in self.waits]
         if progress is True:
-            return ProgressTable(descriptions)
+            return ProgressTable(waits)
         if not callable(progress) or inspect.iscoroutinefunction(progress):
             raise TypeError("progress must be True, False or a plain function")
-        return Progress(descriptions, self._callbacks.guarded(progress, "progress"))
+        return Progress(waits, self._callbacks.guarded(progress, "progress"))
 
     def _tasks(self) -> list[Task]:
         return Preparation(

@@ -6,11 +6,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from botocore.exceptions import StubResponseError
+
 from ..exceptions import WaiterCancelledError, WaiterError, WaitersError
 from ..outcome import WaiterOutcome
 from .wait import Wait
 
-MOST_DESCRIBED: Final = 20
+MOST_DESCRIBED: Final = 10
 """Failures whose reason is in the message of a `WaitersError`; the others are only named."""
 
 MOST_NAMES: Final = 2000
@@ -32,9 +34,11 @@ def waiters_error(
     """
     errors = {i: result for i, result in enumerate(results) if isinstance(result, Exception)}
     known = [result for result in results if isinstance(result, (WaiterOutcome, WaiterError))]
+    reason = _reason(waits, errors)
     error = WaitersError(
         name,
-        _reason(waits, errors),
+        reason,
+        message=f"{name}: {reason}",
         errors=errors,
         outcomes=[None if isinstance(result, Exception) else result for result in results],
         attempts=sum(result.attempts for result in known),
@@ -57,13 +61,16 @@ def _reason(waits: Sequence[Wait], errors: Mapping[int, Exception]) -> str:
     parts += _named(waits, {index: named[index] for index in places[MOST_DESCRIBED:]})
     if len(named) < len(errors):
         parts.append(f"{cancelled} were cancelled")
-    return "; ".join(parts)
+    return "\n  ".join(parts)
 
 
 def _described(index: int, wait: Wait, error: Exception) -> str:
-    # Of any other error the class alone: its text may quote parameters.
-    reason = error.kwargs["reason"] if isinstance(error, WaiterError) else type(error).__name__
-    return f"[{index}] {wait.waiter}: {reason}"
+    # A test's own words; of any other error the class alone, because its text may quote parameters.
+    is_stubbed = isinstance(error, StubResponseError)
+    hides = wait.merged_options.show_parameters is False
+    if isinstance(error, WaiterError) or (is_stubbed and not hides):
+        return f"[{index}] {error}"
+    return f"[{index}] Waiter {wait.waiter} for {wait.label}: {type(error).__name__}"
 
 
 def _named(waits: Sequence[Wait], errors: Mapping[int, Exception]) -> list[str]:

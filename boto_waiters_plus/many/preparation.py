@@ -16,9 +16,10 @@ from ..options import WaitOptions, policy_for
 from ..progress import Progress
 from ..runtime.attempt import AsyncCall, Call
 from ..runtime.clock import either
+from ..runtime.observers import Observer
 from ..runtime.service_limiter import ClientConnections, ServiceLimiter
 from ..runtime.tasks import Task
-from ..runtime.wait_run import RANDOM, Observer, WaitRun
+from ..runtime.wait_run import RANDOM, WaitRun
 from ..settings import Settings
 from .callbacks import Callbacks
 from .grouping import Grouping
@@ -75,6 +76,8 @@ class Preparation:
             wait.bound.description,
             policy if group is None else group.policy(policy),
             DefinitionJudge(wait.bound, wait.parameters, client.endpoint),
+            label=wait.label_under(options),
+            show_parameters=options.show_parameters is not False,
             observers=client.observers,
             random=RANDOM if group is None else group.random,
         )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from botocore.model import OperationModel
 
-from ..arguments import seconds
+from ..arguments import seconds, text
 from ..aws.bound_waiter import BoundWaiter
+from ..aws.labels import label_of
 from ..aws.parameters import copied, refuse_empty_id_list
 from ..engine.machine import Policy
 from ..engine.model import WaiterDefinition
+from ..hooks.clients import waiters_of
 from ..hooks.waits import find_waiter
-from ..options import NO_OPTIONS, WaitOptions, policy_for, split_options
+from ..options import NO_OPTIONS, WaitOptions, policy_for, refuse_other_names, split_options
 from ..settings import Settings
 
 
@@ -24,6 +26,8 @@ class Wait:
         client: a botocore client.
         waiter: `"BucketExists"`, `"bucket_exists"`, or a definition.
         parameters: the operation's parameters.
+        label: what messages, events and progress call the resource; default: from the parameters,
+            as `s3 Bucket=my-bucket`.
         max_wait: seconds (or a `timedelta`) to wait at most, from the start of the run. May be
             left out where the run has a `max_wait`, or a `deadline` around it.
         options: fields of `WaitOptions`.
@@ -36,6 +40,7 @@ class Wait:
     __slots__ = (
         "bound",
         "client",
+        "given_label",
         "max_wait",
         "merged_options",
         "options",
@@ -52,6 +57,8 @@ class Wait:
     """The options under these settings."""
     policy: Policy
     """The policy under these options; its `max_wait` holds if the wait has one."""
+    given_label: str | None
+    """The caller's label."""
 
     def __init__(
         self,
@@ -61,8 +68,10 @@ class Wait:
         /,
         *,
         max_wait: Any = None,
+        label: str | None = None,
         **options: Any,
     ) -> None:
+        self.given_label = None if label is None else text("label", label)
         if not isinstance(parameters, Mapping):
             raise TypeError(f"parameters must be a mapping, not {type(parameters).__name__}")
         self.bound, self.settings = find_waiter(client, waiter)
@@ -91,15 +100,30 @@ class Wait:
         """The name of the waiter."""
         return self.bound.definition.name
 
+    @property
+    def label(self) -> str:
+        """The resource: the caller's label, or `s3 Bucket=my-bucket`."""
+        settings = waiters_of(self.client).settings
+        options = self.merged_options
+        if settings is not self.settings:
+            options = self.options.merged_over(settings.defaults)
+        label = self.label_under(options)
+        return label if isinstance(label, str) else label()
+
+    def label_under(self, options: WaitOptions) -> str | Callable[[], str]:
+        """Return the label under merged options, or a function that makes it."""
+        if self.given_label is not None:
+            return self.given_label
+        return label_of(self.bound.resource_label, self.parameters, options)
+
     def __repr__(self) -> str:
-        # Without the parameters: a repr may end up in a log.
-        service = self.bound.operation.service_model.service_name
-        return f"Wait({service} {self.waiter}, max_wait={self.max_wait})"
+        return f"Wait({self.waiter} for {self.label}, max_wait={self.max_wait})"
 
 
 def _only_options(keywords: Mapping[str, Any]) -> WaitOptions:
     if not keywords:
         return NO_OPTIONS
+    refuse_other_names("Wait", keywords)
     options, others = split_options(keywords)
     if others:
         names = ", ".join(sorted(others))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from ..engine.machine import Facts
 
@@ -52,6 +53,29 @@ class Judge(Protocol):
         ...
 
 
+class ItemsById(Mapping[str, Any]):
+    """The items of a response by the identifiers of the request."""
+
+    @abstractmethod
+    def ids_where(self, is_meant: Callable[[int | None], bool]) -> UnfinishedIds:
+        """Return the identifiers whose own items are meant, and those without any.
+
+        Args:
+            is_meant: is given the index of the acceptor that matches the items of one
+                identifier; None: no acceptor matches.
+        """
+
+
+class UnfinishedIds(NamedTuple):
+    """The identifiers that failed, or had not reached the state."""
+
+    ids: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Those among them that the response does not mention."""
+    asked: int = 0
+    """The number of identifiers that the wait asked for."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Attempt:
     """One call and its verdict; responses and exceptions stay on this side of the engine."""
@@ -76,7 +100,7 @@ class Attempt:
     """Expressions that could not be evaluated."""
     coalesced: bool = False
     """The call was shared with other waits."""
-    by_id: Mapping[str, Any] | None = None
+    by_id: ItemsById | None = None
     """The items of the response by the identifiers of the request, where it has some."""
 
 

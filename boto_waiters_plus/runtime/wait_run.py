@@ -6,11 +6,11 @@ engine.
 
 from __future__ import annotations
 
-import logging
+import itertools
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from ..engine.backoff import Random
 from ..engine.machine import (
@@ -32,8 +32,7 @@ from ..engine.machine import (
     WaitCancelled,
 )
 from ..engine.model import AcceptorState, MatchedAcceptor, WaiterDefinition
-from ..engine.redaction import cut, shown
-from ..engine.wait_event import WaitEnding, WaitEvent
+from ..engine.wait_event import EventKind
 from ..exceptions import (
     WaiterAttemptsError,
     WaiterCancelledError,
@@ -42,15 +41,17 @@ from ..exceptions import (
     WaiterTimeoutError,
 )
 from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
-from .attempt import Attempt, Judge, Reply
+from .attempt import Attempt, Judge, Reply, UnfinishedIds
 from .clock import current_time
-
-logger = logging.getLogger("boto_waiters_plus")
+from .observers import Observer, Observers
+from .wait_log import logger
+from .wording import reason_of
 
 # Not `random.Random`: after a fork all children would draw the same jitter.
 RANDOM: Final = random.SystemRandom()
 
-Observer = Callable[[WaitEvent], object]
+_WAIT_IDS: Final = itertools.count(1)
+_NONE_UNFINISHED: Final = UnfinishedIds()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,15 +79,15 @@ class WaitDescription:
         )
 
 
-Wording = Callable[["WaitRun", Ending], str]
-"""Returns the reason of a wait that did not succeed."""
+Wording = Callable[["WaitRun", Ending], tuple[str, str]]
+"""Returns the reason of a wait that did not succeed, and the whole message of its error."""
 
-_ENDINGS: Final[dict[type[Ending], WaitEnding]] = {
-    Succeeded: "succeeded",
-    Failed: "failed",
-    TimedOut: "timed out",
-    AttemptsUsedUp: "attempts used up",
-    WaitCancelled: "cancelled",
+_KINDS: Final[dict[type[Ending], EventKind]] = {
+    Succeeded: "success",
+    Failed: "failure",
+    TimedOut: "timeout",
+    AttemptsUsedUp: "timeout",
+    WaitCancelled: "cancel",
 }
 
 _ERRORS: Final[dict[type[Ending], type[WaiterError]]] = {
@@ -104,10 +105,15 @@ class WaitRun:
         description: what the wait is for.
         policy: delays and bounds.
         judge: tells what a reply means.
+        label: the resource, as text or as a function that makes the text when it is needed.
+        show_parameters: whether messages may name identifiers of the request.
         observers: called with each `WaitEvent`.
         on_attempt: called with the events of attempts only.
-        wording: composes the reason of a failure.
+        wording: composes the message of a failure.
         random: draws the jitter.
+
+    Attributes:
+        observe_attempts: adds an observer of attempts.
     """
 
     def __init__(
@@ -116,6 +122,8 @@ class WaitRun:
         policy: Policy,
         judge: Judge,
         *,
+        label: str | Callable[[], str] = "",
+        show_parameters: bool = True,
         observers: Sequence[Observer] = (),
         on_attempt: Observer | None = None,
         wording: Wording | None = None,
@@ -124,21 +132,32 @@ class WaitRun:
         self.description = description
         self.policy = policy
         self.judge = judge
+        self.show_parameters = show_parameters
+        self.wait_id = next(_WAIT_IDS)
         self.attempt: Attempt | None = None
         self.last_matched: MatchedAcceptor | None = None
         self.last_response: Mapping[str, Any] = {}
+        self.unanswered_since: float | None = None
+        """Seconds from the start to the call that was ended without an answer."""
+        self.unfinished = _NONE_UNFINISHED
+        """The identifiers that failed, or had not reached the state when the wait ended."""
+        self._label = label
         self._machine = Machine(description.states, policy)
-        self._observers = observers
-        self._attempt_observers = () if on_attempt is None else (on_attempt,)
-        self._wording = wording or reason_of
+        self._observers = Observers(observers, () if on_attempt is None else (on_attempt,))
+        self.observe_attempts = self._observers.add
+        self._wording = wording or _own_words
         self._random = random
         self._now = current_time().clock()
         self._problems_logged = False
         self._has_end_to_tell = False
 
-    def observe_attempts(self, observer: Observer) -> None:
-        """Add an observer of attempts."""
-        self._attempt_observers = (*self._attempt_observers, observer)
+    @property
+    def label(self) -> str:
+        """The resource in a few words."""
+        label = self._label
+        if not isinstance(label, str):
+            self._label = label = label()
+        return label
 
     @property
     def attempts(self) -> int:
@@ -157,14 +176,15 @@ class WaitRun:
 
     def begin(self) -> Decision:
         """Return the first decision."""
-        if self._observers:
-            self._has_end_to_tell = True
-            self._notify(self._observers, "started")
+        self._has_end_to_tell = True
+        self._observers.tell("start", self)
         return self._step(Begin())
 
     def replied(self, reply: Reply) -> Decision:
         """Return the decision after the call that `Poll` asked for."""
         if reply.ended == "deadline":
+            if reply.made:
+                self.unanswered_since = self.elapsed
             return self._step(CallTimedOut(uncalled=not reply.made))
         if reply.ended == "cancelled":
             return self._step(Cancelled())
@@ -179,12 +199,10 @@ class WaitRun:
             self.last_matched = self.description.acceptors[index]
         event = Responded if attempt.exception is None else Raised
         decision = self._step(event(attempt.facts))
-        if logger.isEnabledFor(logging.DEBUG):
-            self._log(attempt, decision)
-        if self._observers or self._attempt_observers:
-            delay = decision.seconds if isinstance(decision, Pause) else None
-            observers = (*self._observers, *self._attempt_observers)
-            self._notify(observers, "attempt", attempt=attempt, next_delay=delay)
+        if attempt.problems and not self._problems_logged:
+            self._log_problems(attempt.problems)
+        delay = decision.seconds if isinstance(decision, Pause) else None
+        self._observers.tell("attempt", self, next_delay=delay, error=attempt.error_code)
         return decision
 
     def paused(self, event: Event) -> Decision:
@@ -197,10 +215,11 @@ class WaitRun:
 
     def conclude(self, ending: Ending) -> WaiterOutcome[Any]:
         """Return the outcome of a wait that succeeded; raise the error of one that did not."""
-        self._tell_end(_ENDINGS[type(ending)])
         if isinstance(ending, Succeeded):
+            self._tell_end("success")
             return self._outcome(ending)
         error = self._error(ending)
+        self._tell_end(_KINDS[type(ending)], error=type(error).__name__, message=str(error))
         # The attempt holds the exception, whose traceback holds the frames of this wait.
         self.attempt = None
         raise error from error.last_exception
@@ -214,16 +233,16 @@ class WaitRun:
             error: ended the wait; None: the wait was cancelled.
         """
         if error is None:
-            self._tell_end("cancelled")
+            self._tell_end("cancel")
         else:
-            self._tell_end("raised", type(error).__name__)
+            self._tell_end("failure", error=type(error).__name__)
 
-    def _tell_end(self, ending: WaitEnding, error: str | None = None) -> None:
+    def _tell_end(
+        self, kind: EventKind, *, error: str | None = None, message: str | None = None
+    ) -> None:
         if self._has_end_to_tell:
-            # Before the observers are called: the error of one ends the wait once more.
             self._has_end_to_tell = False
-            attempt = self.attempt
-            self._notify(self._observers, "ended", attempt=attempt, ending=ending, error=error)
+            self._observers.tell(kind, self, error=error, message=message)
 
     def _step(self, event: Event) -> Decision:
         return self._machine.step(event, self._now(), self._random)
@@ -233,6 +252,7 @@ class WaitRun:
         assert attempt is not None, "a wait succeeds by an attempt"
         facts: dict[str, Any] = {
             "waiter": self.description.waiter,
+            "label": self.label,
             "attempts": self.attempts,
             "elapsed": self.elapsed,
             "acceptor": self.description.acceptors[ending.acceptor],
@@ -249,10 +269,14 @@ class WaitRun:
         if attempt is not None and attempt.service_message is None and attempt.find_reason:
             attempt.service_message = attempt.find_reason(dict(attempt.last_response))
         decided = ending.acceptor if isinstance(ending, Failed) else None
+        self.unfinished = self._unfinished_ids(decided)
+        reason, message = self._wording(self, ending)
         return _ERRORS[type(ending)](
             self.description.waiter,
-            self._wording(self, ending),
+            reason,
             self.last_response,
+            message=message,
+            label=self.label,
             attempts=self.attempts,
             elapsed=self.elapsed,
             max_wait=self.policy.max_wait if self.policy.count_requests else None,
@@ -260,106 +284,33 @@ class WaitRun:
             observed=attempt.observed if attempt else None,
             service_message=attempt.service_message if attempt else None,
             last_exception=attempt.exception if attempt else None,
+            by_id=attempt.by_id if attempt else None,
+            failed_ids=self.unfinished.ids,
         )
 
-    def _log(self, attempt: Attempt, decision: Decision) -> None:
-        if attempt.problems and not self._problems_logged:
-            self._problems_logged = True
-            logger.debug(
-                "%s: no match, the expression cannot be evaluated: %s",
-                self.description.waiter,
-                "; ".join(attempt.problems),
-            )
-        delay = f", next attempt in {decision.seconds:.3f} s" if isinstance(decision, Pause) else ""
+    def _unfinished_ids(self, decided: int | None) -> UnfinishedIds:
+        """Return the identifiers that the failure acceptor matched, or that no success did."""
+        items = self.attempt.by_id if self.attempt else None
+        if items is None:
+            return _NONE_UNFINISHED
+        states = self.description.states
+
+        def is_meant(index: int | None) -> bool:
+            if decided is not None:
+                return index == decided
+            return index is None or states[index] is not AcceptorState.SUCCESS
+
+        return items.ids_where(is_meant)
+
+    def _log_problems(self, problems: Sequence[str]) -> None:
+        self._problems_logged = True
         logger.debug(
-            "%s: attempt %d after %.3f s: %s%s",
+            "Waiter %s: no match, the expression cannot be evaluated: %s",
             self.description.waiter,
-            self.attempts,
-            self.elapsed,
-            attempt.error or shown(attempt.observed) or "a response",
-            delay,
+            "; ".join(problems),
         )
 
-    def _notify(
-        self,
-        observers: Sequence[Observer],
-        kind: Literal["started", "attempt", "ended"],
-        *,
-        attempt: Attempt | None = None,
-        next_delay: float | None = None,
-        ending: WaitEnding | None = None,
-        error: str | None = None,
-    ) -> None:
-        event = WaitEvent(
-            kind=kind,
-            waiter=self.description.waiter,
-            operation=self.description.operation,
-            service=self.description.service,
-            attempts=self.attempts,
-            elapsed=self.elapsed,
-            observed=shown(attempt.observed) if attempt else None,
-            error=error or (attempt.error_code if attempt else None),
-            next_delay=next_delay,
-            ending=ending,
-        )
-        for observer in observers:
-            observer(event)
 
-
-def reason_of(run: WaitRun, ending: Ending) -> str:
-    """Return what happened, what was waited for, the last state seen and the attempts made."""
-    parts = [_what_happened(run, ending)]
-    if run.description.goal:
-        parts.append(f"waited for: {cut(run.description.goal)}")
-    state = last_state_seen(run)
-    if state and not isinstance(ending, Failed):
-        parts.append(f"last state seen: {state}")
-    parts.append(f"{attempts_made(run.attempts, run.description.operation)} in {run.elapsed:.1f} s")
-    return "; ".join(parts)
-
-
-def attempts_made(attempts: int, operation: str) -> str:
-    """Return the number of attempts in words."""
-    return f"{attempts} attempt{'' if attempts == 1 else 's'} of {operation}"
-
-
-def timed_out_after(policy: Policy) -> str:
-    """Return how long a wait that timed out was allowed to last, in words."""
-    bounds = [bound for bound in (policy.max_wait, policy.deadline) if bound is not None]
-    if not bounds or min(bounds) <= 0:
-        return "timed out: no time was left"
-    return f"timed out after {round(min(bounds), 3):.12g} s"
-
-
-def service_message_suffix(run: WaitRun) -> str:
-    """Return the service's message as the end of a sentence; empty if there is none."""
-    message = run.attempt.service_message if run.attempt else None
-    return f": {cut(message)}" if message else ""
-
-
-def last_state_seen(run: WaitRun) -> str | None:
-    """Return what the last attempt gave, in words; None if there was none."""
-    if run.attempt is None:
-        return None
-    if run.attempt.error:
-        return f"error {run.attempt.error}{service_message_suffix(run)}"
-    state = run.attempt.state or shown(run.attempt.observed)
-    state = state or "a response that matched no acceptor"
-    message = run.attempt.service_message
-    return f"{state} ({cut(message)})" if message else state
-
-
-def _what_happened(run: WaitRun, ending: Ending) -> str:
-    match ending:
-        case Failed(acceptor=None):
-            error = run.attempt.error if run.attempt else None
-            return f"An error occurred ({error or 'unknown'}){service_message_suffix(run)}"
-        case Failed(acceptor=int(index)):
-            text = run.description.acceptors[index].text.partition(" when ")[2]
-            return f"terminal failure state: {text}{service_message_suffix(run)}"
-        case TimedOut():
-            return timed_out_after(run.policy)
-        case AttemptsUsedUp():
-            return f"Max attempts exceeded: max_attempts is {run.policy.max_attempts}"
-        case _:
-            return "cancelled"
+def _own_words(run: WaitRun, ending: Ending) -> tuple[str, str]:
+    reason = reason_of(run, ending)
+    return reason, f"Waiter {run.description.waiter} {reason}"

@@ -67,7 +67,7 @@ def test_options_are_keywords_of_wait(s3, answers, missing, sleeps):
     )
     assert len(asked.requests) == 4
     assert sleeps == [2, 10, 20, 30]
-    assert [event.attempts for event in told] == [1, 2, 3, 4]
+    assert [event.attempt for event in told] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("delays", [{"delay_pace": "fixed"}, {"max_delay": 3}, {"min_delay": 1}])

@@ -314,7 +314,7 @@ def test_sensitive_values_are_not_observed(answers, waitable, virtual_time):
     answers(client, {"SecretString": "old-secret"}, {"SecretString": "new-secret"})
     outcome = client.wait_until_rotated(SecretId="s", max_wait=60, on_attempt=events.append)
     assert outcome.observed is None
-    assert [event.observed for event in events] == [None, None]
+    assert [event.state for event in events] == [None, None]
     other = boto3.client("secretsmanager")
     answers(other, {"SecretString": "old-secret"})
     with pytest.raises(bwp.WaiterTimeoutError) as caught:

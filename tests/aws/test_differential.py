@@ -88,7 +88,8 @@ def run(config, answers, *, replaced):
 
 
 def stocks_part(text):
-    """Remove the service's reason, which only ours appends to a terminal failure."""
+    """Remove what only ours appends: the service's reason, the last state seen."""
+    text = text.partition(". Last state seen: ")[0]
     return text.removesuffix(": why") if "terminal failure" in text else text
 
 

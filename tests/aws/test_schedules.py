@@ -69,7 +69,8 @@ def test_chosen_schedule_is_stocks_to_the_letter(stock_s3, answers, missing, sle
     ours = run(stock_s3.get_waiter("bucket_exists"), WaiterConfig=schedule)
     assert len(asked.requests) == attempts == ours.attempts
     assert sleeps == slept
-    assert str(ours) == str(stock)
+    assert str(ours).startswith(str(stock))
+    assert ours.kwargs == stock.kwargs
 
 
 @settings(
@@ -303,6 +304,6 @@ def test_one_attempt_of_the_model_is_one_call(sleeps):
         {"operation": "GetThing", "delay": 5, "maxAttempts": 1, "acceptors": []}
     )
     bwp.install()
-    with pytest.raises(WaiterError, match=r"Max attempts exceeded$"):
+    with pytest.raises(WaiterError, match=r"Max attempts exceeded\. "):
         Waiter("once", config, call).wait()
     assert (calls, sleeps) == ([1], [])

@@ -43,7 +43,11 @@ def test_attempts_used_up_keep_botocores_words(dynamodb, answers):
     assert (error.attempts, error.acceptor, error.observed) == (1, None, "CREATING")
     for twin in (error, copy.copy(error), pickle.loads(pickle.dumps(error))):
         assert type(twin) is type(error)
-        assert str(twin) == "Waiter TableExists failed: Max attempts exceeded"
+        assert str(twin) == (
+            "Waiter TableExists failed: Max attempts exceeded. For dynamodb TableName=orders: "
+            "last state seen: CREATING (1 attempt of DescribeTable in 0.0 s)."
+        )
+        assert twin.label == "dynamodb TableName=orders"
         assert (twin.last_response, twin.kwargs) == (error.last_response, error.kwargs)
 
 
@@ -52,7 +56,9 @@ def test_attempts_used_up_name_the_accepted_state(dynamodb, answers, error_answe
     error = fail(dynamodb, "table_exists", TableName="orders", WaiterConfig=ONCE)
     assert str(error) == (
         "Waiter TableExists failed: Max attempts exceeded. Previously accepted state: "
-        "Matched expected service error code: ResourceNotFoundException"
+        "Matched expected service error code: ResourceNotFoundException. For dynamodb "
+        "TableName=orders: last state seen: ResourceNotFoundException: no such table "
+        "(1 attempt of DescribeTable in 0.0 s)."
     )
     assert error.last_response["Error"]["Message"] == "no such table"
 
@@ -65,7 +71,8 @@ def test_a_failure_state_keeps_botocores_words():
         dead.wait()
     assert str(caught.value) == (
         "Waiter Mine failed: Waiter encountered a terminal failure state: "
-        'For expression "a[].s" we matched expected path: "dead" at least once'
+        'For expression "a[].s" we matched expected path: "dead" at least once. '
+        "Last state seen: ['dead'] (1 attempt of GetSecretValue in 0.0 s)."
     )
     assert (caught.value.acceptor.index, caught.value.observed) == (0, ["dead"])
     assert caught.value.last_response == response
@@ -80,7 +87,7 @@ def test_a_value_on_a_sensitive_path_is_not_shown(answers, wrap):
     operation, events = wrap(client.get_secret_value), []
     secret = waiter(operation, path("SecretString", "hunter2"))
     outcome = secret.wait(SecretId="s", on_attempt=events.append)
-    assert (outcome.observed, events[0].observed) == (None, None)
+    assert (outcome.observed, events[0].state) == (None, None)
     assert "hunter2" not in repr(outcome).replace(outcome.acceptor.text, "")
     with pytest.raises(WaiterError) as caught:
         waiter(operation, path("SecretString", "other")).wait(SecretId="s")
@@ -110,7 +117,8 @@ def test_a_path_without_a_value_is_no_match(dynamodb, answers):
 def test_error_that_no_acceptor_takes(dynamodb, answers, details, words):
     answers(dynamodb, {"Error": details})
     error = fail(dynamodb, "table_exists", TableName="orders")
-    assert str(error) == f"Waiter TableExists failed: An error occurred {words}"
+    assert error.kwargs["reason"] == f"An error occurred {words}"
+    assert str(error).startswith(f"Waiter TableExists failed: An error occurred {words}")
     assert isinstance(error, bwp.WaiterFailedError)
     assert isinstance(error.__cause__, ClientError)
     assert error.last_exception is error.__cause__

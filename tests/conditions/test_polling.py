@@ -105,7 +105,7 @@ def test_the_response_is_the_same_object():
 
 def test_a_definition_object_names_the_wait(virtual_time):
     definition = parse_waiter("ThingUp", on_error("Never"), operation="GetThing", source="test")
-    with pytest.raises(WaiterTimeoutError, match=r"^Waiter ThingUp failed: .* of GetThing in"):
+    with pytest.raises(WaiterTimeoutError, match=r"^Waiter ThingUp timed out .* of GetThing\)"):
         poll(dict, definition, max_wait=60)
 
 
@@ -114,7 +114,7 @@ def test_a_mapping_takes_the_callables_name(virtual_time):
         return {}
 
     with pytest.raises(
-        WaiterTimeoutError, match=r"^Waiter Poll failed: .* attempts of get_thing in"
+        WaiterTimeoutError, match=r"^Waiter Poll timed out after 60 s for get_thing: "
     ):
         poll(get_thing, on_error("Never"), max_wait=60)
 
@@ -248,7 +248,7 @@ def test_an_error_that_the_caller_must_mend_is_raised(run, error):
 
 @both
 def test_a_failure_carries_the_services_message(run):
-    with pytest.raises(WaiterFailedError, match=r"An error occurred \(Oops\): no quota") as caught:
+    with pytest.raises(WaiterFailedError, match=r"failed with Oops: no quota") as caught:
         run(raising(client_error("Oops", "no quota")), ANY_RESPONSE, max_wait=60)
     assert caught.value.service_message == "no quota"
     assert caught.value.last_response == {"Error": {"Code": "Oops", "Message": "no quota"}}

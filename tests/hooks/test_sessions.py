@@ -214,7 +214,7 @@ def test_enabling_twice_is_enabling_once(answers, active):
         bwp.enable(client, on_event=told.append)
     wait(client)
     assert len(calls) == 1
-    assert [event.kind for event in told] == ["started", "attempt", "ended"]
+    assert [event.kind for event in told] == ["start", "attempt", "success"]
     names = [base.__name__ for base in type(client).__mro__]
     assert len(names) == len(set(names))
 

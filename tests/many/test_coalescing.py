@@ -496,7 +496,7 @@ def test_each_wait_has_its_own_events(ec2, virtual_time):
         [running(ec2, each, min_delay=15, on_attempt=seen[each].append) for each in ids],
         progress=progress.append,
     )
-    assert [[event.observed for event in seen[each]] for each in ids] == [
+    assert [[event.state for event in seen[each]] for each in ids] == [
         ["['stopped']", "['running']"],
         ["['running']"],
         ["['running']"],

@@ -100,8 +100,8 @@ def test_message_describes_a_few_failures_and_names_others(s3, virtual_time):
     assert f"[{MOST_DESCRIBED}]" not in text
     n = MOST_DESCRIBED
     assert text.endswith(
-        f"; [{n}-{n + 4}, {n + 7}] BucketExists: WaiterAttemptsError"
-        f"; [{n + 6}] BucketNotExists: WaiterAttemptsError"
+        f"\n  [{n}-{n + 4}, {n + 7}] BucketExists: WaiterAttemptsError"
+        f"\n  [{n + 6}] BucketNotExists: WaiterAttemptsError"
     )
     assert len(raised.value.errors) == MOST_DESCRIBED + 7
 

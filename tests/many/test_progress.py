@@ -52,9 +52,10 @@ def test_callback_gets_the_state_seen(dynamodb, virtual_time):
 
 
 def description(name="BucketExists"):
-    return WaitDescription(
+    described = WaitDescription(
         waiter=name, operation="HeadBucket", service="s3", goal="", acceptors=(), states=()
     )
+    return described, "s3 Bucket=b"
 
 
 def render(table):
@@ -66,11 +67,12 @@ def render(table):
 def attempt(observed, next_delay=None, attempts=1, error=None):
     return WaitEvent(
         kind="attempt",
+        wait_id=1,
         waiter="BucketExists",
         operation="HeadBucket",
-        attempts=attempts,
+        attempt=attempts,
         elapsed=0,
-        observed=observed,
+        state=observed,
         error=error,
         next_delay=next_delay,
     )
@@ -85,9 +87,9 @@ def test_row_has_state_seen_and_time_to_next_attempt(virtual_time):
     table.attempted(0, attempt("CREATING", next_delay=30, attempts=4))
     virtual_time.advance(10)
     assert render(table) == [
-        ["waiter", "state", "seen", "attempts", "elapsed", "next"],
-        ["0", "s3", "BucketExists", "CREATING", "4", "10", "s", "20", "s"],
-        ["1", "s3", "BucketNotExists", "0", "10", "s", "now"],
+        ["wait", "state", "seen", "attempts", "elapsed", "next"],
+        ["0", "BucketExists", "s3", "Bucket=b", "CREATING", "4", "10", "s", "20", "s"],
+        ["1", "BucketNotExists", "s3", "Bucket=b", "0", "10", "s", "now"],
         ["0", "of", "2", "ended,", "0", "failed"],
     ]
 
@@ -148,9 +150,9 @@ def test_narrow_screen_cuts_text_before_numbers(virtual_time):
     console.print(table.render())
     lines = file.getvalue().splitlines()
     assert all(len(line) <= 40 for line in lines)
-    assert lines[1].startswith("299  s3 A")
+    assert lines[1].startswith("299  AAA")
     assert lines[1].endswith("failed")
-    assert lines[2].startswith("0    s3 A")
+    assert lines[2].startswith("0    AAA")
     assert lines[2].endswith("30 s")
     assert lines[0].endswith("next")
 

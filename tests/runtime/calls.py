@@ -28,7 +28,8 @@ def scripted_wait(definition, *, service=None, observers=(), **policy):
     """Return a wait of 12 seconds that polls every 5 seconds, unless the policy changes that."""
     members = {"min_delay": 5, "max_delay": 5, "max_wait": 12, "pace": "fixed", **policy}
     description = described(definition, service)
-    return WaitRun(description, Policy(**members), AttemptJudge(), observers=observers)
+    label = f"{service} thing" if service else ""
+    return WaitRun(description, Policy(**members), AttemptJudge(), label=label, observers=observers)
 
 
 def described(definition, service=None):

@@ -1,5 +1,6 @@
 """What a wait writes to the log."""
 
+import contextlib
 import logging
 
 import botocore.exceptions
@@ -35,15 +36,47 @@ def test_problem_of_an_expression_is_logged_once_at_debug(log, virtual_time):
     assert "length(items) > `0` (JMESPathTypeError)" in record.getMessage()
 
 
-def test_each_attempt_is_one_line_at_debug(log, virtual_time):
-    states = iter(["starting", "up"])
-    poll(lambda: {"state": next(states)}, waiter(), max_wait=60)
-    lines = [record.getMessage() for record in log.records]
-    assert lines == [
-        "Poll: attempt 1 after 0.000 s: starting, next attempt in 5.000 s",
-        "Poll: attempt 2 after 5.000 s: up",
+def lines_of(caplog, level, states, waiter, **options):
+    """Return the lines of a wait that sees these states."""
+    caplog.set_level(level, logger="boto_waiters_plus")
+    values = iter(states)
+    with contextlib.suppress(WaiterTimeoutError):
+        poll(lambda: {"state": next(values)}, waiter, label="the thing", **options)
+    return [(record.levelname, record.getMessage()) for record in caplog.records]
+
+
+def test_info_has_start_changes_and_end(caplog, virtual_time):
+    states = ["starting", "starting", "booting", "up"]
+    assert lines_of(caplog, logging.INFO, states, waiter(), max_wait=60) == [
+        ("INFO", "Waiter Poll for the thing is waiting: starting (attempt 1, 0.0 s)"),
+        ("INFO", "Waiter Poll for the thing has changed: booting (attempt 3, 10.0 s)"),
+        ("INFO", "Waiter Poll for the thing succeeded: up (attempt 4, 15.0 s)"),
     ]
-    assert {record.levelno for record in log.records} == {logging.DEBUG}
+
+
+def test_info_has_one_line_a_minute_without_a_change(caplog, virtual_time):
+    [first, *still, end] = lines_of(
+        caplog, logging.INFO, ["starting"] * 99, waiter(), max_wait=150, delay_pace="fixed"
+    )
+    assert first[1].endswith("is waiting: starting (attempt 1, 0.0 s)")
+    assert [line for _, line in still] == [
+        "Waiter Poll for the thing is still waiting: starting (attempt 13, 60.0 s)",
+        "Waiter Poll for the thing is still waiting: starting (attempt 25, 120.0 s)",
+    ]
+    assert end[1].startswith("Waiter Poll timed out after 150 s for the thing: waited for state")
+
+
+def test_debug_has_each_attempt(caplog, virtual_time):
+    lines = lines_of(caplog, logging.DEBUG, ["starting", "up"], waiter(), max_wait=60)
+    assert [line for level, line in lines if level == "DEBUG"] == [
+        ("Waiter Poll for the thing saw: starting (attempt 1, 0.0 s), next attempt in 5.0 s"),
+        "Waiter Poll for the thing saw: up (attempt 2, 5.0 s)",
+    ]
+
+
+def test_a_wait_of_one_attempt_is_one_line(caplog, virtual_time):
+    [line] = lines_of(caplog, logging.INFO, ["up"], waiter(), max_wait=60)
+    assert line == ("INFO", "Waiter Poll for the thing succeeded: up (attempt 1, 0.0 s)")
 
 
 @pytest.mark.parametrize(
@@ -81,14 +114,11 @@ def test_of_an_error_of_no_service_only_the_class_is_written(log, virtual_time):
     def call():
         raise ValueError(SECRET)
 
-    with pytest.raises(WaiterFailedError, match=r"An error occurred \(ValueError\)") as caught:
+    with pytest.raises(WaiterFailedError, match="call failed with ValueError") as caught:
         poll(call, waiter(), max_wait=60)
     assert SECRET not in log.text
     assert SECRET not in str(caught.value)
 
 
-def test_nothing_is_written_above_debug(caplog, virtual_time):
-    caplog.set_level(logging.INFO)
-    with pytest.raises(WaiterTimeoutError):
-        poll(dict, waiter("length(items)"), max_wait=60)
-    assert caplog.records == []
+def test_nothing_is_written_above_info(caplog, virtual_time):
+    assert lines_of(caplog, logging.WARNING, ["starting"] * 99, waiter(), max_wait=60) == []

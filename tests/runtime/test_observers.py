@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import warnings
 
 import pytest
 from runtime.calls import ScriptedCall, scripted_wait
@@ -53,7 +54,8 @@ def run(*replies, cancel=None, **policy):
 
 
 def event(kind, **facts):
-    return WaitEvent(kind=kind, waiter="ThingUp", operation="GetThing", service="acme", **facts)
+    names = {"waiter": "ThingUp", "operation": "GetThing", "service": "acme", "label": "acme thing"}
+    return WaitEvent(kind=kind, **{"wait_id": 0, **names, **facts})
 
 
 def test_observer_gets_start_attempts_and_end(virtual_time):
@@ -64,31 +66,37 @@ def test_observer_gets_start_attempts_and_end(virtual_time):
         error_code="NotYet",
     )
     events, _ = run(seen("starting"), error, seen("up", 0))
-    assert events == [
-        event("started"),
-        event("attempt", attempts=1, observed="starting", next_delay=5),
-        event("attempt", attempts=2, elapsed=5, error="NotYet", next_delay=5),
-        event("attempt", attempts=3, elapsed=10, observed="up"),
-        event("ended", attempts=3, elapsed=10, observed="up", ending="succeeded"),
+    assert [dataclasses.replace(found, wait_id=0) for found in events] == [
+        event("start"),
+        event("attempt", attempt=1, state="starting", next_delay=5),
+        event("attempt", attempt=2, elapsed=5, error="NotYet", next_delay=5),
+        event("attempt", attempt=3, elapsed=10, state="up"),
+        event("success", attempt=3, elapsed=10, state="up"),
     ]
 
 
+def test_wait_id_tells_waits_apart(virtual_time):
+    first, second = run(seen("up", 0))[0], run(seen("up", 0))[0]
+    [one], [other] = ({found.wait_id for found in events} for events in (first, second))
+    assert one != other
+
+
 @pytest.mark.parametrize(
-    ("replies", "policy", "ending", "kind"),
+    ("replies", "policy", "last", "kind"),
     [
-        ([seen("broken", 1)], {}, "failed", WaiterFailedError),
-        ([seen("x")] * 4, {}, "timed out", WaiterTimeoutError),
-        ([seen("x")] * 2, {"max_attempts": 2}, "attempts used up", WaiterAttemptsError),
-        ([Reply(ended="deadline")], {}, "timed out", TimeoutError),
-        ([Reply(ended="cancelled")], {}, "cancelled", WaiterCancelledError),
+        ([seen("broken", 1)], {}, "failure", WaiterFailedError),
+        ([seen("x")] * 4, {}, "timeout", WaiterTimeoutError),
+        ([seen("x")] * 2, {"max_attempts": 2}, "timeout", WaiterAttemptsError),
+        ([Reply(ended="deadline")], {}, "timeout", TimeoutError),
+        ([Reply(ended="cancelled")], {}, "cancel", WaiterCancelledError),
     ],
 )
-def test_observer_gets_how_the_wait_ended(replies, policy, ending, kind, virtual_time):
+def test_observer_gets_how_the_wait_ended(replies, policy, last, kind, virtual_time):
     events, end = run(*replies, **policy)
     assert isinstance(end, kind)
-    assert [found.kind for found in events].count("ended") == 1
-    assert events[-1].ending == ending
-    assert events[-1].attempts == end.attempts
+    assert {found.kind for found in events[:-1]} <= {"start", "attempt"}
+    assert (events[-1].kind, events[-1].error) == (last, type(end).__name__)
+    assert (events[-1].attempt, events[-1].message) == (end.attempts, str(end))
 
 
 def test_cancelled_wait_without_a_call_is_observed(virtual_time):
@@ -101,20 +109,20 @@ def test_cancelled_wait_without_a_call_is_observed(virtual_time):
 
     events, end = run(cancel=Set())
     assert isinstance(end, WaiterCancelledError)
-    assert [found.kind for found in events] == ["started", "ended"]
-    assert events[-1].attempts == end.attempts == 0
+    assert [found.kind for found in events] == ["start", "cancel"]
+    assert events[-1].attempt == end.attempts == 0
 
 
 @pytest.mark.parametrize("value", [{"Password": "hunter2"}, ["x"] * 9, [{"k": "v"}], None, b"raw"])
 def test_observer_never_gets_unsafe_values(value, virtual_time):
     events, _ = run(seen(value, 0))
-    assert [found.observed for found in events] == [None, None, None]
+    assert [found.state for found in events] == [None, None, None]
 
 
 def test_on_attempt_gets_attempts_only(virtual_time):
     events, states = [], iter(["starting", "up"])
     poll(lambda: {"state": next(states)}, WAITER, max_wait=60, on_attempt=events.append)
-    assert [(found.kind, found.attempts) for found in events] == [("attempt", 1), ("attempt", 2)]
+    assert [(found.kind, found.attempt) for found in events] == [("attempt", 1), ("attempt", 2)]
     assert [(found.elapsed, found.next_delay) for found in events] == [(0, 5), (5, None)]
 
 
@@ -122,38 +130,47 @@ class HookError(Exception):
     pass
 
 
-def test_error_of_on_attempt_ends_the_wait_unchanged(virtual_time):
-    def hook(_event):
-        raise HookError
+@pytest.mark.parametrize("poll_in", [poll, lambda *a, **k: asyncio.run(poll_async(*a, **k))])
+def test_error_of_a_handler_is_reported_once(poll_in, virtual_time, caplog):
+    told, states = [], iter(["starting", "starting", "up"])
 
-    calls = []
+    def hook(event):
+        told.append(event.attempt)
+        raise HookError("oh")
 
-    def call():
-        calls.append(virtual_time.now)
-        return {"state": "starting"}
-
-    async def call_async():
-        return call()
-
-    with pytest.raises(HookError):
-        poll(call, WAITER, max_wait=60, on_attempt=hook)
-    with pytest.raises(HookError):
-        asyncio.run(poll_async(call_async, WAITER, max_wait=60, on_attempt=hook))
-    assert calls == [0, 0]
-
-
-class NotYet(Exception):  # noqa: N818 - the name that the waiter's acceptor has
-    pass
+    with pytest.warns(RuntimeWarning) as warned:
+        outcome = poll_in(lambda: {"state": next(states)}, WAITER, max_wait=60, on_attempt=hook)
+    assert (outcome.attempts, told) == (3, [1, 2, 3])
+    assert [str(each.message) for each in warned] == [
+        "on_attempt raised HookError: oh; the wait goes on"
+    ]
+    assert "boto_waiters_plus" not in warned[0].filename
+    [record] = caplog.records
+    assert record.exc_info[0] is HookError
 
 
-def test_no_acceptor_matches_an_error_of_on_attempt(virtual_time):
-    def hook(_event):
-        raise NotYet
+def test_a_warning_as_error_does_not_end_the_wait(virtual_time, recwarn):
+    warnings.simplefilter("error")
+    outcome = poll(lambda: {"state": "up"}, WAITER, max_wait=60, on_attempt=lambda _: 1 / 0)
+    assert outcome.attempts == 1
 
-    with pytest.raises(NotYet):
-        poll(lambda: {"state": "starting"}, WAITER, max_wait=60, on_attempt=hook)
+
+def test_other_observers_are_told_after_one_raised(virtual_time):
+    told = []
+    wait_run = scripted_wait(DEFINITION, observers=[lambda _: 1 / 0, told.append])
+    with pytest.warns(RuntimeWarning, match="on_event raised ZeroDivisionError"):
+        drive(wait_run, ScriptedCall([seen("up", 0)]))
+    assert [found.kind for found in told] == ["start", "attempt", "success"]
+
+
+def test_what_is_no_error_passes_a_handler(virtual_time):
+    def stop(_event):
+        raise SystemExit(3)
+
+    with pytest.raises(SystemExit):
+        poll(lambda: {"state": "up"}, WAITER, max_wait=60, on_attempt=stop)
 
 
 def test_events_cannot_be_changed():
     with pytest.raises(dataclasses.FrozenInstanceError):
-        event("started").attempts = 5
+        event("start").attempt = 5

@@ -22,115 +22,115 @@ WAITER = {
 DEFINITION = parse_waiter("ThingUp", WAITER, operation="GetThing", source="test")
 
 
-def attempt(acceptor=None, *, retryable=False, **members):
-    return Attempt(facts=Facts(acceptor=acceptor, retryable=retryable), **members)
+def attempt(acceptor=None, *, retryable=False, missing=False, **members):
+    facts = Facts(acceptor=acceptor, retryable=retryable, missing=missing)
+    return Attempt(facts=facts, **members)
 
 
 def reason(*replies, definition=DEFINITION, **policy):
     """Return the reason of a wait that gets these replies, the last of them again and again."""
     call = ScriptedCall(itertools.chain(replies, itertools.repeat(replies[-1])))
     with pytest.raises(WaiterError) as caught:
-        drive(scripted_wait(definition, **policy), call)
-    return str(caught.value).removeprefix("Waiter ThingUp failed: ")
+        drive(scripted_wait(definition, service="acme", **policy), call)
+    return str(caught.value).removeprefix("Waiter ThingUp ").replace(" for acme thing", "")
 
 
 STARTING = attempt(observed="starting")
-ERROR = {"exception": ValueError(), "error": "Oops, HTTP 400", "error_code": "Oops"}
+ERROR = {"exception": ValueError(), "error": "Oops (HTTP 400)", "error_code": "Oops"}
 TIMED_OUT = Reply(ended="deadline")
 
 
 @pytest.mark.parametrize(
     ("reply", "policy", "words"),
     [
-        (
-            STARTING,
-            {},
-            (
-                "timed out after 12 s; waited for: state is 'up'; "
-                "last state seen: starting; 4 attempts of GetThing in 11.8 s"
-            ),
-        ),
+        (STARTING, {}, "timed out after 12 s: last state seen: starting (4 attempts of GetThing)."),
         (
             STARTING,
             {"max_attempts": 1},
-            (
-                "Max attempts exceeded: max_attempts is 1; waited for: state is 'up'; "
-                "last state seen: starting; 1 attempt of GetThing in 0.0 s"
-            ),
+            "used up its 1 attempt: last state seen: starting (1 attempt of GetThing in 0.0 s).",
         ),
         (
             attempt(observed={"Password": "x"}),
             {"max_attempts": 2},
             (
-                "Max attempts exceeded: max_attempts is 2; waited for: state is 'up'; "
-                "last state seen: a response that matched no acceptor; "
-                "2 attempts of GetThing in 5.0 s"
+                "used up its 2 attempts: last state seen: a response that matched no acceptor "
+                "(2 attempts of GetThing in 5.0 s)."
             ),
         ),
         (
-            attempt(1, observed="broken", service_message="no quota"),
+            attempt(observed=[]),
             {},
             (
-                "terminal failure state: state is 'broken': no quota; waited for: state is 'up'; "
-                "1 attempt of GetThing in 0.0 s"
+                "timed out after 12 s: last state seen: the response contains no item "
+                "(4 attempts of GetThing)."
             ),
+        ),
+        (
+            attempt(observed=["x"] * 30),
+            {},
+            "timed out after 12 s: last state seen: 30 values (4 attempts of GetThing).",
+        ),
+        (
+            attempt(1, observed="broken", service_message="no quota."),
+            {},
+            "failed: state is 'broken': no quota (1 attempt of GetThing in 0.0 s).",
         ),
         (
             attempt(2, service_message="not yours", **ERROR),
             {},
             (
-                "terminal failure state: the call fails with Forbidden: not yours; "
-                "waited for: state is 'up'; "
-                "1 attempt of GetThing in 0.0 s"
-            ),
-        ),
-        (
-            attempt(service_message="quota used up", **ERROR),
-            {},
-            (
-                "An error occurred (Oops, HTTP 400): quota used up; waited for: state is 'up'; "
-                "1 attempt of GetThing in 0.0 s"
+                "failed: GetThing failed with Oops (HTTP 400): not yours "
+                "(1 attempt of GetThing in 0.0 s)."
             ),
         ),
         (
             attempt(**ERROR),
             {},
+            "failed: GetThing failed with Oops (HTTP 400) (1 attempt of GetThing in 0.0 s).",
+        ),
+        (
+            attempt(retryable=True, **ERROR),
+            {},
             (
-                "An error occurred (Oops, HTTP 400); waited for: state is 'up'; "
-                "1 attempt of GetThing in 0.0 s"
+                "failed: GetThing failed with Oops (HTTP 400) (1 attempt of GetThing in 0.0 s). "
+                "retry_transient=True retries such errors."
+            ),
+        ),
+        (
+            attempt(missing=True, **ERROR),
+            {},
+            (
+                "failed: GetThing failed with Oops (HTTP 400) (1 attempt of GetThing in 0.0 s). If "
+                "the resource was created a moment ago, missing_ok_for=60 retries for 60 s."
             ),
         ),
         (
             TIMED_OUT,
             {},
-            ("timed out after 12 s; waited for: state is 'up'; 1 attempt of GetThing in 0.0 s"),
+            ("timed out after 12 s: the first call got no answer in 0 s (1 attempt of GetThing)."),
         ),
         (
             STARTING,
             {"max_wait": 1_209_600, "min_delay": 600_000, "max_delay": 600_000},
-            (
-                "timed out after 1209600 s; "
-                "waited for: state is 'up'; "
-                "last state seen: starting; 4 attempts of GetThing in 1209599.8 s"
-            ),
+            "timed out after 1209600 s: last state seen: starting (4 attempts of GetThing).",
         ),
         (
             STARTING,
             {"deadline": 0},
-            (
-                "timed out: no time was left; waited for: state is 'up'; "
-                "0 attempts of GetThing in 0.0 s"
-            ),
+            "timed out before its first attempt: no call was made (0 attempts of GetThing).",
         ),
     ],
     ids=[
         "time",
         "attempts",
         "not to be shown",
+        "no item",
+        "many items",
         "failure state",
         "failure error",
-        "error with words",
         "error",
+        "transient error",
+        "not found at once",
         "cut off",
         "two weeks",
         "nothing left",
@@ -138,6 +138,28 @@ TIMED_OUT = Reply(ended="deadline")
 )
 def test_reason(reply, policy, words, virtual_time):
     assert reason(reply, **policy) == words
+
+
+def test_the_message_names_waiter_and_resource(virtual_time):
+    with pytest.raises(WaiterError) as caught:
+        drive(scripted_wait(DEFINITION, service="acme"), ScriptedCall([STARTING] * 4))
+    assert caught.value.label == "acme thing"
+    assert str(caught.value).startswith("Waiter ThingUp timed out after 12 s for acme thing: last")
+    assert f"Waiter ThingUp {caught.value.kwargs['reason']}" == str(caught.value)
+
+
+def test_a_wait_on_no_service_names_its_goal(virtual_time):
+    with pytest.raises(WaiterError, match=r"12 s: waited for state is 'up'; last state seen: s"):
+        drive(scripted_wait(DEFINITION), ScriptedCall([STARTING] * 4))
+
+
+def test_a_call_in_flight_at_the_end_is_told(virtual_time):
+    replies = [STARTING, Reply(ended="deadline")]
+    words = reason(*replies)
+    assert words == (
+        "timed out after 12 s: last state seen: starting; the last call got no answer in 0 s "
+        "(2 attempts of GetThing)."
+    )
 
 
 def test_unanswered_call_without_max_wait_times_out(virtual_time):
@@ -158,4 +180,4 @@ def test_long_service_messages_and_goals_are_cut(virtual_time):
 def test_retried_error_is_the_last_state_seen(virtual_time):
     error = attempt(retryable=True, service_message="wait for it", **ERROR)
     words = reason(attempt(), error, retry_transient=True)
-    assert "last state seen: error Oops, HTTP 400: wait for it; 4 attempts" in words
+    assert "last state seen: Oops: wait for it (4 attempts" in words

@@ -1,0 +1,101 @@
+"""Labels: which resource a wait is about, in a few words, such as `s3 Bucket=my-bucket`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from botocore.model import ListShape, OperationModel, Shape, StringShape
+
+from ..engine.redaction import MAX_PARAMETERS, listed, parameter_text
+from ..options import WaitOptions
+from .response_split import coalescing_of
+
+_IDENTIFIER = re.compile(r"(?:[Ii]d|[Ii]dentifier|[Nn]ame|[Aa]rn|ARN)\Z|cluster\Z")
+"""The names of optional members that identify a resource: `StackName`, ECS's `cluster`."""
+
+_IDENTIFIERS = re.compile(r"(?:[Ii]d|[Ii]dentifier|[Nn]ame|[Aa]rn|ARN)s\Z|[Ii]dentities\Z")
+"""The names of lists that identify resources: `InstanceIds`."""
+
+_CREDENTIAL = re.compile(r"(?i)(?:token|password|passphrase|secret|signature|accesskeyid)\Z")
+"""The names of members that no text shows, for models that do not mark them as sensitive."""
+
+
+class ResourceLabel:
+    """Makes the labels of the waits that poll one operation.
+
+    Args:
+        operation: its input model tells which members identify the resource: strings that are
+            required or named like an identifier, and lists of identifiers. None of them is
+            `sensitive` in the model.
+    """
+
+    def __init__(self, operation: OperationModel) -> None:
+        self.service = operation.service_model.service_name
+        self._strings = tuple(_strings(operation))
+        self._lists = tuple(_lists(operation))
+
+    def text(self, parameters: Mapping[str, Any]) -> str:
+        """Return the label of a wait with these parameters, with at most three values."""
+        lists = [(name, _texts(parameters.get(name))) for name in self._lists]
+        lists = [(name, values) for name, values in lists if values]
+        room = MAX_PARAMETERS - bool(lists)
+        strings = [name for name in self._strings if isinstance(parameters.get(name), str)]
+        parts = [f"{name}={parameter_text(parameters[name])}" for name in strings[:room]]
+        if lists:
+            name, values = lists[0]
+            parts.append(f"{name}=[{listed(values, MAX_PARAMETERS - len(parts))}]")
+        return f"{self.service} {', '.join(parts)}" if parts else self.service
+
+
+def label_of(
+    resource: ResourceLabel, parameters: Mapping[str, Any], options: WaitOptions
+) -> str | Callable[[], str]:
+    """Return the label of a wait, or a function that makes it when it is needed."""
+    if options.show_parameters is False:
+        return resource.service
+    return partial(resource.text, parameters)
+
+
+def _strings(operation: OperationModel) -> Iterator[str]:
+    """Yield the string members that identify the resource, the required ones first."""
+    shape = operation.input_shape
+    if shape is None:
+        return
+    required = shape.required_members
+    names = [*required, *(name for name in shape.members if name not in required)]
+    for name in names:
+        is_identifier = name in required or _IDENTIFIER.search(name)
+        if is_identifier and name not in operation.idempotent_members:
+            member = shape.members[name]
+            if isinstance(member, StringShape) and _may_show(name, member):
+                yield name
+
+
+def _lists(operation: OperationModel) -> Iterator[str]:
+    """Yield the members that are lists of identifiers, those that calls are shared by first."""
+    shape = operation.input_shape
+    if shape is None:
+        return
+    coalescing = coalescing_of(operation)
+    known = () if coalescing is None else coalescing.ids
+    for name in (*known, *(name for name in shape.members if name not in known)):
+        member = shape.members.get(name)
+        if not isinstance(member, ListShape) or not isinstance(member.member, StringShape):
+            continue
+        is_identifier = name in known or name in shape.required_members or _IDENTIFIERS.search(name)
+        if is_identifier and _may_show(name, member) and _may_show(name, member.member):
+            yield name
+
+
+def _may_show(name: str, shape: Shape) -> bool:
+    return not shape.metadata.get("sensitive") and not _CREDENTIAL.search(name)
+
+
+def _texts(value: Any) -> list[str]:
+    if not isinstance(value, (list, tuple, set)):
+        return []
+    texts = [each for each in value if isinstance(each, str)]
+    return sorted(texts) if isinstance(value, set) else texts

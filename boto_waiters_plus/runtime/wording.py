@@ -1,0 +1,191 @@
+"""The messages of waits that did not succeed: what happened, to what, what was seen, what to do.
+
+Waiter BucketExists timed out after 300 s for s3 Bucket=my-bucket: last state seen: 404 Not
+Found (61 attempts of HeadBucket).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from ..engine.machine import AttemptsUsedUp, Ending, Failed, Policy, TimedOut
+from ..engine.redaction import cut, listed, shown
+from .attempt import Attempt
+
+if TYPE_CHECKING:
+    from .wait_run import WaitRun
+
+_OUTER_PATH: Final = re.compile(r"^(any|every) \S*\]\.(?=\w)")
+"""The part of a path before the items that an acceptor compares."""
+
+
+def reason_of(run: WaitRun, ending: Ending) -> str:
+    """Return what follows the waiter's name in the message of its error."""
+    about = f" for {run.label}" if run.label else ""
+    return f"{_what_happened(run, ending)}{about}: {details(run, ending)}"
+
+
+def details(run: WaitRun, ending: Ending) -> str:
+    """Return what was seen, the attempts made, and what to do about it."""
+    return f"{_what_was_seen(run, ending)} ({_attempts_made(run, ending)}).{_advice(run, ending)}"
+
+
+def details_after_botocores(run: WaitRun, ending: Ending) -> str:
+    """Return what botocore's words leave out: the resource, the state seen, the attempts made."""
+    if not isinstance(ending, Failed):
+        more = details(run, ending)
+    else:
+        attempt = run.attempt
+        # botocore's words have the service's message.
+        seen = "no answer" if attempt is None else attempt.error or _state_alone(attempt)
+        ids = _ids_in_words(run, "failed: ")
+        seen = f"last state seen: {seen}{f'; {ids}' if ids else ''}"
+        more = f"{seen} ({_attempts_made(run, ending)}).{_advice(run, ending)}"
+    return f"For {run.label}: {more}" if run.label else more[0].upper() + more[1:]
+
+
+def _attempts_made(run: WaitRun, ending: Ending) -> str:
+    """Return the number of attempts in words, with the time where the message lacks it."""
+    made = count_of_attempts(run.attempts)
+    if run.description.operation != run.label:
+        made += f" of {run.description.operation}"
+    return made if isinstance(ending, TimedOut) else f"{made} in {run.elapsed:.1f} s"
+
+
+def count_of_attempts(attempts: int) -> str:
+    """Return a number of attempts in words."""
+    return f"{attempts} attempt{'' if attempts == 1 else 's'}"
+
+
+def timed_out_after(policy: Policy) -> str:
+    """Return how long a wait that timed out was allowed to last, in words."""
+    bounds = [bound for bound in (policy.max_wait, policy.deadline) if bound is not None]
+    if not bounds or min(bounds) <= 0:
+        return "timed out before its first attempt"
+    return f"timed out after {seconds_text(min(bounds))} s"
+
+
+def seconds_text(seconds: float) -> str:
+    """Return seconds without digits that say nothing."""
+    return f"{round(seconds, 3):.12g}"
+
+
+def service_message_suffix(attempt: Attempt | None) -> str:
+    """Return the service's message as the end of a sentence; empty if there is none."""
+    message = attempt.service_message if attempt else None
+    return f": {cut(message).rstrip('. ')}" if message and message.strip() else ""
+
+
+def _error_in_words(attempt: Attempt) -> str:
+    """Return an error with the service's message: `404 Not Found`, `Throttling: Rate exceeded`."""
+    code, message = attempt.error_code, attempt.service_message
+    text = attempt.error or "unknown error"
+    # The code of a response without a body is its status.
+    if code and message and code.isdigit() and text.startswith(code):
+        return f"{code} {cut(message)}{text.removeprefix(code)}"
+    return f"{text}{service_message_suffix(attempt)}"
+
+
+def state_text(attempt: Attempt) -> str | None:
+    """Return the state seen as events have it; None if it may not be shown."""
+    if attempt.observed == [] and attempt.state is None:
+        return "no item"
+    return shown(attempt.observed)
+
+
+def _state_alone(attempt: Attempt) -> str:
+    return attempt.state or _value_in_words(attempt.observed)
+
+
+def _state_in_words(attempt: Attempt) -> str:
+    """Return what an attempt saw, with the service's message."""
+    if attempt.error:
+        code = attempt.error_code
+        # HTTP status and request id are for errors that ended a wait.
+        is_of_the_service = code is not None and attempt.error.startswith(f"{code} (")
+        return _error_in_words(replace(attempt, error=code) if is_of_the_service else attempt)
+    state = _state_alone(attempt)
+    message = attempt.service_message
+    return f"{state} ({cut(message).rstrip('. ')})" if message and message.strip() else state
+
+
+def _value_in_words(value: object) -> str:
+    if value == []:
+        return "the response contains no item"
+    text = shown(value)
+    if text is None and isinstance(value, list):
+        return f"{len(value)} values"
+    return text or "a response that matched no acceptor"
+
+
+def _what_was_seen(run: WaitRun, ending: Ending) -> str:
+    """Return the state that decided, or the last one seen, with the identifiers it was seen of."""
+    attempt = run.attempt
+    match ending:
+        case Failed(acceptor=int(index)):
+            ids = _ids_in_words(run)
+            text = run.description.acceptors[index].text
+            # botocore's texts name no state.
+            text = _OUTER_PATH.sub(r"\1 ", text.partition(" when ")[2] or text)
+            if attempt is not None and attempt.error:
+                return f"{run.description.operation} failed with {_error_in_words(attempt)}"
+            return f"{text}{f' ({ids})' if ids else ''}{service_message_suffix(attempt)}"
+        case Failed():
+            error = "an unknown error" if attempt is None else _error_in_words(attempt)
+            return f"{run.description.operation} failed with {error}"
+    parts = []
+    if run.description.goal and run.description.service is None:
+        parts.append(f"waited for {cut(run.description.goal)}")
+    if attempt is not None:
+        parts.append(f"last state seen: {_state_in_words(attempt)}")
+    parts.extend(filter(None, [_ids_in_words(run, "not reached by ")]))
+    unanswered = run.unanswered_since
+    if unanswered is not None:
+        since = f"{seconds_text(run.elapsed - unanswered)} s"
+        which = "the first" if attempt is None else "the last"
+        parts.append(f"{which} call got no answer in {since}")
+    elif attempt is None:
+        parts.append("no call was made")
+    return "; ".join(parts)
+
+
+def _ids_in_words(run: WaitRun, prefix: str = "") -> str:
+    """Return the identifiers that failed, or had not reached the state; empty for a single one."""
+    ids, missing, asked = run.unfinished
+    if not ids or (asked == 1 and not missing):
+        return ""
+    if not run.show_parameters:
+        return f"{prefix}{len(ids)} of {asked} identifiers"
+    present = [each for each in ids if each not in missing]
+    parts = [f"{prefix}{listed(present)}"] if present else []
+    if missing:
+        parts.append(f"missing: {listed(missing)}")
+    return "; ".join(parts)
+
+
+def _advice(run: WaitRun, ending: Ending) -> str:
+    """Return what the caller can do about an error; empty if there is nothing to say."""
+    attempt = run.attempt
+    if not isinstance(ending, Failed) or attempt is None:
+        return ""
+    facts = attempt.facts
+    if facts.missing and run.attempts == 1 and not run.policy.missing_ok_for:
+        return " If the resource was created a moment ago, missing_ok_for=60 retries for 60 s."
+    is_transient = facts.retryable and ending.acceptor is None
+    if is_transient and not run.policy.retry_transient:
+        return " retry_transient=True retries such errors."
+    return ""
+
+
+def _what_happened(run: WaitRun, ending: Ending) -> str:
+    match ending:
+        case Failed():
+            return "failed"
+        case TimedOut():
+            return timed_out_after(run.policy)
+        case AttemptsUsedUp():
+            return f"used up its {count_of_attempts(run.attempts)}"
+        case _:
+            return f"was cancelled after {seconds_text(run.elapsed)} s"
