@@ -157,6 +157,7 @@ def _judge_of(
 ) -> tuple[WaitDescription, Judge]:
     definition = Definition.of(waiter)
     if definition is not None:
+        definition.bound.warn()
         judge = defined_judge(definition, client, parameters, is_replaced=is_replaced)
         return definition.description, judge
     acceptors = acceptors_of(waiter, client, model)
