@@ -116,10 +116,15 @@ class BoundWaiter:
             return
         self._warned = True
         name, operation = self.definition.name, self.operation
-        if self.definition.deprecated:
-            message = f"waiter {name} is deprecated"
-            warnings.warn(message, DeprecationWarning, stacklevel=caller_stacklevel())
+        warn_if_deprecated(self.definition)
         # Definitions on the search path may name any operation.
         if self._from_user and is_changing(operation.name, operation.http.get("method")):
             message = f"waiter {name} polls {operation.name}, which may modify resources"
             warnings.warn(message, UserWarning, stacklevel=caller_stacklevel())
+
+
+def warn_if_deprecated(definition: WaiterDefinition) -> None:
+    """Warn the caller, outside the package, of a deprecated waiter."""
+    if definition.deprecated:
+        message = f"waiter {definition.name} is deprecated"
+        warnings.warn(message, DeprecationWarning, stacklevel=caller_stacklevel())

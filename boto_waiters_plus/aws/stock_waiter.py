@@ -161,6 +161,7 @@ def _judge_of(
 ) -> tuple[WaitDescription, Judge, ResourceLabel | None]:
     definition = Definition.of(waiter)
     if definition is not None:
+        definition.bound.warn()
         judge = defined_judge(definition, client, parameters, is_replaced=is_replaced)
         return definition.description, judge, definition.bound.resource_label
     acceptors = acceptors_of(waiter, client, model)

@@ -9,6 +9,7 @@ from typing import Any
 
 from botocore import xform_name
 
+from ..definitions.documentation import documentation_text
 from ..engine.backoff import Random, is_last, jittered_delay, last_delay
 from ..engine.model import AcceptorState, WaiterDefinition
 from .diagrams import dot, mermaid
@@ -72,8 +73,9 @@ def attempt_times(definition: WaiterDefinition, max_wait: float, random: Random)
 def _lines(service: str, definition: WaiterDefinition) -> Iterator[str]:
     deprecated = " (deprecated)" if definition.deprecated else ""
     yield f"{definition.name} of {service}, polls {definition.operation}{deprecated}"
-    if definition.documentation:
-        yield from textwrap.wrap(printable(" ".join(definition.documentation.split())), 88)
+    for line in documentation_text(definition.documentation).splitlines():
+        indent = " " * (len(line) - len(line.lstrip()))
+        yield from textwrap.wrap(printable(line), 88, subsequent_indent=indent) or [""]
     yield ""
     yield columns(
         [

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from ..arguments import text
+from ..aws.bound_waiter import warn_if_deprecated
 from ..aws.client_kind import operation_of
 from ..deadlines import effective_max_wait
 from ..definitions.smithy import parse_waiter
@@ -98,6 +99,7 @@ def _prepared(
     if input is not None and not isinstance(input, Mapping):
         raise TypeError(f"input must be a mapping, not {type(input).__name__}")
     definition = _definition(call, waiter)
+    warn_if_deprecated(definition)
     given = _only_options(options)
     run = WaitRun(
         WaitDescription.of(definition),

@@ -118,12 +118,20 @@ def read_waiter(
         acceptors=place.attempt(_read_acceptors, waiter),
         min_delay=place.attempt(parse_delay, waiter, "minDelay", DEFAULT_MIN_DELAY),
         max_delay=place.attempt(parse_delay, waiter, "maxDelay", DEFAULT_MAX_DELAY),
-        documentation=place.attempt(parse_typed, waiter, "documentation", str, default=""),
+        documentation=place.attempt(
+            parse_typed, waiter, _documentation_in(waiter), str, default=""
+        ),
         deprecated=place.attempt(parse_typed, waiter, "deprecated", bool, default=False),
         tags=place.attempt(parse_tags, waiter.get("tags", [])),
         service=service,
         source=place.source,
     )
+
+
+def _documentation_in(waiter: Mapping[str, Any]) -> str:
+    # The specification's own examples have a `description`.
+    is_described = "description" in waiter and "documentation" not in waiter
+    return "description" if is_described else "documentation"
 
 
 def require_waiter_rules(definition: WaiterDefinition, place: Place) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 from collections.abc import Callable
 from functools import partial
@@ -15,6 +16,7 @@ from botocore.docs.utils import DocumentedShape
 from ..aws.bound_waiter import BoundWaiter
 from ..aws.client_kind import is_async
 from ..aws.client_waits import wait_on, wait_on_async
+from ..definitions.documentation import documentation_text
 from ..engine.model import Acceptor, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from ..options import OPTION_NAMES
@@ -115,12 +117,16 @@ class WaitDocstring(LazyLoadedDocstring):
         only_in_botocore: Callable[[], list[Acceptor]],
     ) -> None:
         definition, operation = bound.definition, bound.operation
+        deprecated = ["**Deprecated.**", ""] if definition.deprecated else []
+        text = documentation_text(definition.documentation) or summary
+        for line in (*deprecated, *text.splitlines()):
+            section.writeln(line)
         document_model_driven_method(
             section,
             bound.method_name,
             operation,
             event_emitter=client.meta.events,
-            method_description=_description(definition, summary, only_in_botocore()),
+            method_description=_description(definition, only_in_botocore()),
             example_prefix=f"outcome = client.{bound.method_name}",
             include_input=[  # type: ignore[arg-type]  # the stubs say dict, botocore iterates a list
                 DocumentedShape(
@@ -143,16 +149,12 @@ class WaitDocstring(LazyLoadedDocstring):
         )
 
 
-def _description(
-    definition: WaiterDefinition, summary: str, only_in_botocore: list[Acceptor]
-) -> str:
-    """Return the text above the request syntax, in the HTML of botocore's models."""
-    acceptors = "".join(f"<li>{acceptor.describe()}</li>" for acceptor in definition.acceptors)
-    body = definition.documentation.strip() or summary
-    other = " or ".join(acceptor.describe() for acceptor in only_in_botocore)
+def _description(definition: WaiterDefinition, only_in_botocore: list[Acceptor]) -> str:
+    """Return the text below the documentation, in the HTML of botocore's models."""
+    acceptors = "".join(f"<li>{_described(acceptor)}</li>" for acceptor in definition.acceptors)
+    other = " or ".join(map(_described, only_in_botocore))
     difference = f"<p>The waiter of this name from get_waiter also has: {other}.</p>"
     return (
-        f"<p>{body}</p>"
         f"<p>Polls {definition.operation}. The first of these acceptors that matches decides; an "
         f"error that none of them matches is a failure:</p><ul>{acceptors}</ul>"
         f"<p>Delays are {definition.min_delay} to {definition.max_delay} seconds, with jitter. "
@@ -160,3 +162,8 @@ def _description(
         "WaiterTimeoutError, WaiterAttemptsError or WaiterCancelledError. Every field of "
         "WaitOptions is a keyword too.</p>"
     ) + (difference if other else "")
+
+
+def _described(acceptor: Acceptor) -> str:
+    # Expressions contain < and &.
+    return html.escape(acceptor.describe(), quote=False)

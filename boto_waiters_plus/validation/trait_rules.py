@@ -6,6 +6,7 @@
 | names and tags are well-formed, lists are not empty, delays are integers | ERROR | `TraitValue` |
 | delays are at least 1 | ERROR | `TraitValue.Target.InvalidRange` |
 | members are known | WARNING | `TraitValue.UnknownMember.<shape>.<member>` |
+| a waiter's `description` is its `documentation` | NOTE | the same |
 | matchers are known | ERROR | `TraitValue.UnknownMember.<shape>.<member>` |
 | all else has the right type | ERROR | `Model` |
 
@@ -89,8 +90,14 @@ def _unknown_members(target: Target, waitable: Mapping[str, Any]) -> Iterator[Va
         for kind, part, place in parts:
             for member in [each for each in part if each not in _MEMBERS[kind]]:
                 event_id = f"TraitValue.UnknownMember.{_NAMESPACE}{kind}.{member}"
-                text = f"`{_NAMESPACE}{kind}` has no member `{member}`; it is ignored"
-                yield target.event(Severity.WARNING, event_id, text, waiter=name, acceptor=place)
+                text = f"`{_NAMESPACE}{kind}` has no member `{member}`; it is "
+                is_read = (kind, member) == (
+                    "Waiter",
+                    "description",
+                ) and "documentation" not in part
+                severity = Severity.NOTE if is_read else Severity.WARNING
+                text += "read as `documentation`" if is_read else "ignored"
+                yield target.event(severity, event_id, text, waiter=name, acceptor=place)
 
 
 def check_waiters2(document: Document) -> Iterator[ValidationEvent]:

@@ -1,5 +1,6 @@
 """`boto-wait list`."""
 
+import json
 import re
 
 import botocore.session
@@ -55,6 +56,14 @@ def test_waiters_on_the_search_path_are_listed(queue_ready, capsys):
     assert main(["list", "sqs"]) == 0
     row = capsys.readouterr().out.splitlines()[-1]
     assert re.split(r"  +", row) == ["queue_ready", "GetQueueUrl", "5 s", "not checked"]
+
+
+def test_deprecated_waiters_are_marked(on_search_path, waitable, capsys):
+    success = {"state": "success", "matcher": {"success": True}}
+    members = {"namespace": "com.amazonaws.sqs", "deprecated": True, "tags": ["old"]}
+    on_search_path(json.dumps(waitable("QueueReady", "GetQueueUrl", success, **members)))
+    assert main(["list", "sqs"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith("old (deprecated)")
 
 
 def test_a_malformed_file_on_the_search_path_is_named(on_search_path, capsys):

@@ -1,5 +1,6 @@
 """`boto-wait show` and its diagrams."""
 
+import json
 import re
 
 import pytest
@@ -49,6 +50,24 @@ def test_any_spelling_of_a_waiters_name_is_accepted(name, capsys):
     assert re.search(r"^method +client\.wait_until_bucket_exists\(max_wait=", out, re.MULTILINE)
     assert re.search(r"^confidence +from botocore$", out, re.MULTILINE)
     assert re.search(r"^source +data/s3\.json$", out, re.MULTILINE)
+
+
+def test_documentation_is_rendered_line_by_line(on_search_path, waitable, capsys):
+    success = {"state": "success", "matcher": {"success": True}}
+    text = "Waits until **ready**.\n\n- `a < b`\n- " + "word " * 30 + "\n- \x1b[31mred"
+    members = {"documentation": text, "deprecated": True, "namespace": "com.amazonaws.sqs"}
+    on_search_path(json.dumps(waitable("QueueReady", "GetQueueUrl", success, **members)))
+    assert main(["show", "sqs", "queue-ready"]) == 0
+    shown = capsys.readouterr().out.partition("\n\nmethod")[0].splitlines()
+    assert shown[:5] == [
+        "QueueReady of sqs, polls GetQueueUrl (deprecated)",
+        "Waits until **ready**.",
+        "",
+        "* ``a < b``",
+        "",
+    ]
+    assert max(map(len, shown)) <= 88
+    assert shown[-1] == r"* \x1b[31mred"
 
 
 def test_acceptors_are_followed_by_what_is_implied(capsys):

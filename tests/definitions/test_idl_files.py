@@ -51,6 +51,6 @@ def test_text_that_is_not_utf_8_is_refused(file):
 def test_events_have_positions_in_the_idl(file):
     for path in (file, file.parent):
         [event] = check(path)
-        assert event.severity is Severity.WARNING
+        assert event.severity is Severity.NOTE
         assert event.id == "TraitValue.UnknownMember.smithy.waiters#Waiter.description"
         assert str(event.location) == f"{file}:6:5"

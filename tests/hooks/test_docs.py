@@ -63,6 +63,20 @@ def test_documentation_of_a_definition_is_shown(s3, waitable):
     assert "success when the call succeeds" in text
 
 
+def test_help_renders_commonmark(s3, waitable):
+    matcher = {"path": "length(a) < `5` && b", "expected": "true", "comparator": "booleanEquals"}
+    success = {"state": "success", "matcher": {"output": matcher}}
+    members = {
+        "documentation": "Waits.\n\n- for [it](https://x.org)\n- `a < b`",
+        "deprecated": True,
+    }
+    bwp.enable(s3, definitions=waitable("Ready", "ListBuckets", success, **members))
+    text = page(s3.wait_until_ready)
+    for words in ("**Deprecated.**", "* for `it <https://x.org>`__", "* ``a < b``"):
+        assert f"    {words}\n" in text, words
+    assert "* success when length(a) < `5` && b is true\n" in text
+
+
 def test_help_names_differences_from_botocores_waiter(s3):
     """AWS's definition takes a 403 as failure; botocore's own waiter as success."""
     description, _, _ = page(s3.wait_until_bucket_exists).partition("Request Syntax")

@@ -7,6 +7,7 @@ import boto3
 import pytest
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.conditions import poll
 
 EMPTY = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
 
@@ -30,7 +31,17 @@ def wait_object(client):
     return bwp.Wait(client, "old_stream", {"StreamName": "s"}, max_wait=5)
 
 
-@pytest.mark.parametrize("wait", [wait_until_method, wait_until_function, wait_object])
+def wait_waiter(client):
+    return client.get_waiter("old_stream").wait(StreamName="s")
+
+
+def wait_poll(client):
+    return poll(client.describe_stream, client.wait_until_old_stream.definition, max_wait=5)
+
+
+@pytest.mark.parametrize(
+    "wait", [wait_until_method, wait_until_function, wait_object, wait_waiter, wait_poll]
+)
 def test_a_deprecated_waiter_names_the_line_of_the_call(kinesis, wait):
     with pytest.warns(DeprecationWarning, match="OldStream is deprecated") as caught:
         wait(kinesis)

@@ -71,7 +71,8 @@ def test_malformed_trait_is_an_error(models, trait, event_id, text):
 @pytest.mark.parametrize(
     ("trait", "member"),
     [
-        (waiter(description="!"), "Waiter.description"),
+        (waiter(summary="!"), "Waiter.summary"),
+        (waiter(description="!", documentation="?"), "Waiter.description"),
         (acceptor(inputOutput={}), "Acceptor.inputOutput"),
         (path(argument="name"), "PathMatcher.argument"),
     ],
@@ -79,6 +80,13 @@ def test_malformed_trait_is_an_error(models, trait, event_id, text):
 def test_unknown_member_is_a_warning(models, trait, member):
     event_id = f"TraitValue.UnknownMember.smithy.waiters#{member}"
     assert ("WARNING", event_id) in models.found(models.with_trait(trait))
+
+
+def test_description_is_read_with_a_note(models):
+    events = check(models.with_trait(waiter(description="!")))
+    [event] = [event for event in events if event.id.endswith("Waiter.description")]
+    assert event.severity == "NOTE"
+    assert event.message.endswith("has no member `description`; it is read as `documentation`")
 
 
 def test_all_problems_of_a_trait_are_reported(models):
@@ -113,9 +121,9 @@ def test_other_rules_need_a_readable_trait(models):
 
 
 def test_other_rules_run_after_a_warning(models):
-    trait = {"ThingActive": {"acceptors": [models.FAILED], "description": "x"}}
+    trait = {"ThingActive": {"acceptors": [models.FAILED], "summary": "x"}}
     found = models.found(models.with_trait(trait))
     assert found == [
-        ("WARNING", "TraitValue.UnknownMember.smithy.waiters#Waiter.description"),
+        ("WARNING", "TraitValue.UnknownMember.smithy.waiters#Waiter.summary"),
         ("ERROR", "WaitableTrait"),
     ]

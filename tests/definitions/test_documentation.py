@@ -1,0 +1,63 @@
+"""Documentation of waiters is CommonMark (section "Waiter structure")."""
+
+import sys
+
+import pytest
+
+from boto_waiters_plus.definitions.documentation import documentation_text
+
+MARKDOWN = """\
+# Ready
+
+Waits *until* the thing is **ready**: `a < b && c`, AT&T's <Resource>Exists, 5 < 6 &amp; 7.
+
+Another paragraph,
+on two lines.
+
+- one `x`
+- two [link](https://example.com/a?b=1&c=2)
+  - nested
+
+1. first
+
+```python
+if x < 2:
+    y = "&"
+```
+
+> quoted
+"""
+
+TEXT = """\
+Ready
+
+Waits *until* the thing is **ready**: ``a < b && c``, AT&T's <Resource>Exists, 5 < 6 & 7.
+
+Another paragraph, on two lines.
+
+* one ``x``
+
+* two `link <https://example.com/a?b=1&c=2>`__
+
+  * nested
+
+* first
+
+    if x < 2:
+        y = "&"
+
+quoted"""
+
+
+def test_commonmark_becomes_text():
+    assert documentation_text(MARKDOWN) == TEXT
+
+
+def test_without_a_parser_the_source_is_shown(monkeypatch):
+    monkeypatch.setitem(sys.modules, "markdown_it", None)
+    assert documentation_text(MARKDOWN) == MARKDOWN.strip()
+
+
+@pytest.mark.parametrize("text", ["", " \n", "Waits until a bucket exists", "Ends with a_b_c * 2."])
+def test_plain_text_stays_as_it_is(text):
+    assert documentation_text(text) == text.strip()
