@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from ..aws.client_kind import operation_of
-from ..deadlines import effective_max_wait
 from ..definitions.smithy import parse_waiter
 from ..engine.model import WaiterDefinition
 from ..options import WaitOptions, policy_for, split_options
@@ -16,6 +15,7 @@ from ..runtime.aio import drive_async
 from ..runtime.sync import drive
 from ..runtime.wait_run import WaitDescription, WaitRun
 from ..settings import PROCESS_LEVEL
+from .bounds import WaitBounds
 from .calls import AsyncCallableCall, CallableCall, refuse_coroutine_function
 from .judges import ValueJudge
 
@@ -43,7 +43,7 @@ def poll(
         call: called as `call(**input)`, or as `call()` if it takes no parameters.
         waiter: a definition, or the value of one waiter of a `waitable` trait.
         input: parameters of the call; `inputOutput` matchers see them too.
-        max_wait: seconds (or a `timedelta`) to wait at most.
+        max_wait: seconds (or a `timedelta`) to wait at most; 0 for one attempt.
         options: fields of `WaitOptions`.
 
     Returns:
@@ -93,9 +93,10 @@ def _prepared(
         raise TypeError(f"input must be a mapping, not {type(input).__name__}")
     definition = _definition(call, waiter)
     given = _only_options(options)
+    bounds = WaitBounds("poll", max_wait)
     run = WaitRun(
         WaitDescription.of(definition),
-        policy_for(definition, given, effective_max_wait("poll", max_wait)),
+        bounds.applied_to(policy_for(definition, given, bounds.max_wait)),
         ValueJudge(definition, input, operation_of(call)),
         observers=PROCESS_LEVEL.own.observers,
         on_attempt=given.on_attempt,

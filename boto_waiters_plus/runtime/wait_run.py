@@ -326,6 +326,8 @@ def attempts_made(attempts: int, operation: str) -> str:
 def timed_out_after(policy: Policy) -> str:
     """Return how long a wait that timed out was allowed to last, in words."""
     bounds = [bound for bound in (policy.max_wait, policy.deadline) if bound is not None]
+    if policy.covers_end and policy.max_wait == 0 and min(bounds) >= 0:
+        return "timed out after the one attempt that max_wait=0 allows"
     if not bounds or min(bounds) <= 0:
         return "timed out: no time was left"
     return f"timed out after {round(min(bounds), 3):.12g} s"
