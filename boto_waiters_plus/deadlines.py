@@ -98,13 +98,23 @@ def effective_max_wait(waiter: str, max_wait: object) -> float:
         TypeError: neither is given, or it is not a number.
         ValueError: out of range.
     """
+    return wait_bounds(waiter, max_wait)[0]
+
+
+def wait_bounds(waiter: str, max_wait: object, *, zero: bool = False) -> tuple[float, float | None]:
+    """Return `effective_max_wait` and the seconds to the deadline around the caller, if any.
+
+    Args:
+        waiter, max_wait: see `effective_max_wait`.
+        zero: whether 0 is allowed.
+    """
     left = seconds_left()
     if max_wait is not None:
-        given = checked_seconds("max_wait", max_wait)
-        return given if left is None else min(given, left)
+        given = checked_seconds("max_wait", max_wait, zero=zero)
+        return given if left is None else min(given, left), left
     if left is None:
         raise TypeError(f"{waiter} needs max_wait, the number of seconds to wait at most")
-    return left
+    return left, left
 
 
 def seconds_left() -> float | None:

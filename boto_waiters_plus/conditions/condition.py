@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..deadlines import effective_max_wait
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut
 from ..engine.model import AcceptorState, MatchedAcceptor
 from ..exceptions import WaiterError
@@ -18,6 +17,7 @@ from ..runtime.sync import drive
 from ..runtime.wait_run import WaitDescription, WaitRun
 from ..runtime.wording import reason_of
 from ..settings import PROCESS_LEVEL
+from .bounds import WaitBounds
 from .calls import AsyncCallableCall, CallableCall
 from .cases import Case, Handler
 from .form_options import CheckedOptions, Else, OnTimeout, checked_else
@@ -67,6 +67,7 @@ class Condition:
         name: the name of the callable in messages; default: its own.
         observed: returns the part of a value that observers get.
         place: the place of the wait in something larger, for messages.
+        covers_end: the last attempt begins at the end of `max_wait`.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class Condition:
         name: str | None = None,
         observed: Callable[[Any], Any] | None = None,
         place: str = "",
+        covers_end: bool = False,
     ) -> None:
         if not callable(call):
             raise TypeError(f"{form} takes something to call, not {type(call).__name__}")
@@ -99,9 +101,10 @@ class Condition:
             observed=observed,
         )
         name = name_of(call) if name is None else name
+        bounds = WaitBounds(form, max_wait)
         self.wait_run = WaitRun(
             _description(form, self._cases, name),
-            checked.policy(effective_max_wait(form, max_wait)),
+            bounds.applied_to(checked.policy(bounds.max_wait), covers_end=covers_end),
             self._judge,
             label=checked.label or name,
             observers=PROCESS_LEVEL.own.observers,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypedDict, get_args
 
-from ..arguments import flag, seconds, text, unknown
+from ..arguments import flag, seconds_or_zero, text, unknown
 from ..engine.machine import LastAttempt, Pace, Policy
 from ..engine.model import DEFAULT_MAX_DELAY, AcceptorState
 from ..engine.wait_event import WaitEvent
@@ -36,7 +36,7 @@ class ConditionOptions(TypedDict, total=False):
     """The options of every general form besides `max_wait`, `on_timeout` and `else_`."""
 
     interval: Seconds
-    """Seconds between two attempts; default: 0.1."""
+    """Seconds between two attempts; default: 0.1; 0: the next one follows at once."""
     signal: Any
     """A `Signal`, or the name of one, that ends a delay early."""
     polling: bool
@@ -119,7 +119,9 @@ class CheckedOptions:
         if own["signal"] is not None:
             common["wake_signal"] = _signal(own["signal"])
         options = cls(
-            interval=None if own["interval"] is None else seconds("interval", own["interval"]),
+            interval=None
+            if own["interval"] is None
+            else seconds_or_zero("interval", own["interval"]),
             polling=True if own["polling"] is None else flag("polling", own["polling"]),
             retry_on=_exceptions(own["retry_on"]),
             common=WaitOptions(**common),

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from ..arguments import text
 from ..aws.bound_waiter import warn_if_deprecated
 from ..aws.client_kind import operation_of
-from ..deadlines import effective_max_wait
 from ..definitions.smithy import parse_waiter
 from ..engine.model import WaiterDefinition
 from ..options import WaitOptions, policy_for, refuse_other_names, split_options
@@ -18,6 +17,7 @@ from ..runtime.aio import drive_async
 from ..runtime.sync import drive
 from ..runtime.wait_run import WaitDescription, WaitRun
 from ..settings import PROCESS_LEVEL
+from .bounds import WaitBounds
 from .calls import AsyncCallableCall, CallableCall, refuse_coroutine_function
 from .judges import ValueJudge
 from .patterns import name_of
@@ -47,7 +47,7 @@ def poll(
         call: called as `call(**input)`, or as `call()` if it takes no parameters.
         waiter: a definition, or the value of one waiter of a `waitable` trait.
         input: parameters of the call; `inputOutput` matchers see them too.
-        max_wait: seconds (or a `timedelta`) to wait at most.
+        max_wait: seconds (or a `timedelta`) to wait at most; 0 for one attempt.
         label: what messages and events call what is waited for; default: the callable's name.
         options: fields of `WaitOptions`.
 
@@ -101,9 +101,10 @@ def _prepared(
     definition = _definition(call, waiter)
     warn_if_deprecated(definition)
     given = _only_options(options)
+    bounds = WaitBounds("poll", max_wait)
     run = WaitRun(
         WaitDescription.of(definition),
-        policy_for(definition, given, effective_max_wait("poll", max_wait)),
+        bounds.applied_to(policy_for(definition, given, bounds.max_wait)),
         ValueJudge(definition, input, operation_of(call)),
         label=name_of(call) if label is None else text("label", label),
         observers=PROCESS_LEVEL.own.observers,

@@ -42,6 +42,10 @@ SHORTEST_EARLY_SPACING = 1.0
 ROUNDING = 1e-9
 """The share by which a sum of pauses may miss its bound through floating point alone."""
 
+CLOCK_STEPS = 4
+"""The measured length of an exact pause may miss its length by this many steps of the clock's
+floating-point numbers."""
+
 Pace = Literal["fixed"] | Callable[[int], float] | None
 """How the delay between two attempts is found.
 
@@ -79,9 +83,13 @@ class Policy:
     count_requests: bool = True
     """False: max_wait bounds the sum of the pauses, as the schedule of a stock waiter does, and
     the attempts are spread so that max_attempts is not reached before that sum is."""
+    covers_end: bool = False
+    """The last attempt begins when max_wait is over, and its answer counts; so max_wait=0 is one
+    attempt. `last_attempt` has no effect."""
     patience: float = math.inf
-    """The time that a call gets at least if `count_requests` is False; a call that lasts longer
-    than this, than the pauses still to come and than twice the slowest call is cut off."""
+    """The time that a call gets at least if `count_requests` is False or `covers_end` is True; a
+    call that lasts longer than this, than the pauses still to come and than twice the slowest call
+    is cut off."""
     deadline: float | None = None
     """The time from the start after which nothing may run, whatever the other bounds are."""
 
@@ -276,7 +284,7 @@ class Machine:
         self._clock: float | None = None
         # When everything has to be over, in seconds from the start.
         self._end = math.inf if policy.deadline is None else policy.deadline
-        if policy.max_wait is not None and policy.count_requests:
+        if policy.max_wait is not None and policy.count_requests and not policy.covers_end:
             self._end = min(self._end, policy.max_wait)
         self._left = self._end
         self._overdue = False
@@ -328,7 +336,7 @@ class Machine:
         passed = 0.0 if self._clock is None else max(0.0, now - self._clock)
         self._clock = now
         if state.phase is Phase.PAUSING:
-            passed = self._sleep(event, passed)
+            passed = self._sleep(event, passed, CLOCK_STEPS * math.ulp(now))
         state.elapsed += passed
         self._left = self._end - state.elapsed
         self._overdue = self._left < -ROUNDING * max(1.0, state.elapsed)
@@ -355,9 +363,12 @@ class Machine:
             state.phase = Phase.ENDED
         return decision
 
-    def _sleep(self, event: Event, passed: float) -> float:
+    def _sleep(self, event: Event, passed: float, rounding: float) -> float:
         """Use up the current pause, and return the seconds that have passed."""
         state = self.state
+        if abs(passed - state.pause) <= rounding:
+            # An exact pause must not seem longer because the clock shows a large number.
+            passed = state.pause
         if isinstance(event, Woken):
             least = min(SHORTEST_PAUSE, state.pause) if event.early else state.pause
             passed = max(passed, least)
@@ -371,7 +382,7 @@ class Machine:
     def _start(self) -> Decision:
         if self._left <= 0:
             return TimedOut()
-        if self._policy.initial_delay:
+        if self._policy.initial_delay and self._remaining() > 0:
             return self._pause_with_room(self._policy.initial_delay)
         return self._poll()
 
@@ -412,8 +423,8 @@ class Machine:
     def _time_left(self) -> float | None:
         """The time that the next call gets."""
         policy, left = self._policy, self._left
-        if not policy.count_requests:
-            pauses = 0 if policy.max_wait is None else policy.max_wait - self.state.slept
+        if policy.covers_end or not policy.count_requests:
+            pauses = 0 if policy.max_wait is None else self._remaining()
             left = min(left, max(pauses, 2 * self.state.slowest, policy.patience))
         return None if left == math.inf else max(0.0, left)
 
@@ -452,9 +463,11 @@ class Machine:
         policy, state, remaining = self._policy, self.state, self._remaining()
         if policy.max_attempts is not None and state.attempts >= policy.max_attempts:
             return AttemptsUsedUp()
-        if state.last or remaining < SHORTEST_PAUSE:
+        least = ROUNDING * max(1.0, state.elapsed) if policy.covers_end else SHORTEST_PAUSE
+        if state.last or remaining < least:
             # A budget of sleep is the schedule of a stock waiter, which ends by its attempts.
-            return AttemptsUsedUp() if remaining < self._left else TimedOut()
+            is_schedule = not policy.count_requests and remaining < self._left
+            return AttemptsUsedUp() if is_schedule else TimedOut()
         if state.successes:
             return self._pause_with_room(policy.min_delay)
         delay = self._delay(facts, remaining, random)
@@ -468,9 +481,11 @@ class Machine:
 
     def _remaining(self) -> float:
         """The time that may still be slept."""
-        if self._policy.count_requests or self._policy.max_wait is None:
+        policy, state = self._policy, self.state
+        if policy.max_wait is None:
             return self._left
-        return min(self._left, self._policy.max_wait - self.state.slept)
+        used = state.elapsed if policy.count_requests else state.slept
+        return min(self._left, policy.max_wait - used)
 
     def _delay(self, facts: Facts, remaining: float, random: Random) -> float:
         """The delay before the next attempt, whether or not another one fits after it."""
@@ -500,7 +515,10 @@ class Machine:
     def _reserve(self, shortest: float, remaining: float) -> float:
         """The time to keep free for the last attempt."""
         rule = self._policy.last_attempt
-        if not self._policy.count_requests and self._left <= remaining:
+        if self._policy.covers_end:
+            rule = LastAttempt.DEADLINE
+        is_unbounded = self._policy.covers_end or not self._policy.count_requests
+        if is_unbounded and self._left <= remaining:
             # max_wait leaves the last call any time, but the deadline around it does not.
             rule = LastAttempt.LATE
         match rule:

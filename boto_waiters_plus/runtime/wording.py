@@ -62,6 +62,8 @@ def count_of_attempts(attempts: int) -> str:
 def timed_out_after(policy: Policy) -> str:
     """Return how long a wait that timed out was allowed to last, in words."""
     bounds = [bound for bound in (policy.max_wait, policy.deadline) if bound is not None]
+    if policy.covers_end and policy.max_wait == 0 and min(bounds) >= 0:
+        return "timed out after the one attempt that max_wait=0 allows"
     if not bounds or min(bounds) <= 0:
         return "timed out before its first attempt"
     return f"timed out after {seconds_text(min(bounds))} s"

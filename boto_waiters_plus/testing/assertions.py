@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import reprlib
-from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ..conditions.calls import refuse_coroutine_function, value_of
+from ..conditions.calls import refuse_coroutine_function
 from ..conditions.cases import success
 from ..conditions.condition import Condition, run, run_async
 from ..conditions.form_options import BoundedOptions
-from ..conditions.patterns import TRUTHY, compile_pattern, name_of, none_of
+from ..conditions.patterns import TRUTHY, Pattern, compile_pattern, name_of, none_of
 from ..engine.redaction import cut
-from ..runtime.clock import current_time
+from .condition_source import plain_variables, source_of
+from .value_history import ValueHistory, short
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-HISTORY_LINES: Final = 10
-"""Changes of the value that a failure shows."""
 
 _NO_VALUE: Final = object()
 """The result of a wait that no value ended."""
@@ -63,11 +57,14 @@ def refute_eventually(
 ) -> None:
     """Fail as soon as a callable returns a value that matches, within `max_wait`.
 
+    The last attempt is made at the end of `max_wait`, and its value counts, however late.
+
     Args:
-        call, pattern, options: see `assert_eventually`.
+        call, pattern, options: see `assert_eventually`; not `last_attempt`.
 
     Raises:
-        AssertionError: a value matched, or there was no time for an attempt.
+        AssertionError: a value matched, an attempt did not end (one that is awaited, or made in
+            a thread, may last as long as `max_wait`), or there was no time for an attempt.
         TypeError, ValueError: a bad argument, before the first call.
     """
     __tracebackhide__ = True
@@ -87,11 +84,14 @@ def assert_always(
 ) -> None:
     """Fail as soon as a callable returns a value that does not match, within `max_wait`.
 
+    The last attempt is made at the end of `max_wait`, and its value counts, however late.
+
     Args:
-        call, pattern, options: see `assert_eventually`.
+        call, pattern, options: see `assert_eventually`; not `last_attempt`.
 
     Raises:
-        AssertionError: a value did not match, or there was no time for an attempt.
+        AssertionError: a value did not match, an attempt did not end (one that is awaited, or
+            made in a thread, may last as long as `max_wait`), or there was no time for an attempt.
         TypeError, ValueError: a bad argument, before the first call.
     """
     __tracebackhide__ = True
@@ -134,10 +134,16 @@ class _Assertion:
             raise TypeError(f"{kind.name} takes something to call, not {type(call).__name__}")
         if not asynchronous:
             refuse_coroutine_function("the callable", call, f"{kind.name}_async")
-        self._kind = kind
-        self._pattern = compile_pattern(pattern)
-        self._history = history = _History()
         given: dict[str, Any] = dict(options)
+        if kind is not _EVENTUALLY and given.get("last_attempt") is not None:
+            raise TypeError(
+                f"{kind.name} makes its last attempt at the end: leave out last_attempt"
+            )
+        self._kind = kind
+        self._call = call
+        self._pattern = compile_pattern(pattern)
+        self._given_pattern = pattern
+        self._history = history = ValueHistory()
         self._condition = Condition(
             kind.name,
             history.recording_async(call) if asynchronous else history.recording(call),
@@ -146,6 +152,7 @@ class _Assertion:
             else_=lambda _: _NO_VALUE,
             options=given,
             name=name_of(call),
+            covers_end=kind is not _EVENTUALLY,
         )
 
     def run(self) -> Any:
@@ -167,103 +174,33 @@ class _Assertion:
             return value
         if value is not _NO_VALUE or not self._history.attempts:
             raise AssertionError(self._text())
+        if self._condition.wait_run.attempts > self._history.attempts:
+            raise AssertionError(f"{self._text()}\nthe last attempt did not end")
         return None
 
     def _text(self) -> str:
-        wait_run = self._condition.wait_run
+        max_wait = self._condition.wait_run.policy.max_wait or 0.0
         expectation = self._kind.expectation.format(
-            pattern=self._pattern.text, time=f"{max(0.0, wait_run.policy.max_wait or 0.0):.4g} s"
+            pattern=_described(self._given_pattern, self._pattern),
+            time=f"{max(0.0, max_wait):.4g} s",
         )
-        return f"{expectation}\nfrom: {wait_run.description.operation}\n{self._history}"
+        return f"{expectation}\n{_origin(self._call)}\n{self._history}"
 
 
-@dataclass(slots=True)
-class _Entry:
-    """Consecutive attempts that gave the same."""
-
-    since: float
-    """Seconds from the start to the first of them."""
-    text: str
-    attempts: int = 1
+def _described(given: Any, pattern: Pattern) -> str:
+    """Return a pattern in words; of a predicate its source, if that is an expression."""
+    source = source_of(given)
+    return pattern.text if source is None or "\n" in source else cut(source)
 
 
-class _History:
-    """The values of the attempts, bounded in length and width."""
-
-    def __init__(self) -> None:
-        self.attempts = 0
-        self.error: Exception | None = None
-        """The error of the last attempt."""
-        self._entries: deque[_Entry] = deque(maxlen=HISTORY_LINES)
-        self._changes = 0
-        self._now = current_time().clock()
-        self._start = self._now()
-
-    def recording(self, call: Callable[[], Any]) -> Callable[[], Any]:
-        """Return the callable, wrapped to record its values."""
-
-        def recorded() -> Any:
-            with self._recording_errors():
-                value = call()
-            self._record(value)
-            return value
-
-        return recorded
-
-    def recording_async(self, call: Callable[[], Any]) -> Callable[[], Any]:
-        """Return the callable, wrapped to record its values after awaiting them."""
-
-        async def recorded() -> Any:
-            with self._recording_errors():
-                value = await value_of(call)
-            self._record(value)
-            return value
-
-        return recorded
-
-    @contextlib.contextmanager
-    def _recording_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:
-            self.error = error
-            self._add(f"raised {_short(error)}")
-            raise
-
-    def _record(self, value: Any) -> None:
-        self.error = None
-        # As text at once: a list that has grown since would seem never to have changed.
-        self._add(_short(value))
-
-    def _add(self, text: str) -> None:
-        self.attempts += 1
-        if self._entries and self._entries[-1].text == text:
-            self._entries[-1].attempts += 1
-            return
-        self._changes += 1
-        self._entries.append(_Entry(self._now() - self._start, text))
-
-    def __str__(self) -> str:
-        if not self._entries:
-            return "there was no time for an attempt"
-        lines = [
-            f"last value: {self._entries[-1].text}",
-            f"history of {self.attempts} attempt{'' if self.attempts == 1 else 's'}:",
-        ]
-        dropped = self._changes - len(self._entries)
-        if dropped:
-            lines.append(f"  ... {dropped} earlier values")
-        for entry in self._entries:
-            times = f"  ({entry.attempts} attempts)" if entry.attempts > 1 else ""
-            lines.append(f"  {entry.since:9.3f} s  {entry.text}{times}")
-        return "\n".join(lines)
-
-
-def _short(value: Any) -> str:
-    """Return a value as text, whatever it is: the test asked for it."""
-    return cut(_repr.repr(value))
-
-
-_repr: Final = reprlib.Repr()
-_repr.maxstring = _repr.maxother = _repr.maxlong = 200
-_repr.maxlist = _repr.maxtuple = _repr.maxdict = _repr.maxset = 20
+def _origin(call: Callable[[], Any]) -> str:
+    """Return the source of a callable, and the values of variables, as pytest shows them."""
+    source = source_of(call)
+    if source is None:
+        lines = [f"from: {name_of(call)}"]
+    elif "\n" in source:
+        lines = ["from:", *(f"    {line}" for line in source.splitlines())]
+    else:
+        lines = [f"from: {source}"]
+    where = plain_variables(call).items()
+    return "\n".join([*lines, *(f" +  where {name} = {short(value)}" for name, value in where)])

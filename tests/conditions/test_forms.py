@@ -6,6 +6,7 @@ import pickle
 import threading
 import time
 import warnings
+from datetime import timedelta
 
 import botocore.exceptions
 import pytest
@@ -185,6 +186,83 @@ def test_on_attempt_gets_every_attempt(forms, values):
         ("wait_for", 3, "ready", None),
     ]
     assert [event.next_delay for event in events] == [0.1, 0.1, None]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"initial_delay": 3},
+        {"success_count": 2},
+        {"last_attempt": "spec"},
+        {"retry_on": KeyError},
+        {"signal": "x", "polling": False},
+    ],
+)
+def test_max_wait_zero_is_one_attempt_without_delay(forms, values, options):
+    call = values(KeyError("x") if "retry_on" in options else None, "ready")
+    with pytest.raises(bwp.WaiterTimeoutError, match="one attempt that max_wait=0 allows"):
+        forms.wait_for(call, max_wait=0, **options)
+    assert call.times == [0]
+
+
+def test_max_wait_zero_takes_a_true_value(forms, virtual_time):
+    def slow():
+        virtual_time.advance(7)
+        return "ready"
+
+    assert forms.wait_for(slow, max_wait=0) == "ready"
+    assert forms.wait_for_match(slow, str, max_wait=timedelta(0)) == "ready"
+    assert forms.wait_for(lambda: None, max_wait=0, on_timeout="last") is None
+    assert forms.wait_for_case(lambda: 3, success(4), max_wait=0, else_=lambda value: -value) == -3
+
+
+def test_max_wait_zero_begins_nothing_after_a_deadline(forms, values, virtual_time):
+    call = values("ready")
+    with bwp.deadline(1):
+        assert forms.wait_for(call, max_wait=0) == "ready"
+        virtual_time.advance(1)
+        with pytest.raises(bwp.WaiterTimeoutError, match="before its first attempt"):
+            forms.wait_for(call, max_wait=0)
+    assert len(call.times) == 1
+
+
+def test_a_deadline_bounds_the_one_attempt(forms, virtual_time):
+    def slow():
+        virtual_time.advance(7)
+        return "ready"
+
+    with bwp.deadline(5), pytest.raises(bwp.WaiterTimeoutError):
+        forms.wait_for(slow, max_wait=0)
+
+
+def test_interval_zero_lets_attempts_follow_at_once(forms, values):
+    call = values(None, None, None, "ready")
+    assert forms.wait_for(call, max_wait=5, interval=0) == "ready"
+    assert call.times == [0, 0.001, 0.002, 0.003]
+
+
+@pytest.mark.parametrize("last_attempt", ["late", "spec", "deadline"])
+@given(
+    start=st.floats(0, 1e9),
+    interval=st.floats(0.01, 3),
+    max_wait=st.floats(0.01, 10),
+)
+def test_attempts_do_not_depend_on_the_clocks_start(last_attempt, start, interval, max_wait):
+    def attempts(start):
+        with open_virtual_time() as clock:
+            clock.advance(start)
+            times = []
+            wait_for(
+                lambda: times.append(clock.now),
+                max_wait=max_wait,
+                interval=interval,
+                last_attempt=last_attempt,
+                on_timeout="last",
+            )
+        return len(times)
+
+    assert attempts(start) == attempts(0)
 
 
 @given(ready=st.floats(0, 30), interval=st.floats(0.01, 20), max_wait=st.floats(0.02, 20))
@@ -602,10 +680,10 @@ def ok():
     ("options", "error", "words"),
     [
         ({"max_wait": None}, TypeError, "needs max_wait"),
-        ({"max_wait": 0}, ValueError, "max_wait"),
+        ({"max_wait": -1}, ValueError, "max_wait"),
         ({"max_wait": "5"}, TypeError, "max_wait"),
         ({"intervall": 3}, TypeError, "mean 'interval'"),
-        ({"interval": 0}, ValueError, "interval"),
+        ({"interval": -1}, ValueError, "interval"),
         ({"interval": fixed(1)}, TypeError, "interval"),
         ({"interval": 1, "delay_pace": fixed(1)}, TypeError, "interval and delay_pace"),
         ({"delay_pace": "spec"}, ValueError, "was removed"),

@@ -268,6 +268,15 @@ def test_an_incomplete_error_response_is_a_failure(response):
     assert isinstance(caught.value.last_response, dict)
 
 
+@both
+def test_max_wait_zero_is_one_attempt(run, virtual_time):
+    calls = []
+    assert run(lambda: 5, ANY_RESPONSE, max_wait=0).response == 5
+    with pytest.raises(WaiterTimeoutError):
+        run(lambda: calls.append(virtual_time.now), on_error("Never"), max_wait=0)
+    assert calls == [0]
+
+
 # --- bad arguments ---
 
 
@@ -288,7 +297,7 @@ def never():
         (never, ANY_RESPONSE, {"input": [1]}, TypeError, "input must be a mapping, not list"),
         (never, ANY_RESPONSE, {"Bucket": "b"}, TypeError, r"unexpected Bucket: .* input="),
         (never, ANY_RESPONSE, {"min_dealy": 5}, TypeError, "did you mean 'min_delay'"),
-        (never, ANY_RESPONSE, {"max_wait": 0}, ValueError, "max_wait must be greater than 0"),
+        (never, ANY_RESPONSE, {"max_wait": -1}, ValueError, "max_wait must be at least 0"),
         (never, ANY_RESPONSE, {"max_wait": None}, TypeError, "needs max_wait"),
         (never, ANY_RESPONSE, {"min_delay": 500}, ValueError, "min_delay"),
     ],

@@ -1,12 +1,22 @@
 """`assert_eventually`, `refute_eventually`, `assert_always`, blocking and in tasks."""
 
+import asyncio
+import functools
+import math
+import re
+import sys
+import time
 import warnings
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import testing
 from boto_waiters_plus.conditions import like
+from boto_waiters_plus.testing import virtual_time as open_virtual_time
+from boto_waiters_plus.testing.condition_source import source_of
 
 
 @pytest.fixture
@@ -41,14 +51,75 @@ def test_a_failure_shows_last_value_and_history(assertions, values):
         assertions.assert_eventually(read, {"state": "ready"}, max_wait=5, interval=0.5)
     lines = str(raised.value).splitlines()
     assert lines[0] == "expected {'state': 'ready'} within 5 s"
-    assert lines[1].startswith("from: ")
-    assert lines[2:] == [
+    assert lines[lines.index("last value: {'state': 'failed'}") :] == [
         "last value: {'state': 'failed'}",
         "history of 11 attempts:",
         "      0.000 s  None  (2 attempts)",
         "      1.000 s  {'state': 'pending'}  (6 attempts)",
         "      4.000 s  {'state': 'failed'}  (3 attempts)",
     ]
+
+
+def find_user(name):
+    return None
+
+
+def is_confirmed():
+    """Tell whether Anna is."""
+    return find_user("anna") is not None
+
+
+def with_several_lines():
+    user = find_user("anna")
+    return user is not None
+
+
+def failure_of(call, *pattern, name="assert_eventually"):
+    with pytest.raises(AssertionError) as raised:
+        getattr(testing, name)(call, *pattern, max_wait=1)
+    return str(raised.value)
+
+
+def test_a_failure_quotes_the_condition(virtual_time):
+    name = "anna"
+    text = failure_of(lambda: find_user(name) and find_user("bob").confirmed)
+    assert text.splitlines()[:4] == [
+        "expected a true value within 1 s",
+        'from: find_user(name) and find_user("bob").confirmed',
+        " +  where name = 'anna'",
+        "last value: None",
+    ]
+    assert 'from: find_user("anna") is not None\n' in failure_of(is_confirmed)
+    assert "from:\n    def with_several_lines():\n        user = " in failure_of(with_several_lines)
+    assert failure_of(lambda: 5, lambda value: value > 7).startswith("expected value > 7 within")
+    text = failure_of(functools.partial(find_user, name=4), is_none, name="refute_eventually")
+    assert text.startswith("expected at no attempt for 1 s: value is None\nfrom: None\n")
+    text = failure_of(
+        lambda: [
+            find_user("anna"),
+            find_user("bob"),
+        ],
+        [..., "bob"],
+    )
+    assert 'from: [ find_user("anna"), find_user("bob"), ]' in text
+
+
+def is_none(value):
+    return value is None
+
+
+@pytest.mark.parametrize("call", [int, functools.partial(int), eval("lambda: 0"), [].copy])
+def test_a_condition_without_source_is_named(call, virtual_time):
+    assert re.search(
+        r"^from: (int|partial|lambda in <string>:1|list.copy)$", failure_of(call), re.MULTILINE
+    )
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 tells no columns")
+def test_lambdas_of_one_line_are_told_apart(virtual_time):
+    calls = [lambda: find_user(1), lambda: find_user(2), lambda: lambda: find_user(3)]
+    sources = [source_of(call) for call in (*calls, calls[2]())]
+    assert sources == ["find_user(1)", "find_user(2)", "lambda: find_user(3)", "find_user(3)"]
 
 
 def test_a_failure_hides_the_wait_behind_it(assertions, values):
@@ -59,11 +130,8 @@ def test_a_failure_hides_the_wait_behind_it(assertions, values):
 
 
 def test_the_history_is_bounded(virtual_time):
-    def read():
-        return round(virtual_time.now)
-
     with pytest.raises(AssertionError) as raised:
-        testing.assert_eventually(read, "never", max_wait=50, interval=1)
+        testing.assert_eventually(lambda: round(virtual_time.now), 99, max_wait=50, interval=1)
     text = str(raised.value)
     assert "... 41 earlier values" in text
     assert len(text.splitlines()) == 15
@@ -79,7 +147,8 @@ def test_a_value_is_shown_as_it_was(virtual_time):
 
     with pytest.raises(AssertionError) as raised:
         testing.assert_eventually(read, "never", max_wait=1, interval=0.2)
-    lines = str(raised.value).splitlines()[4:]
+    text = str(raised.value)
+    lines = text[text.index("history of") :].splitlines()[1:]
     assert lines[0].endswith(f"['{'x' * 50}']")
     assert max(map(len, lines)) < 250
 
@@ -113,9 +182,89 @@ def test_without_time_for_an_attempt_all_fail(assertions, values, virtual_time):
                 getattr(assertions, name)(values((0, 1)))
 
 
+# --- the window of the other two ---
+
+
+HUNDREDTHS = st.integers(1, 1000).map(lambda number: number / 100)
+
+
+@given(start=st.floats(0, 1e9), interval=HUNDREDTHS, max_wait=st.just(0) | HUNDREDTHS)
+def test_attempts_cover_the_window_to_its_end(start, interval, max_wait):
+    """An attempt at the start, one each interval, one at the end: whatever the clock shows."""
+    wanted = math.ceil(round(max_wait * 100) / round(interval * 100)) + 1
+    for name, value in (("assert_always", True), ("refute_eventually", False)):
+        with open_virtual_time() as clock:
+            clock.advance(start)
+            times = []
+
+            def read(clock=clock, times=times, value=value):
+                times.append(clock.now - start)
+                return value
+
+            getattr(testing, name)(read, max_wait=max_wait, interval=interval)
+        assert len(times) == wanted
+        assert times[-1] == pytest.approx(max_wait, abs=1e-5)
+
+
+@given(wrong_at=st.floats(0, 5), interval=st.floats(0.01, 8), start=st.floats(0, 1e9))
+def test_a_value_that_stays_wrong_is_never_missed(wrong_at, interval, start):
+    for name, value in (("assert_always", True), ("refute_eventually", False)):
+        with open_virtual_time() as clock:
+            clock.advance(start)
+
+            def read(clock=clock, value=value):
+                return value is (clock.now - start < wrong_at - 1e-5)
+
+            with pytest.raises(AssertionError):
+                getattr(testing, name)(read, max_wait=5, interval=interval)
+
+
+def test_a_last_value_that_comes_late_counts(assertions, virtual_time):
+    def slow():
+        before = virtual_time.now
+        virtual_time.advance(1.5)
+        return before < 4
+
+    with pytest.raises(AssertionError, match="last value: False"):
+        assertions.assert_always(slow, max_wait=5, interval=0.5)
+
+
+def test_the_window_ends_in_real_time_too():
+    start, times = time.monotonic(), []
+    testing.refute_eventually(
+        lambda: times.append(time.monotonic() - start), max_wait=0.2, interval=0.15
+    )
+    assert len(times) == 3
+    assert times[-1] >= 0.2
+
+
+def test_an_attempt_that_never_ends_is_no_success():
+    attempts = []
+
+    async def read():
+        attempts.append(1)
+        await asyncio.sleep(60 if len(attempts) > 1 else 0)
+        return True
+
+    with pytest.raises(AssertionError, match="the last attempt did not end"):
+        asyncio.run(testing.assert_always_async(read, max_wait=0.05, interval=0.02))
+
+
+def test_a_deadline_ends_the_window_before_its_time(assertions, values, virtual_time):
+    with bwp.deadline(3):
+        assertions.assert_always(values((0, 1), (2.9, 0)), max_wait=5, interval=0.5)
+    assert virtual_time.now == pytest.approx(2.75)
+
+
+@pytest.mark.parametrize("name", ["assert_always", "refute_eventually"])
+def test_a_window_takes_no_last_attempt(name):
+    with pytest.raises(TypeError, match="leave out last_attempt"):
+        getattr(testing, name)(bool, max_wait=5, last_attempt="late")
+
+
 def test_refute_eventually_passes_without_a_match(assertions, values, virtual_time):
     assert assertions.refute_eventually(values((0, 0)), max_wait=5) is None
-    assert virtual_time.now == pytest.approx(5, abs=0.3)
+    assert virtual_time.now == pytest.approx(5)
 
 
 def test_refute_eventually_fails_at_the_first_match(assertions, values, virtual_time):
@@ -129,7 +278,7 @@ def test_refute_eventually_fails_at_the_first_match(assertions, values, virtual_
 def test_assert_always_passes_after_the_whole_time(assertions, values, virtual_time):
     assert assertions.assert_always(values((0, 1)), max_wait=5) is None
     assert assertions.assert_always(values((0, 1)), like(real=1), max_wait=5) is None
-    assert virtual_time.now == pytest.approx(10, abs=0.6)
+    assert virtual_time.now == pytest.approx(10)
 
 
 def test_assert_always_fails_at_the_first_mismatch(assertions, values, virtual_time):
@@ -150,7 +299,7 @@ def test_a_bad_argument_is_no_failed_assertion(assertions, name, virtual_time):
         assertion(3, max_wait=1)
     with pytest.raises(TypeError, match="needs max_wait"):
         assertion(lambda: 1)
-    with pytest.raises(TypeError, match="unknown option 'timeout'"):
+    with pytest.raises(TypeError, match="takes max_wait .* instead of timeout"):
         assertion(lambda: 1, max_wait=1, timeout=3)
 
 
