@@ -281,7 +281,11 @@ class WaiterDefinition:
     @property
     def goal(self) -> str:
         """The matchers of the success acceptors, in words."""
-        texts = [a.matcher.describe() for a in self.acceptors if a.state is AcceptorState.SUCCESS]
+        matchers = [a.matcher for a in self.acceptors if a.state is AcceptorState.SUCCESS]
+        # `from_states` compares a path as a string and, in case it gives a list, in brackets.
+        paths = [m.matcher.path for m in matchers if isinstance(m, OutputMatcher)]
+        bracketed = tuple(f"[{path}][]" for path in paths)
+        texts = [m.describe() for m in matchers if not any(b in m.describe() for b in bracketed)]
         return " or ".join(dict.fromkeys(texts))
 
     def matched(self, index: int) -> MatchedAcceptor:

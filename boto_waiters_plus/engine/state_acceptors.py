@@ -15,6 +15,7 @@ import jmespath
 
 from .model import Acceptor, AcceptorState, OutputMatcher, PathComparator, PathMatcher
 
+_TEXT_FUNCTIONS = ("join", "to_string", "type")
 _PLAIN = re.compile(r"[\w .:/@-]+\Z", re.ASCII)
 
 
@@ -38,9 +39,10 @@ def state_acceptors(
     Raises:
         ValueError: the path is not a JMESPath expression.
     """
-    projections = _projections(path)
-    if projections:
-        is_list = True
+    root = _root(path)
+    projections = _projections(root)
+    if is_list is None:
+        is_list = _gives_list(root, projections)
     as_list = path + "[]" * (projections - 1) if is_list else f"[{path}][]"
     for state, values in ((AcceptorState.SUCCESS, success), (AcceptorState.FAILURE, failure)):
         of_all = every and state is AcceptorState.SUCCESS
@@ -72,11 +74,8 @@ def _literal(value: str) -> str:
     return "`" + json.dumps(value).replace("`", "\\`") + "`"
 
 
-def _projections(path: str) -> int:
-    """Return how many projections an expression ends in, each inside the one before.
-
-    The value of `a[*].b[*].c` is a list of lists; that of `a[].b[].c` is one list.
-    """
+def _root(path: str) -> Any:
+    """Return the part of a parsed expression that gives its value."""
     try:
         node: Any = jmespath.compile(path).parsed
     # jmespath lets RecursionError and other builtin errors through.
@@ -84,6 +83,21 @@ def _projections(path: str) -> int:
         raise ValueError(f"path {path[:80]!r} is not a JMESPath expression: {error}") from error
     while node["type"] == "pipe":
         node = node["children"][-1]
+    return node
+
+
+def _gives_list(root: Any, projections: int) -> bool | None:
+    """Return whether an expression gives a list; None if that depends on the response."""
+    if root["type"] == "function_expression" and root["value"] in _TEXT_FUNCTIONS:
+        return False
+    return True if projections else None
+
+
+def _projections(node: Any) -> int:
+    """Return how many projections an expression ends in, each inside the one before.
+
+    The value of `a[*].b[*].c` is a list of lists; that of `a[].b[].c` is one list.
+    """
     found = 0
     while node["type"].endswith("projection"):
         found += 1

@@ -18,6 +18,11 @@ Rules that Smithy lacks (W stands for the waiter's name, i for the acceptor's in
 | `WaiterUnreachableAcceptor.W.i` | WARNING | an earlier acceptor always matches first |
 | `WaiterUnhandledState.Failed.W` | WARNING | no acceptor mentions a value that means failure |
 | `WaiterUnhandledState.Ended.W` | NOTE | no acceptor mentions another final value |
+| `WaiterEmptyList.W.i` | WARNING | a success on an empty list of resources |
+| `WaiterEmptyPage.W.i` | WARNING | a success on an empty page that more pages follow |
+| `WaiterFailsWhenGone.W` | WARNING | the error for a deleted resource fails the wait |
+| `WaiterFailsWhenNew.W` | NOTE | an EC2 resource that is not visible yet fails the wait |
+| `WaiterSecondState.W` | NOTE | a second state member may say that the resource failed |
 | `WaiterPathReadDifferently.W.i` | WARNING | jmespath.py groups the path differently |
 | `WaiterPaginatedPath.W.i` | NOTE | the path reads a paginated member |
 | `WaiterStatusMatcher.W.i` | NOTE | the matcher is on an HTTP status, which only botocore has |

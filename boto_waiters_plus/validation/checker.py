@@ -14,6 +14,7 @@ from ..definitions.parsing import RuleError
 from ..definitions.smithy import WAITABLE
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
+from .absence_rules import check_absence
 from .acceptor_rules import check_acceptors, check_operation
 from .coalescing_rules import FORM, TARGET, check_coalescing
 from .documents import Document, Target
@@ -144,6 +145,7 @@ def _waiter_events(
                 check_acceptors(waiter, paths),
                 check_unhandled_states(waiter, paths),
                 check_operation(operation, paths),
+                check_absence(waiter, operation, paths),
             )
             yield from (trait.target.finding(waiter.name, finding) for finding in findings)
 

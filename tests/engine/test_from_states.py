@@ -78,6 +78,20 @@ def test_the_state_seen_is_the_text_of_the_path():
         assert matching.match_response({"Job": {"Status": state}}).observed == state
 
 
+def test_the_goal_names_each_state_once():
+    assert made(success=["DONE", "OK"]).goal == "Job.Status is 'DONE' or Job.Status is 'OK'"
+    assert made("Jobs[].Status").goal == "every Jobs[].Status is 'DONE'"
+
+
+def test_the_text_of_a_number_or_comparison_is_no_list():
+    definition = made("to_string(length(things) > `1`)", ["true"])
+    assert [a.describe() for a in definition.acceptors] == [
+        "success when to_string(length(things) > `1`) is 'true'"
+    ]
+    assert verdict(definition, things(["a", "b"])) == "success"
+    assert verdict(definition, things(["a"])) == "retry"
+
+
 def test_errors_and_delays_are_those_given():
     definition = made(
         success=[], success_on_error=["NotFound"], retry_on_error=["Busy"], min_delay=1, max_delay=4

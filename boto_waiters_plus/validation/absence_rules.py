@@ -1,0 +1,138 @@
+"""Waiters that mistake an answer without items or without the resource, or overlook a state.
+
+| case | what goes wrong |
+|---|---|
+| an empty list | a wait for a state succeeds for a resource that does not exist |
+| an empty page, with more to follow | a wait for an end succeeds although the resource is there |
+| the resource is gone | a wait for the end fails on the error that says so |
+| the resource is not visible yet | EC2 answers with an error right after a resource was created |
+| a second state beside the one compared | the wait polls a failed resource until it times out |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from botocore.model import ListShape, Shape
+
+from ..definitions.operation_names import words_of
+from ..definitions.state_words import ENDED_WORDS, ENDINGS, FAILED_WORDS, GONE_WORDS, state_words
+from ..engine.matching import Matching
+from ..engine.model import (
+    AcceptorState,
+    ErrorTypeMatcher,
+    InputOutputMatcher,
+    OutputMatcher,
+    SuccessMatcher,
+    WaiterDefinition,
+)
+from .events import Finding, Severity
+from .paths import TracedPath
+from .shapes import Operation, element_of, enum_of, members_of
+
+_TOKEN = re.compile(r"next_?page_?token|next_?(pagination_?)?token|(next_?)?marker", re.IGNORECASE)
+_ID = re.compile(r"(id|name|arn)s?", re.IGNORECASE)
+_STATE = re.compile(r"(?!desired|target).*(status|state)", re.IGNORECASE)
+_NOT_FOUND = re.compile(r"NotFound(Exception|Fault)?$|DoesNotExist(Exception|Fault)?$|^NoSuch")
+_ABSENT = ENDINGS | {"CANCEL", "DEPROVISION", "DISCONNECT", "EMPTY", "INACTIVE", "NO", "NOT"}
+EC2 = "com.amazonaws.ec2#"
+
+
+def check_absence(
+    waiter: WaiterDefinition, operation: Operation, paths: list[TracedPath | None]
+) -> Iterator[Finding]:
+    """Check what a waiter makes of resources that are absent; see `check_acceptors`."""
+    read = frozenset[str]().union(*(path.members for path in paths if path is not None))
+    yield from _empty_lists(waiter, operation, paths)
+    yield from _errors(waiter, operation)
+    yield from _second_states(operation, read)
+
+
+def _empty_lists(
+    waiter: WaiterDefinition, operation: Operation, paths: list[TracedPath | None]
+) -> Iterator[Finding]:
+    members = members_of(operation.output)
+    empty: dict[str, Any] = {n: [] for n, s in members.items() if isinstance(s, ListShape)}
+    for acceptor, traced in zip(waiter.acceptors, paths, strict=True):
+        if traced is None and isinstance(acceptor.matcher, OutputMatcher | InputOutputMatcher):
+            return  # the expression does not parse
+    matching = Matching([replace(acceptor, message=None) for acceptor in waiter.acceptors])
+    index = _success(waiter, matching, empty)
+    path = None if index is None else paths[index]
+    if path is None or operation.output is None:
+        return
+    if not any(f"{operation.output.name}${name}" in path.members for name in empty):
+        return
+    if not _means_absence(waiter.name):
+        text = "succeeds on an empty list, that is, for a resource that does not exist"
+        yield Finding(Severity.WARNING, "WaiterEmptyList", text, index)
+    tokens = [name for name in members if _TOKEN.fullmatch(name)]
+    more = _success(waiter, matching, {**empty, **dict.fromkeys(tokens, "token")})
+    if tokens and more is not None:
+        text = f"succeeds on an empty page although `{tokens[-1]}` says that more pages follow"
+        yield Finding(Severity.WARNING, "WaiterEmptyPage", text, more)
+
+
+def _success(waiter: WaiterDefinition, matching: Matching, output: Any) -> int | None:
+    """Return the index of the acceptor by which a waiter succeeds on the content of a response."""
+    index = matching.match_response(output, {}).index
+    if index is None or waiter.states[index] is not AcceptorState.SUCCESS:
+        return None
+    return None if isinstance(waiter.acceptors[index].matcher, SuccessMatcher) else index
+
+
+def _errors(waiter: WaiterDefinition, operation: Operation) -> Iterator[Finding]:
+    matchers = [acceptor.matcher for acceptor in waiter.acceptors]
+    named = {matcher.name for matcher in matchers if isinstance(matcher, ErrorTypeMatcher)}
+    if SuccessMatcher(success=False) in matchers:
+        return
+    if words_of(waiter.name)[-1:] and words_of(waiter.name)[-1].upper() in GONE_WORDS:
+        missing = [each for each in operation.errors if _NOT_FOUND.search(each.name)]
+        known = {name for each in missing for name in (each.name, each.code)}
+        if missing and not known & named:
+            text = f"fails on {missing[0].name}, the error of {operation.name} for what is gone"
+            yield Finding(Severity.WARNING, "WaiterFailsWhenGone", text)
+    elif operation.shape.startswith(EC2) and not _means_absence(waiter.name):
+        takes_ids = any(_ID.search(name) for name in members_of(operation.input))
+        if takes_ids and not any("NotFound" in name for name in named):
+            text = "EC2 may not know a new resource yet; add a retry on its `.NotFound` error"
+            yield Finding(Severity.NOTE, "WaiterFailsWhenNew", text)
+
+
+def _second_states(operation: Operation, read: frozenset[str]) -> Iterator[Finding]:
+    for owner in _structures(operation.output, read):
+        members = members_of(owner)
+        states = [n for n in members if f"{owner.name}${n}" in read and enum_of(members[n])]
+        for name, shape in members.items() if states else ():
+            if f"{owner.name}${name}" in read or not _STATE.fullmatch(name):
+                continue
+            ends = FAILED_WORDS | ENDED_WORDS
+            values = [value for value in enum_of(shape) if state_words(value) & ends]
+            if values:
+                text = f"no acceptor reads `{name}` beside `{states[0]}`, which may be {values[0]}"
+                yield Finding(Severity.NOTE, "WaiterSecondState", text)
+
+
+def _structures(shape: Shape | None, read: frozenset[str]) -> Iterator[Shape]:
+    """Yield the structures that expressions pass through."""
+    if shape is None:
+        return
+    element = element_of(shape)
+    if element is not None:
+        yield from _structures(element, read)
+    elif members_of(shape):
+        yield shape
+        # A shape that contains itself is read to some depth only.
+        for name, target in members_of(shape).items():
+            member = f"{shape.name}${name}"
+            if member in read:
+                yield from _structures(target, read - {member})
+
+
+def _means_absence(name: str) -> bool:
+    """Whether the name of a waiter says that it waits for an end or an absence."""
+    words = [word.upper() for word in words_of(name)]
+    return any(word in ENDED_WORDS or word.startswith(tuple(_ABSENT)) for word in words)

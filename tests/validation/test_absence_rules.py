@@ -1,0 +1,146 @@
+"""Waiters that mistake an answer without items or resource, or overlook a second state."""
+
+import pytest
+
+from boto_waiters_plus.engine.model import WaiterDefinition
+from boto_waiters_plus.validation import check
+
+RULES = ("WaiterEmptyList", "WaiterEmptyPage", "WaiterFailsWhen", "WaiterSecondState")
+
+
+def boolean(path, **members):
+    return {
+        "state": "success",
+        "matcher": {"output": {"path": path, "expected": "true", "comparator": "booleanEquals"}},
+        **members,
+    }
+
+
+def found(model):
+    return [
+        (event.severity.value, event.id) for event in check(model) if event.id.startswith(RULES)
+    ]
+
+
+def with_token(model):
+    members = model["shapes"]["smithy.example#GetThingOutput"]["members"]
+    members["nextToken"] = {"target": "smithy.api#String"}
+    return model
+
+
+NONE_LEFT = "length(parts[?status != 'active']) == `0`"
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "rules"),
+    [
+        ("ThingActive", NONE_LEFT, ["EmptyList", "EmptyPage"]),
+        ("ThingActive", f"{NONE_LEFT} && !nextToken", ["EmptyList"]),
+        ("ThingActive", f"length(parts) > `0` && {NONE_LEFT}", []),
+        ("ThingNotExists", "length(parts) == `0`", ["EmptyPage"]),
+        ("ThingDeleted", "length(parts) == `0` && !nextToken", []),
+        ("ThingInactive", "length(parts) == `0` && nextToken == `null`", []),
+        # Not the list makes this succeed.
+        ("ThingActive", "name == `null`", []),
+        ("ThingActive", "parts[", []),
+    ],
+)
+def test_success_on_nothing_is_a_warning(models, name, path, rules):
+    gone = models.error("ThingNotFound", "success")
+    model = with_token(models.thing(boolean(path), gone, name=name))
+    assert found(model) == [("WARNING", f"Waiter{rule}.{name}.0") for rule in rules]
+
+
+def test_list_without_pages_has_no_empty_page(models):
+    model = models.thing(boolean("length(parts) == `0`"), name="ThingReady")
+    assert found(model) == [("WARNING", "WaiterEmptyList.ThingReady.0")]
+
+
+def test_success_on_any_response_reads_no_list(models):
+    exists = {"state": "success", "matcher": {"success": True}}
+    assert found(with_token(models.thing(exists, name="ThingExists"))) == []
+
+
+def test_messages_say_what_the_wait_does(models):
+    model = with_token(models.thing(boolean(NONE_LEFT)))
+    texts = [event.message for event in check(model) if event.id.startswith(RULES)]
+    start = "Waiter `ThingActive`, acceptor 0: succeeds on an empty "
+    assert texts == [
+        start + "list, that is, for a resource that does not exist",
+        start + "page although `nextToken` says that more pages follow",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "warned"),
+    [
+        ("ThingDeleted", ("Busy", "retry"), True),
+        ("ThingTerminated", None, True),
+        ("ThingDeleted", ("ThingNotFound", "success"), False),
+        ("ThingDeleted", ("smithy.example#ThingNotFound", "retry"), False),
+        # The deletion is a process with a result of its own.
+        ("ThingDeletionSucceeded", None, False),
+        ("ThingActive", None, False),
+    ],
+)
+def test_gone_resource_must_not_fail_its_deletion(models, name, error, warned):
+    deleted = models.output("status", "deleted")
+    acceptors = [deleted, *([models.error(*error)] if error else [])]
+    expected = [("WARNING", f"WaiterFailsWhenGone.{name}")] if warned else []
+    assert found(models.thing(*acceptors, name=name)) == expected
+
+
+def test_any_error_as_success_covers_the_gone_resource(models):
+    any_error = {"state": "success", "matcher": {"success": False}}
+    assert found(models.thing(any_error, name="ThingDeleted")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "operation", "path", "errors", "noted"),
+    [
+        ("RouteServerUp", "DescribeRouteServers", "RouteServers[].State", [], True),
+        ("RouteServerUp", "DescribeRouteServers", "RouteServers[].State",
+         ["InvalidRouteServerId.NotFound"], False),
+        ("RouteServerDeleted", "DescribeRouteServers", "RouteServers[].State", [], False),
+        # Only filters: nothing to be not found.
+        ("RestoreUp", "DescribeFastSnapshotRestores", "FastSnapshotRestores[].State", [], False),
+    ],
+)  # fmt: skip
+def test_new_resource_of_ec2_must_not_fail(name, operation, path, errors, noted):
+    definition = WaiterDefinition.from_states(
+        name, operation, path=path, success=["available"], retry_on_error=errors
+    )
+    events = check(definition, "ec2")
+    ids = [event.id for event in events if event.id.startswith("WaiterFailsWhen")]
+    assert ids == ([f"WaiterFailsWhenNew.{name}"] if noted else [])
+
+
+@pytest.mark.parametrize(
+    ("member", "acceptor", "noted"),
+    [
+        ("health", None, True),
+        ("healthState", None, True),
+        ("desiredState", None, False),
+        ("healthState", ("healthState", "DEAD"), False),
+    ],
+)
+def test_second_state_is_noted(models, member, acceptor, noted):
+    acceptors = [models.ACTIVE, models.FAILED]
+    acceptors += [models.output(*acceptor, "failure")] if acceptor else []
+    model = models.thing(*acceptors)
+    shapes = model["shapes"]
+    shapes["smithy.example#Health"] = {"type": "enum", "members": {"FAILED": {}, "DEAD": {}}}
+    name = member if member != "health" else "healthStatus"
+    shapes["smithy.example#GetThingOutput"]["members"][name] = {"target": "smithy.example#Health"}
+    assert found(model) == ([("NOTE", "WaiterSecondState.ThingActive")] if noted else [])
+
+
+def test_second_state_names_both_members():
+    definition = WaiterDefinition.from_states(
+        "FleetUp", "DescribeFleets", path="Fleets[].ActivityStatus", success=["fulfilled"]
+    )
+    [event] = [e for e in check(definition, "ec2") if e.id.startswith("WaiterSecondState")]
+    assert event.message == (
+        "Waiter `FleetUp`: no acceptor reads `FleetState` beside `ActivityStatus`, which may be "
+        "deleted"
+    )
