@@ -20,6 +20,7 @@ from .text import printable
 CLIENT_NAMES = {
     "api-gateway": "apigateway",
     "auto-scaling": "autoscaling",
+    "auto-scaling-plans": "autoscaling-plans",
     "cloudwatch-logs": "logs",
     "cognito-identity-provider": "cognito-idp",
     "config-service": "config",
@@ -30,8 +31,12 @@ CLIENT_NAMES = {
     "elastic-load-balancing": "elb",
     "elastic-load-balancing-v2": "elbv2",
     "elasticsearch-service": "es",
+    "eventbridge": "events",
     "global-accelerator": "globalaccelerator",
+    "kinesis-analytics": "kinesisanalytics",
     "kinesis-analytics-v2": "kinesisanalyticsv2",
+    "kinesis-video": "kinesisvideo",
+    "lex-model-building-service": "lex-models",
     "lex-models-v2": "lexv2-models",
     "machine-learning": "machinelearning",
     "route-53": "route53",
@@ -40,6 +45,7 @@ CLIENT_NAMES = {
     "secrets-manager": "secretsmanager",
     "service-catalog": "servicecatalog",
     "sfn": "stepfunctions",
+    "storage-gateway": "storagegateway",
 }
 """The `boto3.client` names of services that differ from the hyphenised service id.
 

@@ -96,7 +96,7 @@ def test_shipped_delays_are_the_range_of_a_delay(service_id):
     for definition in shipped_definitions(service_id):
         delays = definition.min_delay, definition.max_delay
         assert delays == delay_range(definition.max_delay)
-        assert 1 <= definition.max_delay <= (30 if "curated" in definition.tags else 300)
+        assert 1 <= definition.max_delay <= (60 if "curated" in definition.tags else 300)
 
 
 @each_service

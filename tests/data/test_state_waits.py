@@ -1,0 +1,89 @@
+"""What Terraform's AWS provider waits for: `tests/cases/state-waits.json`."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from boto_waiters_plus.cli.service_lookup import client_name
+from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.engine.model import AcceptorState, ErrorTypeMatcher
+
+ROOT = Path(__file__).resolve().parents[2]
+WAITS = json.loads((ROOT / "tests/cases/state-waits.json").read_text(encoding="utf-8"))["waits"]
+FACTS = ROOT.parent / "shared/reference/state-waits.json"
+
+IS_EMPTY = re.compile(r"length\(.+\) == `0`|DISABLED")
+
+
+@pytest.fixture(scope="module")
+def definitions():
+    """Ours by service, as `boto3.client` calls it, and name."""
+    return {
+        (client_name(service_id), definition.name): definition
+        for service_id in shipped_services()
+        for definition in shipped_definitions(service_id)
+    }
+
+
+def ours(wait, definitions):
+    """The waiters here for a wait."""
+    return [definitions[wait["service"], wait[member]] for member in ("ours", "also") if member in wait]
+
+
+def successes(definition):
+    states = zip(definition.states, definition.acceptors, strict=True)
+    return [each.matcher for state, each in states if state is AcceptorState.SUCCESS]
+
+
+def test_every_wait_has_a_waiter_of_its_operation_or_a_reason(definitions):
+    for wait in WAITS:
+        assert ("ours" in wait) != ("none" in wait)
+        for definition in ours(wait, definitions):
+            assert definition.operation == wait.get("on", wait["operation"]), wait
+
+
+def test_a_waiter_succeeds_by_the_states_reached(definitions):
+    """A wait that differs says so."""
+    wrong = []
+    for wait in WAITS:
+        if wait.get("deletion") or "ours" not in wait or "differs" in wait:
+            continue
+        text = " ".join(m.describe() for d in ours(wait, definitions) for m in successes(d)).lower()
+        states = [state.lower() for state in wait.get("target", []) if not state.startswith("?")]
+        wrong += [(wait, state) for state in states if state not in text]
+    assert wrong == []
+
+
+def test_a_deletion_succeeds_when_the_resource_is_gone(definitions):
+    wrong = [
+        wait
+        for wait in WAITS
+        if wait.get("deletion") and "ours" in wait
+        for definition in ours(wait, definitions)
+        if not any(
+            isinstance(matcher, ErrorTypeMatcher) or IS_EMPTY.search(matcher.describe())
+            for matcher in successes(definition)
+        )
+    ]
+    assert wrong == []
+
+
+def test_no_wait_of_the_list_is_left_out():
+    if not FACTS.is_file():
+        pytest.skip("no list of waits beside the project")
+    facts = json.loads(FACTS.read_text(encoding="utf-8"))
+    del facts["_meta"]
+    expected = [
+        (operation, wait.get("target", []), wait["deletion"])
+        for operations in facts.values()
+        for operation, waits in operations.items()
+        for wait in waits
+    ]
+    rows = [(w["operation"], w.get("target", []), w.get("deletion", False)) for w in WAITS]
+    assert rows == expected
+
+
+def test_at_least_95_of_100_waits_have_a_waiter():
+    assert sum("ours" in wait for wait in WAITS) >= 0.95 * len(WAITS)
