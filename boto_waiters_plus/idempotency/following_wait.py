@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -46,7 +47,7 @@ class FollowingWait:
     ) -> None:
         name, function = choice if isinstance(choice, tuple) else (choice, None)
         self._client = client
-        self._bound, self._settings = _found(client, name)
+        self._bound, self._settings = find_waiter(client, name)
         self._operation = operation
         self._input = input
         self._function = function
@@ -77,7 +78,7 @@ class FollowingWait:
         if self._function is not None:
             return dict(self._function(response))
         parameters = evaluated(self._map(), self._input, response)
-        missing = [name for name, value in parameters.items() if value in (None, [], "")]
+        missing = [name for name, value in parameters.items() if _is_empty(value)]
         if missing:
             reason = f"the response of {self._operation.name} has no {', '.join(missing)}"
             raise WaiterFailedError(self.name, reason, response)
@@ -94,10 +95,10 @@ class FollowingWait:
                 f"then_wait: it is not known which parameters {self.name} takes from the response "
                 f"of {method}. Pass a function: then_wait=({self.name!r}, lambda response: {{...}})"
             )
-        from_input = {n: path for n, path in paths.items() if path.startswith("input.")}
+        from_input = {name: path for name, path in paths.items() if not _needs_output(path)}
         for name, value in evaluated(from_input, self._input, {}).items():
-            if value is None:
-                needed = from_input[name].removeprefix("input.")
+            if _is_empty(value):
+                needed = " or ".join(re.findall(r"input\.(\w+)", from_input[name]))
                 raise ValueError(f"then_wait: {self.name} needs the parameter {needed} of the call")
 
 
@@ -138,11 +139,20 @@ def describing_calls(
 ) -> Iterator[tuple[OperationModel, dict[str, Any]]]:
     """Yield the calls that describe the resource of a call by that call's own parameters."""
     for waiter, paths in shipped_produces(shape_id_of(operation)).items():
-        if all(path.startswith("input.") for path in paths.values()):
+        if not any(map(_needs_output, paths.values())):
             parameters = evaluated(paths, input, {})
-            if None not in parameters.values():
-                yield _found(client, waiter)[0].operation, parameters
+            if not any(map(_is_empty, parameters.values())):
+                yield find_waiter(client, waiter)[0].operation, parameters
 
 
-def _found(client: Any, waiter: Any) -> tuple[BoundWaiter, Settings]:
-    return find_waiter(client, waiter)
+def _needs_output(path: str) -> bool:
+    return "output." in path
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether a value, or a part of it, was not there."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        return not value or any(map(_is_empty, value))
+    return value in (None, "")

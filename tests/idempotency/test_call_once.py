@@ -1,5 +1,6 @@
 """What is repeated, under which token, with which parameters, and for how long."""
 
+import itertools
 import uuid
 
 import boto3
@@ -162,7 +163,7 @@ def test_delays_are_those_of_the_algorithm(ec2, answers, lost, image, running, v
 
     answers(ec2, *[note] * 5, running)
     idempotency.call_once(ec2.run_instances, max_wait=600, **image)
-    delays = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    delays = [later - earlier for earlier, later in itertools.pairwise(times)]
     for attempt, delay in enumerate(delays):
         assert 2 <= delay <= min(30, 2 * 2**attempt) + 0.1
 
