@@ -66,20 +66,6 @@ def test_every_marked_operation_is_accepted_with_a_frozen_token():
     assert accepted >= 1000
 
 
-def test_no_model_marks_a_nested_member():
-    """botocore fills in members of the input itself; only unmarked tokens lie deeper."""
-    for model, _ in operations().values():
-        models = map(model.operation_model, model.operation_names)
-        outer = {shape for each in models for shape in (each.input_shape, each.output_shape)}
-        marked = {
-            name
-            for name in model.shape_names
-            for member in getattr(model.shape_for(name), "members", {}).values()
-            if member.metadata.get("idempotencyToken")
-        }
-        assert marked <= {shape.name for shape in outer if shape is not None}
-
-
 def test_operations_that_are_marked_as_reading_have_no_token():
     reading = [
         operation
