@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .call import CallOutcome, call_once, call_once_async
-from .errors import (
+from .call_errors import (
     AlreadyExistsError,
     CallOnceError,
     CallRefusedError,

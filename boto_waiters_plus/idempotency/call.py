@@ -17,10 +17,10 @@ from ..exceptions import WaiterError, WaiterFailedError
 from ..hooks.clients import waiters_of
 from ..outcome import WaiterOutcome
 from .adoption import differences
-from .errors import AlreadyExistsError, CallOnceError, LateArrivalError
+from .call_errors import AlreadyExistsError, CallOnceError, LateArrivalError
+from .call_target import CallTarget
 from .following_wait import FollowingWait, WaiterChoice, describing_calls
 from .repetition import Repetition
-from .target import Target
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -157,7 +157,7 @@ class _Call:
     ) -> None:
         allow_repeat = flag("allow_repeat", allow_repeat)
         self._adopt = flag("adopt_existing", adopt_existing)
-        self.target = target = Target.of(method, allow_repeat=allow_repeat)
+        self.target = target = CallTarget.of(method, allow_repeat=allow_repeat)
         self.parameters, self.token, self._is_callers = target.frozen(parameters)
         self._wait: FollowingWait | None = None
         if then_wait is not None:

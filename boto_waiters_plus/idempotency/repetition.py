@@ -19,7 +19,7 @@ from ..runtime.aio import drive_async
 from ..runtime.attempt import AsyncCall, Attempt, Reply
 from ..runtime.sync import drive
 from ..runtime.wait_run import Observer, WaitDescription, WaitRun
-from .errors import (
+from .call_errors import (
     AlreadyExistsError,
     CallOnceError,
     CallRefusedError,

@@ -14,7 +14,7 @@ from boto_waiters_plus.aws.tokens import token_member
 from boto_waiters_plus.definitions.idempotency_traits import TOKEN, shipped_token_path
 from boto_waiters_plus.definitions.shipped import IDEMPOTENCY_FILE, data_root
 from boto_waiters_plus.idempotency import token_for
-from boto_waiters_plus.idempotency.target import Target
+from boto_waiters_plus.idempotency.call_target import CallTarget
 
 LOADER = botocore.session.Session().get_component("data_loader")
 VERSION = tuple(int(part) for part in botocore.__version__.split(".")[:2])
@@ -51,7 +51,7 @@ def test_every_marked_operation_is_accepted_with_a_frozen_token():
     for model, marked in operations().values():
         client = Client(model)
         for operation in marked:
-            target = Target.of(client.method_of(operation.name), allow_repeat=False)
+            target = CallTarget.of(client.method_of(operation.name), allow_repeat=False)
             given = {"Members": ["a"]}
             parameters, token, is_callers = target.frozen(given)
             given["Members"].append("b")

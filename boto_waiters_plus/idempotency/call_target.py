@@ -19,7 +19,7 @@ OWN_KEYWORDS = ("max_wait", "then_wait", "allow_repeat", "adopt_existing", "in_s
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class CallTarget:
     """A client's method with the operation behind it."""
 
     client: Any
@@ -29,7 +29,7 @@ class Target:
     """The member of the token; None if the operation has none."""
 
     @classmethod
-    def of(cls, method: Any, *, allow_repeat: bool) -> Target:
+    def of(cls, method: Any, *, allow_repeat: bool) -> CallTarget:
         """Return the target of a method.
 
         Raises:
