@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .call import CallOutcome, call_once, call_once_async
+from .call import call_once, call_once_async, resume_call, resume_call_async
 from .call_errors import (
     AlreadyExistsError,
     CallOnceError,
@@ -12,18 +12,23 @@ from .call_errors import (
     TokenExpiredError,
     TokenMismatchError,
 )
+from .prepared_call import CallOutcome
 from .stable_tokens import token_for
+from .stored_calls import CallStore
 
 __all__ = [
     "AlreadyExistsError",
     "CallOnceError",
     "CallOutcome",
     "CallRefusedError",
+    "CallStore",
     "CallTimeoutError",
     "LateArrivalError",
     "TokenExpiredError",
     "TokenMismatchError",
     "call_once",
     "call_once_async",
+    "resume_call",
+    "resume_call_async",
     "token_for",
 ]

@@ -109,7 +109,7 @@ def test_awaited_clients_are_not_called_in_a_blocking_way(stock_botocore, image)
 
     async def call():
         async with session.create_client("ec2", "us-east-1") as client:
-            with pytest.raises(TypeError, match="await call_once_async"):
+            with pytest.raises(TypeError, match="await the async twin"):
                 idempotency.call_once(client.run_instances, max_wait=60, **image)
 
     asyncio.run(call())
