@@ -16,7 +16,7 @@ from __future__ import annotations
 import builtins
 import pickle
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import botocore.exceptions
 
@@ -24,6 +24,9 @@ from .engine.model import MatchedAcceptor
 
 # An exception group has them; there is none before Python 3.11.
 _GROUP: Final[Any] = getattr(builtins, "BaseExceptionGroup", ())
+
+
+ErrorT = TypeVar("ErrorT", bound="WaiterError")
 
 
 class WaiterDefinitionError(ValueError):
@@ -90,6 +93,8 @@ class WaiterError(botocore.exceptions.WaiterError):
 
     last_value: Any = None
     """The value that a callable of `conditions` returned last; never part of a text."""
+    call: Any = None
+    """The `idempotency.CallOutcome` of the call that the wait followed, if it followed one."""
     # Any: botocore's stubs know error responses only, this is a success's too.
     last_response: Any
 
@@ -134,6 +139,14 @@ class WaiterError(botocore.exceptions.WaiterError):
         copied.__dict__.update(self.__dict__)
         copied.__cause__ = self.__cause__
         return copied
+
+    def extended(self, text: str, kind: type[ErrorT]) -> ErrorT:
+        """Return this error as one of another class, with more text behind its reason."""
+        name, reason = self.kwargs["name"], self.kwargs["reason"]
+        error = kind(name, f"{reason}; {text}" if text else reason)
+        error.__dict__.update({**self.__dict__, "kwargs": error.kwargs})
+        error.__cause__ = self.__cause__
+        return error
 
     # BotoCoreError's own __reduce__ drops everything but `kwargs` and cannot be loaded again.
     def __reduce__(self) -> tuple[Any, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from .bounded_call import bounded_call
 from .call_budget import CallEnded
 from .errors import is_of_the_call
 from .parameters import refuse_empty_id_list
+from .tokens import with_marked_tokens
 
 NO_TIME_LEFT: Final = Reply(ended="deadline", made=False)
 """The reply to a call that is not made, because its time is used up."""
@@ -141,12 +141,8 @@ class ClientRequest:
         self.parameters = parameters
         self._method: Callable[..., Any] = getattr(client, waiter.client_method)
         self._fixed = parameters
-        tokens = waiter.idempotency_members
-        if tokens:
-            # botocore would put a new token into every poll and make each another request.
-            self._fixed = {**dict.fromkeys(tokens), **parameters}
-            for name in tokens:
-                self._fixed[name] = self._fixed[name] or str(uuid.uuid4())
+        if waiter.idempotency_members:
+            self._fixed = with_marked_tokens(waiter.operation, parameters)
 
     def send(self) -> Any:
         """Make the bare call."""

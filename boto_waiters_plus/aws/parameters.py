@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from botocore.model import ListShape, OperationModel, StringShape
+
+_MUTABLE: Final = (list, tuple, set, bytearray, Mapping)
 
 
 def copied(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters that stay as they are whatever the caller does to lists and dicts."""
     return {
-        name: _copied(value) if isinstance(value, (list, tuple, set, Mapping)) else value
+        name: _copied(value) if isinstance(value, _MUTABLE) else value
         for name, value in parameters.items()
     }
 
@@ -21,6 +23,8 @@ def _copied(value: Any) -> Any:
         return copied(value)
     if isinstance(value, (list, tuple)):
         return [_copied(item) for item in value]
+    if isinstance(value, bytearray):
+        return bytes(value)
     # Anything else is sent as it is: a file, a stream.
     return set(value) if isinstance(value, set) else value
 

@@ -12,6 +12,7 @@ instead:
 | `boto3.Session._session` | the botocore session of a boto3 session, for its loader |
 | `botocore.context` | the waiter's mark in the user agent |
 | `botocore.retries.standard` | which errors botocore itself would retry |
+| `OperationModel._operation_model` | whether an operation is marked as one that only reads |
 
 Calls are bounded through connection classes that each client gets for itself:
 
@@ -38,6 +39,7 @@ from typing import TYPE_CHECKING, Any
 
 import botocore.session
 import botocore.waiter
+from botocore.model import OperationModel
 
 try:
     from botocore.context import start_as_current_context
@@ -109,6 +111,11 @@ def is_botocores_model(client: Any, config: Any) -> bool:
     if load is None or model is None:
         return False
     return any(each is model for each in load().get("waiters", {}).values())
+
+
+def is_marked_readonly(operation: OperationModel) -> bool:
+    """Whether the model says that an operation only reads."""
+    return bool(getattr(operation, "_operation_model", {}).get("readonly"))
 
 
 def is_retryable(error: Exception, response: Mapping[str, Any] | None) -> tuple[bool, bool]:

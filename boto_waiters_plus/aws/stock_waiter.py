@@ -38,6 +38,7 @@ from .labels import ResourceLabel, label_of
 from .parameters import copied, empty_id_list
 from .private_names import client_method_of, marked_as_waiter, operation_of
 from .stock_judge import StockJudge, acceptors_of
+from .tokens import with_marked_tokens
 from .waiter_config import policy_of
 
 
@@ -121,12 +122,14 @@ class _Prepared:
         parameters = copied(parameters)
         operation = operation_of(waiter)
         method = client_method_of(operation)
-        # No `or`: a mock in the operation's place would record that its truth was asked for.
-        self.send = partial(operation if method is None else method, **parameters)
-        # A replaced operation that raises a ClientError raised it on purpose.
-        self.is_reply = _never if method is None else _is_client_error
         name = getattr(waiter.config, "operation", waiter.name)
         model = _operation_model(self.client, name)
+        # Those that botocore itself would put in, which it does behind the client's method.
+        sent = parameters if model is None else with_marked_tokens(model, parameters)
+        # No `or`: a mock in the operation's place would record that its truth was asked for.
+        self.send = partial(operation, **parameters) if method is None else partial(method, **sent)
+        # A replaced operation that raises a ClientError raised it on purpose.
+        self.is_reply = _never if method is None else _is_client_error
         _warn_of_empty_list(model, parameters)
         description, judge, resource = _judge_of(
             waiter, self.client, model, parameters, method is None

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 
 COALESCING_FILE = "coalescing.json"
+IDEMPOTENCY_FILE = "idempotency.json"
 
-OTHER_FILES = (COALESCING_FILE, "traits.json")
+OTHER_FILES = (COALESCING_FILE, IDEMPOTENCY_FILE, "traits.json")
 """The files of `data/` that do not hold the waiters of a service."""
 
 WRITTEN_FOR = "1.44.5"

@@ -32,7 +32,8 @@ Rules that Smithy lacks (W stands for the waiter's name, i for the acceptor's in
 | `WaiterWithoutAcceptors.W` | WARNING | `waiters-2` only: a waiter without acceptors is ignored |
 | `WaiterNoDefinitions` | WARNING | no file in a folder has waiters |
 
-The rules of the trait `boto.waiters#coalescing`, `Coalescing.*`, are listed in `coalescing_rules`.
+The rules of the trait `boto.waiters#coalescing`, `Coalescing.*`, are listed in `coalescing_rules`,
+those of `boto.waiters#token` and `boto.waiters#produces` in `idempotency_rules`.
 
 A DANGER makes a waiter useless or harmful; a WARNING costs the caller time or leaves an acceptor
 without effect; a NOTE may well be intended. All rules trust the model; services are known to return

@@ -16,9 +16,10 @@ from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .absence_rules import check_absence
 from .acceptor_rules import check_acceptors, check_operation
-from .coalescing_rules import FORM, TARGET, check_coalescing
+from .coalescing_rules import check_coalescing
 from .documents import Document, Target
 from .events import Severity, ValidationEvent
+from .idempotency_rules import check_produces, check_token
 from .loading import Checkable, load
 from .paths import traced_path
 from .shapes import Operation
@@ -104,12 +105,7 @@ def _unit_events(
 ) -> Iterator[ValidationEvent]:
     unit, waiters, events = reading
     is_readable = reading.usable
-    for trait in unit.coalescing:
-        for event in check_coalescing(trait.target, trait.operation, trait.value):
-            # The form of the trait does not depend on shapes.
-            depends_on_shapes = event.id not in (FORM, TARGET)
-            is_newer = trait.newer is not None and depends_on_shapes
-            events.append(as_note(event, str(trait.newer)) if is_newer else event)
+    events += _other_traits(unit)
     if is_readable:
         for trait, group in itertools.groupby(waiters, key=operator.itemgetter(0)):
             events += _waiter_events(trait, [waiter for _, waiter in group])
@@ -118,6 +114,20 @@ def _unit_events(
     yield from events
     if all(event.severity < Severity.DANGER for event in events):
         yield from filter(None, map(_refusal, unit.documents))
+
+
+def _other_traits(unit: Unit) -> Iterator[ValidationEvent]:
+    for traits, rules in (
+        (unit.coalescing, check_coalescing),
+        (unit.tokens, check_token),
+        (unit.produces, check_produces),
+    ):
+        for trait in traits:
+            for event in rules(trait):
+                # The form of a trait does not depend on shapes.
+                depends_on_shapes = not event.id.endswith((".Form", ".Target"))
+                is_newer = trait.newer is not None and depends_on_shapes
+                yield as_note(event, str(trait.newer)) if is_newer else event
 
 
 def _refusal(document: Document) -> ValidationEvent | None:

@@ -22,18 +22,14 @@ from typing import Any
 from botocore.model import Shape
 
 from ..definitions.coalescing_trait import COALESCING, Coalescing
-from .documents import Target
 from .events import Finding, Severity, ValidationEvent
 from .shapes import Operation, element_of, members_of
-
-FORM = "Coalescing.Form"
-TARGET = "Coalescing.Target"
+from .units import AppliedTrait
 
 
-def check_coalescing(
-    target: Target, operation: Operation | None, trait: Any
-) -> Iterator[ValidationEvent]:
-    """Check the value of a trait and the operation it is on; None stands for another shape."""
+def check_coalescing(applied: AppliedTrait) -> Iterator[ValidationEvent]:
+    """Check the value of a trait and the operation it is on."""
+    target, operation, trait = applied.target, applied.operation, applied.value
     problem = _problem(trait)
     if problem is not None:
         findings = [Finding(Severity.ERROR, "Form", problem)]

@@ -11,6 +11,7 @@ from botocore.model import ServiceModel
 
 from ..aws.service_waiters import ServiceWaiters
 from ..definitions.coalescing_trait import COALESCING
+from ..definitions.idempotency_traits import PRODUCES, TOKEN
 from ..definitions.overlays import OVERLAY, parse_overlays
 from ..definitions.smithy import AWS_NAMESPACE, WAITABLE, parse_model
 from ..definitions.waiters2 import without_status
@@ -28,7 +29,7 @@ from .waiter_rules import nearest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedTrait:
-    """The trait `waitable` or `coalescing` on a shape, or waiters that come in another form."""
+    """One of the traits on a shape, or waiters that come in another form."""
 
     target: Target
     operation: Operation | None
@@ -39,6 +40,8 @@ class AppliedTrait:
     """The waiters that come in another form."""
     newer: str | None = None
     """The newer botocore that the trait was written for, if the shapes are the installed one's."""
+    model: ServiceModel | None = None
+    """The service of botocore that the operation is of; None in a model of its own."""
 
 
 @dataclass(slots=True)
@@ -50,6 +53,8 @@ class Unit:
     """The problems found while loading."""
     waitable: list[AppliedTrait] = field(default_factory=list)
     coalescing: list[AppliedTrait] = field(default_factory=list)
+    tokens: list[AppliedTrait] = field(default_factory=list)
+    produces: list[AppliedTrait] = field(default_factory=list)
     suppressions: list[Suppression] = field(default_factory=list)
     services: dict[str, set[str]] = field(default_factory=dict)
     """The operations of each service."""
@@ -185,7 +190,7 @@ class SmithyUnit:
                 unit.events.append(as_note(event, self._newer) if self._newer else event)
             return
         operation = service.operation(name)
-        self._add(document, shape_id, traits, operation, self._newer)
+        self._add(document, shape_id, traits, operation, service)
         if OVERLAY in traits:
             target = _target(document, shape_id, OVERLAY)
             self._add_overlays(target, operation, traits[OVERLAY], service)
@@ -198,13 +203,24 @@ class SmithyUnit:
         shape_id: str,
         traits: Mapping[str, Any],
         operation: Operation | None,
-        newer: str | None = None,
+        service: BotocoreService | None = None,
     ) -> None:
-        for name, found in ((WAITABLE, self.unit.waitable), (COALESCING, self.unit.coalescing)):
+        unit = self.unit
+        for name, found in (
+            (WAITABLE, unit.waitable),
+            (COALESCING, unit.coalescing),
+            (TOKEN, unit.tokens),
+            (PRODUCES, unit.produces),
+        ):
             if name in traits:
-                target, value = _target(document, shape_id, name), traits[name]
                 found.append(
-                    AppliedTrait(target=target, operation=operation, value=value, newer=newer)
+                    AppliedTrait(
+                        target=_target(document, shape_id, name),
+                        operation=operation,
+                        value=traits[name],
+                        newer=self._newer if service else None,
+                        model=service.model if service else None,
+                    )
                 )
 
     def _add_overlays(

@@ -44,6 +44,13 @@ def test_client_method_of_a_normalized_operation_method():
     assert private_names.client_method_of(operation).__self__ is client
 
 
+@pytest.mark.skipif(VERSION < (1, 41), reason="its models do not mark what only reads")
+def test_operation_model_of_an_operation():
+    model = boto3.client("lambda").meta.service_model
+    assert private_names.is_marked_readonly(model.operation_model("GetFunction"))
+    assert not private_names.is_marked_readonly(model.operation_model("CreateFunction"))
+
+
 def test_client_method_of_anything_else_is_none():
     class Own(NormalizedOperationMethod):
         pass

@@ -1,0 +1,145 @@
+"""`call_once`: a mutating call that is repeated under one token until its outcome is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from botocore import xform_name
+
+from ..aws.client_kind import is_async
+from .following_wait import WaiterChoice
+from .prepared_call import CallOptions, CallOutcome, PreparedCall
+from .stored_calls import CallStore, restored
+
+
+def call_once(
+    method: Any,
+    /,
+    *,
+    max_wait: Any = None,
+    then_wait: WaiterChoice | None = None,
+    allow_repeat: bool = False,
+    adopt_existing: bool = False,
+    in_store: CallStore | None = None,
+    **parameters: Any,
+) -> CallOutcome:
+    """Call an operation until its outcome is known, executed once.
+
+    All attempts carry the same idempotency token and the same parameters. An attempt is repeated
+    after errors that are transient or leave the outcome open: lost connections, timeouts, HTTP
+    5xx, throttles. Delays follow section "Waiter retries", from 2 to 30 seconds.
+
+    Args:
+        method: a method of a botocore client, such as `ec2.run_instances`.
+        max_wait: seconds (or a `timedelta`) for all attempts and the wait together.
+        then_wait: the waiter to wait with for the resource. Its parameters come from the
+            response; for a waiter that is not in `data/idempotency.json` pass
+            `(waiter, function)`, where the function takes the response and returns them.
+        allow_repeat: True repeats an operation that has no token, which may execute it twice.
+        adopt_existing: True accepts a resource that "already exists" after an attempt whose
+            outcome is unknown, if it is as the parameters ask for.
+        in_store: keeps the call, its token included, before the first attempt, so that another
+            process can go on with it by `resume_call`.
+        parameters: of the operation. The token's member may be among them.
+
+    Returns:
+        The response, the token, the attempts, and the outcome of the wait.
+
+    Raises:
+        TypeError, ValueError: a bad argument, before the first request.
+        CallOnceError: the call has no certain result, or was refused; see the subclasses.
+        WaiterError: the wait did not succeed; its attribute `call` is the `CallOutcome`.
+    """
+    options = CallOptions(max_wait, then_wait, allow_repeat, adopt_existing, in_store)
+    return _run(PreparedCall(method, options, parameters))
+
+
+async def call_once_async(
+    method: Any,
+    /,
+    *,
+    max_wait: Any = None,
+    then_wait: WaiterChoice | None = None,
+    allow_repeat: bool = False,
+    adopt_existing: bool = False,
+    in_store: CallStore | None = None,
+    **parameters: Any,
+) -> CallOutcome:
+    """`call_once` as part of the calling task.
+
+    The calls of an aiobotocore client are awaited, those of any other are made in threads.
+    Cancelling the task ends it at once; whether the call was executed is unknown then.
+    """
+    options = CallOptions(max_wait, then_wait, allow_repeat, adopt_existing, in_store)
+    return await _run_async(PreparedCall(method, options, parameters))
+
+
+def resume_call(client: Any, record: Mapping[str, Any], /, *, max_wait: Any = None) -> CallOutcome:
+    """Go on with a call that a store has kept, under its token and with its parameters.
+
+    Args:
+        client: a client of the service, for the same account and region.
+        record: what `CallStore.save_call` was given.
+        max_wait: seconds (or a `timedelta`); by default as many as the call had at first.
+
+    Raises:
+        ValueError: the record is of another service.
+        CallOnceError, WaiterError: as `call_once`.
+    """
+    return _run(_resumed(client, record, max_wait))
+
+
+async def resume_call_async(
+    client: Any, record: Mapping[str, Any], /, *, max_wait: Any = None
+) -> CallOutcome:
+    """`resume_call` as part of the calling task."""
+    return await _run_async(_resumed(client, record, max_wait))
+
+
+def _resumed(client: Any, record: Mapping[str, Any], max_wait: Any) -> PreparedCall:
+    service = client.meta.service_model.service_name
+    if record["service"] != service:
+        raise ValueError(f"the call is one of {record['service']}, the client one of {service}")
+    options = CallOptions(
+        record["max_wait"] if max_wait is None else max_wait,
+        record["then_wait"],
+        record["allow_repeat"],
+        record["adopt_existing"],
+    )
+    method = getattr(client, xform_name(record["operation"]))
+    return PreparedCall(method, options, restored(record["parameters"]), is_resumed=True)
+
+
+def _run(call: PreparedCall) -> CallOutcome:
+    if is_async(type(call.target.client)):
+        raise TypeError("the client is one of aiobotocore: await the async twin instead")
+    steps = call.steps()
+    try:
+        step = next(steps)
+        while True:
+            try:
+                result = step.drive()
+            except Exception as error:  # noqa: PERF203 - each step may fail
+                step = steps.throw(error)
+            else:
+                step = steps.send(result)
+    except StopIteration as end:
+        outcome: CallOutcome = end.value
+        return outcome
+
+
+async def _run_async(call: PreparedCall) -> CallOutcome:
+    steps = call.steps()
+    try:
+        step = next(steps)
+        while True:
+            try:
+                result = await step.drive_async()
+            except Exception as error:  # noqa: PERF203 - each step may fail
+                step = steps.throw(error)
+            else:
+                step = steps.send(result)
+    except StopIteration as end:
+        outcome: CallOutcome = end.value
+        return outcome

@@ -1,0 +1,74 @@
+"""The errors of `call_once`.
+
+WaiterError
+  CallOnceError                    the call has no certain result, or was refused
+    CallRefusedError               the service refused it (a WaiterFailedError too)
+      TokenMismatchError           the token was used with other parameters
+      TokenExpiredError            the service does not know the token any more
+      AlreadyExistsError           such a resource exists
+    CallTimeoutError               timed out (a WaiterTimeoutError too)
+  LateArrivalError                 the wait that followed saw a resource that is gone
+                                   (a WaiterFailedError)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..exceptions import WaiterError, WaiterFailedError, WaiterTimeoutError
+
+
+class CallOnceError(WaiterError):
+    """A call of `call_once` did not succeed.
+
+    Attributes:
+        token: the idempotency token of all attempts; None if the operation has none. Pass it in
+            the token's member to repeat the same call.
+        outcome_unknown: whether an attempt may have been executed all the same.
+    """
+
+    fmt = "{name}: {reason}"
+    token: str | None = None
+    outcome_unknown: bool = False
+
+
+class CallRefusedError(CallOnceError, WaiterFailedError):
+    """The service refused the call, and would refuse it again."""
+
+
+class TokenMismatchError(CallRefusedError):
+    """The token was used before, with other parameters."""
+
+
+class TokenExpiredError(CallRefusedError):
+    """The service does not know the token, or not any more."""
+
+
+class AlreadyExistsError(CallRefusedError):
+    """The resource exists already.
+
+    Attributes:
+        maybe_ours: whether an earlier attempt, whose outcome is unknown, may have made it.
+        check_operation: the operation that describes the resource; None if none is known.
+        check_parameters: the parameters of that operation.
+        differences: the parameters in which the resource differs from the call, where
+            `adopt_existing` compared them.
+    """
+
+    maybe_ours: bool = False
+    check_operation: str | None = None
+    check_parameters: Mapping[str, Any] = {}
+    differences: tuple[str, ...] = ()
+
+
+class CallTimeoutError(CallOnceError, WaiterTimeoutError):
+    """The time was used up before the service answered for certain."""
+
+
+class LateArrivalError(WaiterFailedError):
+    """The service answered a repeated call for a resource that is gone by now.
+
+    An earlier attempt under the token made the resource, and it was deleted since, or it failed
+    at once. Use a new token to make another one.
+    """

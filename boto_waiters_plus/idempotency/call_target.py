@@ -1,0 +1,86 @@
+"""The operation that a method of a client calls, and whether `call_once` may repeat it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import botocore.client
+from botocore.model import OperationModel
+
+from ..arguments import unknown
+from ..aws.parameters import copied
+from ..aws.private_names import is_marked_readonly
+from ..aws.tokens import TokenMember, new_token, token_member
+from ..definitions.operation_names import READS, verb_of
+
+OWN_KEYWORDS = ("max_wait", "then_wait", "allow_repeat", "adopt_existing", "in_store")
+
+
+@dataclass(frozen=True, slots=True)
+class CallTarget:
+    """A client's method with the operation behind it."""
+
+    client: Any
+    method: Callable[..., Any]
+    operation: OperationModel
+    member: TokenMember | None
+    """The member of the token; None if the operation has none."""
+
+    @classmethod
+    def of(cls, method: Any, *, allow_repeat: bool) -> CallTarget:
+        """Return the target of a method.
+
+        Raises:
+            TypeError: not a method of a botocore client.
+            ValueError: the operation only reads, or has no token.
+        """
+        client: Any = getattr(method, "__self__", None)
+        name = getattr(method, "__name__", "")
+        is_client = isinstance(client, botocore.client.BaseClient)
+        operations = client.meta.method_to_api_mapping if is_client else {}
+        if name not in operations:
+            kind = type(method).__name__
+            raise TypeError(
+                f"call_once takes a method of a client, as client.run_instances, not {kind}"
+            )
+        operation = client.meta.service_model.operation_model(operations[name])
+        target = cls(client, method, operation, token_member(operation))
+        target._refuse_unsuitable(name, allow_repeat)
+        return target
+
+    def _refuse_unsuitable(self, name: str, allow_repeat: bool) -> None:  # noqa: FBT001 - of this class
+        if self.member is not None:
+            return
+        # Newer models mark what only reads; before that the name has to tell.
+        if is_marked_readonly(self.operation) or verb_of(self.operation.name) in READS:
+            raise ValueError(f"{name} only reads: call it directly, it may be repeated at any time")
+        if not allow_repeat:
+            raise ValueError(
+                f"{name} has no idempotency token: a repetition may execute it twice. "
+                "Pass allow_repeat=True if that does no harm."
+            )
+
+    def frozen(self, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], str | None, bool]:
+        """Return the parameters of all attempts, their token, and whether the caller gave it.
+
+        Raises:
+            TypeError: an unknown option, or a parameter that can be sent only once.
+            ValueError: the caller's token does not fit the model.
+        """
+        for name, value in parameters.items():
+            if "_" in name:
+                raise TypeError(unknown(name, OWN_KEYWORDS, "option"))
+            if hasattr(value, "read"):
+                raise TypeError(f"{name} is a stream, which can be sent only once: pass bytes")
+        if self.member is None:
+            return copied(parameters), None, False
+        token = self.member.value_in(parameters)
+        if token is None:
+            token = new_token(self.member)
+            return self.member.put_into(parameters, token), token, False
+        problem = self.member.problem_of(token)
+        if problem is not None:
+            raise ValueError(f"{self.member.name} {problem}")
+        return copied(parameters), token, True

@@ -1,0 +1,201 @@
+"""One call that is repeated until its outcome is known, on the engine of the waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from botocore.model import OperationModel
+
+from ..aws.client_call import AwaitedCall, BlockingCall
+from ..aws.client_kind import is_async
+from ..aws.errors import error_facts
+from ..aws.parameters import copied
+from ..engine.machine import Facts, Policy
+from ..engine.model import AcceptorState, MatchedAcceptor
+from ..exceptions import WaiterError, WaiterTimeoutError
+from ..runtime.aio import drive_async
+from ..runtime.attempt import AsyncCall, Attempt, Reply
+from ..runtime.sync import drive
+from ..runtime.wait_run import Observer, WaitDescription, WaitRun
+from .call_errors import (
+    AlreadyExistsError,
+    CallOnceError,
+    CallRefusedError,
+    CallTimeoutError,
+    TokenExpiredError,
+    TokenMismatchError,
+)
+from .refusals import Verdict, verdict_on
+
+MIN_DELAY: Final = 2
+"""Seconds. The specification's default."""
+MAX_DELAY: Final = 30
+"""Seconds. Less than the specification's default, which is meant for polling."""
+
+_ANSWERED, _REPEATED = 0, 1
+
+
+class Repetition:
+    """A call of one operation, repeated within a deadline.
+
+    Args:
+        client: the client.
+        operation: the operation.
+        parameters: sent with every attempt, each time as a copy.
+        max_wait: seconds.
+        observers: called with the events of the attempts.
+        first_is_unknown: whether the call may have been executed before.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        operation: OperationModel,
+        method: Callable[..., Any],
+        parameters: Mapping[str, Any],
+        max_wait: float,
+        *,
+        observers: Sequence[Observer] = (),
+        first_is_unknown: bool = False,
+    ) -> None:
+        self._client = client
+        self._method = method
+        self._parameters = parameters
+        self.judge = CallJudge(operation, client.meta.endpoint_url, first_is_unknown)
+        self.run = WaitRun(
+            _description(operation),
+            Policy(min_delay=MIN_DELAY, max_delay=MAX_DELAY, max_wait=max_wait),
+            self.judge,
+            observers=observers,
+        )
+
+    @property
+    def time_left(self) -> float:
+        """Seconds until the deadline, as of the last step."""
+        return float(self.run.policy.max_wait or 0) - self.run.elapsed
+
+    def drive(self) -> Any:
+        """Make the call until its outcome is known; return the response.
+
+        Raises:
+            CallOnceError: it did not succeed. The token and the check are not filled in.
+        """
+        try:
+            drive(self.run, BlockingCall(self._send, self._client))
+        except WaiterError as error:
+            return self._ended(error)
+        return self.judge.response
+
+    async def drive_async(self) -> Any:
+        """`drive` as part of a task: aiobotocore clients are awaited, others called in threads."""
+        call: AsyncCall
+        if is_async(type(self._client)):
+            call = AwaitedCall(self._send, self._client)
+        else:
+            # Imports asyncio: 11 ms that a program without tasks never pays.
+            from ..runtime.in_thread import CallAbandonment, ThreadCall  # noqa: PLC0415
+
+            abandonment = CallAbandonment(None)
+            blocking = BlockingCall(self._send, self._client, cancel=abandonment.event)
+            call = ThreadCall(blocking, abandonment)
+        try:
+            await drive_async(self.run, call)
+        except WaiterError as error:
+            return self._ended(error)
+        return self.judge.response
+
+    def _send(self) -> Any:
+        self.judge.is_in_flight = True
+        # A copy for each attempt: handlers of botocore change what they are given.
+        return self._method(**copied(self._parameters))
+
+    def _ended(self, error: WaiterError) -> Any:
+        """Return the response that arrived at the last moment, or raise an error of this module."""
+        if self.judge.response is not None:
+            return self.judge.response
+        kind: type[CallOnceError] = _ERRORS.get(self.judge.verdict, CallRefusedError)
+        if isinstance(error, WaiterTimeoutError):
+            kind = CallTimeoutError
+        reason = error.kwargs["reason"]
+        outcome_unknown = self.judge.outcome_unknown or self.judge.is_in_flight
+        if outcome_unknown:
+            reason += (
+                "; the outcome is unknown: an attempt without an answer may have been executed"
+            )
+        raised = kind(
+            error.waiter,
+            reason,
+            error.last_response,
+            attempts=error.attempts,
+            elapsed=error.elapsed,
+            max_wait=error.max_wait,
+            service_message=error.service_message,
+            last_exception=error.last_exception,
+        )
+        raised.outcome_unknown = outcome_unknown
+        raise raised from error.last_exception
+
+
+_ERRORS: Final[Mapping[Verdict | None, type[CallOnceError]]] = {
+    Verdict.MISMATCH: TokenMismatchError,
+    Verdict.EXPIRED: TokenExpiredError,
+    Verdict.EXISTS: AlreadyExistsError,
+}
+
+
+class CallJudge:
+    """Judges the replies of a mutating operation.
+
+    Args:
+        operation: the operation.
+        endpoint: of the client, for errors that are not of the service.
+        first_is_unknown: whether the call may have been executed before.
+    """
+
+    def __init__(
+        self,
+        operation: OperationModel,
+        endpoint: str | None,
+        first_is_unknown: bool,  # noqa: FBT001 - of this module
+    ) -> None:
+        self._facts = partial(error_facts, operation=operation, endpoint=endpoint)
+        self.outcome_unknown = first_is_unknown
+        """Whether an earlier attempt may have been executed. A retry of the SDK is one, too."""
+        self.is_in_flight = False
+        """Whether a call was made whose reply was not judged: it was cut off."""
+        self.response: Any = None
+        self.verdict: Verdict | None = None
+
+    def judge(self, reply: Reply) -> Attempt:
+        """Return the attempt that ended in this response or error."""
+        self.is_in_flight = False
+        if reply.error is None:
+            self.response, self.outcome_unknown = reply.response, False
+            return Attempt(facts=Facts(acceptor=_ANSWERED), response=reply.response)
+        facts = self._facts(reply.error)
+        self.verdict = verdict_on(facts)
+        # The SDK repeats what it got no certain answer to, and keeps only the last answer.
+        retries = facts.response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
+        self.outcome_unknown |= self.verdict is Verdict.UNKNOWN or retries > 0
+        is_repeated = self.verdict in (Verdict.REPEAT, Verdict.UNKNOWN)
+        return facts.attempt(
+            reply.error, _REPEATED if is_repeated else None, inconclusive=reply.ended is not None
+        )
+
+
+def _description(operation: OperationModel) -> WaitDescription:
+    return WaitDescription(
+        waiter=operation.name,
+        operation=operation.name,
+        service=operation.service_model.service_name,
+        goal="",
+        acceptors=(
+            MatchedAcceptor(_ANSWERED, "success when the service answers"),
+            MatchedAcceptor(
+                _REPEATED, "retry when an error is transient or leaves the outcome open"
+            ),
+        ),
+        states=(AcceptorState.SUCCESS, AcceptorState.RETRY),
+    )

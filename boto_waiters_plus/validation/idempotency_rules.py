@@ -1,0 +1,149 @@
+"""The rules of the traits `boto.waiters#token` and `boto.waiters#produces`.
+
+| rule | severity | id |
+|---|---|---|
+| the trait has the form that `data/traits.json` defines | ERROR | `Token.Form`, `Produces.Form` |
+| it is on an operation | ERROR | `Token.Target`, `Produces.Target` |
+| `path` leads from member to member to a string | ERROR | `Token.Path` |
+| the model itself does not mark a token on the operation | WARNING | `Token.Marked` |
+| the service has a waiter of each name | ERROR | `Produces.Waiter` |
+| each key is a parameter of the waiter, and none that is required is missing | ERROR | \
+`Produces.Parameter` |
+| each expression is free of problems on the operation's input and output | as found | \
+`Produces.Expression` |
+| its value is of the type that the parameter takes | ERROR | `Produces.Type` |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from botocore import xform_name
+from botocore.model import ListShape, Shape
+
+from ..aws.service_waiters import ServiceWaiters
+from ..definitions.idempotency_traits import PRODUCES, TOKEN
+from .documents import Target
+from .events import Finding, Severity, ValidationEvent
+from .expressions import ExpressionSyntaxError, parse
+from .samples import sample
+from .shapes import Operation, members_of
+from .type_checker import lint
+from .units import AppliedTrait
+
+_JSON_TYPES: Final = {
+    "string": "string",
+    "character": "string",
+    "list": "array",
+    "structure": "object",
+    "map": "object",
+    "boolean": "boolean",
+}
+
+
+def check_token(trait: AppliedTrait) -> Iterator[ValidationEvent]:
+    """Check where an operation's unmarked token is."""
+    value, operation = trait.value, trait.operation
+    path: Any = value.get("path") if isinstance(value, Mapping) else None
+    if not _is_path(path) or value.keys() != {"path", "evidence"} or not value["evidence"]:
+        text = "it must be an object with `path`, a list of member names, and `evidence`, a text"
+        findings = [Finding(Severity.ERROR, "Form", text)]
+    elif operation is None:
+        findings = [Finding(Severity.ERROR, "Target", _NOT_AN_OPERATION)]
+    else:
+        findings = list(_token(operation, path))
+    yield from _events(trait.target, "Token", TOKEN, findings)
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(x, str) for x in value)
+
+
+def _token(operation: Operation, path: list[str]) -> Iterator[Finding]:
+    shape: Shape | None = operation.input
+    for name in path:
+        shape = members_of(shape).get(name)
+    if shape is None or shape.type_name != "string":
+        text = f"the input has no string `{'.'.join(path)}`"
+        yield Finding(Severity.ERROR, "Path", text)
+    for name, member in members_of(operation.input).items():
+        if member.metadata.get("idempotencyToken"):
+            text = f"the model marks the token `{name}`: the trait is not read"
+            yield Finding(Severity.WARNING, "Marked", text)
+
+
+def check_produces(trait: AppliedTrait) -> Iterator[ValidationEvent]:
+    """Check where the parameters of the waiters that follow an operation come from."""
+    findings: list[Finding] = []
+    if not _is_map_of_maps(trait.value):
+        text = "it must be an object of objects of expressions, by waiter and by its parameter"
+        findings = [Finding(Severity.ERROR, "Form", text)]
+    elif trait.operation is None:
+        findings = [Finding(Severity.ERROR, "Target", _NOT_AN_OPERATION)]
+    elif trait.model is not None:
+        waiters = ServiceWaiters(trait.model, None, ())
+        for name, paths in trait.value.items():
+            bound = waiters.by_snake_name.get(xform_name(name))
+            if bound is None or bound.definition.name != name:
+                text = f"the service has no waiter `{name}`"
+                findings.append(Finding(Severity.ERROR, "Waiter", text))
+            else:
+                taken = bound.operation.input_shape
+                required = [] if taken is None else taken.required_members
+                missing = [each for each in required if each not in paths]
+                texts = [f"the waiter `{name}` needs `{each}`" for each in missing]
+                findings += [Finding(Severity.ERROR, "Parameter", text) for text in texts]
+                findings += _parameters(trait.operation, name, members_of(taken), paths)
+    yield from _events(trait.target, "Produces", PRODUCES, findings)
+
+
+_NOT_AN_OPERATION: Final = "it may only be applied to operations"
+
+
+def _is_map_of_maps(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(paths, Mapping)
+        and paths
+        and all(isinstance(each, str) for each in paths.values())
+        for paths in value.values()
+    )
+
+
+def _parameters(
+    operation: Operation, waiter: str, members: Mapping[str, Shape], paths: Mapping[str, str]
+) -> Iterator[Finding]:
+    document = {"input": sample(operation.input), "output": sample(operation.output)}
+    for name, path in paths.items():
+        if name not in members:
+            text = f"the waiter `{waiter}` has no parameter `{name}`"
+            yield Finding(Severity.ERROR, "Parameter", text)
+            continue
+        try:
+            found = lint(parse(path), document)
+        except ExpressionSyntaxError as error:
+            yield Finding(Severity.ERROR, "Expression", f"`{path}`: {error}")
+            continue
+        for problem in found.problems:
+            yield Finding(problem.severity, "Expression", f"`{path}`: {problem.message}")
+        yield from _type_findings(members[name], path, document)
+
+
+def _type_findings(taken: Shape, path: str, document: Any) -> Iterator[Finding]:
+    """Compare the type of a value, and of a list's first element, with what is taken."""
+    shapes: list[tuple[Shape, str]] = [(taken, path)]
+    if isinstance(taken, ListShape):
+        shapes.append((taken.member, f"({path})[0]"))
+    for shape, expression in shapes:
+        wanted = _JSON_TYPES.get(shape.type_name, "number")
+        found = lint(parse(expression), document).return_type
+        if found not in ("any", wanted):
+            text = f"`{expression}` gives a `{found}`, not a `{wanted}`"
+            yield Finding(Severity.ERROR, "Type", text)
+
+
+def _events(
+    target: Target, rule: str, trait: str, findings: list[Finding]
+) -> Iterator[ValidationEvent]:
+    for severity, name, text, _ in findings:
+        yield target.event(severity, f"{rule}.{name}", f"Trait `{trait}`: {text}")

@@ -1,0 +1,78 @@
+"""Makes `idempotency.token_service` importable; clients of call_once, and errors of transport."""
+
+import asyncio
+import functools
+import sys
+from pathlib import Path
+
+import boto3
+import pytest
+from botocore.exceptions import ConnectionClosedError, EndpointConnectionError, ReadTimeoutError
+
+from boto_waiters_plus import idempotency
+
+FOLDER = str(Path(__file__).absolute().parents[1])
+if FOLDER not in sys.path:
+    sys.path.append(FOLDER)
+
+IMAGE = {"ImageId": "ami-1", "MinCount": 1, "MaxCount": 1}
+RUNNING = {"Instances": [{"InstanceId": "i-1", "State": {"Name": "pending"}}]}
+TABLE = {
+    "TableName": "orders",
+    "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+    "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+    "BillingMode": "PAY_PER_REQUEST",
+}
+LOST = [
+    ReadTimeoutError(endpoint_url="https://ec2"),
+    ConnectionClosedError(endpoint_url="https://ec2"),
+    EndpointConnectionError(endpoint_url="https://ec2"),
+]
+
+
+@pytest.fixture
+def image():
+    return dict(IMAGE)
+
+
+@pytest.fixture
+def running():
+    return RUNNING
+
+
+@pytest.fixture
+def table():
+    return dict(TABLE)
+
+
+@pytest.fixture(params=LOST, ids=lambda error: type(error).__name__)
+def each_lost(request):
+    return request.param
+
+
+@pytest.fixture
+def lost():
+    return LOST[0]
+
+
+@pytest.fixture
+def ec2(stock_botocore, virtual_time):
+    return boto3.client("ec2")
+
+
+@pytest.fixture
+def dynamodb(stock_botocore, virtual_time):
+    return boto3.client("dynamodb")
+
+
+@pytest.fixture(params=["blocking", "task"])
+def call_once(request):
+    """`call_once`, blocking and as part of a task."""
+    if request.param == "blocking":
+        return idempotency.call_once
+
+    @functools.wraps(idempotency.call_once)
+    def in_task(*arguments, **keywords):
+        return asyncio.run(idempotency.call_once_async(*arguments, **keywords))
+
+    return in_task

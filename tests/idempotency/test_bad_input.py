@@ -1,0 +1,115 @@
+"""Bad input is refused before the first request, and the argument named."""
+
+import asyncio
+import io
+
+import boto3
+import pytest
+
+from boto_waiters_plus import idempotency
+
+
+@pytest.fixture
+def refused(call_once, ec2, answers):
+    """`refused(error, match, method, **keywords)`: no request is made."""
+    service = answers(ec2, AssertionError("a request was made"))
+
+    def refused(error, match, method, *, client=ec2, max_wait=60, **keywords):
+        called = getattr(client, method) if isinstance(method, str) else method
+        with pytest.raises(error, match=match):
+            call_once(called, max_wait=max_wait, **keywords)
+        assert service.requests == []
+
+    return refused
+
+
+@pytest.mark.parametrize("method", ["describe_instances", "get_password_data"])
+@pytest.mark.parametrize("allow_repeat", [True, False])
+def test_operations_that_only_read(refused, method, allow_repeat):
+    refused(ValueError, f"{method} only reads", method, allow_repeat=allow_repeat)
+
+
+def test_operations_without_a_token(refused):
+    refused(ValueError, "terminate_instances has no idempotency token", "terminate_instances")
+
+
+@pytest.mark.parametrize(
+    ("token", "error"),
+    [
+        ("", "1 to 63 characters, not 0"),
+        ("x" * 65, "not 65"),
+        ("a b", "must match"),
+        (7, "not int"),
+    ],
+)
+def test_tokens_that_do_not_fit_the_model(refused, stock_botocore, token, error):
+    client = boto3.client("fsx")
+    refused(
+        ValueError,
+        f"ClientRequestToken .*{error}",
+        "create_snapshot",
+        client=client,
+        ClientRequestToken=token,
+        Name="s",
+        VolumeId="fsvol-1",
+    )
+
+
+def test_waiters_of_another_service(refused, image):
+    refused(
+        ValueError,
+        "unknown waiter 'BucketExists'",
+        "run_instances",
+        then_wait="BucketExists",
+        **image,
+    )
+
+
+def test_waiters_without_a_map(refused, image):
+    refused(ValueError, "Pass a function", "run_instances", then_wait="VpcAvailable", **image)
+
+
+def test_parameters_that_the_map_cannot_fill(refused, stock_botocore):
+    client = boto3.client("ecs")
+    refused(
+        ValueError,
+        "TaskSetsSteady needs the parameter cluster",
+        "create_task_set",
+        client=client,
+        then_wait="TaskSetsSteady",
+        service="s",
+        taskDefinition="d",
+    )
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "match"),
+    [
+        ({"max_wait": None}, TypeError, "call_once needs max_wait"),
+        ({"max_wait": 0}, ValueError, "max_wait"),
+        ({"allow_repeat": 1}, TypeError, "allow_repeat"),
+        ({"adopt_existing": "yes"}, TypeError, "adopt_existing"),
+        ({"then_wai": "X"}, TypeError, "did you mean 'then_wait'"),
+        ({"then_wait": 7}, TypeError, "waiter must be"),
+        ({"then_wait": ("InstanceRunning", 7)}, TypeError, "function of the response"),
+        ({"UserData": io.BytesIO()}, TypeError, "UserData is a stream"),
+    ],
+)
+def test_options(refused, image, keywords, error, match):
+    refused(error, match, "run_instances", **image, **keywords)
+
+
+@pytest.mark.parametrize("method", [print, None, "run_instances".upper, object().__repr__])
+def test_what_is_no_method_of_a_client(refused, method):
+    refused(TypeError, "takes a method of a client", method)
+
+
+def test_awaited_clients_are_not_called_in_a_blocking_way(stock_botocore, image):
+    session = pytest.importorskip("aiobotocore.session").get_session()
+
+    async def call():
+        async with session.create_client("ec2", "us-east-1") as client:
+            with pytest.raises(TypeError, match="await the async twin"):
+                idempotency.call_once(client.run_instances, max_wait=60, **image)
+
+    asyncio.run(call())

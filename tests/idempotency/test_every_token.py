@@ -1,0 +1,98 @@
+"""Every operation of the installed botocore that has a token."""
+
+import functools
+import json
+import re
+
+import botocore
+import botocore.session
+import pytest
+from botocore.model import ServiceModel
+
+from boto_waiters_plus.aws.private_names import is_marked_readonly
+from boto_waiters_plus.aws.tokens import token_member
+from boto_waiters_plus.definitions.idempotency_traits import TOKEN, shipped_token_path
+from boto_waiters_plus.definitions.shipped import IDEMPOTENCY_FILE, data_root
+from boto_waiters_plus.idempotency import token_for
+from boto_waiters_plus.idempotency.call_target import CallTarget
+
+LOADER = botocore.session.Session().get_component("data_loader")
+VERSION = tuple(int(part) for part in botocore.__version__.split(".")[:2])
+
+
+class Client(botocore.client.BaseClient):
+    """A client that makes no request: a real one of each service would take a minute."""
+
+    def __init__(self, model):
+        self.meta = type("Meta", (), {"service_model": model, "method_to_api_mapping": {}})()
+
+    def method_of(self, name):
+        def method(self):
+            raise AssertionError("a request was made")
+
+        method.__name__ = name
+        self.meta.method_to_api_mapping[name] = name
+        return method.__get__(self)
+
+
+@functools.cache
+def operations():
+    """Yield the operations with a marked token, by service."""
+    found = {}
+    for service in LOADER.list_available_services("service-2"):
+        model = ServiceModel(LOADER.load_service_model(service, "service-2"), service)
+        marked = [model.operation_model(name) for name in model.operation_names]
+        found[service] = (model, [each for each in marked if each.idempotent_members])
+    return found
+
+
+def test_every_marked_operation_is_accepted_with_a_frozen_token():
+    accepted = 0
+    for model, marked in operations().values():
+        client = Client(model)
+        for operation in marked:
+            target = CallTarget.of(client.method_of(operation.name), allow_repeat=False)
+            given = {"Members": ["a"]}
+            parameters, token, is_callers = target.frozen(given)
+            given["Members"].append("b")
+            assert parameters == {"Members": ["a"], operation.idempotent_members[0]: token}
+            assert not is_callers
+            again, same, is_callers = target.frozen(parameters)
+            assert (again, same, is_callers) == (parameters, token, True)
+            stable = token_for(client, operation.name, "job-1")
+            assert target.member.problem_of(stable) is None
+            assert stable == token_for(client, operation.name, "job-1")
+            accepted += 1
+    assert accepted >= 1000
+
+
+def test_operations_that_are_marked_as_reading_have_no_token():
+    reading = [
+        operation
+        for _, marked in operations().values()
+        for operation in marked
+        if is_marked_readonly(operation)
+    ]
+    assert reading == []
+
+
+@pytest.mark.skipif(VERSION < (1, 44), reason="the list was written from a newer botocore")
+def test_listed_tokens_are_what_the_documentation_says():
+    shapes = json.loads((data_root() / IDEMPOTENCY_FILE).read_text())["shapes"]
+    traits = {shape: each["traits"] for shape, each in shapes.items()}
+    listed = {shape: each[TOKEN] for shape, each in traits.items() if TOKEN in each}
+    checked = 0
+    for model, _ in operations().values():
+        namespace = f"com.amazonaws.{re.sub('[^a-z0-9]', '', str(model.service_id).lower())}"
+        for name in model.operation_names:
+            trait = listed.get(f"{namespace}#{name}")
+            if trait is None:
+                continue
+            operation = model.operation_model(name)
+            assert shipped_token_path(f"{namespace}#{name}") == tuple(trait["path"])
+            member = token_member(operation)
+            assert member.path == tuple(trait["path"])
+            text = re.sub(r"<[^>]+>", "", member.shape.documentation)
+            assert trait["evidence"] in " ".join(text.replace("&quot;", '"').split())
+            checked += 1
+    assert checked == len(listed)

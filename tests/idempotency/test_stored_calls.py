@@ -1,0 +1,201 @@
+"""Calls that are kept before the first attempt, and go on in another process."""
+
+import datetime as dt
+import json
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ParamValidationError
+from idempotency.token_service import TokenService, Wire
+
+from boto_waiters_plus import idempotency
+from boto_waiters_plus.idempotency.stored_calls import restored, stored
+
+POINTS = (
+    "before save",
+    "after save",
+    "before request",
+    "after request",
+    "before finish",
+    "after finish",
+)
+
+
+class KilledError(BaseException):
+    """The process ends here."""
+
+
+class FileStore:
+    """Calls as lines of JSON.
+
+    Args:
+        path: the file.
+        dies: called with the name of each point that is passed.
+    """
+
+    def __init__(self, path, dies=lambda point: None):
+        self._path = path
+        self._dies = dies
+
+    def save_call(self, record):
+        self._dies("before save")
+        self._write({"record": record})
+        self._dies("after save")
+        return "calls/1"
+
+    def finish_call(self, path, result):
+        self._dies("before finish")
+        self._write({"path": path, "result": result})
+        self._dies("after finish")
+
+    def _write(self, line):
+        with self._path.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def lines(self):
+        text = self._path.read_text() if self._path.exists() else ""
+        return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "calls"
+
+
+@pytest.fixture
+def client():
+    return boto3.client("ec2", config=Config(retries={"total_max_attempts": 1}))
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_killed_call_makes_at_most_one_resource(
+    call_once, client, path, image, virtual_time, point
+):
+    service = TokenService(virtual_time)
+    Wire(service).connect(client)
+
+    def dies(here):
+        if here == point:
+            raise KilledError
+
+    events = client.meta.events
+    events.register_first("before-send.ec2", lambda **_: dies("before request"))
+    events.register("response-received.ec2", lambda **_: dies("after request"))
+    with pytest.raises(KilledError):
+        call_once(client.run_instances, max_wait=60, in_store=FileStore(path, dies), **image)
+    made = len(service.instances)
+    assert made == (POINTS.index(point) > 2)
+    saved = [line["record"] for line in FileStore(path).lines() if "record" in line]
+    assert len(saved) == (point != "before save")
+
+    point = None
+    for record in saved:
+        call = idempotency.resume_call(client, record)
+        assert call.response["Instances"][0]["InstanceId"] == "i-1"
+        assert call.token == record["token"]
+        assert len(service.instances) == 1
+
+
+def test_call_is_kept_before_the_first_attempt(ec2, answers, lost, path, image, running):
+    store = FileStore(path)
+    kept = []
+
+    def note():
+        kept.append(store.lines())
+        return lost if len(kept) == 1 else running
+
+    answers(ec2, note)
+    call = idempotency.call_once(ec2.run_instances, max_wait=60, in_store=store, **image)
+    [[first], [second]] = kept
+    assert first == second
+    assert first["record"]["token"] == call.token == first["record"]["parameters"]["ClientToken"]
+    assert store.lines()[1]["result"] == {"succeeded": True, "attempts": 2}
+
+
+@pytest.mark.parametrize(("is_lost", "entries"), [(True, 1), (False, 2)])
+def test_call_of_unknown_outcome_stays_open(
+    ec2, answers, error_answer, lost, path, image, is_lost, entries
+):
+    store = FileStore(path)
+    answers(ec2, lost if is_lost else error_answer("InvalidParameterValue"))
+    with pytest.raises(idempotency.CallOnceError):
+        idempotency.call_once(ec2.run_instances, max_wait=60, in_store=store, **image)
+    assert len(store.lines()) == entries
+
+
+def test_refused_parameters_are_no_open_call(ec2, answers, path, image, running):
+    store = FileStore(path)
+    answers(ec2, running)
+    with pytest.raises(ParamValidationError):
+        idempotency.call_once(ec2.run_instances, max_wait=60, in_store=store, Nothing=1, **image)
+    assert store.lines()[1]["result"] == {"succeeded": False, "error": "ParamValidationError"}
+
+
+def test_resumed_call_waits_as_the_first_would(call_once, ec2, answers, path, image, running):
+    store = FileStore(path)
+    options = {"max_wait": 60, "then_wait": "InstanceRunning", "in_store": store}
+    up = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
+    answers(ec2, running, up, running, up)
+    call_once(ec2.run_instances, **options, **image)
+    record = store.lines()[0]["record"]
+    assert idempotency.resume_call(ec2, record).outcome.waiter == "InstanceRunning"
+
+
+def test_resource_of_a_resumed_call_may_be_ours(dynamodb, answers, error_answer, path, table, lost):
+    store = FileStore(path)
+    answers(dynamodb, lost)
+    create = {"allow_repeat": True, "adopt_existing": True, "in_store": store, **table}
+    with pytest.raises(idempotency.CallTimeoutError):
+        idempotency.call_once(dynamodb.create_table, max_wait=5, **create)
+    record = store.lines()[0]["record"]
+    again = boto3.client("dynamodb")
+    answers(again, error_answer("ResourceInUseException", "Table already exists"), {"Table": table})
+    assert idempotency.resume_call(again, record, max_wait=60).adopted
+
+
+def test_values_that_are_not_json_are_restored(stock_botocore, virtual_time, answers, path, lost):
+    client = boto3.client("lambda")
+    store = FileStore(path)
+    code = {"ZipFile": b"\x00\xff"}
+    service = answers(client, lost, {})
+    parameters = {
+        "FunctionName": "f",
+        "Role": "arn:aws:iam::123456789012:role/r",
+        "Tags": {"a": "b"},
+    }
+    with pytest.raises(ValueError, match=r"in_store: Code\.ZipFile is sensitive"):
+        idempotency.call_once(
+            client.create_function,
+            max_wait=60,
+            in_store=store,
+            allow_repeat=True,
+            Code=code,
+            **parameters,
+        )
+    assert service.requests == store.lines() == []
+
+    # In the data alone: few parameters of mutating operations are blobs or timestamps.
+    value = {"a": [b"\x00\xff", dt.datetime(2026, 1, 2, tzinfo=dt.timezone.utc)], "b": 1}
+    assert restored(json.loads(json.dumps(stored(None, value)))) == value
+
+
+@pytest.mark.parametrize(
+    ("keywords", "match"),
+    [
+        ({"in_store": object()}, "in_store must have the methods save_call, finish_call"),
+        ({"then_wait": ("InstanceRunning", dict)}, "then_wait must be the name"),
+        ({"KeyName": object()}, "KeyName is object, and cannot be stored"),
+    ],
+)
+def test_what_cannot_be_stored_is_refused(ec2, answers, path, image, keywords, match):
+    service = answers(ec2, AssertionError("a request was made"))
+    keywords = {"in_store": FileStore(path), **keywords}
+    with pytest.raises(TypeError, match=match):
+        idempotency.call_once(ec2.run_instances, max_wait=60, **image, **keywords)
+    assert service.requests == []
+
+
+def test_client_of_another_service_is_refused(dynamodb):
+    with pytest.raises(ValueError, match="one of ec2, the client one of dynamodb"):
+        idempotency.resume_call(dynamodb, {"service": "ec2"})
