@@ -12,7 +12,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .errors import CODES, OperationError, StoreError
+from .error_codes import CODES, OperationError, StoreError
 from .starting import get, start
 
 if TYPE_CHECKING:

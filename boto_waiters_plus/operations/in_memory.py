@@ -80,6 +80,9 @@ class MemoryRecord:
             self._pool.cancel(self.task)
         return True
 
+    def has_callback(self, operation: Operation) -> None:
+        """Do nothing: the pool holds the operation until it has ended."""
+
     def reduced(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
         """Return what finds the operation again."""
         return get, (self.path,)
@@ -133,7 +136,7 @@ def facts_of(wait: Wait, path: str, created: float) -> OperationFacts:
         service=service,
         region=wait.client.meta.region_name,
         created=created,
-        max_wait=wait.max_wait,
+        deadline=created + wait.max_wait,
     )
 
 

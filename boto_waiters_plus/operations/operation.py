@@ -11,7 +11,7 @@ from concurrent.futures import CancelledError, Future, InvalidStateError
 from typing import Any, Protocol
 
 from ..outcome import WaiterOutcome
-from .errors import problem
+from .error_codes import problem
 
 CANCELLED_DETAIL = "cancelled"
 
@@ -27,6 +27,10 @@ class OperationRecord(Protocol):
 
     def cancel(self) -> bool:
         """End the wait; return False if it has ended otherwise."""
+        ...
+
+    def has_callback(self, operation: Operation) -> None:
+        """Keep the operation until it has ended: a callback was added to it."""
         ...
 
     def reduced(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
@@ -98,9 +102,13 @@ class Operation(Future[WaiterOutcome[Any]]):
                 return True
             if self.done() or not self._record.cancel():
                 return False
-            if super().cancel():
-                self.set_running_or_notify_cancel()
+            self.end_cancelled()
         return self.cancelled()
+
+    def add_done_callback(self, fn: Callable[[Future[WaiterOutcome[Any]]], object]) -> None:
+        """Call a function with the operation when it is done, or at once if it is."""
+        self._record.has_callback(self)
+        super().add_done_callback(fn)
 
     def __await__(self) -> Generator[Any, None, WaiterOutcome[Any]]:
         import asyncio  # noqa: PLC0415 - a program that only blocks never imports it
@@ -121,6 +129,13 @@ class Operation(Future[WaiterOutcome[Any]]):
                 self.set_exception(result)
             else:
                 self.set_result(result)
+
+    def end_cancelled(self) -> None:
+        """Note that the wait was cancelled, unless it is done."""
+        if super().cancel():
+            # Without it, those who wait for several futures would not be told.
+            with contextlib.suppress(RuntimeError):
+                self.set_running_or_notify_cancel()
 
     def _ended(self) -> dict[str, Any] | None:
         from .representation import error_json, response_json  # noqa: PLC0415 - imports botocore

@@ -25,7 +25,7 @@ from ..exceptions import (
     WaiterTimeoutError,
 )
 from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
-from .errors import OperationError, problem
+from .error_codes import OperationError, problem
 
 _CODE_OF: Final[tuple[tuple[type[BaseException], str], ...]] = (
     (WaiterFailedError, "failed"),
@@ -50,7 +50,7 @@ class OperationFacts:
     service: str
     region: str | None
     created: float
-    max_wait: float
+    deadline: float
 
 
 @dataclass(slots=True, kw_only=True)
@@ -87,7 +87,7 @@ def operation_json(
         "service": facts.service,
         "region": facts.region,
         "create_time": timestamp(facts.created),
-        "deadline": timestamp(facts.created + facts.max_wait),
+        "deadline": timestamp(facts.deadline),
         "attempts": progress.attempts,
         "elapsed": round(progress.elapsed, 3),
         "state_seen": progress.state_seen,

@@ -118,9 +118,7 @@ class BackgroundScheduler:
             actions, self._actions = self._actions, deque()
         for action in actions:
             action(run)
-        cause = RuntimeError(f"the background thread failed: {type(error).__name__}")
-        run.schedule.cancel_rest(run.now(), cause)
-        run.end()
+        run.fail(RuntimeError(f"the background thread failed: {type(error).__name__}"))
 
     def _sleep(self, run: _Run) -> None:
         """Sleep until there is something to do, or something new."""
@@ -181,6 +179,13 @@ class _Run:
         """Report the waits that have ended."""
         for task in self.schedule.ended(self.now()):
             self._on_end.pop(task)(task)
+
+    def fail(self, error: Exception) -> None:
+        """End all waits with an error."""
+        while self._on_end:
+            task, on_end = self._on_end.popitem()
+            task.result = error
+            on_end(task)
 
     def deliver(self) -> None:
         """Call what is to be called in the second thread, until there is no more."""
