@@ -23,8 +23,19 @@ __all__ = ["CODES", "Operation", "OperationError", "Store", "StoreError", "get",
 
 _MODULE_OF = {"Operation": "operation", "Store": "store"}
 
+_NEEDS_STORE = (
+    "operations.Store requires SQLAlchemy and platformdirs; install them with: "
+    "pip install 'boto-waiters-plus[store]'"
+)
+
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
+    try:
+        module = import_module(f".{_MODULE_OF[name]}", __name__)
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in ("sqlalchemy", "platformdirs"):
+            raise
+        raise ImportError(_NEEDS_STORE) from error
+    return getattr(module, name)

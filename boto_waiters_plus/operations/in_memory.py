@@ -99,7 +99,9 @@ def start_in_memory(wait: Wait) -> Operation:
         assert result is not None, "the task has ended"
         pool.deliver(lambda: operation.end(result))
 
-    record.task = pool.add(wait, record.attempted, ended)
+    prepared = pool.prepared(wait, record.attempted, ended)
+    record.task = prepared[0]
+    pool.start([prepared])
     with _MEMORY.lock:
         _MEMORY.operations[record.path] = operation
     return operation

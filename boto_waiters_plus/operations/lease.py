@@ -108,7 +108,7 @@ class Lease:
             The number of operations that were written to.
         """
         columns = [name for name in changes[0] if name != "id"]
-        values = {name: bindparam(f"new_{name}") for name in columns}
+        values: dict[str, Any] = {name: bindparam(f"new_{name}") for name in columns}
         mine = and_(OPERATIONS.c.id == bindparam("its_id"), self._is_driven())
         with self._database.writing() as connection:
             now = wall_time(connection)

@@ -26,6 +26,9 @@ from .tables import OPEN, SUCCEEDED
 WATCH_INTERVAL: Final = 0.5
 """Seconds between two looks into the store for operations that somebody holds."""
 
+CLOSE_GRACE: Final = 10.0
+"""Seconds that a look into the store has to end when the store is closed."""
+
 Row = Mapping[str, Any]
 
 
@@ -93,7 +96,7 @@ class EndWatcher:
         self._open: weakref.WeakValueDictionary[str, Operation] = weakref.WeakValueDictionary()
         self._kept: dict[str, Operation] = {}
         self._news = threading.Event()
-        self._is_running = False
+        self._thread: threading.Thread | None = None
         self._is_closed = False
 
     def watched(self, path: str, make: Callable[[], Operation]) -> Operation:
@@ -103,8 +106,8 @@ class EndWatcher:
             # One that is done was reopened since.
             if operation is None or operation.done():
                 operation = self._open[path] = make()
-            if not self._is_running:
-                self._is_running = start_thread(self._run, "operations") is not None
+            if self._thread is None:
+                self._thread = start_thread(self._run, "operations")
         return operation
 
     def keep(self, operation: Operation) -> None:
@@ -121,6 +124,9 @@ class EndWatcher:
         """End the thread."""
         self._is_closed = True
         self._news.set()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(CLOSE_GRACE)
 
     def _run(self) -> None:
         while self._look():
@@ -132,7 +138,7 @@ class EndWatcher:
         with self._lock:
             found = dict(self._open)
             if not found or self._is_closed:
-                self._is_running = False
+                self._thread = None
                 return False
         # The database may come back.
         with contextlib.suppress(StoreError):

@@ -153,7 +153,7 @@ def _without_sensitive(shape: Shape | None, value: Any) -> Any:
         return {
             key: _without_sensitive(_inner(shape, key), item)
             for key, item in value.items()
-            if not _is_sensitive(_inner(shape, key))
+            if _is_known(shape, key) and not _is_sensitive(_inner(shape, key))
         }
     if isinstance(value, (list, tuple)):
         inner = _inner(shape)
@@ -168,6 +168,10 @@ def _inner(shape: Shape | None, name: str | None = None) -> Shape | None:
     if isinstance(shape, MapShape):
         return shape.value
     return shape.member if isinstance(shape, ListShape) else None
+
+
+def _is_known(shape: Shape | None, name: str) -> bool:
+    return not isinstance(shape, StructureShape) or name in shape.members
 
 
 def _is_sensitive(shape: Shape | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ..aws.private_names import marked_as_waiter
 from ..engine.wait_event import WaitEvent
@@ -13,7 +13,7 @@ from ..many.callbacks import Callbacks
 from ..many.grouping import Grouping
 from ..many.preparation import Preparation
 from ..many.wait import Wait
-from ..runtime.background import BackgroundScheduler
+from ..runtime.background import BackgroundScheduler, TaskEnd
 from ..runtime.schedule import DEFAULT_THREADS
 from ..runtime.tasks import Task
 
@@ -44,16 +44,16 @@ class WaitPool:
         self._lock = threading.Lock()
         self._open: Counter[int] = Counter()
 
-    def add(
+    def prepared(
         self,
         wait: Wait,
         on_attempt: Callable[[Task, WaitEvent], object],
-        on_end: Callable[[Task], object],
+        on_end: TaskEnd,
         *,
         state: str | None = None,
         seconds_ago: float = 0,
-    ) -> Task:
-        """Start a wait.
+    ) -> tuple[Task, TaskEnd]:
+        """Return a wait for `start`, which has to follow.
 
         Args:
             wait: the wait; it has a `max_wait`.
@@ -64,20 +64,31 @@ class WaitPool:
 
         Raises:
             ValueError: `state` is not that of a wait.
-            RuntimeError: no thread can be started.
         """
         with self._lock:
             (task,) = self._preparation.tasks([wait])
             self._open[id(wait.client)] += 1
-        try:
-            if state is not None:
-                task.run.resume(state, seconds_ago=seconds_ago)
-            task.run.observe_attempts(lambda event: on_attempt(task, event))
-            self._scheduler.add(task, lambda task: self._ended(wait, task, on_end))
-        except BaseException:
+
+        def ended(task: Task) -> None:
             self._forget(wait)
-            raise
-        return task
+            on_end(task)
+
+        if state is not None:
+            try:
+                task.run.resume(state, seconds_ago=seconds_ago)
+            except ValueError:
+                self._forget(wait)
+                raise
+        task.run.observe_attempts(lambda event: on_attempt(task, event))
+        return task, ended
+
+    def start(self, waits: Sequence[tuple[Task, TaskEnd]]) -> None:
+        """Start waits together, so that their first attempts may share calls.
+
+        Raises:
+            RuntimeError: no thread can be started.
+        """
+        self._scheduler.add(waits)
 
     def cancel(self, task: Task) -> None:
         """End a wait, if it has not ended."""
@@ -90,10 +101,6 @@ class WaitPool:
     def close(self) -> None:
         """Drop all waits as they are; calls in flight end."""
         self._scheduler.close()
-
-    def _ended(self, wait: Wait, task: Task, on_end: Callable[[Task], object]) -> None:
-        self._forget(wait)
-        on_end(task)
 
     def _forget(self, wait: Wait) -> None:
         with self._lock:

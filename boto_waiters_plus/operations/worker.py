@@ -18,6 +18,7 @@ from ..engine.wait_event import WaitEvent
 from ..exceptions import WaiterCancelledError
 from ..many.wait import Wait
 from ..outcome import ResponseOutcome, WaiterOutcome
+from ..runtime.background import TaskEnd
 from ..runtime.tasks import Task
 from .error_codes import OperationError, StoreError
 from .in_memory import progress_of
@@ -212,20 +213,27 @@ class Worker:
             return False
         rows, now = self._lease.claim(most)
         began = time.monotonic()
+        prepared = []
         for row in rows:
+            prepared += self._prepared(row, now - row["machine_at"], began)
             # Making a client may take half a second.
             self._renew_if_due()
-            self._begin(row, now - row["machine_at"], began)
+        # A renewal that came too late has dropped them.
+        driven = {each.task for each in self._driven.values()}
+        prepared = [each for each in prepared if each[0] in driven]
+        if prepared:
+            self._pool.start(prepared)
         return len(rows) == most
 
-    def _begin(self, row: Row, age: float, began: float) -> None:
+    def _prepared(self, row: Row, age: float, began: float) -> list[tuple[Task, TaskEnd]]:
+        """Return the wait of a row, ready to start; nothing if it cannot be run."""
         key, driven = row["id"], _Driven(None, include_response=row["include_response"])
         self._driven[key] = driven
         if age < 0:
             logger.warning("worker: the state of %s is from the future; clock set?", path_of(row))
         try:
             driven.wait = self._wait_of(row)
-            driven.task = self._pool.add(
+            task, on_end = self._pool.prepared(
                 driven.wait,
                 lambda task, event: self._attempted(key, driven, task, event),
                 lambda task: self._has_ended(key, driven, task),
@@ -234,8 +242,12 @@ class Worker:
             )
         except OperationError as error:
             self._results[key] = error
+            return []
         except (ValueError, TypeError) as error:
             self._results[key] = OperationError("unreadable", f"its state: {type(error).__name__}")
+            return []
+        driven.task = task
+        return [(task, on_end)]
 
     def _wait_of(self, row: Row) -> Wait:
         parameters = unsealed(
@@ -297,6 +309,8 @@ class Worker:
             with self._lock:
                 for key in results:
                     del self._driven[key], self._results[key]
+            if not self._driven:
+                self._check_at = 0.0
             self._store.watcher.check()
 
     def _end_of(self, key: str, result: Any) -> dict[str, Any]:

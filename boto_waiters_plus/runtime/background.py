@@ -7,7 +7,7 @@ import logging
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from .call_executor import LONGEST_BLOCK, RunClock, ThreadCallExecutor
@@ -58,17 +58,20 @@ class BackgroundScheduler:
         self._actions: deque[Callable[[_Run], object]] = deque()
         self._news = threading.Event()
 
-    def add(self, task: Task, on_end: TaskEnd) -> None:
-        """Start a wait; `on_end` is called in the background thread when it has ended.
+    def add(self, waits: Sequence[tuple[Task, TaskEnd]]) -> None:
+        """Start waits together, so that their first attempts may share calls.
+
+        Args:
+            waits: each with what is called in the background thread when it has ended.
 
         Raises:
             RuntimeError: no thread can be started, as during interpreter shutdown.
         """
-        self._act(lambda run: run.add(task, on_end))
+        self._act(lambda run: run.add(waits))
 
     def cancel(self, task: Task) -> None:
         """End a wait with a `WaiterCancelledError`, if it has not ended."""
-        self._act(lambda run: run.schedule.cancel([task], run.now()))
+        self._act(lambda run: run.cancel(task))
 
     def close(self) -> None:
         """Drop all waits as they are, without a result; calls in flight end."""
@@ -159,11 +162,17 @@ class _Run:
         self._on_end: dict[Task, TaskEnd] = {}
         self.schedule.begin(self.now())
 
-    def add(self, task: Task, on_end: TaskEnd) -> None:
-        """Start a wait."""
-        self._on_end[task] = on_end
-        self.schedule.add(task, self.now())
-        self.events.add(task)
+    def add(self, waits: Sequence[tuple[Task, TaskEnd]]) -> None:
+        """Start waits."""
+        for task, on_end in waits:
+            self._on_end[task] = on_end
+            self.schedule.add(task, self.now())
+            self.events.add(task)
+
+    def cancel(self, task: Task) -> None:
+        """End a wait, if it has begun and not ended."""
+        if task in self._on_end:
+            self.schedule.cancel([task], self.now())
 
     def turn(self) -> None:
         """Go on with whatever is due."""
