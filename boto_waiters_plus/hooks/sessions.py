@@ -40,6 +40,12 @@ class SessionHook:
         """Return whether waiter objects of its clients run on the engine."""
         return self.is_explicit or (INSTALLED.on and INSTALLED.runs_waiters)
 
+    @property
+    def profile(self) -> str | None:
+        """The profile of the session; None for the default one."""
+        session = self._session()
+        return None if session is None else session.profile
+
     def unregister(self) -> None:
         """Take the handlers off the session."""
         session = self._session()

@@ -35,7 +35,7 @@ class Grouping:
 
     def __init__(self, cancel: CancelEvent) -> None:
         self._cancel = cancel
-        self._groups: dict[Hashable, Group] = {}
+        self._groups: dict[tuple[Hashable, ...], Group] = {}
 
     def membership(self, wait: Wait, policy: Policy, options: WaitOptions) -> Membership | None:
         """Return the group of a wait; None if its calls cannot be shared.
@@ -55,6 +55,11 @@ class Grouping:
         except TypeError:  # A parameter or a delay_pace that is not hashable.
             return None
         return Membership(group, tuple(ids))
+
+    def forget(self, client: Any) -> None:
+        """Forget the groups of a client that has no open wait."""
+        for key in [key for key in self._groups if key[0] == id(client)]:
+            del self._groups[key]
 
     def _new(self, coalescing: Coalescing) -> Group:
         def join(tasks: Sequence[Task]) -> SharedCall:

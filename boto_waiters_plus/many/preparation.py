@@ -65,6 +65,12 @@ class Preparation:
         """Return a task for each wait, in order."""
         return [self._task(index, wait) for index, wait in enumerate(waits)]
 
+    def forget(self, client: Any) -> None:
+        """Forget a client that has no open wait: another may get its identity."""
+        self._clients.pop(id(client), None)
+        if self._grouping is not None:
+            self._grouping.forget(client)
+
     def _task(self, index: int, wait: Wait) -> Task:
         client = self._clients.get(id(wait.client)) or self._add_client(wait.client)
         options, policy = self._policy(wait, client.settings)

@@ -40,7 +40,6 @@ class Schedule:
         cancel_rest_after: tells of a wait that has ended whether the others are cancelled.
 
     Attributes:
-        waits: the number of waits that have not been yielded.
         next_time: returns when there is something to do before a call has ended; None: nothing.
         wake: ends the delay of a wait early.
     """
@@ -52,13 +51,21 @@ class Schedule:
         *,
         cancel_rest_after: Callable[[Task], bool] | None = None,
     ) -> None:
-        self._tasks = tasks
+        # Those that were not yielded yet, in order.
+        self._open: dict[int, Task] = {}
+        self._added = 0
         self._queue = CallQueue(threads)
         self._cancel_rest_after = cancel_rest_after
-        self._steps = TaskSteps(tasks, self._queue)
+        self._steps = TaskSteps(self._queue)
         self.next_time = self._steps.next_time
         self.wake = self._steps.wake
-        self.waits = len(tasks)
+        for task in tasks:
+            self._open_task(task)
+
+    @property
+    def waits(self) -> int:
+        """The number of waits that have not been yielded."""
+        return len(self._open)
 
     @property
     def calling(self) -> int:
@@ -67,14 +74,25 @@ class Schedule:
 
     def begin(self, now: float) -> None:
         """Start all waits: their time begins now, whenever there is room for the first call."""
-        for index, task in enumerate(self._tasks):
-            task.index = index
-            self._queue.add_wait(task.connections.service)
-        for task in self._tasks:
-            policy = task.run.policy
-            if policy.max_wait is not None and policy.count_requests:
-                task.until = now + policy.max_wait
-            self._steps.step(task, task.run.begin, now)
+        for task in list(self._open.values()):
+            self._begin(task, now)
+
+    def add(self, task: Task, now: float) -> None:
+        """Start one more wait, at any time after `begin`; its time begins now."""
+        self._open_task(task)
+        self._begin(task, now)
+
+    def _open_task(self, task: Task) -> None:
+        task.index = self._added
+        self._added += 1
+        self._open[task.index] = task
+        self._queue.add_wait(task.connections.service)
+
+    def _begin(self, task: Task, now: float) -> None:
+        policy = task.run.policy
+        if policy.max_wait is not None and policy.count_requests:
+            task.until = now + policy.max_wait - task.run.elapsed
+        self._steps.step(task, task.run.begin, now)
 
     def cancel(self, tasks: Iterable[Task], now: float, cause: Exception | None = None) -> None:
         """End waits that have not ended; the replies to their calls in flight are dropped."""
@@ -89,7 +107,7 @@ class Schedule:
 
     def cancel_rest(self, now: float, cause: Exception | None = None) -> None:
         """End every wait that has not ended."""
-        self.cancel(self._tasks, now, cause)
+        self.cancel(list(self._open.values()), now, cause)
 
     def ended(self, now: float) -> Iterator[Task]:
         """Yield the waits that have ended and were not yielded before."""
@@ -97,7 +115,7 @@ class Schedule:
             task = self._steps.ended.popleft()
             if self._cancel_rest_after is not None and self._cancel_rest_after(task):
                 self.cancel_rest(now)
-            self.waits -= 1
+            del self._open[task.index]
             yield task
 
     def close(self) -> None:

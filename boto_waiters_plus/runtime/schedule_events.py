@@ -30,20 +30,29 @@ class ScheduleEvents:
         self._cancels = list(cancels)
         self._of_cancel: dict[int, tuple[CancelEvent, list[Task]]] = {}
         self._of_wake: dict[int, tuple[WakeSignal, list[Task]]] = {}
-        for task in tasks:
-            if task.cancel is not None:
-                self._of_cancel.setdefault(id(task.cancel), (task.cancel, []))[1].append(task)
-            if task.wake is not None:
-                key = id(task.wake)
-                # One subscription for all waits that share the signal: each of ten thousand
-                # would have to be checked.
-                if key not in self._of_wake:
-                    self._of_wake[key] = (subscribe(task.wake), [])
-                self._of_wake[key][1].append(task)
         self._check_at = -math.inf
         self.watched: list[CancelEvent] = []
+        for task in tasks:
+            self._note(task)
         if self._cancels or self._of_cancel or self._of_wake:
             self._drop_unneeded()
+
+    def add(self, task: Task) -> None:
+        """Watch the events of one more wait."""
+        if task.cancel is not None or task.wake is not None:
+            self._note(task)
+            self._drop_unneeded()
+
+    def _note(self, task: Task) -> None:
+        if task.cancel is not None:
+            self._of_cancel.setdefault(id(task.cancel), (task.cancel, []))[1].append(task)
+        if task.wake is not None:
+            key = id(task.wake)
+            # One subscription for all waits that share the signal: each of ten thousand would
+            # have to be checked.
+            if key not in self._of_wake:
+                self._of_wake[key] = (subscribe(task.wake), [])
+            self._of_wake[key][1].append(task)
 
     def apply(self, schedule: Schedule, now: float) -> None:
         """Cancel and wake the waits whose events are set."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -25,18 +26,17 @@ class TaskSteps:
     """The next step of each wait: the end of its delay, its place in a queue, or its end.
 
     Args:
-        tasks: the waits.
         queue: takes the waits that are due.
 
     Attributes:
         ended: waits that have ended, for the schedule to take.
     """
 
-    def __init__(self, tasks: Sequence[Task], queue: CallQueue) -> None:
-        self._tasks = tasks
+    def __init__(self, queue: CallQueue) -> None:
         self._queue = queue
         # The ends of delays, and the deadlines of waits that are queued or calling.
-        self._times: list[tuple[float, int]] = []
+        self._times: list[tuple[float, int, int, Task]] = []
+        self._order = itertools.count()
         self.ended: deque[Task] = deque()
 
     def next_time(self) -> float | None:
@@ -48,8 +48,7 @@ class TaskSteps:
     def pass_time(self, now: float) -> None:
         """Go on with waits whose delay has ended; end those whose deadline has passed."""
         while self._times and self._times[0][0] <= now:
-            moment, index = heapq.heappop(self._times)
-            task = self._tasks[index]
+            moment, _, _, task = heapq.heappop(self._times)
             if task.stage is TaskStage.DELAYED and task.due == moment:
                 self._delay_ended(task, now)
             elif task.expiry == moment:
@@ -94,7 +93,7 @@ class TaskSteps:
         task.throttles_seen = task.connections.throttles
         if task.group is not None:
             task.group.plan(task, now)
-        heapq.heappush(self._times, (task.due, task.index))
+        self._plan(task.due, task)
         if task.wake_pending:
             task.wake_pending = False
             self.wake(task, now)
@@ -119,9 +118,12 @@ class TaskSteps:
         task.is_brought_forward = False
         self.step(task, lambda: task.run.paused(Woken()), now)
 
+    def _plan(self, moment: float, task: Task) -> None:
+        heapq.heappush(self._times, (moment, task.index, next(self._order), task))
+
     def _postpone(self, task: Task, due: float) -> None:
         task.due = due
-        heapq.heappush(self._times, (due, task.index))
+        self._plan(due, task)
 
     def _enqueue(self, task: Task, poll: Poll, now: float) -> None:
         task.stage, task.call_made = TaskStage.QUEUED, False
@@ -145,7 +147,7 @@ class TaskSteps:
 
     def _plan_expiry(self, task: Task) -> None:
         task.expiry = task.until + EXPIRY_GRACE
-        heapq.heappush(self._times, (task.expiry, task.index))
+        self._plan(task.expiry, task)
 
     def _expire_or_plan(self, task: Task, now: float) -> None:
         if task.until < now:

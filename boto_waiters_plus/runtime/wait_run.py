@@ -174,6 +174,23 @@ class WaitRun:
         """Whether the next attempt is the last one."""
         return self._machine.state.last
 
+    def stored_state(self) -> str:
+        """Return the state of the wait as JSON, to be resumed by `resume`."""
+        return self._machine.to_json()
+
+    def resume(self, state: str, *, seconds_ago: float = 0) -> None:
+        """Go on from a stored state instead of the start; to be called before `begin`.
+
+        Args:
+            state: what `stored_state` returned, under the same definition and policy.
+            seconds_ago: the time since then, which counts as time of the wait.
+
+        Raises:
+            ValueError: this is not the state of a wait.
+        """
+        now = self._now() - seconds_ago
+        self._machine = Machine.from_json(state, self.description.states, self.policy, now=now)
+
     def begin(self) -> Decision:
         """Return the first decision."""
         self._has_end_to_tell = True

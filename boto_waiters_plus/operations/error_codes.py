@@ -1,0 +1,61 @@
+"""What can go wrong with operations and their stores, and the codes that stand for it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+
+class StoreError(Exception):
+    """A store cannot be used: unknown schema, no access, or the database does not answer.
+
+    The message names the store without its password.
+    """
+
+
+class OperationError(Exception):
+    """A stored wait could not be run, or its error is of another process.
+
+    Attributes:
+        code: one of `CODES`.
+    """
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(code, detail)
+        self.code = code
+
+    def __str__(self) -> str:
+        return f"{self.args[1]} ({self.code})"
+
+
+CODES: Final[dict[str, tuple[int, str]]] = {
+    "failed": (424, "The wait reached a failure state, or its call failed"),
+    "timed_out": (504, "The time of the wait is used up"),
+    "attempts_used_up": (504, "The attempts of the wait are used up"),
+    "cancelled": (409, "The wait was cancelled"),
+    "invalid_parameters": (400, "botocore refused the parameters of the call"),
+    "credentials": (403, "There are no credentials for the call, or they are incomplete"),
+    "unsupported": (501, "The worker's botocore lacks the service or the operation of the wait"),
+    "unreadable": (500, "What is stored of the wait cannot be read"),
+    "internal": (500, "The wait ended in an unexpected error"),
+    "invalid_argument": (400, "The request is wrong"),
+    "unauthenticated": (401, "The request has no valid token"),
+    "not_found": (404, "There is no such operation, or it has expired"),
+    "method_not_allowed": (405, "The resource has no such method"),
+    "conflict": (409, "An exclusive operation of this kind is open"),
+    "too_large": (413, "The request is too large"),
+    "unavailable": (503, "The store does not answer"),
+}
+"""The HTTP status and the title of each error code."""
+
+
+def problem(code: str, detail: str, **members: Any) -> dict[str, Any]:
+    """Return the canonical error object: a problem of RFC 9457 with a member `code`."""
+    status, title = CODES[code]
+    return {
+        "type": f"urn:boto-waiters-plus:error:{code}",
+        "code": code,
+        "status": status,
+        "title": title,
+        "detail": detail,
+        **members,
+    }

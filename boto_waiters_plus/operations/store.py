@@ -1,0 +1,461 @@
+"""A store of operations: waits that outlive their process."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import threading
+import uuid
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from sqlalchemy import Connection, Select, and_, delete, or_, select, update
+from sqlalchemy.exc import IntegrityError
+
+from ..arguments import count, seconds
+from ..engine.model import WaiterDefinition
+from ..many.wait import Wait
+from ..runtime.schedule import DEFAULT_THREADS
+from .database import Database, wall_time
+from .error_codes import CODES, OperationError, problem
+from .in_memory import COLLECTION
+from .operation import CANCELLED_DETAIL, Operation, json_text
+from .starting import background_wait
+from .stored_operation import (
+    EndWatcher,
+    Row,
+    StoredRecord,
+    end_as,
+    path_of,
+    row_json,
+)
+from .stored_wait import (
+    Cipher,
+    ClientDescription,
+    definition_json,
+    first_state,
+    options_json,
+    parameters_json,
+    reopened_state,
+    sealed,
+)
+from .tables import DEFINITIONS, OPEN, OPERATIONS, SUCCEEDED
+from .worker import MakeClient, Worker, ended_by_sigterm
+
+LARGEST_PAGE: Final = 1000
+
+_PATH: Final = re.compile(rf"{COLLECTION}/([0-9a-f]{{32}})")
+_STATES: Final = ("open", "done", SUCCEEDED, *CODES)
+
+_STORES: Final[weakref.WeakValueDictionary[str, Store]] = weakref.WeakValueDictionary()
+"""The open stores of this process, for operations that are unpickled."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationPage:
+    """A page of a list of operations."""
+
+    operations: list[dict[str, Any]]
+    """In the JSON form, the newest first."""
+    next_page_token: str | None
+    """The token of the next page; None: there is none."""
+
+
+class Store:
+    """Operations in a SQLite file or on a PostgreSQL server, shared by any number of processes.
+
+    Stored are the operation, its parameters and options, and what is needed to make the client
+    again: region, profile, endpoint and settings. Credentials are never stored.
+
+    Args:
+        url: a SQLAlchemy URL (`sqlite:///waits.db`, `postgresql://user@host/name`), the path of a
+            SQLite file, or `":memory:"`; by default a file in the user's state directory.
+        encrypt: encrypts the parameters, from bytes to bytes.
+        decrypt: the reverse.
+
+    Raises:
+        ValueError: `url` cannot be parsed, or is of another kind of database.
+        ImportError: the driver is not installed.
+    """
+
+    def __init__(
+        self,
+        url: str | os.PathLike[str] | None = None,
+        *,
+        encrypt: Cipher | None = None,
+        decrypt: Cipher | None = None,
+    ) -> None:
+        self.database = Database(url)
+        self.encrypt = encrypt
+        self.decrypt = decrypt
+        self.watcher = EndWatcher(self._rows)
+        self._key = self.database.name
+        if not self.database.is_shared:
+            self._key = uuid.uuid4().hex
+        _STORES[self._key] = self
+
+    def __repr__(self) -> str:
+        return f"Store({self.database.name!r})"
+
+    def close(self) -> None:
+        """Close the connections; operations that are open go on in other processes."""
+        self.watcher.close()
+        self.database.close()
+
+    def start(
+        self,
+        client: Any,
+        waiter: str | WaiterDefinition,
+        /,
+        *,
+        max_wait: Any,
+        profile_name: str | None = None,
+        include_response: bool = False,
+        exclusive_key: str | None = None,
+        **keywords: Any,
+    ) -> Operation:
+        """Store a wait; a worker (`Store.work`) drives it.
+
+        Args:
+            client: a boto3 or botocore client; a worker makes one like it.
+            waiter: `"BucketExists"`, `"bucket_exists"`, or a definition.
+            max_wait: seconds (or a `timedelta`) from now on, whether or not a worker runs.
+            profile_name: the profile that a worker uses; by default that of the client's session,
+                if it was made after `install`.
+            include_response: whether the response that ends the wait is stored, without members
+                that the model calls sensitive.
+            exclusive_key: any text; refused while an operation with the same key is open.
+            keywords: fields of `WaitOptions` other than functions and events, and the operation's
+                parameters.
+
+        Returns:
+            The operation, a future.
+
+        Raises:
+            ValueError: no such waiter, an option out of range, or a parameter is sensitive.
+            TypeError: an option or a parameter cannot be stored.
+            OperationError: an operation with this `exclusive_key` is open (`conflict`).
+            StoreError: the store cannot be used.
+        """
+        wait = background_wait(client, waiter, max_wait, keywords)
+        description = ClientDescription.of(client, profile_name)
+        values = _values_of(wait, description, self.encrypt)
+        values |= {"include_response": bool(include_response), "exclusive_key": exclusive_key}
+        digest, definition = definition_json(wait.definition)
+        with self.database.writing() as connection:
+            now = wall_time(connection)
+            values |= {"created": now, "machine_at": now, "deadline": now + values["max_wait"]}
+            known = select(DEFINITIONS.c.digest).where(DEFINITIONS.c.digest == digest)
+            if connection.execute(known).first() is None:
+                _insert_definition(connection, digest, definition)
+            self._insert(connection, {**values, "digest": digest})
+        return self._operation({**dict.fromkeys(OPERATIONS.c.keys()), **values})
+
+    def get(self, path: str) -> Operation:
+        """Return an operation by its path.
+
+        Raises:
+            LookupError: there is no such operation, or it has expired.
+            StoreError: the store cannot be used.
+        """
+        return self._operation(self.row(path))
+
+    def get_json(self, path: str) -> dict[str, Any]:
+        """Return the JSON form of an operation; see `get`."""
+        return row_json(self.row(path))
+
+    def list(
+        self,
+        *,
+        state: str | None = None,
+        service: str | None = None,
+        waiter: str | None = None,
+        page_size: int = 50,
+        page_token: str | None = None,
+    ) -> OperationPage:
+        """Return a page of operations, the newest first.
+
+        Operations that are started meanwhile move none to another page.
+
+        Args:
+            state: `"open"`, `"done"`, `"succeeded"`, or an error code.
+            service: the botocore name of a service.
+            waiter: the name of a waiter, as `BucketExists`.
+            page_size: at most this many, up to 1000.
+            page_token: `next_page_token` of the page before, under the same filters.
+
+        Raises:
+            ValueError: an argument is wrong.
+            StoreError: the store cannot be used.
+        """
+        if state is not None and state not in _STATES:
+            raise ValueError(f"state must be one of {', '.join(_STATES)}, not {state!r}")
+        size = min(count("page_size", page_size), LARGEST_PAGE)
+        filters = [state, service, waiter]
+        query = _filtered(state, service, waiter)
+        if page_token is not None:
+            created, last = _position(page_token, filters)
+            older = and_(OPERATIONS.c.created == created, OPERATIONS.c.id < last)
+            query = query.where(or_(OPERATIONS.c.created < created, older))
+        query = query.order_by(OPERATIONS.c.created.desc(), OPERATIONS.c.id.desc())
+        with self.database.reading() as connection:
+            rows = connection.execute(query.limit(size + 1)).mappings().all()
+        token = None
+        if len(rows) > size:
+            token = _token([rows[size - 1]["created"], rows[size - 1]["id"], *filters])
+        return OperationPage([row_json(dict(row)) for row in rows[:size]], token)
+
+    def cancel(self, path: str) -> bool:
+        """End an operation; return False if it has ended already.
+
+        The worker that drives it stops within a second; what it still reports is dropped.
+
+        Raises:
+            LookupError: there is no such operation.
+            StoreError: the store cannot be used.
+        """
+        if self.end_by_cancel(path):
+            return True
+        self.row(path)
+        return False
+
+    def resume(self, path: str, *, max_wait: Any = None) -> Operation:
+        """Reopen an operation that ended in an error, from the state in which it ended.
+
+        Args:
+            path: the operation.
+            max_wait: seconds (or a `timedelta`) from now on; by default what was left.
+
+        Raises:
+            LookupError: there is no such operation.
+            ValueError: it is open or has succeeded, or no time is left.
+            StoreError: the store cannot be used.
+        """
+        more = None if max_wait is None else seconds("max_wait", max_wait)
+        with self.database.writing() as connection:
+            row = self._row(connection, path)
+            if row["state"] in (OPEN, SUCCEEDED):
+                raise ValueError(f"{path} is {row['state']}: only one with an error is resumed")
+            left = row["max_wait"] - row["elapsed"] if more is None else more
+            if left <= 0:
+                raise ValueError(f"{path} has no time left: give max_wait")
+            now = wall_time(connection)
+            values: dict[str, Any] = dict.fromkeys(("ended", "response", "error", "next_attempt"))
+            values |= {"state": OPEN, "machine": reopened_state(row["machine"]), "machine_at": now}
+            values |= {"deadline": now + left, "max_wait": row["elapsed"] + left}
+            self._update(connection, update(OPERATIONS).where(_is(path)).values(**values))
+        return self._operation({**row, **values})
+
+    def expire(self, older_than: float | timedelta) -> int:
+        """Delete the operations that ended more than `older_than` seconds ago; return their number.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        age = seconds("older_than", older_than, zero=True)
+        with self.database.writing() as connection:
+            ended = and_(
+                OPERATIONS.c.state != OPEN, OPERATIONS.c.ended <= wall_time(connection) - age
+            )
+            number = connection.execute(delete(OPERATIONS).where(ended)).rowcount
+            used = select(OPERATIONS.c.digest)
+            connection.execute(delete(DEFINITIONS).where(DEFINITIONS.c.digest.not_in(used)))
+        return number
+
+    def work(
+        self,
+        *,
+        until_idle: bool = False,
+        lease: float | timedelta = 30,
+        batch_size: int = 100,
+        max_open: int = 10_000,
+        threads: int = DEFAULT_THREADS,
+        worker_name: str | None = None,
+        make_client: MakeClient = ClientDescription.make,
+        stop_event: threading.Event | None = None,
+    ) -> int:
+        """Drive the open operations of the store, in any number of processes at once.
+
+        In the main thread SIGTERM ends it: the operations are handed back, and other workers go on
+        with them within a second. A worker that dies is succeeded when its lease ends.
+
+        Args:
+            until_idle: return as soon as no operation is open and free; by default go on.
+            lease: seconds that a worker may be silent before others take over; the wall clocks of
+                machines that share a SQLite file may differ by less.
+            batch_size: operations that are claimed at once.
+            max_open: operations that are driven at once.
+            threads: calls in flight at once.
+            worker_name: shown in `metadata`; by default the host and the process.
+            make_client: makes the client of a `ClientDescription`, such as one with the
+                credentials of a role; by default one of a boto3 session with its profile.
+            stop_event: ends it when it is set.
+
+        Returns:
+            The number of operations that ended here.
+
+        Raises:
+            TypeError, ValueError: an argument is wrong.
+            StoreError: the store cannot be used; later failures are logged and tried again.
+        """
+        worker = Worker(
+            self,
+            name=worker_name,
+            lease=seconds("lease", lease),
+            batch_size=count("batch_size", batch_size),
+            max_open=count("max_open", max_open),
+            threads=count("threads", threads),
+            make_client=make_client,
+            stop_event=threading.Event() if stop_event is None else stop_event,
+        )
+        with ended_by_sigterm(worker):
+            return worker.run(until_idle=until_idle)
+
+    # --- for operations ---------------------------------------------------------------------
+
+    def row(self, path: str) -> Row:
+        """Return the row of an operation; raise LookupError if there is none."""
+        with self.database.reading() as connection:
+            return self._row(connection, path)
+
+    def end_by_cancel(self, path: str) -> bool:
+        """Cancel an operation; return False if it is not open."""
+        error = json_text(problem("cancelled", CANCELLED_DETAIL))
+        is_open = and_(_is(path), OPERATIONS.c.state == OPEN)
+        with self.database.writing() as connection:
+            now = wall_time(connection)
+            values = {"state": "cancelled", "error": error, "ended": now, "lease": None}
+            change = update(OPERATIONS).where(is_open).values(next_attempt=None, **values)
+            is_cancelled = connection.execute(change).rowcount == 1
+        self.watcher.check()
+        return is_cancelled
+
+    def finder(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
+        """Return what finds an operation in another process; a password is not part of it."""
+        if not self.database.is_shared:
+            return find_operation, (None, self._key)
+        url = self.database.url.set(password=None)
+        return find_operation, (url.render_as_string(), self._key)
+
+    # --- parts --------------------------------------------------------------------------------
+
+    def _insert(self, connection: Connection, values: Mapping[str, Any]) -> None:
+        self._update(connection, OPERATIONS.insert().values(**values))
+
+    def _update(self, connection: Connection, statement: Any) -> None:
+        try:
+            connection.execute(statement)
+        except IntegrityError:
+            raise OperationError(
+                "conflict", "an operation with this exclusive_key is open"
+            ) from None
+
+    def _row(self, connection: Connection, path: str) -> Row:
+        row = connection.execute(select(OPERATIONS).where(_is(path))).mappings().first()
+        if row is None:
+            raise LookupError(f"there is no {path} in {self!r}, or it has expired")
+        return dict(row)
+
+    def _rows(self, paths: Sequence[str]) -> Mapping[str, Row]:
+        found: dict[str, Row] = {}
+        with self.database.reading() as connection:
+            for start in range(0, len(paths), LARGEST_PAGE):
+                ids = [path.partition("/")[2] for path in paths[start : start + LARGEST_PAGE]]
+                query = select(OPERATIONS).where(OPERATIONS.c.id.in_(ids))
+                rows = connection.execute(query).mappings()
+                found |= {path_of(dict(row)): dict(row) for row in rows}
+        return found
+
+    def _operation(self, row: Row) -> Operation:
+        def make() -> Operation:
+            return Operation(StoredRecord(self, row, self.watcher))
+
+        if row["state"] == OPEN:
+            return self.watcher.watched(path_of(row), make)
+        operation = make()
+        end_as(operation, row)
+        return operation
+
+
+def find_operation(url: str | None, key: str, path: str) -> Operation:
+    """Return an operation by its path, from an open store or one that is opened now.
+
+    Raises:
+        LookupError: there is no such operation, or no such store.
+    """
+    store = _STORES.get(key)
+    if store is None:
+        if url is None:
+            raise LookupError(f"{path} is in the memory of another process")
+        store = Store(url)
+    return store.get(path)
+
+
+def _values_of(wait: Wait, client: ClientDescription, encrypt: Cipher | None) -> dict[str, Any]:
+    parameters, is_encrypted = sealed(parameters_json(wait), encrypt)
+    service = wait.bound.service_name
+    return {
+        "id": uuid.uuid4().hex,
+        "state": OPEN,
+        "label": getattr(wait, "label", None) or f"{service} {wait.waiter}",
+        "service": service,
+        "waiter": wait.waiter,
+        "region": client.region,
+        "profile": client.profile,
+        "endpoint": client.endpoint,
+        "client_settings": client.settings,
+        "parameters": parameters,
+        "is_encrypted": is_encrypted,
+        "options": options_json(wait),
+        "max_wait": wait.max_wait,
+        "machine": first_state(wait),
+        "attempts": 0,
+        "elapsed": 0.0,
+    }
+
+
+def _insert_definition(connection: Connection, digest: str, definition: str) -> None:
+    # Another process may have stored it a moment ago.
+    values = {"digest": digest, "definition": definition}
+    try:
+        with connection.begin_nested():
+            connection.execute(DEFINITIONS.insert().values(**values))
+    except IntegrityError:
+        pass
+
+
+def _is(path: str) -> Any:
+    match = _PATH.fullmatch(path)
+    if match is None:
+        raise LookupError(f"there is no {path!r}: a path is {COLLECTION}/ and 32 digits")
+    return OPERATIONS.c.id == match.group(1)
+
+
+def _filtered(state: str | None, service: str | None, waiter: str | None) -> Select[Any]:
+    query = select(OPERATIONS)
+    if state == "done":
+        query = query.where(OPERATIONS.c.state != OPEN)
+    elif state is not None:
+        query = query.where(OPERATIONS.c.state == state)
+    if service is not None:
+        query = query.where(OPERATIONS.c.service == service)
+    return query if waiter is None else query.where(OPERATIONS.c.waiter == waiter)
+
+
+def _token(position: Sequence[Any]) -> str:
+    return base64.urlsafe_b64encode(json_text(position).encode()).decode("ascii")
+
+
+def _position(token: str, filters: Sequence[Any]) -> tuple[float, str]:
+    try:
+        created, last, *of_token = json.loads(base64.urlsafe_b64decode(token))
+        if of_token == list(filters) and isinstance(last, str):
+            return float(created), last
+    except (ValueError, TypeError):
+        pass
+    raise ValueError("page_token is not one of a list with these filters")

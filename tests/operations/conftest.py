@@ -1,0 +1,108 @@
+"""A client whose stream becomes active, and stores in both databases."""
+
+import itertools
+import os
+import sys
+import threading
+from pathlib import Path
+
+import boto3
+import pytest
+import sqlalchemy
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
+
+sys.path.insert(0, str(Path(__file__).parent))
+import postgres  # beside this file
+
+SESSION = boto3.session.Session(region_name="us-east-1")
+NAMES = itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def _stock(stock_botocore):
+    yield
+    bwp.uninstall()
+
+
+@pytest.fixture
+def stream(answers):
+    """`stream(*answers)`: a kinesis client that gives these answers."""
+
+    def make(*replies):
+        client = SESSION.client("kinesis")
+        client.answers = answers(client, *replies)
+        return client
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def server():
+    absence = postgres.absence()
+    if absence is not None:
+        assert not os.environ.get("POSTGRES_REQUIRED"), absence
+        pytest.skip(absence)
+    with postgres.server() as url:
+        yield url
+
+
+@pytest.fixture(params=["memory", "file", "postgresql"])
+def store_url(request, tmp_path):
+    """An empty database of each kind."""
+    if request.param == "memory":
+        return ":memory:"
+    if request.param == "file":
+        return str(tmp_path / "waits.db")
+    url = sqlalchemy.make_url(request.getfixturevalue("server"))
+    name = f"test_{os.getpid()}_{next(NAMES)}"
+    engine = sqlalchemy.create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"create database {name}")
+    engine.dispose()
+    return url.set(database=name).render_as_string(hide_password=False)
+
+
+@pytest.fixture
+def open_store(store_url):
+    """`open_store(**arguments)`: the store, opened again; the databases in memory are one."""
+    opened = []
+
+    def make(url=store_url, **arguments):
+        if url == ":memory:" and opened and not arguments:
+            return opened[0]
+        opened.append(operations.Store(url, **arguments))
+        return opened[-1]
+
+    yield make
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture
+def store(open_store):
+    return open_store()
+
+
+@pytest.fixture
+def working():
+    """`working(store, client, **arguments)`: a worker in a thread; returns what stops it."""
+    stops = []
+
+    def work(store, client, **arguments):
+        stop = threading.Event()
+        options = {"make_client": lambda _: client, "stop_event": stop, **arguments}
+        thread = threading.Thread(target=store.work, kwargs=options)
+        thread.start()
+
+        def end():
+            stop.set()
+            thread.join(30)
+
+        stops.append(end)
+        return end
+
+    yield work
+    for end in stops:
+        end()

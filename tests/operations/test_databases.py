@@ -1,0 +1,194 @@
+"""Databases that cannot be used: a clear error, and nothing half written."""
+
+import logging
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+
+import pytest
+import sqlalchemy
+
+from boto_waiters_plus import operations
+from boto_waiters_plus.operations import tables
+
+
+def start(store, client):
+    return store.start(client, "stream_exists", max_wait=60, StreamName="orders")
+
+
+def test_the_default_is_in_the_state_directory(tmp_path, stream, active):
+    script = "from boto_waiters_plus import operations; print(operations.Store().list())"
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", script], check=True, env=environment, timeout=60)
+    file = tmp_path / "boto_waiters_plus" / "operations.db"
+    assert file.exists()
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+def test_a_file_of_another_program_is_refused(tmp_path, stream, active):
+    file = tmp_path / "bookmarks.db"
+    with sqlite3.connect(file) as other:
+        other.execute("create table bookmarks (x)")
+    with pytest.raises(operations.StoreError, match="has the table bookmarks"):
+        start(operations.Store(file), stream(active))
+    with sqlite3.connect(file) as other:
+        assert other.execute("select count(*) from sqlite_master").fetchone() == (1,)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"no database at all, but a text" * 50, "not a database"), (None, "unable to open")],
+)
+def test_what_is_no_database_is_refused(tmp_path, stream, active, content, words):
+    file = tmp_path / "waits.db"
+    if content is None:
+        file.mkdir()
+    else:
+        file.write_bytes(content)
+    with pytest.raises(operations.StoreError, match=words) as caught:
+        start(operations.Store(file), stream(active))
+    assert "waits.db" in str(caught.value)
+
+
+def test_a_missing_folder_is_named(tmp_path, stream, active):
+    with pytest.raises(operations.StoreError, match="unable to open"):
+        start(operations.Store(tmp_path / "no" / "waits.db"), stream(active))
+
+
+def test_a_newer_schema_is_refused(store, open_store, stream, active, store_url):
+    start(store, stream(active))
+    with store.database.writing() as connection:
+        connection.exec_driver_sql("update boto_waiters_schema set version = 99")
+    if store_url == ":memory:":
+        return
+    with pytest.raises(operations.StoreError, match=r"version 99.*install a newer"):
+        open_store().list()
+
+
+def test_an_older_schema_is_migrated(store, open_store, stream, active, store_url, monkeypatch):
+    if store_url == ":memory:":
+        pytest.skip("it has no older version")
+    path = start(store, stream(active)).path
+
+    def add_column(connection):
+        connection.exec_driver_sql("alter table boto_waiters_operations add column extra text")
+
+    monkeypatch.setattr(tables, "VERSION", tables.VERSION + 1)
+    monkeypatch.setattr(tables, "MIGRATIONS", {tables.VERSION - 1: add_column})
+    assert open_store().get(path).path == path
+    newest = open_store()
+    assert newest.list().operations
+    with newest.database.reading() as connection:
+        version = connection.exec_driver_sql("select version from boto_waiters_schema").scalar()
+        assert version == tables.VERSION
+        connection.exec_driver_sql("select extra from boto_waiters_operations")
+
+
+def test_a_failed_migration_changes_nothing(store, open_store, store_url, monkeypatch):
+    if store_url == ":memory:":
+        pytest.skip("it has no older version")
+    store.list()
+
+    def fail(connection):
+        connection.exec_driver_sql("alter table boto_waiters_operations add column extra text")
+        raise ZeroDivisionError
+
+    version = tables.VERSION
+    monkeypatch.setattr(tables, "VERSION", version + 1)
+    monkeypatch.setattr(tables, "MIGRATIONS", {version: fail})
+    with pytest.raises(ZeroDivisionError):
+        open_store().list()
+    with store.database.reading() as connection:
+        found = connection.exec_driver_sql("select version from boto_waiters_schema").scalar()
+        assert found == version
+    with pytest.raises(operations.StoreError), store.database.reading() as connection:
+        connection.exec_driver_sql("select extra from boto_waiters_operations")
+
+
+def test_a_locked_file_is_reported(tmp_path, stream, active):
+    file = tmp_path / "waits.db"
+    operations.Store(file).list()
+    store = operations.Store(f"sqlite:///{file}?timeout=0.1")
+    with sqlite3.connect(file, isolation_level=None) as other:
+        other.execute("begin immediate")
+        with pytest.raises(operations.StoreError, match="database is locked"):
+            start(store, stream(active))
+        other.execute("rollback")
+    assert not store.list().operations
+    assert start(store, stream(active))
+
+
+def test_a_read_only_file_can_be_read(tmp_path, stream, active):
+    file = tmp_path / "waits.db"
+    writer = operations.Store(file)
+    path = start(writer, stream(active)).path
+    store = operations.Store(f"sqlite:///file:{file}?mode=ro&uri=true")
+    assert store.get_json(path)["path"] == path
+    with pytest.raises(operations.StoreError, match="readonly"):
+        start(store, stream(active))
+    assert len(store.list().operations) == 1
+
+
+def test_a_full_disk_is_reported(tmp_path, stream, active):
+    store = operations.Store(tmp_path / "waits.db")
+    path = start(store, stream(active)).path
+    with store.database.reading() as connection:
+        pages = connection.exec_driver_sql("pragma page_count").scalar()
+    # SQLite refuses to grow the file any further, as on a full disk.
+    full = operations.Store(tmp_path / "waits.db")
+    limit = f"pragma max_page_count = {pages}"
+
+    def listener(connection):
+        connection.exec_driver_sql(limit)
+
+    sqlalchemy.event.listen(sqlalchemy.Engine, "begin", listener)
+    name = "x" * 1_000_000
+    with pytest.raises(operations.StoreError, match="full"):
+        full.start(stream(active), "stream_exists", max_wait=60, StreamName=name)
+    sqlalchemy.event.remove(sqlalchemy.Engine, "begin", listener)
+    assert [body["path"] for body in store.list().operations] == [path]
+    assert start(store, stream(active))
+
+
+def test_two_stores_on_one_file(store, open_store, stream, active, store_url):
+    if store_url == ":memory:":
+        pytest.skip("it has no file")
+    other = open_store()
+    first, second = start(store, stream(active)), start(other, stream(active))
+    listed = {body["path"] for body in store.list().operations}
+    assert listed == {first.path, second.path}
+
+
+def test_a_server_that_does_not_answer():
+    store = operations.Store("postgresql://me:hidden-word@127.0.0.1:1/waits")
+    with pytest.raises(operations.StoreError, match=r"127\.0\.0\.1") as caught:
+        store.list()
+    assert "hidden-word" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_a_password_is_never_shown(server, caplog, capsys):
+    caplog.set_level(logging.DEBUG)
+    url = sqlalchemy.make_url(server).set(username="nobody", password="hidden-word")
+    store = operations.Store(url.render_as_string(hide_password=False))
+    with pytest.raises(operations.StoreError, match="nobody") as caught:
+        store.list()
+    shown = capsys.readouterr()
+    for text in (str(caught.value), repr(store), caplog.text, shown.out, shown.err):
+        assert "hidden-word" not in text
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("postgresql://a:hidden-word@h:port/x", "cannot be parsed"),
+        ("mysql://a:hidden-word@h/x", "not mysql"),
+        ("", "empty"),
+    ],
+)
+def test_urls_that_are_none(url, words):
+    with pytest.raises(ValueError, match=words) as caught:
+        operations.Store(url)
+    assert "hidden-word" not in str(caught.value)

@@ -1,0 +1,238 @@
+"""Background waits in the memory of one process."""
+
+import asyncio
+import concurrent.futures
+import copy
+import json
+import os
+import pickle
+import subprocess
+import sys
+import threading
+
+import botocore.exceptions
+import pytest
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
+
+NAME = {"StreamName": "secret-orders"}
+
+
+def start(client, max_wait=300, **keywords):
+    return operations.start(client, "stream_exists", max_wait=max_wait, **NAME, **keywords)
+
+
+def test_result_is_the_outcome(stream, creating, active, virtual_time):
+    operation = start(stream(creating, creating, active))
+    outcome = operation.result(10)
+    assert isinstance(outcome, bwp.ResponseOutcome)
+    assert outcome.attempts == 3
+    assert operation.done()
+    assert operation.exception() is None
+    assert virtual_time.now > 2
+
+
+def test_json_of_an_open_operation(stream, creating, virtual_time):
+    seen, go_on = threading.Event(), threading.Event()
+
+    def answer():
+        if seen.is_set():
+            go_on.wait(10)
+        seen.set()
+        return creating
+
+    client = stream(answer)
+    operation = start(client, on_attempt=lambda event: None)
+    while not operation.metadata["attempts"]:
+        seen.wait(0.01)
+    body = json.loads(json.dumps(operation.to_json()))
+    assert body.keys() == {"path", "done", "metadata"}
+    assert body["path"] == operation.path
+    assert body["path"].startswith("operations/")
+    assert body["done"] is False
+    expected = {"waiter": "StreamExists", "service": "kinesis", "region": "us-east-1"}
+    assert body["metadata"].items() >= {**expected, "attempts": 1, "worker": None}.items()
+    assert body["metadata"]["create_time"] < body["metadata"]["next_attempt"]
+    assert body["metadata"]["next_attempt"] < body["metadata"]["deadline"]
+    assert "secret-orders" not in json.dumps(body).replace(body["metadata"]["label"], "")
+    assert operation.running()
+    go_on.set()
+    assert operation.cancel()
+
+
+def test_json_of_a_success_has_no_response_of_the_service(stream, active, virtual_time):
+    operation = start(stream(active))
+    operation.result(10)
+    body = operation.to_json()
+    assert body["done"] is True
+    assert "error" not in body
+    assert body["response"]["kind"] == "response"
+    assert body["response"]["acceptor"]["text"].startswith("success when")
+    assert "StreamDescription" not in body["response"].get("response", {})
+    assert body["metadata"]["next_attempt"] is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "kind"),
+    [
+        ("creating", "timed_out", bwp.WaiterTimeoutError),
+        ("denied", "failed", bwp.WaiterFailedError),
+        (botocore.exceptions.NoCredentialsError(), "credentials", None),
+        (botocore.exceptions.ParamValidationError(report="x"), "invalid_parameters", None),
+        (ZeroDivisionError("secret"), "internal", ZeroDivisionError),
+    ],
+)
+def test_errors_have_codes(stream, creating, error_answer, virtual_time, answer, code, kind):
+    answers = {"creating": creating, "denied": error_answer("AccessDenied", "no")}
+    answer = answers[answer] if isinstance(answer, str) else answer
+    operation = start(stream(answer), max_wait=20)
+    error = operation.exception(10)
+    assert isinstance(error, kind or type(answer))
+    body = operation.to_json()
+    assert body["done"] is True
+    assert "response" not in body
+    assert body["error"]["code"] == code in operations.CODES
+    assert body["error"].keys() >= {"type", "status", "title", "detail"}
+    assert "secret" not in json.dumps(body["error"])
+    with pytest.raises(type(error)):
+        operation.result()
+
+
+def test_cancel_ends_the_wait(stream, creating, virtual_time):
+    client = stream(creating)
+    operation = start(client)
+    assert operation.cancel()
+    assert operation.cancel()
+    assert operation.cancelled()
+    with pytest.raises(concurrent.futures.CancelledError):
+        operation.result()
+    assert operation.to_json()["error"]["code"] == "cancelled"
+    calls = len(client.answers.requests)
+    start(stream(creating), max_wait=30).exception(10)
+    assert len(client.answers.requests) <= calls + 1
+
+
+def test_cancel_after_the_end_changes_nothing(stream, active, virtual_time):
+    operation = start(stream(active))
+    operation.result(10)
+    assert not operation.cancel()
+    assert "response" in operation.to_json()
+
+
+def test_a_cancel_event_is_an_error(stream, creating, virtual_time):
+    event = threading.Event()
+    operation = start(stream(creating), cancel_event=event)
+    event.set()
+    assert isinstance(operation.exception(10), bwp.WaiterCancelledError)
+    assert operation.to_json()["error"]["code"] == "cancelled"
+
+
+def test_works_with_concurrent_futures(stream, active, creating, virtual_time):
+    started = [start(stream(creating, active)) for _ in range(3)]
+    called = []
+    started[0].add_done_callback(called.append)
+    done, rest = concurrent.futures.wait(started, timeout=10)
+    assert done == set(started)
+    assert not rest
+    assert set(concurrent.futures.as_completed(started)) == set(started)
+    assert called == [started[0]]
+    with pytest.raises(concurrent.futures.TimeoutError):
+        start(stream(lambda: threading.Event().wait(0.5) or active)).result(0.01)
+
+
+def test_await_returns_the_outcome(stream, active):
+    async def main():
+        return await start(stream(active))
+
+    assert asyncio.run(main()).attempts == 1
+
+
+def test_cancelling_the_awaiting_task_cancels_no_wait(stream, creating):
+    async def main():
+        operation = start(stream(creating))
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(operation, 0.05)
+        return operation
+
+    operation = asyncio.run(main())
+    assert not operation.done()
+    assert operation.cancel()
+
+
+def test_pickles_by_path(stream, creating):
+    operation = start(stream(creating))
+    assert pickle.loads(pickle.dumps(operation)) is operation
+    assert copy.copy(operation) is operation
+    assert operations.get(operation.path) is operation
+    operation.cancel()
+    with pytest.raises(LookupError, match="in_store"):
+        operations.get("operations/0")
+
+
+def test_a_thousand_waits_share_threads(stream, creating, active):
+    client = stream(*[creating] * 1000, active)
+    before = threading.active_count()
+    started = [start(client, min_delay=0.01, max_delay=0.02) for _ in range(1000)]
+    assert threading.active_count() - before < 40
+    assert all(operation.result(60) for operation in started)
+
+
+def test_a_slow_callback_delays_no_wait(stream, active):
+    release = threading.Event()
+    first = start(stream(active))
+    first.add_done_callback(lambda _: release.wait(10))
+    second = stream(active)
+    started = start(second)
+    while not second.answers.requests:
+        threading.Event().wait(0.01)
+    release.set()
+    assert started.result(10)
+
+
+@pytest.mark.parametrize(
+    ("waiter", "keywords", "error", "words"),
+    [
+        ("stream_exist", {}, ValueError, "did you mean 'stream_exists'"),
+        ("stream_exists", {"max_wait": None}, TypeError, "max_wait"),
+        ("stream_exists", {"max_wait": -1}, ValueError, "max_wait"),
+        ("stream_exists", {"timeout": 3}, TypeError, "max_wait"),
+        ("stream_exists", {"min_dely": 3}, TypeError, "min_delay"),
+    ],
+)
+def test_bad_arguments_are_refused_at_once(stream, active, waiter, keywords, error, words):
+    client = stream(active)
+    with pytest.raises(error, match=words):
+        operations.start(client, waiter, **{"max_wait": 9, **NAME, **keywords})
+    assert not client.answers.requests
+
+
+def test_a_deadline_does_not_bound_it(stream, creating, active, virtual_time):
+    with bwp.deadline(0.5):
+        operation = start(stream(creating, active))
+    assert operation.result(10).attempts == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_has_its_own_waits():
+    script = """if True:
+    import os, warnings, boto3, pytest
+    from moto import mock_aws
+    from boto_waiters_plus import operations
+    warnings.simplefilter("ignore")
+    with mock_aws():
+        s3 = boto3.client("s3", region_name="us-east-1")
+        s3.create_bucket(Bucket="ready")
+        start = lambda name: operations.start(s3, "bucket_exists", max_wait=60, Bucket=name)
+        old = start("missing")
+        if os.fork() == 0:
+            with pytest.raises(RuntimeError, match="forked"):
+                old.result()
+            start("ready").result(10)
+            os._exit(7)
+        _, status = os.wait()
+        assert os.waitstatus_to_exitcode(status) == 7, status
+        assert start("ready").result(10)
+        assert not old.done()
+    """
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)

@@ -1,0 +1,364 @@
+"""What a store keeps, and what it gives back; on SQLite and on PostgreSQL."""
+
+import concurrent.futures
+import dataclasses
+import datetime as dt
+import json
+import pickle
+import subprocess
+import sys
+import threading
+import time
+
+import boto3
+import pytest
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
+
+NAME = {"StreamName": "orders"}
+QUICK = {"min_delay": 0.01, "max_delay": 0.02}
+
+
+def start(store, client, max_wait=300, waiter="stream_exists", **keywords):
+    return operations.start(
+        client, waiter, max_wait=max_wait, in_store=store, **{**NAME, **QUICK, **keywords}
+    )
+
+
+def work(store, client, **arguments):
+    return store.work(until_idle=True, make_client=lambda _: client, **arguments)
+
+
+def test_a_worker_ends_an_operation(store, stream, creating, active):
+    client = stream(creating, creating, active)
+    operation = start(store, client)
+    assert operation.to_json()["done"] is False
+    assert not client.answers.requests
+    assert work(store, client) == 1
+    outcome = operation.result(10)
+    assert isinstance(outcome, bwp.ResponseOutcome)
+    assert outcome.attempts == 3
+    assert outcome.response == {}
+    body = operation.to_json()
+    assert body["done"] is True
+    assert body["metadata"]["attempts"] == 3
+    assert body == store.get(operation.path).to_json() == store.get_json(operation.path)
+    assert store.get(operation.path).result(0) == outcome
+
+
+def test_errors_come_back_with_their_facts(store, stream, creating):
+    client = stream(creating)
+    operation = start(store, client, max_wait=0.3)
+    assert work(store, client) == 1
+    error = operation.exception(10)
+    assert isinstance(error, bwp.WaiterTimeoutError)
+    assert error.attempts == operation.metadata["attempts"] > 1
+    assert error.observed == "CREATING"
+    assert operation.to_json()["error"]["code"] == "timed_out"
+    assert operation.metadata["elapsed"] <= 0.35
+
+
+def test_an_expected_exception_comes_back(store, stream, error_answer):
+    client = stream(error_answer("ResourceNotFoundException", "gone"))
+    operation = start(store, client, waiter="stream_not_exists")
+    work(store, client)
+    outcome = operation.result(10)
+    assert isinstance(outcome, bwp.ExceptionOutcome)
+    assert outcome.exception.response["Error"]["Code"] == "ResourceNotFoundException"
+
+
+def test_the_response_is_stored_on_request(store, stream, active):
+    moment = dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc)
+    active["StreamDescription"]["StreamCreationTimestamp"] = moment
+    client = stream(active)
+    operation = start(store, client, include_response=True)
+    work(store, client)
+    description = operation.result(10).response["StreamDescription"]
+    assert description == {"StreamStatus": "ACTIVE", "StreamCreationTimestamp": 1767225600}
+
+
+def test_sensitive_members_of_a_response_are_left_out(store, answers, waitable):
+    client = boto3.client("dms")
+    endpoint = {"EndpointIdentifier": "e", "MySQLSettings": {"Password": "hidden-word"}}
+    client.answers = answers(client, {"Endpoints": [endpoint], "Unknown": "hidden-word"})
+    success = {"state": "success", "matcher": {"success": True}}
+    (definition,) = bwp.load_definitions(waitable("EndpointRead", "DescribeEndpoints", success))
+    definition = dataclasses.replace(definition, service=None)
+    operation = store.start(client, definition, max_wait=5, include_response=True)
+    work(store, client)
+    (stored,) = operation.result(10).response["Endpoints"]
+    assert stored["EndpointIdentifier"] == "e"
+    assert "hidden-word" not in json.dumps(operation.to_json())
+
+
+def test_lists_in_stable_pages(store, stream, active):
+    client = stream(active)
+    paths = [start(store, client).path for _ in range(7)]
+    first = store.list(page_size=3)
+    later = start(store, client).path
+    second = store.list(page_size=3, page_token=first.next_page_token)
+    third = store.list(page_size=3, page_token=second.next_page_token)
+    listed = [body["path"] for page in (first, second, third) for body in page.operations]
+    assert listed == paths[::-1]
+    assert third.next_page_token is None
+    assert store.list().operations[0]["path"] == later
+
+
+def test_list_filters(store, stream, active):
+    client = stream(active)
+    done = start(store, client).path
+    work(store, client)
+    still_open = start(store, client).path
+    gone = start(store, client, waiter="stream_not_exists").path
+    cancelled = start(store, client)
+    assert cancelled.cancel()
+
+    def paths(**filters):
+        return {body["path"] for body in store.list(**filters).operations}
+
+    assert paths(state="open") == {still_open, gone}
+    assert paths(state="succeeded") == {done}
+    assert paths(state="done") == {done, cancelled.path}
+    assert paths(state="cancelled") == {cancelled.path}
+    assert paths(waiter="StreamNotExists") == {gone}
+    assert paths(service="s3") == set()
+    assert len(paths(service="kinesis")) == 4
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"state": "opne"}, {"page_size": 0}, {"page_token": "x"}, {"page_token": "W10="}],
+)
+def test_list_refuses_bad_arguments(store, arguments):
+    with pytest.raises(ValueError, match=next(iter(arguments))):
+        store.list(**arguments)
+
+
+def test_a_token_belongs_to_its_filters(store, stream, active):
+    for _ in range(2):
+        start(store, stream(active))
+    token = store.list(page_size=1, state="open").next_page_token
+    with pytest.raises(ValueError, match="filters"):
+        store.list(page_size=1, page_token=token)
+
+
+def test_cancel_ends_it_for_everybody(store, stream, creating, working):
+    client = stream(creating)
+    operation, other = start(store, client), start(store, client)
+    seen = store.get(operation.path)
+    working(store, client)
+    while not other.metadata["attempts"]:
+        time.sleep(0.02)
+    assert store.cancel(operation.path)
+    assert not store.cancel(operation.path)
+    with pytest.raises(concurrent.futures.CancelledError):
+        seen.result(10)
+    assert seen.cancelled()
+    assert other.cancel()
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        calls = len(client.answers.requests)
+        time.sleep(0.3)
+        if len(client.answers.requests) == calls:
+            break
+    else:
+        pytest.fail("the worker still polls")
+    assert operation.to_json()["error"]["code"] == "cancelled"
+
+
+def test_resume_goes_on_from_the_stored_state(store, stream, creating, active):
+    client = stream(creating, creating, active)
+    operation = start(store, client, max_attempts=2)
+    work(store, client)
+    assert isinstance(operation.exception(10), bwp.WaiterAttemptsError)
+    resumed = store.resume(operation.path, max_wait=60)
+    assert not resumed.done()
+    assert resumed.metadata["attempts"] == 2
+    work(store, client)
+    assert resumed.result(10).attempts == 3
+    with pytest.raises(ValueError, match="succeeded"):
+        store.resume(operation.path)
+
+
+def test_resume_needs_time(store, stream, creating):
+    client = stream(creating)
+    operation = start(store, client, max_wait=0.2)
+    work(store, client)
+    assert operation.exception(10)
+    cancelled = start(store, client)
+    cancelled.cancel()
+    assert store.resume(cancelled.path).metadata["deadline"]
+    with pytest.raises(ValueError, match="open"):
+        store.resume(cancelled.path)
+
+
+def test_expired_operations_are_gone(store, stream, active):
+    client = stream(active)
+    done = start(store, client)
+    work(store, client)
+    still_open = start(store, client)
+    assert store.expire(3600) == 0
+    assert store.expire(dt.timedelta(0)) == 1
+    with pytest.raises(LookupError, match="expired"):
+        store.get(done.path)
+    assert not store.get(still_open.path).done()
+    work(store, client)
+    assert store.get(still_open.path).result(10)
+
+
+@pytest.mark.parametrize("path", ["operations/0", "", "x", "operations/" + "0" * 32])
+def test_unknown_paths_are_named(store, path):
+    for call in (store.get, store.cancel, store.resume):
+        with pytest.raises(LookupError, match="there is no"):
+            call(path)
+
+
+def test_only_one_operation_of_an_exclusive_key(store, stream, active):
+    client = stream(active)
+    first = start(store, client, exclusive_key="deploy")
+    start(store, client, exclusive_key="other")
+    with pytest.raises(operations.OperationError, match="conflict"):
+        start(store, client, exclusive_key="deploy")
+    work(store, client)
+    assert first.result(10)
+    start(store, client, exclusive_key="deploy")
+
+
+def test_sensitive_parameters_are_refused(store, answers):
+    s3 = boto3.client("s3")
+    key = {"SSECustomerKey": "hidden-word", "SSECustomerAlgorithm": "AES256"}
+    with pytest.raises(ValueError, match="SSECustomerKey is sensitive") as caught:
+        store.start(s3, "object_exists", max_wait=5, Bucket="b", Key="k", **key)
+    assert "hidden-word" not in str(caught.value)
+    assert not store.list().operations
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("on_attempt", print),
+        ("cancel_event", threading.Event()),
+        ("wake_signal", threading.Event()),
+        ("delay_pace", lambda attempt: 1),
+    ],
+)
+def test_what_belongs_to_the_process_is_refused(store, stream, active, option, value):
+    with pytest.raises(TypeError, match=f"{option} cannot be stored"):
+        start(store, stream(active), **{option: value})
+
+
+def test_parameters_may_be_encrypted(open_store, stream, active, tmp_path):
+    def swapped(data):
+        return bytes(255 - byte for byte in data)
+
+    store = open_store(encrypt=swapped, decrypt=swapped)
+    client = stream(active)
+    operation = start(store, client, StreamName="hidden-word")
+    for file in tmp_path.glob("waits.db*"):
+        assert b"hidden-word" not in file.read_bytes()
+    work(store, client)
+    assert operation.result(10)
+    assert client.answers.requests[0]["body"] == b'{"StreamName": "hidden-word"}'
+
+
+def test_a_worker_without_the_key_says_so(open_store, stream, active, store_url):
+    store = open_store(encrypt=lambda data: data[::-1])
+    operation = start(store, stream(active))
+    work(store, stream(active))
+    assert operation.exception(10).code == "unreadable"
+    assert "decrypt=" in operation.to_json()["error"]["detail"]
+
+
+def test_a_definition_of_the_user_travels(store, stream, definition, creating, active):
+    client = stream(creating, active)
+    (mine,) = bwp.load_definitions(definition("StreamIsMine", expected="CREATING"))
+    operation = start(store, client, waiter=mine)
+    work(store, client)
+    assert operation.result(10).waiter == "StreamIsMine"
+    assert operation.result().attempts == 1
+
+
+def test_an_operation_that_botocore_lacks(store, stream, active, monkeypatch):
+    client = stream(active)
+    operation = start(store, client)
+    newer = boto3.client("sqs")
+    work(store, newer)
+    error = operation.exception(10)
+    assert error.code == "unsupported"
+    assert "StreamExists" in str(error)
+    work(store, client)
+    assert store.resume(operation.path).metadata["attempts"] == 0
+    work(store, client)
+    assert store.get(operation.path).result(10)
+
+
+def test_the_client_is_made_again(store, stream, active):
+    config = boto3.session.Config(
+        connect_timeout=7, retries={"mode": "standard", "total_max_attempts": 2}
+    )
+    client = boto3.client(
+        "kinesis",
+        region_name="eu-west-1",
+        endpoint_url="http://127.0.0.1:9",
+        config=config,
+        aws_access_key_id="hidden-key",
+        aws_secret_access_key="hidden-secret",
+    )
+    start(store, client, profile_name=None)
+    made = []
+
+    def make(description):
+        made.append(description)
+        made.append(description.make())
+        return stream(active)
+
+    store.work(until_idle=True, make_client=make)
+    description, again = made
+    assert "hidden" not in repr(description)
+    assert again.meta.region_name == "eu-west-1"
+    assert again.meta.endpoint_url == "http://127.0.0.1:9"
+    assert again.meta.config.connect_timeout == 7
+    assert again.meta.config.retries["total_max_attempts"] == 2
+
+
+def test_a_profile_is_remembered(store, active, stream, tmp_path, monkeypatch):
+    config = tmp_path / "config"
+    config.write_text("[profile there]\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    bwp.install()
+    client = boto3.session.Session(profile_name="there").client("kinesis")
+    start(store, client)
+    made = []
+    store.work(until_idle=True, make_client=lambda each: made.append(each) or stream(active))
+    assert (made[0].profile, made[0].region) == ("there", "us-east-1")
+
+
+def test_the_default_endpoint_is_left_to_botocore(store, stream, active):
+    start(store, stream(active))
+    made = []
+    store.work(until_idle=True, make_client=lambda each: made.append(each.make()) or stream(active))
+    assert made[0].meta.endpoint_url == "https://kinesis.us-east-1.amazonaws.com"
+
+
+def test_operations_are_pickled_by_path(store, stream, active):
+    operation = start(store, stream(active))
+    text = pickle.dumps(operation)
+    assert b"hidden-password" not in text
+    assert pickle.loads(text).path == operation.path
+    if ":memory:" in repr(store):
+        return
+    script = (
+        "import pickle, sys; "
+        "print(pickle.loads(sys.stdin.buffer.read()).to_json()['metadata']['waiter'])"
+    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, input=text, capture_output=True, check=True, timeout=60)
+    assert done.stdout.strip() == b"StreamExists"
+
+
+def test_a_callback_keeps_the_operation(store, stream, active):
+    called = threading.Event()
+    start(store, stream(active)).add_done_callback(lambda _: called.set())
+    work(store, stream(active))
+    assert called.wait(10)
