@@ -1,11 +1,12 @@
-"""Files on botocore's search path, and `boto-wait check` without the rest of the command."""
+"""`boto-wait` in this process, and files on botocore's search path."""
 
 import argparse
 import json
 
 import pytest
 
-from boto_waiters_plus.cli import check
+from boto_waiters_plus.cli import check, main
+from boto_waiters_plus.testing import virtual_time
 
 
 @pytest.fixture
@@ -37,5 +38,17 @@ def run_check():
         parser = argparse.ArgumentParser(prog="boto-wait")
         check.add_parser(parser.add_subparsers(required=True))
         return check.run(parser.parse_args(["check", *map(str, words)]))
+
+    return run
+
+
+@pytest.fixture
+def wait(capsys):
+    """`wait(*words)`: exit code, stdout and stderr, without real sleeping."""
+
+    def run(*words):
+        with virtual_time():
+            code = main(list(words))
+        return (code, *capsys.readouterr())
 
     return run
