@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Iterable, Sequence
 
@@ -15,6 +16,7 @@ from ..definitions.shipped import shipped_definitions, shipped_services
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from . import COMMANDS, UsageError
+from .completion import complete_with
 from .text import printable
 
 CLIENT_NAMES = {
@@ -66,6 +68,22 @@ class UnknownNameError(UsageError):
         near = nearest(name, known) or nearest(name.lower(), known)
         hint = f"; did you mean {near!r}?" if near is not None else ""
         super().__init__(f"no {what} {name!r}{hint}")
+
+
+def add_waiter_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments SERVICE and WAITER."""
+    service = parser.add_argument("service", metavar="SERVICE", help=SERVICE_HELP)
+    complete_with(service, lambda _: service_names())
+    waiter = parser.add_argument(
+        "waiter", metavar="WAITER", help="bucket-exists, bucket_exists or BucketExists"
+    )
+    complete_with(
+        waiter,
+        lambda arguments: [
+            xform_name(definition.name, "-")
+            for definition in waiters_of(find_service(arguments.service))
+        ],
+    )
 
 
 def client_name(service_id: str) -> str:

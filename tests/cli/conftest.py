@@ -1,11 +1,10 @@
 """`boto-wait` in this process, and files on botocore's search path."""
 
-import argparse
 import json
 
 import pytest
 
-from boto_waiters_plus.cli import check, main
+from boto_waiters_plus.cli import main
 from boto_waiters_plus.testing import virtual_time
 
 
@@ -34,12 +33,7 @@ def queue_ready(on_search_path, waitable):
 def run_check():
     """`run_check(*words)`: the exit code of `boto-wait check`."""
 
-    def run(*words):
-        parser = argparse.ArgumentParser(prog="boto-wait")
-        check.add_parser(parser.add_subparsers(required=True))
-        return check.run(parser.parse_args(["check", *map(str, words)]))
-
-    return run
+    return lambda *words: main(["check", *map(str, words)])
 
 
 @pytest.fixture
