@@ -111,9 +111,13 @@ def find_service(name: str, what: str = "service") -> str:
     by_id = {service_id: client_name(service_id) for service_id in shipped_services()}
     if wanted in by_id:
         return by_id[wanted]
-    # Listing the services of botocore takes 10 ms, which most of them need not.
-    if wanted in by_id.values() or wanted in (known := service_names()):
+    if wanted in by_id.values():
         return wanted
+    # Listing the services of botocore takes 10 ms.
+    known = service_names()
+    for service in known:
+        if squashed(service) == squashed(wanted):
+            return service
     raise UnknownNameError(
         what, name, {*COMMANDS, *known} if "command" in what else known | by_id.keys()
     )
