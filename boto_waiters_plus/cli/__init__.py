@@ -1,19 +1,27 @@
+# PYTHON_ARGCOMPLETE_OK
 """The command `boto-wait`.
 
 A subcommand is a module with two functions: `add_parser(subparsers)` describes its arguments, and
-`run(arguments)` does the work and returns the exit code. It is imported only if it is called.
+`run(arguments)` does the work and returns the exit code. One whose options depend on its arguments
+has a third, `add_parameters(parser, words)`, which is given the words behind the subcommand's name.
+A module is imported only if it is called.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
+from typing import Any, NoReturn
 
 from .. import __version__
+
+FAILED = 255
+"""Exit code of a wait that failed or timed out, as aws-cli's."""
 
 USAGE_ERROR = 2
 """Exit code for arguments that name something unknown, as argparse's own."""
@@ -21,17 +29,44 @@ USAGE_ERROR = 2
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells report a command that SIGINT ended."""
 
+CLOSED_PIPE = 1
+"""Exit code if the reader of stdout has gone, as Python's own."""
+
+DEFAULT_COMMAND = "wait"
+
 COMMANDS = {
-    "demo": ("demo", "compare botocore's waiters with this package's on a local server"),
-    "list": ("listing", "list services with waiters, or the waiters of a service"),
+    "wait": ("wait_command", "wait for a resource (the default: `boto-wait SERVICE WAITER ...`)"),
+    "list": ("listing", "list services with waiters, the waiters of a service, or search both"),
     "show": ("show", "explain a waiter: its acceptors, its delays, how it was checked"),
+    "schedule": ("schedule_command", "draw when a waiter would poll, beside botocore's"),
+    "run": ("run_command", "run a Python script with every client extended"),
+    "draft": ("draft", "write the definition of a waiter that nobody ships"),
     "check": ("check", "check waiter definitions against the shapes of their operations"),
+    "demo": ("demo", "compare botocore's waiters with this package's on a local server"),
 }
 """The module and the help of each subcommand."""
 
 
+_MAIN_OPTIONS = ("-h", "--help", "--version")
+
+
 class UsageError(Exception):
     """The arguments name something that does not exist, or a file that cannot be read."""
+
+
+class CannotRunError(Exception):
+    """The arguments are right, but credentials, a region or a server are missing."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that reports an error in one line, and takes no abbreviations."""
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(**{"allow_abbrev": False, **keywords})
+
+    def error(self, message: str) -> NoReturn:
+        """Print the message and the command that shows the help, and exit."""
+        self.exit(USAGE_ERROR, f"{self.prog}: {message} (see `{self.prog} --help`)\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,43 +76,107 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: the arguments after the command's name; by default those of the process.
 
     Returns:
-        The exit code: the subcommand's own, 2 for an unknown name, 130 after Ctrl-C.
+        The exit code: the subcommand's own, 2 for wrong arguments, 130 after Ctrl-C.
 
     Raises:
         SystemExit: after `--help` and `--version` (0), and for invalid arguments (2).
     """
-    argv = sys.argv[1:] if argv is None else argv
-    parser = argparse.ArgumentParser(
-        prog="boto-wait", description="Wait for AWS resources, with a deadline and an outcome."
-    )
-    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    # The parser itself takes no option with a value.
-    chosen = next((word for word in argv if not word.startswith("-")), None)
-    module: ModuleType | None = None
-    for name, (module_name, text) in COMMANDS.items():
-        if name == chosen:
-            module = import_module(f".{module_name}", __name__)
-            module.add_parser(subparsers)
-        else:
-            subparsers.add_parser(name, help=text)
-    arguments = parser.parse_args(argv)
-    assert module is not None, "parse_args requires a subcommand"
-    return _exit_code(module, arguments)
-
-
-def _exit_code(module: ModuleType, arguments: argparse.Namespace) -> int:
+    words = list(sys.argv[1:] if argv is None else argv)
+    name = words[0] if words else ""
+    if words and name not in (*COMMANDS, *_MAIN_OPTIONS):
+        name = DEFAULT_COMMAND
+        words.insert(0, name)
     try:
-        code: int = module.run(arguments)
+        if "_ARGCOMPLETE" in os.environ:
+            return _complete()
+        code = _run(name, words)
         sys.stdout.flush()
-    except UsageError as error:
-        print(f"boto-wait {arguments.command}: {error}", file=sys.stderr)
-        return USAGE_ERROR
+    except (UsageError, CannotRunError) as error:
+        prog = "boto-wait" if name == DEFAULT_COMMAND else f"boto-wait {name}"
+        print(f"{prog}: {error}", file=sys.stderr)
+        return USAGE_ERROR if isinstance(error, UsageError) else FAILED
     except KeyboardInterrupt:
         print("boto-wait: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         # The reader (`| head`) has gone. Without this the interpreter's final flush fails too.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return CLOSED_PIPE
     return code
+
+
+def _run(name: str, words: Sequence[str]) -> int:
+    module = _module(name)
+    parser, _ = _parsers(name, words, module)
+    arguments = _parsed(parser, words)
+    assert module is not None, "the parser requires a subcommand"
+    code: int = module.run(arguments)
+    return code
+
+
+def _complete() -> int:
+    from .completion import complete, typed_words  # noqa: PLC0415 - only in a completing shell
+
+    words = typed_words(os.environ)
+    is_named = not words or words[0] in COMMANDS
+    name = words[0] if words and is_named else DEFAULT_COMMAND
+    try:
+        parsers = _parsers(name, words if is_named else [name, *words], _module(name))
+    except UsageError:
+        # A message would be drawn into the line that is typed.
+        return USAGE_ERROR
+    # Where the line lacks the name of the subcommand, the subcommand's own parser reads it.
+    return complete(parsers[0 if is_named else 1] if words else None)
+
+
+def _module(name: str) -> ModuleType | None:
+    return import_module(f".{COMMANDS[name][0]}", __name__) if name in COMMANDS else None
+
+
+def _parsers(
+    name: str, words: Sequence[str], module: ModuleType | None
+) -> tuple[Parser, Parser | None]:
+    """Return the parser of all commands, and that of the one that is named."""
+    parser = Parser(
+        prog="boto-wait",
+        description="Wait for AWS resources, with a deadline and an outcome.",
+        epilog="Examples: boto-wait s3 bucket-exists --bucket my-bucket --max-wait 5m; "
+        "boto-wait list transit gateway deleted",
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    subparsers = parser.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, parser_class=Parser
+    )
+    chosen: Parser | None = None
+    for each, (_, text) in COMMANDS.items():
+        if each != name or module is None:
+            subparsers.add_parser(each, help=text)
+            continue
+        module.add_parser(subparsers)
+        chosen = subparsers.choices[each]
+        chosen.set_defaults(parser=chosen)
+        if hasattr(module, "add_parameters"):
+            module.add_parameters(chosen, words[1:])
+    return parser, chosen
+
+
+def _parsed(parser: Parser, words: Sequence[str]) -> argparse.Namespace:
+    arguments, unknown = parser.parse_known_args(words)
+    if unknown:
+        option = next((word for word in unknown if word.startswith("--")), None)
+        if option is None:
+            raise UsageError(f"unexpected argument {unknown[0]!r}")
+        from ..arguments import nearest  # noqa: PLC0415 - only where an option is wrong
+
+        option = option.partition("=")[0]
+        near = nearest(option, _options(arguments))
+        hint = f"; did you mean {near}?" if near else ""
+        raise UsageError(f"unknown option {option}{hint}")
+    return arguments
+
+
+def _options(arguments: argparse.Namespace) -> list[str]:
+    """Return the options of the parser that parsed the arguments, from its help."""
+    parser: argparse.ArgumentParser = arguments.parser
+    return re.findall(r"(?<![\w-])--[\w-]+", parser.format_help())

@@ -1,21 +1,29 @@
-"""`boto-wait check`: print the problems of waiter definitions, one event a line.
+"""`boto-wait check`: print the problems of waiter definitions, as text, for GitHub or as SARIF.
 
-Exit codes: 0 if no event is a DANGER or an ERROR, 1 if one is, 2 for wrong arguments.
+Exit codes: 0 if no event is as bad as `--fail-on`, 1 if one is, 2 for wrong arguments.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from . import UsageError
+from .text import printable
+
 if TYPE_CHECKING:
     from ..validation import ValidationEvent
 
-CLEAN, PROBLEMS, USAGE = 0, 1, 2
+CLEAN, PROBLEMS = 0, 1
+
+SEVERITIES = ("NOTE", "WARNING", "DANGER", "ERROR")
+
+FORMS = ("text", "github", "sarif")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -24,7 +32,7 @@ def add_parser(subparsers: Any) -> None:
         "check",
         help="check waiter definitions against the shapes of their operations",
         description="Check waiter definitions by Smithy's rules, and some more. Print one event a "
-        "line; exit with 1 if an event is a DANGER or an ERROR.",
+        "line; exit with 1 if an event is an ERROR (see --fail-on).",
     )
     parser.add_argument(
         "files",
@@ -40,9 +48,21 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--severity",
-        choices=("NOTE", "WARNING", "DANGER", "ERROR"),
+        choices=SEVERITIES,
         default="NOTE",
         help="print no event below this severity (default: NOTE); the last line counts all events",
+    )
+    parser.add_argument(
+        "--fail-on",
+        choices=SEVERITIES,
+        default="ERROR",
+        help="exit with 1 if an event has this severity or a worse one (default: ERROR)",
+    )
+    parser.add_argument(
+        "--output",
+        choices=FORMS,
+        default="text",
+        help="text, annotations for GitHub Actions, or a SARIF document (default: text)",
     )
 
 
@@ -51,25 +71,27 @@ def run(arguments: argparse.Namespace) -> int:
     # Imported late: this module is imported for every command, and botocore is slow to import.
     from botocore.exceptions import UnknownServiceError  # noqa: PLC0415
 
-    from ..validation import Severity, check  # noqa: PLC0415
+    from ..validation import check  # noqa: PLC0415
 
     missing = [name for name in arguments.files if not Path(name).exists()]
     if missing:
-        return _usage(f"no such file: {', '.join(missing)}")
+        raise UsageError(f"no such file: {', '.join(missing)}")
     try:
         events = check(arguments.files, arguments.service)
     except UnknownServiceError:
-        return _usage(f"botocore has no service {arguments.service!r}")
-    for event in sorted(events, key=_place):
-        if event.severity >= arguments.severity:
-            print(_line(event))
+        raise UsageError(f"botocore has no service {arguments.service!r}") from None
+    shown = [each for each in sorted(events, key=_place) if each.severity >= arguments.severity]
+    if arguments.output == "sarif":
+        from .annotations import sarif  # noqa: PLC0415 - rarely needed
+
+        print(json.dumps(sarif(shown), indent=2))
+    else:
+        from .annotations import github_line  # noqa: PLC0415 - rarely needed
+
+        for event in shown:
+            print(_line(event) if arguments.output == "text" else github_line(event))
     print(_summary(events), file=sys.stderr)
-    return PROBLEMS if any(event.severity >= Severity.DANGER for event in events) else CLEAN
-
-
-def _usage(problem: str) -> int:
-    print(f"boto-wait check: {problem}", file=sys.stderr)
-    return USAGE
+    return PROBLEMS if any(each.severity >= arguments.fail_on for each in events) else CLEAN
 
 
 def _place(event: ValidationEvent) -> tuple[str, int, int]:
@@ -81,10 +103,7 @@ def _line(event: ValidationEvent) -> str:
     # The location comes first, as in compilers' output: editors find it there.
     place = f"{event.location}: " if event.location else ""
     # Messages quote the file, which must not break the line or send the terminal escape codes.
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in f"{place}{event}"
-    )
+    return printable(f"{place}{event}")
 
 
 def _summary(events: Iterable[ValidationEvent]) -> str:

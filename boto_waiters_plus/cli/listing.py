@@ -1,22 +1,24 @@
-"""`boto-wait list`: the services that have waiters, or the waiters of one service."""
+"""`boto-wait list`: services that have waiters, the waiters of one, or what words describe."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from botocore import xform_name
 
 from ..definitions.shipped import shipped_definitions, shipped_services
 from ..engine.model import WaiterDefinition
+from .completion import complete_with
 from .service_lookup import (
-    SERVICE_HELP,
     UnknownNameError,
     client_name,
     confidence,
     find_service,
+    service_names,
     waiters_of,
 )
 from .text import columns, delay_range
@@ -26,24 +28,77 @@ def add_parser(subparsers: Any) -> None:
     """Describe the arguments."""
     parser = subparsers.add_parser(
         "list",
-        description="Without SERVICE, list the services that this package ships waiters for. "
-        "With SERVICE, list the waiters of its clients, including those of the installed "
-        "botocore and of your own definition files on botocore's search path.",
+        help="list services with waiters, the waiters of a service, or search both",
+        description="Without words, list the services that this package ships waiters for. With "
+        "the name of a service, list the waiters of its clients, including those of the installed "
+        "botocore and of your own definition files on botocore's search path. With other words, "
+        "list the shipped waiters that all of them describe: a service, a resource, a state.",
     )
-    parser.add_argument("service", nargs="?", metavar="SERVICE", help=SERVICE_HELP)
+    words = parser.add_argument(
+        "words", nargs="*", metavar="WORD", help="s3, or words such as: transit gateway deleted"
+    )
+    complete_with(words, lambda arguments: () if arguments.words else service_names())
     parser.add_argument("--tag", metavar="TAG", help="list only waiters with this tag")
+    parser.add_argument("--output", choices=("text", "json"), default="text")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the list; return the exit code."""
-    if arguments.service is None:
-        _list_services(arguments.tag)
+    words: list[str] = arguments.words
+    as_json = arguments.output == "json"
+    if not words:
+        _list_services(arguments.tag, as_json=as_json)
+        return 0
+    pairs = list(_found(words))
+    if not pairs and len(words) == 1:
+        # Raises for what is no service either.
+        print(f"{find_service(words[0])} has no waiters", file=sys.stderr)
+    elif not pairs:
+        print(f"no waiter is described by: {' '.join(words)}", file=sys.stderr)
     else:
-        _list_waiters(arguments.service, arguments.tag)
+        _check_tag(arguments.tag, (definition for _, definition in pairs))
+    pairs = [pair for pair in pairs if _has(pair[1], arguments.tag)]
+    if as_json:
+        _print_json([_facts(service, definition) for service, definition in pairs])
+    elif pairs:
+        _print_waiters(pairs, with_service=len({service for service, _ in pairs}) > 1)
     return 0
 
 
-def _list_services(tag: str | None) -> None:
+def _found(words: list[str]) -> Iterator[tuple[str, WaiterDefinition]]:
+    """Yield the waiters of a service, if the one word names it, or those that words describe."""
+    if len(words) == 1:
+        try:
+            service = find_service(words[0])
+        except UnknownNameError:
+            pass
+        else:
+            yield from ((service, definition) for definition in waiters_of(service))
+            return
+    shipped = [
+        (client_name(service_id), definition)
+        for service_id in shipped_services()
+        for definition in shipped_definitions(service_id)
+    ]
+    wanted = [word.lower() for word in words]
+    # Documentation mentions other states than the one that is waited for.
+    for describe in (_names, _text):
+        found = [pair for pair in shipped if all(word in describe(*pair) for word in wanted)]
+        if found:
+            yield from found
+            return
+
+
+def _names(service: str, definition: WaiterDefinition) -> str:
+    words = (xform_name(name, " ") for name in (definition.name, definition.operation))
+    return " ".join([service, *words, definition.name]).lower()
+
+
+def _text(service: str, definition: WaiterDefinition) -> str:
+    return f"{_names(service, definition)} {definition.documentation.lower()}"
+
+
+def _list_services(tag: str | None, *, as_json: bool) -> None:
     shipped = {service_id: shipped_definitions(service_id) for service_id in shipped_services()}
     _check_tag(tag, (definition for found in shipped.values() for definition in found))
     rows = []
@@ -53,7 +108,12 @@ def _list_services(tag: str | None) -> None:
         if chosen:
             counts = (len(chosen), generated, len(chosen) - generated)
             rows.append((client_name(service_id), *counts, service_id))
-    print(columns([("SERVICE", "WAITERS", "GENERATED", "CURATED", "SERVICE ID"), *sorted(rows)]))
+    head = ("SERVICE", "WAITERS", "GENERATED", "CURATED", "SERVICE ID")
+    if as_json:
+        names = [title.lower().replace(" ", "_") for title in head]
+        _print_json([dict(zip(names, row, strict=True)) for row in sorted(rows)])
+        return
+    print(columns([head, *sorted(rows)]))
     generated, curated = sum(row[2] for row in rows), sum(row[3] for row in rows)
     print(
         f"{len(rows)} services, {generated + curated} waiters: "
@@ -62,25 +122,38 @@ def _list_services(tag: str | None) -> None:
     )
 
 
-def _list_waiters(name: str, tag: str | None) -> None:
-    service = find_service(name)
-    definitions = waiters_of(service)
-    if not definitions:
-        print(f"{service} has no waiters", file=sys.stderr)
-        return
-    _check_tag(tag, definitions)
+def _print_waiters(pairs: list[tuple[str, WaiterDefinition]], *, with_service: bool) -> None:
+    head = ("SERVICE", "WAITER", "OPERATION", "DELAYS", "CONFIDENCE", "TAGS")
     rows = [
         (
+            service,
             xform_name(definition.name),
             definition.operation,
             delay_range(definition),
             confidence(definition),
             ", ".join(definition.tags) + (" (deprecated)" if definition.deprecated else ""),
         )
-        for definition in definitions
-        if _has(definition, tag)
+        for service, definition in pairs
     ]
-    print(columns([("WAITER", "OPERATION", "DELAYS", "CONFIDENCE", "TAGS"), *rows]))
+    print(columns([row[not with_service :] for row in (head, *rows)]))
+
+
+def _facts(service: str, definition: WaiterDefinition) -> dict[str, Any]:
+    return {
+        "service": service,
+        "waiter": definition.name,
+        "operation": definition.operation,
+        "min_delay": definition.min_delay,
+        "max_delay": definition.max_delay,
+        "confidence": confidence(definition),
+        "tags": list(definition.tags),
+        "deprecated": definition.deprecated,
+        "documentation": definition.documentation,
+    }
+
+
+def _print_json(facts: list[dict[str, Any]]) -> None:
+    print(json.dumps(facts, indent=2, ensure_ascii=False))
 
 
 def _has(definition: WaiterDefinition, tag: str | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Iterable, Sequence
 
@@ -14,7 +15,8 @@ from ..aws.service_waiters import ServiceWaiters, default_loader
 from ..definitions.shipped import shipped_definitions, shipped_services
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
-from . import UsageError
+from . import COMMANDS, UsageError
+from .completion import complete_with
 from .text import printable
 
 CLIENT_NAMES = {
@@ -68,9 +70,26 @@ class UnknownNameError(UsageError):
     """No such service, waiter or tag; the message suggests the nearest name."""
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
-        near = nearest(name.lower(), known)
+        known = list(known)
+        near = nearest(name, known) or nearest(name.lower(), known)
         hint = f"; did you mean {near!r}?" if near is not None else ""
         super().__init__(f"no {what} {name!r}{hint}")
+
+
+def add_waiter_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments SERVICE and WAITER."""
+    service = parser.add_argument("service", metavar="SERVICE", help=SERVICE_HELP)
+    complete_with(service, lambda _: service_names())
+    waiter = parser.add_argument(
+        "waiter", metavar="WAITER", help="bucket-exists, bucket_exists or BucketExists"
+    )
+    complete_with(
+        waiter,
+        lambda arguments: [
+            xform_name(definition.name, "-")
+            for definition in waiters_of(find_service(arguments.service))
+        ],
+    )
 
 
 def client_name(service_id: str) -> str:
@@ -78,8 +97,18 @@ def client_name(service_id: str) -> str:
     return CLIENT_NAMES.get(service_id, service_id)
 
 
-def find_service(name: str) -> str:
+def service_names() -> set[str]:
+    """Return the `boto3.client` names of all services."""
+    shipped = map(client_name, shipped_services())
+    return {*shipped, *default_loader().list_available_services("service-2")}
+
+
+def find_service(name: str, what: str = "service") -> str:
     """Return the `boto3.client` name of a service, given that name or its hyphenised id.
+
+    Args:
+        name: the name in any case.
+        what: what the name might have been, for the error.
 
     Raises:
         UnknownNameError: neither botocore nor the shipped definitions have such a service.
@@ -88,10 +117,16 @@ def find_service(name: str) -> str:
     by_id = {service_id: client_name(service_id) for service_id in shipped_services()}
     if wanted in by_id:
         return by_id[wanted]
-    known = {*by_id.values(), *default_loader().list_available_services("service-2")}
-    if wanted in known:
+    if wanted in by_id.values():
         return wanted
-    raise UnknownNameError("service", name, known | by_id.keys())
+    # Listing the services of botocore takes 10 ms.
+    known = service_names()
+    for service in known:
+        if squashed(service) == squashed(wanted):
+            return service
+    raise UnknownNameError(
+        what, name, {*COMMANDS, *known} if "command" in what else known | by_id.keys()
+    )
 
 
 def waiters_of(service: str) -> Sequence[WaiterDefinition]:
@@ -128,7 +163,7 @@ def find_waiter(service: str, name: str) -> WaiterDefinition:
     """
     waiters = {xform_name(definition.name): definition for definition in waiters_of(service)}
     for definition in waiters.values():
-        if _squashed(definition.name) == _squashed(name):
+        if squashed(definition.name) == squashed(name):
             return definition
     raise UnknownNameError(f"{service} waiter", name, waiters)
 
@@ -143,5 +178,6 @@ def confidence(definition: WaiterDefinition) -> str:
     return "not checked"
 
 
-def _squashed(name: str) -> str:
+def squashed(name: str) -> str:
+    """Return what all spellings of a name have in common: `bucketexists`."""
     return re.sub(r"[-_]", "", name).lower()

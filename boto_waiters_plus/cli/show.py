@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import textwrap
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +14,7 @@ from ..definitions.documentation import documentation_text
 from ..engine.backoff import Random, is_last, jittered_delay, last_delay
 from ..engine.model import AcceptorState, WaiterDefinition
 from .diagrams import dot, mermaid
-from .service_lookup import SERVICE_HELP, confidence, find_service, find_waiter
+from .service_lookup import add_waiter_arguments, confidence, find_service, find_waiter
 from .text import acceptor_rows, columns, delay_range, printable, reason_paths
 
 DIAGRAMS = {"mermaid": mermaid, "dot": dot}
@@ -30,15 +31,15 @@ MOST_TIMES = 8
 def add_parser(subparsers: Any) -> None:
     """Describe the arguments."""
     parser = subparsers.add_parser(
-        "show", description="Explain one waiter, as a client has it here."
+        "show",
+        help="explain a waiter: its acceptors, its delays, how it was checked",
+        description="Explain one waiter, as a client has it here.",
     )
-    parser.add_argument("service", metavar="SERVICE", help=SERVICE_HELP)
-    parser.add_argument(
-        "waiter", metavar="WAITER", help="bucket-exists, bucket_exists or BucketExists"
-    )
+    add_waiter_arguments(parser)
     parser.add_argument(
         "--diagram", choices=DIAGRAMS, help="print the state diagram and nothing else"
     )
+    parser.add_argument("--output", choices=("text", "json"), default="text")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -47,6 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
     definition = find_waiter(service, arguments.waiter)
     if arguments.diagram:
         print(DIAGRAMS[arguments.diagram](definition))
+    elif arguments.output == "json":
+        print(json.dumps(_facts(service, definition), indent=2, ensure_ascii=False))
     else:
         print("\n".join(_lines(service, definition)))
     return 0
@@ -68,6 +71,23 @@ def attempt_times(definition: WaiterDefinition, max_wait: float, random: Random)
         if is_last(delay, min_delay=low, remaining=remaining):
             return [*times, times[-1] + last_delay(remaining, min(ANSWER_TIME, low))]
         times.append(times[-1] + delay)
+
+
+def _facts(service: str, definition: WaiterDefinition) -> dict[str, Any]:
+    return {
+        "service": service,
+        "waiter": definition.name,
+        "method": f"wait_until_{xform_name(definition.name)}",
+        "operation": definition.operation,
+        "confidence": confidence(definition),
+        "source": definition.source,
+        "min_delay": definition.min_delay,
+        "max_delay": definition.max_delay,
+        "deprecated": definition.deprecated,
+        "tags": list(definition.tags),
+        "documentation": definition.documentation,
+        "acceptors": [acceptor.to_json() for acceptor in definition.acceptors],
+    }
 
 
 def _lines(service: str, definition: WaiterDefinition) -> Iterator[str]:

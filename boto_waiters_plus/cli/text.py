@@ -61,5 +61,15 @@ def delay_range(definition: WaiterDefinition) -> str:
     return f"{definition.min_delay:g} to {definition.max_delay:g} s"
 
 
+def span(seconds: float) -> str:
+    """Return a number of seconds as people read it: `11.5 s`, `4m48s`, `1h02m`."""
+    if seconds < 59.95:
+        return f"{max(0.0, seconds):.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes}m{rest:02}s"
+    return f"{minutes // 60}h{minutes % 60:02}m"
+
+
 def _cell(cell: str | float) -> str:
     return f"{cell:.2f}" if isinstance(cell, float) else printable(str(cell))

@@ -1,11 +1,11 @@
-"""Files on botocore's search path, and `boto-wait check` without the rest of the command."""
+"""`boto-wait` in this process, and files on botocore's search path."""
 
-import argparse
 import json
 
 import pytest
 
-from boto_waiters_plus.cli import check
+from boto_waiters_plus.cli import main
+from boto_waiters_plus.testing import virtual_time
 
 
 @pytest.fixture
@@ -33,9 +33,16 @@ def queue_ready(on_search_path, waitable):
 def run_check():
     """`run_check(*words)`: the exit code of `boto-wait check`."""
 
+    return lambda *words: main(["check", *map(str, words)])
+
+
+@pytest.fixture
+def wait(capsys):
+    """`wait(*words)`: exit code, stdout and stderr, without real sleeping."""
+
     def run(*words):
-        parser = argparse.ArgumentParser(prog="boto-wait")
-        check.add_parser(parser.add_subparsers(required=True))
-        return check.run(parser.parse_args(["check", *map(str, words)]))
+        with virtual_time():
+            code = main(list(words))
+        return (code, *capsys.readouterr())
 
     return run

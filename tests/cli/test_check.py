@@ -43,7 +43,7 @@ def test_clean_file_exits_with_0(write, capsys, run_check):
 
 def test_event_is_a_line_with_its_location(write, capsys, run_check):
     file = write("cluster.state")
-    assert run_check(file) == 1
+    assert run_check(file) == 0
     out, err = capsys.readouterr()
     first, *_ = out.splitlines()
     assert re.fullmatch(
@@ -66,7 +66,7 @@ def test_lines_are_in_the_order_of_the_file(write, capsys, run_check):
 
 def test_events_below_a_severity_are_left_out(write, capsys, run_check):
     file = write("cluster.state", failed=False)
-    assert run_check(file, "--severity", "ERROR") == 1
+    assert run_check(file, "--severity", "ERROR") == 0
     out, err = capsys.readouterr()
     assert out == ""
     assert "2 DANGER" in err
@@ -123,6 +123,38 @@ def test_wrong_arguments_exit_with_2(write, capsys, words, run_check):
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("boto-wait check: ")
+
+
+@pytest.mark.parametrize(
+    ("severity", "code"), [("NOTE", 1), ("WARNING", 1), ("DANGER", 1), ("ERROR", 0)]
+)
+def test_severity_that_fails_can_be_chosen(write, run_check, severity, code):
+    assert run_check(write("cluster.state"), "--fail-on", severity) == code
+
+
+def test_github_annotations(write, capsys, run_check):
+    file = write("cluster.state", failed=False)
+    run_check(file, "--output", "github", "--severity", "DANGER")
+    first, *_ = capsys.readouterr().out.splitlines()
+    event = "WaitableTraitJmespathProblem.JmespathEventDanger.ClusterActive.0"
+    assert first.startswith(f"::error file={file},line=10,col=15,title={event}::Waiter `Cluster")
+    (file.parent / "a,b.json").write_text("{%")
+    run_check(file.parent / "a,b.json", "--output", "github")
+    assert "/a%2Cb.json,line=1,col=2,title=" in capsys.readouterr().out
+
+
+def test_sarif_document(write, capsys, run_check):
+    file = write("cluster.state")
+    run_check(file, "--output", "sarif", "--severity", "WARNING")
+    document = json.loads(capsys.readouterr().out)
+    [run] = document["runs"]
+    first = run["results"][0]
+    assert (document["version"], first["level"]) == ("2.1.0", "error")
+    place = first["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == str(file)
+    assert place["region"] == {"startLine": 10, "startColumn": 15}
+    rules = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+    assert {result["ruleId"] for result in run["results"]} == rules
 
 
 def test_no_file_is_refused(run_check):

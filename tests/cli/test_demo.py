@@ -42,9 +42,9 @@ runpy.run_module("boto_waiters_plus.cli", run_name="__main__", alter_sys=True)
 """
 
 
-def demo(directory, **more):
+def demo(directory, *words, **more):
     return subprocess.Popen(
-        [sys.executable, "-c", WITH_CTRL_C, "demo"],
+        [sys.executable, "-c", WITH_CTRL_C, "demo", *words],
         cwd=directory,
         env=environment(**more),
         stdout=subprocess.PIPE,
@@ -55,7 +55,7 @@ def demo(directory, **more):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    process = demo(tmp_path_factory.mktemp("demo"), **HOSTILE)
+    process = demo(tmp_path_factory.mktemp("demo"), "--all", **HOSTILE)
     try:
         output, progress_lines = process.communicate(timeout=170)
     finally:
@@ -70,6 +70,23 @@ def rows_of(output):
     rows = [match.groups() for match in found if match]
     assert len(rows) == 18
     return rows
+
+
+def test_short_demo_fits_a_screen_of_40_lines(tmp_path):
+    process = demo(tmp_path, **{**HOSTILE, "COLUMNS": "80"})
+    try:
+        output, errors = process.communicate(timeout=170)
+    finally:
+        process.kill()
+    assert process.returncode == 0, output + errors
+    lines = [*errors.splitlines(), *output.splitlines()]
+    assert 25 < len(lines) <= 40
+    assert max(map(len, lines)) <= 100
+    ours = [line for line in lines if line.startswith("  this package")]
+    assert len(ours) == 5
+    assert re.search(r"WaiterTimeoutError after 2\.\d\d s", ours[0])
+    assert "User initiated shutdown" in output
+    assert re.search(r"100 outcomes, \d calls?:", ours[3])
 
 
 def test_demo_ends_as_expected_in_a_hostile_environment(finished):
@@ -113,7 +130,7 @@ def test_demo_without_moto_names_what_to_install(tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGINT goes to a whole console there")
 def test_interrupted_demo_exits_with_130_at_once(tmp_path):
-    process = demo(tmp_path)
+    process = demo(tmp_path, "--all")
     try:
         assert process.stderr.readline().startswith("Starting")
         # After the first change all waits are running, botocore's among them.

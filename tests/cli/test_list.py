@@ -77,6 +77,34 @@ def test_a_service_without_waiters_gives_a_message(capsys):
     assert capsys.readouterr() == ("", "sts has no waiters\n")
 
 
+def test_words_find_waiters_of_all_services(capsys):
+    assert main(["list", "Transit", "gateway", "deleted"]) == 0
+    head, *found = rows(capsys.readouterr().out)
+    assert head[:2] == ["SERVICE", "WAITER"]
+    assert ("ec2", "transit_gateway_deleted") in {(row[0], row[1]) for row in found}
+    assert all("transit_gateway" in row[1] and "deleted" in row[1] for row in found)
+
+
+def test_words_of_the_documentation_find_waiters(capsys):
+    assert main(["list", "athena", "spark"]) == 0
+    out, _ = capsys.readouterr()
+    assert "calculation_execution_completed" in out
+    assert main(["list", "no", "such", "thing"]) == 0
+    assert capsys.readouterr() == ("", "no waiter is described by: no such thing\n")
+
+
+def test_lists_as_json(capsys):
+    assert main(["list", "--output", "json"]) == 0
+    services = json.loads(capsys.readouterr().out)
+    assert {"service": "stepfunctions", "service_id": "sfn"}.items() <= next(
+        each for each in services if each["service"] == "stepfunctions"
+    ).items()
+    assert main(["list", "sfn", "--output", "json"]) == 0
+    waiters = json.loads(capsys.readouterr().out)
+    assert {each["service"] for each in waiters} == {"stepfunctions"}
+    assert waiters[0].keys() >= {"waiter", "operation", "min_delay", "tags", "documentation"}
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -28,12 +28,19 @@ def test_help_does_not_import_botocore():
     assert run.stdout.endswith("\nFalse\n")
 
 
-@pytest.mark.parametrize("arguments", [["demonstrate"], [], ["demo", "--fast"]])
-def test_invalid_arguments_exit_with_2_and_the_usage(arguments, capsys):
+@pytest.mark.parametrize("arguments", [[], ["check"]])
+def test_missing_arguments_exit_with_2_and_one_line(arguments, capsys):
     with pytest.raises(SystemExit) as caught:
         main(arguments)
     assert caught.value.code == 2
-    assert capsys.readouterr().err.startswith("usage: boto-wait")
+    [line] = capsys.readouterr().err.splitlines()
+    assert re.match(r"boto-wait.*: the following arguments are required: .* \(see `boto-wait", line)
+
+
+def test_unknown_option_is_answered_with_the_nearest(capsys):
+    assert main(["demo", "--plan"]) == 2
+    message = "boto-wait demo: unknown option --plan; did you mean --plain?\n"
+    assert capsys.readouterr() == ("", message)
 
 
 def test_closed_pipe_gives_no_traceback(tmp_path):

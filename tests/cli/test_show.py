@@ -159,6 +159,13 @@ def test_diagram_option_prints_nothing_else(form, start, end, capsys):
     assert text.endswith(end)
 
 
+def test_waiter_as_json(capsys):
+    assert main(["show", "s3", "bucket-exists", "--output", "json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["method"], facts["operation"]) == ("wait_until_bucket_exists", "HeadBucket")
+    assert facts["acceptors"][0] == {"state": "success", "matcher": {"success": True}}
+
+
 def test_mermaid_diagram():
     assert mermaid(THING_READY).splitlines() == [
         "stateDiagram-v2",

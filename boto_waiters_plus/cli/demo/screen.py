@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import textwrap
 import time
 from collections.abc import Callable, Iterator
@@ -9,8 +10,9 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any, TextIO
 
-from ..text import columns
+from ..text import columns, printable
 from .comparison import Comparison, TimedWait
+from .highlights import Highlight
 from .scenarios import MAX_WAIT, DeadlinePasses
 
 HEAD = ("wait", "way", "result", "attempts", "calls", "seconds", "late")
@@ -70,6 +72,26 @@ def report(comparison: Comparison, stream: TextIO) -> None:
         for wait in failed:
             print(_error(wait), file=stream)
     print("", NOTES, table(comparison), "", _verdict(comparison), sep="\n", file=stream)
+
+
+def report_highlight(highlight: Highlight, stream: TextIO) -> None:
+    """Print one part of the short demo, in at most eight lines."""
+    width = min(WIDTH, shutil.get_terminal_size((WIDTH, 40)).columns)
+    print(f"\n{highlight.title}\n  {highlight.code}", file=stream)
+    for way, text in (("botocore", highlight.stock), ("this package", highlight.ours)):
+        lines = textwrap.wrap(
+            printable(text),
+            width,
+            initial_indent=f"  {way:14}",
+            subsequent_indent=" " * 16,
+            break_on_hyphens=False,
+            max_lines=3,
+            placeholder=" ...",
+        )
+        print("\n".join(lines), file=stream)
+    if not highlight.as_expected:
+        print("  NOT as expected", file=stream)
+    stream.flush()
 
 
 def table(comparison: Comparison) -> str:

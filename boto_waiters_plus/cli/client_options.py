@@ -1,0 +1,109 @@
+"""The options that say which client to use, as aws-cli has them, and durations."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, UnknownServiceError
+from botocore.model import ServiceModel
+from botocore.session import Session
+
+from . import CannotRunError, UsageError
+from .completion import complete_with
+from .service_lookup import find_service
+from .text import printable
+
+_UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
+
+_DURATION = re.compile(
+    r"\d+(\.\d+)?|" + "".join(rf"((?P<{unit}>\d+(\.\d+)?){unit})?" for unit in _UNITS)
+)
+
+
+def duration(text: str) -> float:
+    """Return the seconds of `90`, `45m`, `1h30m` or `1.5h`.
+
+    Raises:
+        ArgumentTypeError: the text is no duration.
+    """
+    match = _DURATION.fullmatch(text)
+    if match is None or not match[0]:
+        raise argparse.ArgumentTypeError(f"{text!r} is no duration, such as 90, 45m or 1h30m")
+    parts = match.groupdict()
+    if not any(parts.values()):
+        return float(text)
+    return sum(float(parts[unit] or 0) * seconds for unit, seconds in _UNITS.items())
+
+
+def add_client_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that every command with a client has."""
+    group = parser.add_argument_group("connection")
+    profile = group.add_argument("--profile", metavar="NAME", help="profile of the AWS files")
+    region = group.add_argument("--region", metavar="REGION", help="AWS region")
+    complete_with(profile, lambda _: Session().available_profiles)
+    complete_with(region, lambda _: Session().get_available_regions("ec2"))
+    group.add_argument("--endpoint-url", metavar="URL", help="where to send requests instead")
+    group.add_argument(
+        "--no-verify-ssl",
+        dest="verify",
+        action="store_false",
+        default=None,
+        help="do not verify certificates",
+    )
+    group.add_argument("--ca-bundle", metavar="FILE", help="certificates to verify with")
+
+
+def session_of(arguments: argparse.Namespace) -> Session:
+    """Return a new session of the profile that was given.
+
+    Raises:
+        CannotRunError: there is no such profile.
+    """
+    session = Session(profile=arguments.profile)
+    try:
+        session.get_scoped_config()
+    except BotoCoreError as error:
+        raise CannotRunError(printable(str(error))) from error
+    return session
+
+
+def service_model(session: Session, name: str, what: str = "service") -> ServiceModel:
+    """Return the model of a service.
+
+    Args:
+        session: has the loader.
+        name: the name of the service in any form.
+        what: what the name might have been, for the error.
+
+    Raises:
+        UsageError: botocore has no such service.
+    """
+    service = find_service(name, what)
+    loader = session.get_component("data_loader")
+    try:
+        return ServiceModel(loader.load_service_model(service, "service-2"), service)
+    except UnknownServiceError:
+        raise UsageError(f"the installed botocore has no service {service!r}") from None
+
+
+def client_of(session: Session, service: str, arguments: argparse.Namespace) -> Any:
+    """Return a client of the service.
+
+    Raises:
+        UsageError: the endpoint's URL is malformed.
+        CannotRunError: there is no region.
+    """
+    verify = arguments.ca_bundle if arguments.verify is None else arguments.verify
+    try:
+        return session.create_client(
+            service,
+            region_name=arguments.region,
+            endpoint_url=arguments.endpoint_url,
+            verify=verify,
+        )
+    except ValueError as error:
+        raise UsageError(printable(str(error))) from error
+    except BotoCoreError as error:
+        raise CannotRunError(printable(str(error))) from error

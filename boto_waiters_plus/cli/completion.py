@@ -1,0 +1,57 @@
+"""Completion of words in bash, zsh and fish, by argcomplete.
+
+argcomplete starts the command with the line that was typed in the environment, and takes what the
+parser of that line would accept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from . import COMMANDS, Parser
+
+
+def typed_words(environment: Mapping[str, str]) -> list[str]:
+    """Return the words that were typed behind the command's name, up to the one at the cursor."""
+    line = environment.get("COMP_LINE", "")
+    typed = line[: int(environment.get("COMP_POINT", len(line)))]
+    try:
+        # The mark keeps an empty word at the cursor.
+        return shlex.split(typed + "_")[1:-1]
+    except ValueError:
+        # Inside quotes.
+        return typed.split()[1:-1]
+
+
+def complete_with(action: argparse.Action, values: Callable[[Any], Iterable[str]]) -> None:
+    """Set the function that returns what an argument may be, given the arguments before it."""
+    # argcomplete reads this attribute; argparse knows nothing of it.
+    action.completer = lambda parsed_args, **_: values(parsed_args)  # type: ignore[attr-defined] # see above
+
+
+def complete(parser: argparse.ArgumentParser | None) -> int:
+    """Print the words that can follow; does not return if argcomplete is there.
+
+    Args:
+        parser: the parser of the words before; None completes the first word.
+
+    Returns:
+        1 if argcomplete is not installed.
+    """
+    try:
+        import argcomplete  # noqa: PLC0415 - an extra
+    except ImportError:
+        return 1
+    if parser is None:
+        from .service_lookup import service_names  # noqa: PLC0415 - botocore
+
+        parser = Parser()
+        parser.add_argument("--version", action="store_true")
+        complete_with(parser.add_argument("first"), lambda _: [*COMMANDS, *service_names()])
+    # Before a waiter is named, options would hide its name.
+    options = "long" if parser.get_default("target") else False
+    argcomplete.autocomplete(parser, always_complete_options=options)
+    return 0

@@ -1,0 +1,205 @@
+"""The progress of waits on stderr: a table that is redrawn on a terminal, else plain lines."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ..engine.wait_event import WaitEvent
+from .text import printable, span
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from typing_extensions import Self
+
+REPEAT_AFTER = 60.0
+"""Seconds after which a line is printed although the state has not changed."""
+
+REFRESHES_PER_SECOND = 4
+
+OTHER_LINES = 3
+"""The lines of the screen besides rows: the head, the count and the cursor's."""
+
+NARROW = 64
+"""The width of a screen below which attempts and elapsed time are left out."""
+
+
+ONE_LINE: dict[str, Any] = {"no_wrap": True, "overflow": "ellipsis"}
+"""rich's options for text that is cut instead of wrapped."""
+
+
+@dataclass(slots=True)
+class SeenState:
+    """What is known of one wait."""
+
+    label: str
+    state: str | None = None
+    """The state seen by the last attempt, or the code of its error."""
+    attempts: int = 0
+    elapsed: float = 0.0
+    """Seconds from the start to the last attempt."""
+    next_attempt_at: float | None = None
+
+
+class PlainProgress:
+    """Progress as lines: one for each change of a state, and one a minute.
+
+    Args:
+        labels: what the waits are about.
+        max_wait: the seconds that they may take.
+        stream: where to print; None prints nothing.
+    """
+
+    def __init__(self, labels: Sequence[str], max_wait: float, stream: TextIO | None) -> None:
+        self.waits = [SeenState(label) for label in labels]
+        self._max_wait = max_wait
+        self._stream = stream
+        self._lock = threading.Lock()
+        self._started_at = time.monotonic()
+        self._printed_at = [float("-inf")] * len(labels)
+        self._running = dict.fromkeys(range(len(labels)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return
+
+    def observer(self, index: int) -> Callable[[WaitEvent], None]:
+        """Return the `on_attempt` of the wait at `index`."""
+        return partial(self._attempted, index)
+
+    def ended(self, index: int) -> None:
+        """Take notice of the end of the wait at `index`."""
+        with self._lock:
+            self._running.pop(index, None)
+
+    @property
+    def running(self) -> list[int]:
+        """The places of the waits that have not ended."""
+        return list(self._running)
+
+    @contextlib.contextmanager
+    def cleared(self) -> Iterator[None]:
+        """Leave the screen to other output inside."""
+        yield
+
+    def _attempted(self, index: int, event: WaitEvent) -> None:
+        now = time.monotonic()
+        wait = self.waits[index]
+        with self._lock:
+            state = event.error or event.observed
+            has_news = state != wait.state or now - self._printed_at[index] >= REPEAT_AFTER
+            wait.state, wait.attempts, wait.elapsed = state, event.attempts, event.elapsed
+            delay = event.next_delay
+            wait.next_attempt_at = None if delay is None else now + delay
+            if has_news and delay is not None:
+                self._printed_at[index] = now
+                self._print(f"{_plain(wait, delay)}, {span(self._max_wait - event.elapsed)} left")
+
+    def _print(self, line: str) -> None:
+        if self._stream is None:
+            return
+        try:
+            print(line, file=self._stream, flush=True)
+        except OSError:
+            # The reader has gone, which is no reason to end a wait.
+            self._stream = None
+
+
+def _plain(wait: SeenState, delay: float) -> str:
+    state = printable(wait.state or "no state")
+    attempt = f"attempt {wait.attempts} after {span(wait.elapsed)}"
+    return f"{wait.label}: {state}, {attempt}, next in {span(delay)}"
+
+
+class LiveProgress(PlainProgress):
+    """Progress as a table of the waits that have not ended, redrawn by rich.
+
+    Raises:
+        ImportError: rich is not installed.
+    """
+
+    def __init__(self, labels: Sequence[str], max_wait: float, stream: TextIO) -> None:
+        super().__init__(labels, max_wait, None)
+        # rich is optional, and takes 20 ms to import.
+        from rich.console import Console  # noqa: PLC0415
+        from rich.live import Live  # noqa: PLC0415
+
+        self.console = Console(file=stream)
+        self._live = Live(
+            console=self.console,
+            get_renderable=self.render,
+            refresh_per_second=REFRESHES_PER_SECOND,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def __enter__(self) -> Self:
+        self._live.start(refresh=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    @contextlib.contextmanager
+    def cleared(self) -> Iterator[None]:
+        """Remove the table; draw it again at the end."""
+        self._live.stop()
+        yield
+        self._live.start(refresh=True)
+
+    def render(self) -> RenderableType:
+        """Return the table as of now."""
+        from rich.console import Group  # noqa: PLC0415 - optional
+        from rich.table import Table  # noqa: PLC0415 - optional
+        from rich.text import Text  # noqa: PLC0415 - optional
+
+        is_narrow = self.console.width < NARROW
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        # rich narrows only columns that may wrap: text gives way to numbers.
+        for title in ("waiting for", "state seen"):
+            table.add_column(Text(title, **ONE_LINE))
+        titles = ("attempts", "elapsed", "left", "next")[2 * is_narrow :]
+        for title in titles:
+            table.add_column(title, justify="right", no_wrap=True)
+        now = time.monotonic()
+        with self._lock:
+            rows = max(1, self.console.height - OTHER_LINES)
+            for index in itertools.islice(self._running, rows):
+                wait = self.waits[index]
+                # Text, because a plain string from a service would be read as rich's markup.
+                state = Text(printable(wait.state or ""), style="bold", **ONE_LINE)
+                label = Text(wait.label, **ONE_LINE)
+                table.add_row(label, state, *self._numbers(wait, now)[2 * is_narrow :])
+            ended = len(self.waits) - len(self._running)
+        count = f"{ended} of {len(self.waits)} ended"
+        return Group(table, Text(count, style="dim")) if len(self.waits) > 1 else table
+
+    def _numbers(self, wait: SeenState, now: float) -> tuple[str, ...]:
+        elapsed = now - self._started_at
+        due = wait.next_attempt_at
+        following = "now" if due is None or due <= now else f"{due - now:.0f} s"
+        left = max(0.0, self._max_wait - elapsed)
+        return str(wait.attempts), span(elapsed), span(left), following
+
+
+def progress_of(labels: Sequence[str], max_wait: float, *, quiet: bool) -> PlainProgress:
+    """Return the progress of waits on stderr, in the form that suits it."""
+    stream: Any = sys.stderr
+    if quiet:
+        return PlainProgress(labels, max_wait, None)
+    if stream.isatty():
+        with contextlib.suppress(ImportError):
+            live = LiveProgress(labels, max_wait, stream)
+            if not live.console.is_dumb_terminal:
+                return live
+    return PlainProgress(labels, max_wait, stream)

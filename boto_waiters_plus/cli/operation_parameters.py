@@ -1,0 +1,266 @@
+"""The parameters of an operation as options, spelled and parsed as aws-cli does.
+
+The model of the operation decides how a value is read: `--bucket b`, `--instance-ids i-1 i-2`,
+`--include-all-instances`, `--filters Name=tag:Name,Values=a,b`, JSON for anything, `file://NAME`
+for the contents of a file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from botocore import xform_name
+from botocore.model import ListShape, MapShape, OperationModel, Shape, StringShape, StructureShape
+from botocore.validate import ParamValidator
+
+from ..definitions.files import MAX_FILE_SIZE
+from . import UsageError
+from .completion import complete_with
+from .service_lookup import UnknownNameError
+from .text import printable
+
+PREFIX = "parameter "
+"""Marks parameters among parsed arguments, whose names may not clash with other options'."""
+
+_NUMBERS: dict[str, Callable[[str], Any]] = {
+    "integer": int,
+    "long": int,
+    "float": float,
+    "double": float,
+}
+
+
+def option_of(member: str) -> str:
+    """Return the option of a parameter: `--instance-ids` for `InstanceIds`."""
+    return "--" + xform_name(member, "-")
+
+
+def members_of(operation: OperationModel) -> Mapping[str, Shape]:
+    """Return the parameters of an operation."""
+    shape = operation.input_shape
+    return {} if shape is None else shape.members
+
+
+def add_operation_parameters(parser: argparse.ArgumentParser, operation: OperationModel) -> None:
+    """Add an option for each parameter of the operation.
+
+    One that has the name of another option can be given by `--cli-input-json` only.
+    """
+    required = () if operation.input_shape is None else operation.input_shape.required_members
+    group = parser.add_argument_group(f"parameters of {operation.name}")
+    for name, shape in members_of(operation).items():
+        keywords: dict[str, Any] = {"metavar": _metavar(shape)}
+        if shape.type_name == "boolean":
+            keywords = {"action": argparse.BooleanOptionalAction}
+        elif isinstance(shape, ListShape):
+            keywords["nargs"] = "*"
+        try:
+            option = group.add_argument(
+                option_of(name),
+                dest=PREFIX + name,
+                default=argparse.SUPPRESS,
+                help="required" if name in required else None,
+                **keywords,
+            )
+        except argparse.ArgumentError:
+            continue
+        complete_with(option, partial(_completions, shape))
+    group.add_argument(
+        "--cli-input-json",
+        metavar="JSON",
+        help="all parameters as a JSON object, or file://NAME; other options take precedence",
+    )
+
+
+def given_parameters(arguments: argparse.Namespace, operation: OperationModel) -> dict[str, Any]:
+    """Return the parameters that were given on the command line.
+
+    Raises:
+        UsageError: a value does not fit the model.
+    """
+    parameters: dict[str, Any] = {}
+    if arguments.cli_input_json is not None:
+        text = arguments.cli_input_json
+        parameters = json_object(_contents(text, "--cli-input-json"), "--cli-input-json")
+    for name, shape in members_of(operation).items():
+        if (given := getattr(arguments, PREFIX + name, None)) is not None:
+            parameters[name] = parsed(shape, given, option_of(name))
+    return parameters
+
+
+def check_parameters(operation: OperationModel, parameters: Mapping[str, Any]) -> None:
+    """Check parameters against the model, as botocore does before it sends them.
+
+    Raises:
+        UsageError: a required parameter is missing, or a value is of the wrong type.
+    """
+    shape = operation.input_shape
+    if shape is None:
+        return
+    missing = [option_of(name) for name in shape.required_members if name not in parameters]
+    if missing:
+        raise UsageError(f"{operation.name} needs {', '.join(missing)}")
+    for name in parameters:
+        if name not in shape.members:
+            raise UnknownNameError(f"{operation.name} parameter", name, shape.members)
+    errors = ParamValidator().validate(parameters, shape)
+    if errors.has_errors():
+        # botocore's report quotes values.
+        hidden = [name for name in parameters if shape.members[name].metadata.get("sensitive")]
+        for line in errors.generate_report().splitlines():
+            about = next((name for name in hidden if name in line), None)
+            raise UsageError(printable(line) if about is None else f"{option_of(about)} is invalid")
+
+
+def member_named(operation: OperationModel, name: str) -> str:
+    """Return the parameter that `instance-ids`, `--instance-ids` or `InstanceIds` means.
+
+    Raises:
+        UsageError: there is none.
+    """
+    for member in members_of(operation):
+        if name in (member, option_of(member), option_of(member)[2:]):
+            return member
+    known = [option_of(member)[2:] for member in members_of(operation)]
+    raise UnknownNameError(f"{operation.name} parameter", name, known)
+
+
+def json_object(text: str, where: str) -> dict[str, Any]:
+    """Return the value of a JSON text that has to be an object.
+
+    Raises:
+        UsageError: it is not.
+    """
+    value = _json(text, where)
+    if not isinstance(value, dict):
+        raise UsageError(f"{where} must be a JSON object")
+    return value
+
+
+def parsed(shape: Shape, given: Any, where: str) -> Any:
+    """Return the value of an option: of one word, or of a list of words for a list.
+
+    Raises:
+        UsageError: it does not fit the shape.
+    """
+    if isinstance(given, bool):
+        return given
+    if not isinstance(shape, ListShape):
+        return _value(shape, given, where)
+    words = given if isinstance(given, list) else [given]
+    if len(words) == 1:
+        text = _contents(words[0], where)
+        if text.lstrip().startswith("["):
+            return _json(text, where)
+    return [_value(shape.member, word, where) for word in words]
+
+
+def _value(shape: Shape, word: str, where: str) -> Any:
+    if shape.type_name == "blob":
+        is_file = word.startswith("fileb://")
+        return _read(word[8:], where) if is_file else _contents(word, where).encode()
+    text = _contents(word, where)
+    if isinstance(shape, (StructureShape, MapShape, ListShape)):
+        if text.lstrip()[:1] in ("{", "["):
+            return _json(text, where)
+        return _shorthand(shape, text, where)
+    if shape.type_name == "boolean":
+        if text.lower() not in ("true", "false"):
+            raise UsageError(f"{where} must be true or false, not {text!r}")
+        return text.lower() == "true"
+    try:
+        return _NUMBERS.get(shape.type_name, str)(text)
+    except ValueError:
+        raise UsageError(f"{where} must be a number, not {text!r}") from None
+
+
+def _shorthand(shape: Shape, text: str, where: str) -> Any:
+    """Return the value of `Key=value,Key2=value`; quotes and backslashes as in a shell.
+
+    A part that does not begin with a key belongs to the list before it: `Values=a,b`.
+    """
+    members: Mapping[str, Shape] | None = getattr(shape, "members", None)
+    pairs: dict[str, list[str]] = {}
+    key: str | None = None
+    for part in _parts(text, where):
+        name, equals, value = part.partition("=")
+        if equals and (members is None or name in members):
+            key = name
+            pairs[key] = [value]
+        elif key is None or (members is None and not equals):
+            raise UsageError(f"{where} must be Key=value,Key2=value or JSON, not {text!r}")
+        else:
+            pairs[key].append(part)
+    if isinstance(shape, MapShape):
+        return {key: _value(shape.value, ",".join(values), where) for key, values in pairs.items()}
+    assert members is not None, "only structures and maps have pairs"
+    return {name: _of_parts(members[name], parts, where) for name, parts in pairs.items()}
+
+
+def _of_parts(shape: Shape, parts: list[str], where: str) -> Any:
+    if isinstance(shape, ListShape):
+        if parts[0].startswith("[") and parts[-1].endswith("]"):
+            parts = [part for part in ",".join(parts)[1:-1].split(",") if part]
+        return [_value(shape.member, part, where) for part in parts]
+    if isinstance(shape, StructureShape):
+        raise UsageError(f"{where} has nested values: give it as JSON")
+    return _value(shape, ",".join(parts), where)
+
+
+def _parts(text: str, where: str) -> Sequence[str]:
+    lexer = shlex.shlex(text, posix=True)
+    lexer.whitespace, lexer.whitespace_split, lexer.commenters = ",", True, ""
+    try:
+        return list(lexer)
+    except ValueError as error:
+        raise UsageError(f"{where}: {str(error).lower()} in {text!r}") from None
+
+
+def _contents(word: str, where: str) -> str:
+    """Return the contents of the file if a word is `file://NAME`, else the word."""
+    if not word.startswith("file://"):
+        return word
+    try:
+        return _read(word[7:], where).decode()
+    except UnicodeDecodeError:
+        raise UsageError(f"{where}: {word[7:]} is not UTF-8 text") from None
+
+
+def _read(name: str, where: str) -> bytes:
+    try:
+        with Path(name).expanduser().open("rb") as file:
+            data = file.read(MAX_FILE_SIZE + 1)
+    except (OSError, ValueError, RuntimeError) as error:
+        problem = getattr(error, "strerror", None) or error
+        raise UsageError(f"{where}: cannot read {printable(name)}: {problem}") from None
+    if len(data) > MAX_FILE_SIZE:
+        raise UsageError(f"{where}: {printable(name)} is larger than {MAX_FILE_SIZE} bytes")
+    return data
+
+
+def _json(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{where}: not JSON: {error}") from None
+
+
+def _completions(shape: Shape, _: object) -> Sequence[str]:
+    item = shape.member if isinstance(shape, ListShape) else shape
+    return item.enum if isinstance(item, StringShape) else ()
+
+
+def _metavar(shape: Shape) -> str:
+    if isinstance(shape, ListShape):
+        return _metavar(shape.member)
+    if isinstance(shape, StructureShape):
+        return ",".join(f"{name}=..." for name in list(shape.members)[:3]) or "JSON"
+    if isinstance(shape, MapShape):
+        return "KEY=VALUE,..."
+    return "NUMBER" if shape.type_name in _NUMBERS else shape.type_name.upper()

@@ -1,0 +1,162 @@
+"""`boto-wait schedule`: when a waiter polls, beside botocore's own waiter, as text or SVG."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+from botocore import xform_name
+from botocore.exceptions import BotoCoreError
+from botocore.session import Session
+
+from ..engine.model import WaiterDefinition
+from . import UsageError
+from .client_options import duration
+from .service_lookup import add_waiter_arguments, find_service, find_waiter
+from .show import attempt_times
+from .text import delay_range, span
+
+SAMPLES = 200
+"""Schedules that an average is taken over."""
+
+DRAWN = 1
+"""The seed of the schedule that is drawn: the same picture each time."""
+
+NAME_WIDTH = 12
+"""Characters in front of a line of the drawing."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When a waiter polls within `max_wait`, if every call is answered at once.
+
+    Attributes:
+        name: what the drawing calls it.
+        times: of each attempt, in seconds.
+        facts: the numbers, in words.
+    """
+
+    name: str
+    times: Sequence[float]
+    facts: str
+
+
+def add_parser(subparsers: Any) -> None:
+    """Describe the arguments."""
+    parser = subparsers.add_parser(
+        "schedule",
+        help="draw when a waiter would poll, beside botocore's",
+        description="Draw when a waiter would poll, beside botocore's waiter of that name. The "
+        "delays have jitter: the drawing is one example, the numbers are averages.",
+    )
+    add_waiter_arguments(parser)
+    parser.add_argument("--max-wait", type=duration, required=True, metavar="TIME")
+    parser.add_argument("--min-delay", type=duration, metavar="TIME")
+    parser.add_argument("--max-delay", type=duration, metavar="TIME")
+    parser.add_argument("--svg", type=Path, metavar="FILE", help="write a picture to this file")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Draw the schedules; return the exit code."""
+    service = find_service(arguments.service)
+    definition = find_waiter(service, arguments.waiter)
+    low = definition.min_delay if arguments.min_delay is None else arguments.min_delay
+    high = max(low, definition.max_delay) if arguments.max_delay is None else arguments.max_delay
+    if not 0 < low <= high or arguments.max_wait <= 0:
+        raise UsageError("--max-wait and --min-delay must be greater than 0, --max-delay no less")
+    definition = replace(definition, min_delay=low, max_delay=high)
+    schedules = [_ours(definition, arguments.max_wait)]
+    if (stock := _stock(service, definition.name, arguments.max_wait)) is not None:
+        schedules.insert(0, stock)
+    title = f"{service} {xform_name(definition.name, '-')}, {span(arguments.max_wait)}"
+    if arguments.svg is not None:
+        try:
+            arguments.svg.write_text(svg(title, schedules, arguments.max_wait), encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"cannot write {arguments.svg}: {error.strerror}") from None
+    width = min(shutil.get_terminal_size().columns, 120) - NAME_WIDTH
+    print("\n".join([title, *_drawing(schedules, arguments.max_wait, max(20, width))]))
+    return 0
+
+
+def seconds_late(times: Sequence[float], end: float) -> float | None:
+    """Return how late a change is seen on average that comes at any time before the last attempt.
+
+    None: there is a single attempt.
+    """
+    gaps = [second - first for first, second in pairwise(time for time in times if time <= end)]
+    return sum(gap * gap for gap in gaps) / 2 / sum(gaps) if gaps else None
+
+
+def svg(title: str, schedules: Sequence[Schedule], max_wait: float) -> str:
+    """Return a picture of schedules: a line each, with a stroke for each attempt."""
+    width, left, row = 760, 20, 64
+    scale = (width - 2 * left) / max_wait
+    height = 40 + row * len(schedules) + 24
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">',
+        "<style>text { font: 13px sans-serif }</style>",
+        f'<rect width="{width}" height="{height}" fill="white"/>',
+        f'<text x="{left}" y="24" font-weight="bold">{escape(title)}</text>',
+    ]
+    for index, schedule in enumerate(schedules):
+        top = 40 + row * index
+        parts.append(
+            f'<text x="{left}" y="{top + 14}">{escape(f"{schedule.name}: {schedule.facts}")}</text>'
+        )
+        parts.append(f'<path d="M{left} {top + 38}H{width - left}" stroke="#bbb"/>')
+        strokes = "".join(f"M{left + time * scale:.1f} {top + 24}v28" for time in schedule.times)
+        parts.append(f'<path d="{strokes}" stroke="#06c" stroke-width="2"/>')
+    bottom = height - 8
+    parts.append(f'<text x="{left}" y="{bottom}">0 s</text>')
+    parts.append(
+        f'<text x="{width - left}" y="{bottom}" text-anchor="end">{span(max_wait)}</text></svg>\n'
+    )
+    return "\n".join(parts)
+
+
+def _ours(definition: WaiterDefinition, max_wait: float) -> Schedule:
+    samples = [
+        attempt_times(definition, max_wait, random.Random(seed).uniform)  # noqa: S311 - a drawing
+        for seed in range(SAMPLES)
+    ]
+    mean = sum(map(len, samples)) / SAMPLES
+    late = sum(seconds_late(times, max_wait) or 0 for times in samples) / SAMPLES
+    facts = f"{mean:.0f} attempts, delays of {delay_range(definition)}"
+    return Schedule("wait_until", samples[DRAWN], f"{facts}, a change is seen {late:.1f} s late")
+
+
+def _stock(service: str, name: str, max_wait: float) -> Schedule | None:
+    """Return the schedule of botocore's waiter; None if it has none of this name."""
+    try:
+        config = Session().get_waiter_model(service).get_waiter(name)
+    except (BotoCoreError, ValueError):
+        return None
+    times = [float(config.delay * number) for number in range(config.max_attempts)]
+    seen = [time for time in times if time <= max_wait]
+    late = seconds_late(times, max_wait)
+    facts = f"{len(seen)} attempts, delay of {config.delay} s"
+    facts += "" if late is None else f", a change is seen {late:.1f} s late"
+    goes_on = len(seen) < len(times)
+    facts += f", goes on until {span(times[-1])}" if goes_on else f", ends at {span(times[-1])}"
+    return Schedule("botocore", seen, facts)
+
+
+def _drawing(schedules: Sequence[Schedule], max_wait: float, width: int) -> Iterator[str]:
+    for schedule in schedules:
+        counts = [0] * width
+        for time in schedule.times:
+            counts[min(width - 1, int(time / max_wait * width))] += 1
+        line = "".join("·" if not n else "|" if n == 1 else str(min(n, 9)) for n in counts)
+        yield f"{schedule.name:{NAME_WIDTH}}{line}"
+        yield " " * NAME_WIDTH + schedule.facts
+    end = span(max_wait)
+    yield " " * NAME_WIDTH + "0 s" + end.rjust(width - 3)
+    yield " " * NAME_WIDTH + "| an attempt, 2 to 9 several"

@@ -1,0 +1,113 @@
+"""The progress of waits, as lines and as a table."""
+
+import io
+import re
+
+import pytest
+
+from boto_waiters_plus.cli.live_progress import LiveProgress, PlainProgress, progress_of
+from boto_waiters_plus.engine.wait_event import WaitEvent
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+class ClosedPipe(io.StringIO):
+    def write(self, _):
+        raise BrokenPipeError
+
+
+@pytest.fixture
+def event():
+    """`event(state, attempts)`."""
+
+    def make(state, attempts=1, **facts):
+        facts = {"elapsed": 90.0, "next_delay": 5.0, **facts}
+        return WaitEvent(
+            kind="attempt", waiter="W", operation="O", observed=state, attempts=attempts, **facts
+        )
+
+    return make
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """A terminal as stderr: `terminal(columns)`."""
+
+    def make(columns):
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setenv("COLUMNS", str(columns))
+        monkeypatch.setenv("LINES", "6")
+        stream = Terminal()
+        monkeypatch.setattr("sys.stderr", stream)
+        return stream
+
+    return make
+
+
+def drawn(progress):
+    with progress.console.capture() as capture:
+        progress.console.print(progress.render())
+    return [re.sub(r"\x1b\[[\d;]*m", "", line).rstrip() for line in capture.get().splitlines()]
+
+
+def test_a_line_for_each_change_of_the_state(event):
+    stream = io.StringIO()
+    progress = PlainProgress(["s3 Bucket=b"], 300, stream)
+    attempted = progress.observer(0)
+    for number, state in enumerate(["A", "A", "B\n"], 1):
+        attempted(event(state, number))
+    attempted(event("C", 4, next_delay=None))
+    assert stream.getvalue().splitlines() == [
+        "s3 Bucket=b: A, attempt 1 after 1m30s, next in 5.0 s, 3m30s left",
+        "s3 Bucket=b: B\\n, attempt 3 after 1m30s, next in 5.0 s, 3m30s left",
+    ]
+
+
+def test_a_closed_stream_ends_the_lines_only(event):
+    PlainProgress(["s3"], 300, ClosedPipe()).observer(0)(event("A"))
+
+
+def test_table_on_a_terminal(terminal, event):
+    terminal(80)
+    progress = progress_of(["s3 Bucket=a", "s3 Bucket=b"], 300, quiet=False)
+    progress.observer(1)(event("[red]", 2))
+    head, first, second, _ = drawn(progress)
+    titles = ["waiting for", "state seen", "attempts", "elapsed", "left", "next"]
+    assert re.split(r"  +", head) == titles
+    assert re.fullmatch(r"s3 Bucket=a +0 +\d\.\d s +5m00s +now", first)
+    assert re.split(r"  +", second)[:3] == ["s3 Bucket=b", "[red]", "2"]
+    assert re.search(r"5m00s +5 s$", second)
+    progress.ended(0)
+    assert [line[:13] for line in drawn(progress)[1:]] == ["s3 Bucket=b  ", "1 of 2 ended"]
+
+
+@pytest.mark.parametrize("columns", [30, 60, 80, 140])
+def test_table_fits_the_screen(terminal, event, columns):
+    terminal(columns)
+    labels = [f"s3 Bucket={'b' * 60}{number}" for number in range(9)]
+    progress = progress_of(labels, 300, quiet=False)
+    progress.observer(0)(event("A" * 200))
+    lines = drawn(progress)
+    assert max(map(len, lines)) <= columns
+    assert len(lines) == 6 - 1  # the cursor has a line
+    assert lines[0].endswith("left     next") or lines[0].endswith("left  next")
+
+
+def test_no_colour_and_a_dumb_terminal_are_respected(terminal, event, monkeypatch):
+    stream = terminal(80)
+    monkeypatch.setenv("NO_COLOR", "1")
+    with progress_of(["s3"], 300, quiet=False) as progress:
+        assert isinstance(progress, LiveProgress)
+        progress.observer(0)(event("A"))
+    assert not re.search(r"\x1b\[[\d;]*3\d", stream.getvalue())
+    monkeypatch.setenv("TERM", "dumb")
+    assert not isinstance(progress_of(["s3"], 300, quiet=False), LiveProgress)
+
+
+def test_terminal_without_rich_gets_lines(terminal, monkeypatch):
+    terminal(80)
+    monkeypatch.setitem(__import__("sys").modules, "rich.live", None)
+    assert not isinstance(progress_of(["s3"], 300, quiet=False), LiveProgress)

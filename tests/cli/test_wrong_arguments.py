@@ -1,0 +1,109 @@
+"""`boto-wait SERVICE WAITER` with wrong arguments: one line on stderr, and the exit code."""
+
+import io
+import re
+import sys
+
+import pytest
+
+from boto_waiters_plus.cli import main
+from boto_waiters_plus.cli.client_options import duration
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("s33 bucket-exists", "no command or service 's33'; did you mean 's3'?"),
+        ("lst", "no command or service 'lst'; did you mean 'list'?"),
+        ("s3 bucket-exist", "no s3 waiter 'bucket-exist'; did you mean 'bucket-exists'?"),
+        ("s3 bucket-exists --bukket b --max-wait 9", "unknown option --bukket; did you mean"),
+        ("s3 bucket-exists b --max-wait 9", "unexpected argument 'b'"),
+        ("--bucket b s3 bucket-exists", "SERVICE and WAITER come before --bucket"),
+        ("s3 bucket-exists --bucket b", "--max-wait is missing: the time to wait at most"),
+        ("s3 bucket-exists --bucket b --max-wait 0", "--max-wait must be greater than 0"),
+        ("s3 bucket-exists --max-wait 9", "HeadBucket needs --bucket"),
+        (
+            "s3 bucket-exists --bucket b --max-wait 9 --min-delay 3 --max-delay 2",
+            "--min-delay (3.0) is more than --max-delay (2.0)",
+        ),
+        (
+            "s3 bucket-exists --max-wait 9 --each buckt a",
+            "no HeadBucket parameter 'buckt'; did you mean 'bucket'?",
+        ),
+        ("s3 bucket-exists --max-wait 9 --each bucket", "--each bucket needs at least one value"),
+        ("s3 bucket-exists --max-wait 9 - --each bucket a", "--each and --stdin cannot be given"),
+        ("s3 bucket-exists --definitions /nonexistent", "/nonexistent: cannot be read: No such"),
+        ("s3 bucket-exists --max-wait 9 --bucket b --endpoint-url x", "Invalid endpoint: x"),
+        ("ecs --operation describe-service", "no ecs operation 'describe-service'; did you mean"),
+        ("ecs --operation describe-services --success A", "--operation needs --path"),
+        (
+            "ecs --operation describe-services --path a[ --success A",
+            "--path 'a[' is not a JMESPath",
+        ),
+    ],
+)
+def test_wrong_arguments_exit_with_2_and_one_line(words, message, wait):
+    code, out, err = wait(*words.split())
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert err.startswith(f"boto-wait: {message}")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("s3", "the following arguments are required: WAITER"),
+        ("s3 bucket-exists --max-wait soon", "argument --max-wait: 'soon' is no duration, such as"),
+    ],
+)
+def test_unreadable_arguments_exit_with_2_and_one_line(words, message, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(words.split())
+    assert caught.value.code == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"boto-wait: {message}")
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("text", ["", '"b"', "{"])
+def test_malformed_stdin_is_refused(text, wait, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    code, _, err = wait("s3", "bucket-exists", "--stdin", "--max-wait", "9")
+    assert code == 2
+    assert re.match(r"boto-wait: (line 1 of )?stdin", err)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words", "message"),
+    [
+        ({"AWS_DEFAULT_REGION": None}, ["ec2", "instance-running"], "You must specify a region"),
+        ({}, ["s3", "bucket-exists", "--bucket", "b", "--profile", "x"], "The config profile (x)"),
+    ],
+)
+def test_missing_configuration_exits_with_255(changes, words, message, wait, monkeypatch):
+    for name in changes:
+        monkeypatch.delenv(name)
+    code, out, err = wait(*words, "--max-wait", "9")
+    assert (code, out, len(err.splitlines())) == (255, "", 1)
+    assert message in err
+
+
+def test_missing_credentials_exit_with_255(monkeypatch, capsys):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    assert main(["s3", "bucket-exists", "--bucket", "b", "--max-wait", "9"]) == 255
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.endswith("Unable to locate credentials")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90", 90), ("1.5", 1.5), ("45m", 2700), ("1h30m", 5400), ("1d2h3m4.5s", 93784.5), ("0", 0)],
+)
+def test_durations(text, seconds):
+    assert duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", " ", "m", "30m1h", "-5", "inf", "1e3", "5 min"])
+def test_other_durations_are_refused(text):
+    with pytest.raises(Exception, match="is no duration"):
+        duration(text)
