@@ -95,9 +95,9 @@ class PlainProgress:
         now = time.monotonic()
         wait = self.waits[index]
         with self._lock:
-            state = event.error or event.observed
+            state = event.error or event.state
             has_news = state != wait.state or now - self._printed_at[index] >= REPEAT_AFTER
-            wait.state, wait.attempts, wait.elapsed = state, event.attempts, event.elapsed
+            wait.state, wait.attempts, wait.elapsed = state, event.attempt, event.elapsed
             delay = event.next_delay
             wait.next_attempt_at = None if delay is None else now + delay
             if has_news and delay is not None:

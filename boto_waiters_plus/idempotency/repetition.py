@@ -17,8 +17,9 @@ from ..engine.model import AcceptorState, MatchedAcceptor
 from ..exceptions import WaiterError, WaiterTimeoutError
 from ..runtime.aio import drive_async
 from ..runtime.attempt import AsyncCall, Attempt, Reply
+from ..runtime.observers import Observer
 from ..runtime.sync import drive
-from ..runtime.wait_run import Observer, WaitDescription, WaitRun
+from ..runtime.wait_run import WaitDescription, WaitRun
 from .call_errors import (
     AlreadyExistsError,
     CallOnceError,

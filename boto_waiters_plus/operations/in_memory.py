@@ -145,8 +145,8 @@ def facts_of(wait: Wait, path: str, created: float) -> OperationFacts:
 def progress_of(event: WaitEvent, now: float) -> WaitProgressFacts:
     """Return how far a wait is after an attempt that ended at `now` of the wall clock."""
     return WaitProgressFacts(
-        attempts=event.attempts,
+        attempts=event.attempt,
         elapsed=event.elapsed,
-        state_seen=f"error {event.error}" if event.error else event.observed,
+        state_seen=f"error {event.error}" if event.error else event.state,
         next_attempt=None if event.next_delay is None else now + event.next_delay,
     )

@@ -299,7 +299,7 @@ def test_a_bad_argument_is_no_failed_assertion(assertions, name, virtual_time):
         assertion(3, max_wait=1)
     with pytest.raises(TypeError, match="needs max_wait"):
         assertion(lambda: 1)
-    with pytest.raises(TypeError, match="takes max_wait .* instead of timeout"):
+    with pytest.raises(TypeError, match=r"takes max_wait .* instead of timeout"):
         assertion(lambda: 1, max_wait=1, timeout=3)
 
 
