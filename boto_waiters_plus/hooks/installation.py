@@ -88,6 +88,20 @@ def uninstall() -> None:
                 _wrap(sys.modules[name])
 
 
+def observe(on_event: Observer) -> None:
+    """Call a function with the events of all waits of the process, without `install`."""
+    with INSTALLED.lock:
+        INSTALLED.level.own = INSTALLED.level.own.extended(Settings(observers=(on_event,)))
+
+
+def stop_observing(on_event: Observer) -> None:
+    """Undo `observe`."""
+    with INSTALLED.lock:
+        own = INSTALLED.level.own
+        others = tuple(each for each in own.observers if each is not on_event)
+        INSTALLED.level.own = Settings(own.definitions, own.defaults, others)
+
+
 def enable(
     target: T,
     /,

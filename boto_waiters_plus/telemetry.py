@@ -1,0 +1,185 @@
+"""OpenTelemetry: a span for each wait, an event for each attempt, and histograms.
+
+The extra `otel` brings the API; exporters and providers are the application's. docs/telemetry.md
+has the table of names.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from .arguments import flag
+from .engine.wait_event import WaitEvent
+from .hooks.installation import observe, stop_observing
+from .runtime.process import ProcessLock
+
+try:
+    from opentelemetry import metrics, trace
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "telemetry needs OpenTelemetry: pip install 'boto-waiters-plus[otel]'", name=error.name
+    ) from error
+
+if TYPE_CHECKING:
+    from opentelemetry.metrics import MeterProvider
+    from opentelemetry.trace import Span, TracerProvider
+
+SCOPE: Final = "boto_waiters_plus"
+
+WAITER: Final = "boto.wait.waiter"
+SERVICE: Final = "boto.wait.service"
+OPERATION: Final = "boto.wait.operation"
+LABEL: Final = "boto.wait.label"
+ENDING: Final = "boto.wait.ending"
+ATTEMPTS: Final = "boto.wait.attempts"
+ATTEMPT: Final = "boto.wait.attempt"
+STATE: Final = "boto.wait.state"
+NEXT_DELAY: Final = "boto.wait.next_delay"
+ERROR: Final = "error.type"
+
+DURATION_METRIC: Final = "boto.wait.duration"
+ATTEMPTS_METRIC: Final = "boto.wait.attempts"
+DETECTION_METRIC: Final = "boto.wait.detection_delay.max"
+
+
+def instrument(
+    *,
+    tracer_provider: TracerProvider | None = None,
+    meter_provider: MeterProvider | None = None,
+    labels: bool = False,
+) -> None:
+    """Report every wait of this process to OpenTelemetry.
+
+    Called again, it replaces the providers. `uninstrument` ends it, and so does
+    `boto_waiters_plus.uninstall`.
+
+    Args:
+        tracer_provider: makes the spans; default: OpenTelemetry's global provider.
+        meter_provider: makes the histograms; default: OpenTelemetry's global provider.
+        labels: give the spans the label of the wait, which has parameters of the operation. Without
+            it, no parameter is among the attributes. The histograms never have it.
+
+    Raises:
+        TypeError: `labels` is not a boolean.
+    """
+    observer = _Telemetry(tracer_provider, meter_provider, labels=flag("labels", labels))
+    with _lock:
+        _replace(observer)
+
+
+def uninstrument() -> None:
+    """Stop reporting; waits that have begun are not reported to their end."""
+    with _lock:
+        _replace(None)
+
+
+def _replace(observer: _Telemetry | None) -> None:
+    while _active:
+        stop_observing(_active.pop())
+    if observer is not None:
+        observe(observer)
+        _active.append(observer)
+
+
+_lock: Final = ProcessLock()
+_active: Final[list[_Telemetry]] = []
+
+
+class _OpenWait:
+    """A wait between its start and its end."""
+
+    __slots__ = ("attempted_at", "began", "gap", "span")
+
+    def __init__(self, span: Span, began: int) -> None:
+        self.span = span
+        self.began = began
+        self.attempted_at: float | None = None
+        self.gap: float | None = None
+        """Seconds between the last two attempts."""
+
+
+class _Telemetry:
+    """The observer of all waits."""
+
+    def __init__(self, tracer_provider: Any, meter_provider: Any, *, labels: bool) -> None:
+        self._labels = labels
+        self._waits: dict[int, _OpenWait] = {}
+        self._tracer = trace.get_tracer(SCOPE, tracer_provider=tracer_provider)
+        meter = metrics.get_meter(SCOPE, meter_provider=meter_provider)
+        self._duration = meter.create_histogram(
+            DURATION_METRIC, unit="s", description="Time from the start to the end of a wait."
+        )
+        self._attempts = meter.create_histogram(
+            ATTEMPTS_METRIC, unit="{attempt}", description="Attempts of a wait."
+        )
+        self._detection = meter.create_histogram(
+            DETECTION_METRIC,
+            unit="s",
+            description="Most time that can lie between the state being reached and being seen.",
+        )
+
+    def __call__(self, event: WaitEvent) -> None:
+        if event.kind == "start":
+            self._start(event)
+            return
+        # A wait that began before `instrument` has no span.
+        wait = self._waits.get(event.wait_id)
+        if wait is None:
+            return
+        if event.kind == "attempt":
+            self._attempted(wait, event)
+        else:
+            del self._waits[event.wait_id]
+            self._end(wait, event)
+
+    def _start(self, event: WaitEvent) -> None:
+        began = time.time_ns()
+        attributes = _about(event)
+        if self._labels and event.label:
+            attributes[LABEL] = event.label
+        span = self._tracer.start_span(
+            f"wait {event.waiter}", attributes=attributes, start_time=began
+        )
+        self._waits[event.wait_id] = _OpenWait(span, began)
+
+    def _attempted(self, wait: _OpenWait, event: WaitEvent) -> None:
+        if wait.attempted_at is not None:
+            wait.gap = event.elapsed - wait.attempted_at
+        wait.attempted_at = event.elapsed
+        facts = {
+            ATTEMPT: event.attempt,
+            STATE: event.state,
+            ERROR: event.error,
+            NEXT_DELAY: event.next_delay,
+        }
+        known = {name: value for name, value in facts.items() if value is not None}
+        wait.span.add_event("attempt", known, timestamp=_moment(wait, event))
+
+    def _end(self, wait: _OpenWait, event: WaitEvent) -> None:
+        span = wait.span
+        span.set_attributes({ENDING: event.kind, ATTEMPTS: event.attempt})
+        attributes = {**_about(event), ENDING: event.kind}
+        if event.error is not None:
+            attributes[ERROR] = event.error
+            span.set_attribute(ERROR, event.error)
+        if event.kind != "success":
+            # Not the message, which has parameters.
+            span.set_status(trace.StatusCode.ERROR, event.error)
+        elif wait.gap is not None:
+            self._detection.record(wait.gap, attributes)
+        self._duration.record(event.elapsed, attributes)
+        self._attempts.record(event.attempt, attributes)
+        span.end(_moment(wait, event))
+
+
+def _about(event: WaitEvent) -> dict[str, str]:
+    about = {WAITER: event.waiter, OPERATION: event.operation}
+    if event.service is not None:
+        about[SERVICE] = event.service
+    return about
+
+
+def _moment(wait: _OpenWait, event: WaitEvent) -> int:
+    """Return the wall time of an event: in a batch, handlers may be called a little later."""
+    return wait.began + int(event.elapsed * 1e9)

@@ -1,0 +1,217 @@
+"""Spans, attempts and histograms of waits, as OpenTelemetry's own exporters get them."""
+
+import re
+from pathlib import Path
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+from moto import mock_aws
+from opentelemetry.instrumentation.botocore import BotocoreInstrumentor
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import telemetry
+from boto_waiters_plus.conditions import wait_for
+
+BUCKET = "planted-bucket"
+ABOUT = {
+    "boto.wait.waiter": "BucketExists",
+    "boto.wait.operation": "HeadBucket",
+    "boto.wait.service": "s3",
+}
+
+
+@pytest.fixture
+def exporter():
+    return InMemorySpanExporter()
+
+
+@pytest.fixture
+def provider(exporter):
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    return provider
+
+
+@pytest.fixture
+def reader():
+    return InMemoryMetricReader()
+
+
+@pytest.fixture
+def instrument(provider, reader, virtual_time):
+    meters = MeterProvider([reader])
+
+    def start(**options):
+        telemetry.instrument(tracer_provider=provider, meter_provider=meters, **options)
+
+    yield start
+    telemetry.uninstrument()
+
+
+def bucket_exists(*statuses, **options):
+    """Wait for a bucket whose HEAD requests are answered by these statuses."""
+    client = boto3.client("s3")
+    with Stubber(client) as stubber:
+        for status in statuses:
+            if status == 200:
+                stubber.add_response("head_bucket", {})
+            else:
+                stubber.add_client_error("head_bucket", str(status), http_status_code=status)
+        bwp.wait_until(client, "bucket_exists", Bucket=BUCKET, max_wait=60, min_delay=5, **options)
+
+
+def points(reader):
+    """The points of each histogram: attributes, count and sum."""
+    found = {}
+    data = reader.get_metrics_data()
+    for resource in data.resource_metrics if data else ():
+        for metric in resource.scope_metrics[0].metrics:
+            found[metric.name] = [
+                (dict(point.attributes), point.count, point.sum)
+                for point in metric.data.data_points
+            ]
+    return found
+
+
+def test_a_wait_is_a_span_with_its_attempts(instrument, exporter):
+    instrument()
+    bucket_exists(404, 404, 200, max_delay=5)
+    (span,) = exporter.get_finished_spans()
+    assert span.name == "wait BucketExists"
+    assert dict(span.attributes) == {
+        **ABOUT,
+        "boto.wait.ending": "success",
+        "boto.wait.attempts": 3,
+    }
+    assert [dict(event.attributes) for event in span.events] == [
+        {"boto.wait.attempt": 1, "error.type": "404", "boto.wait.next_delay": 5},
+        {"boto.wait.attempt": 2, "error.type": "404", "boto.wait.next_delay": 5},
+        {"boto.wait.attempt": 3},
+    ]
+    assert (span.end_time - span.start_time) / 1e9 == pytest.approx(10)
+    assert [(e.timestamp - span.start_time) / 1e9 for e in span.events] == pytest.approx([0, 5, 10])
+
+
+def test_histograms_have_duration_attempts_and_detection(instrument, reader):
+    instrument()
+    bucket_exists(404, 404, 200, max_delay=5)
+    attributes = {**ABOUT, "boto.wait.ending": "success"}
+    assert points(reader) == {
+        "boto.wait.duration": [(attributes, 1, pytest.approx(10))],
+        "boto.wait.attempts": [(attributes, 1, 3)],
+        "boto.wait.detection_delay.max": [(attributes, 1, pytest.approx(5))],
+    }
+
+
+@pytest.mark.parametrize(("statuses", "ending", "error"), [
+    ([403], "failure", "WaiterFailedError"),
+    ([404] * 20, "timeout", "WaiterTimeoutError"),
+])  # fmt: skip
+def test_an_end_without_success_is_an_error(statuses, ending, error, instrument, exporter, reader):
+    instrument()
+    with pytest.raises(bwp.WaiterError):
+        bucket_exists(*statuses, max_delay=5)
+    (span,) = exporter.get_finished_spans()
+    assert (span.attributes["boto.wait.ending"], span.attributes["error.type"]) == (ending, error)
+    assert (span.status.is_ok, span.status.description) == (False, error)
+    ((attributes, count, _),) = points(reader)["boto.wait.duration"]
+    assert (attributes["boto.wait.ending"], attributes["error.type"], count) == (ending, error, 1)
+    assert "boto.wait.detection_delay.max" not in points(reader)
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_parameters_are_attributes_only_if_asked_for(labels, instrument, exporter, reader):
+    instrument(labels=labels)
+    with pytest.raises(bwp.WaiterFailedError):
+        bucket_exists(404, 403, max_delay=5)
+    (span,) = exporter.get_finished_spans()
+    assert (BUCKET in span.to_json()) == labels
+    assert span.attributes.get("boto.wait.label") == (f"s3 Bucket={BUCKET}" if labels else None)
+    assert BUCKET not in reader.get_metrics_data().to_json()
+
+
+def test_a_wait_is_a_child_of_the_callers_span(instrument, provider, exporter):
+    instrument()
+    with provider.get_tracer("caller").start_as_current_span("deploy") as deploy:
+        bucket_exists(200)
+    span = exporter.get_finished_spans()[0]
+    assert span.parent.span_id == deploy.context.span_id
+
+
+def test_botocores_instrumentation_works_beside_it(instrument, provider, exporter):
+    instrument()
+    instrumentor = BotocoreInstrumentor()
+    instrumentor.instrument(tracer_provider=provider)
+    try:
+        bucket_exists(404, 200)
+    finally:
+        instrumentor.uninstrument()
+    names = [span.name for span in exporter.get_finished_spans()]
+    assert sorted(names) == ["S3.HeadBucket", "S3.HeadBucket", "wait BucketExists"]
+
+
+def test_each_wait_of_a_batch_has_its_span(instrument, exporter):
+    instrument()
+    client = boto3.client("s3")
+    with Stubber(client) as stubber:
+        for _ in range(3):
+            stubber.add_response("head_bucket", {})
+        waits = [bwp.Wait(client, "bucket_exists", {"Bucket": f"b-{n}"}) for n in range(3)]
+        bwp.wait_all(waits, max_wait=60)
+    spans = exporter.get_finished_spans()
+    assert [span.attributes["boto.wait.attempts"] for span in spans] == [1, 1, 1]
+
+
+def test_conditions_are_reported(instrument, exporter):
+    instrument()
+    wait_for(lambda: True, max_wait=1)
+    (span,) = exporter.get_finished_spans()
+    assert span.name == "wait wait_for"
+    assert "boto.wait.service" not in span.attributes
+
+
+def test_nothing_is_reported_after_uninstrument(instrument, exporter):
+    instrument()
+    telemetry.uninstrument()
+    bucket_exists(200)
+    assert exporter.get_finished_spans() == ()
+
+
+def test_a_second_instrument_replaces_the_first(instrument, exporter):
+    instrument()
+    instrument()
+    bucket_exists(200)
+    assert len(exporter.get_finished_spans()) == 1
+
+
+def test_labels_must_be_a_boolean(instrument):
+    with pytest.raises(TypeError, match="labels must be"):
+        instrument(labels="yes")
+
+
+def test_the_example_of_the_page_runs(instrument, exporter, monkeypatch):
+    # It writes to the stdout of the moment at which OpenTelemetry was imported.
+    monkeypatch.setattr("opentelemetry.sdk.trace.export.ConsoleSpanExporter", lambda: exporter)
+    page = Path(__file__).resolve().parents[2] / "docs/telemetry.md"
+    example = page.read_text().partition("```python\n")[2].partition("```")[0]
+    with mock_aws():
+        boto3.client("s3").create_bucket(Bucket="my-bucket")
+        exec(compile(example, page.name, "exec"), {})
+    (span,) = exporter.get_finished_spans()
+    assert span.name == "wait BucketExists"
+
+
+def test_the_page_has_every_name():
+    page = Path(__file__).resolve().parents[2] / "docs/telemetry.md"
+    names = {
+        value
+        for name, value in vars(telemetry).items()
+        if name.isupper() and isinstance(value, str) and name != "SCOPE"
+    }
+    assert set(re.findall(r"^\| `([\w.]+)`", page.read_text(), re.MULTILINE)) == names
