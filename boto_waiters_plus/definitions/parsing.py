@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar, cast
 
 import jmespath
+from jmespath.functions import Functions
 
+from ..arguments import unknown
 from ..engine.model import (
     Acceptor,
     AcceptorState,
@@ -29,6 +31,8 @@ MAX_EXPRESSION_DEPTH = 200
 
 MAX_EXPRESSION_LENGTH = 10_000
 """The characters allowed in an expression. The longest in AWS's own definitions has 160."""
+
+_FUNCTIONS = tuple(Functions.FUNCTION_TABLE)
 
 EnumT = TypeVar("EnumT", bound=enum.Enum)
 PartT = TypeVar("PartT")
@@ -122,16 +126,28 @@ def require_expression(path: Any, place: Place, member: str = "path") -> str:
     return path
 
 
+def require_known_functions(path: str, place: Place, member: str = "path") -> None:
+    """Refuse an expression that calls a function that JMESPath does not have."""
+    for node, _ in _nodes(jmespath.compile(path).parsed):
+        if node["type"] == "function_expression" and node["value"] not in _FUNCTIONS:
+            problem = unknown(node["value"], _FUNCTIONS, "function")
+            raise place.error(f"{member} {path[:80]!r}: {problem}")
+
+
 def _depth(tree: Any) -> int:
-    """Return the depth of an expression's tree, without recursion."""
-    deepest, rest = 0, [(tree, 1)]
+    """Return the depth of an expression's tree."""
+    return max(depth for _, depth in _nodes(tree))
+
+
+def _nodes(tree: Any) -> Iterator[tuple[Any, int]]:
+    """Yield the nodes of an expression's tree with their depths, without recursion."""
+    rest = [(tree, 1)]
     while rest:
         node, depth = rest.pop()
-        deepest = max(deepest, depth)
         # The children of a slice are its bounds: numbers or None.
-        children = node.get("children", ()) if isinstance(node, dict) else ()
-        rest += [(child, depth + 1) for child in children]
-    return deepest
+        if isinstance(node, dict):
+            yield node, depth
+            rest += [(child, depth + 1) for child in node.get("children", ())]
 
 
 def parse_acceptor(body: Any, place: Place) -> Acceptor:
@@ -157,6 +173,7 @@ def require_acceptor_rules(acceptor: Acceptor, place: Place) -> None:
     match acceptor.matcher:
         case OutputMatcher(matcher=matcher) | InputOutputMatcher(matcher=matcher):
             require_expression(matcher.path, place)
+            require_known_functions(matcher.path, place)
             is_boolean = matcher.comparator is PathComparator.BOOLEAN_EQUALS
             if is_boolean and matcher.expected not in ("true", "false"):
                 raise place.error(
@@ -166,6 +183,7 @@ def require_acceptor_rules(acceptor: Acceptor, place: Place) -> None:
         if acceptor.state is not AcceptorState.FAILURE:
             raise place.error("message is for acceptors with the state failure")
         require_expression(acceptor.message, place, "message")
+        require_known_functions(acceptor.message, place, "message")
 
 
 def _matcher(body: Any, place: Place) -> Matcher:

@@ -54,8 +54,9 @@ def taken_by(first: NamedWaiter, source: str) -> str:
 
 def closures(shapes: Mapping[str, Any]) -> dict[str, set[str]]:
     """Return the operations of each service of a Smithy model, those of its resources included."""
-    services = [name for name, shape in shapes.items() if _mapping(shape).get("type") == "service"]
-    return {service: _operations_of(service, shapes) for service in sorted(services)}
+    # A broken model, whose ids need not be strings, is refused elsewhere.
+    named = (name for name, shape in shapes.items() if _mapping(shape).get("type") == "service")
+    return {name: _operations_of(name, shapes) for name in sorted(filter(_is_text, named))}
 
 
 def services_by_operation(shapes: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -88,6 +89,10 @@ def _targets(references: Any) -> list[str]:
         return []
     targets = [_mapping(reference).get("target") for reference in references]
     return [target for target in targets if isinstance(target, str)]
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -26,6 +26,9 @@ Rules that Smithy lacks (W stands for the waiter's name, i for the acceptor's in
 | `WaiterPathReadDifferently.W.i` | WARNING | jmespath.py groups the path differently |
 | `WaiterPaginatedPath.W.i` | NOTE | the path reads a paginated member |
 | `WaiterStatusMatcher.W.i` | NOTE | the matcher is on an HTTP status, which only botocore has |
+| `WaiterNamedAfterOperation.W` | NOTE | the name says that an operation has ended, not a state |
+| `WaiterImplicitAcceptor.W.i` | NOTE | without the acceptor, the waiter does the same |
+| `WaiterIntermediateFailure.W.i` | NOTE | a failure in a state that another state follows |
 | `WaiterUnknownOperation` | WARNING | botocore has no such operation, but one of a similar name |
 | | NOTE | botocore has no such operation; the waiters are ignored, as at run time |
 | `WaiterUnknownState.W.i` | DANGER | `waiters-2` only: a state that botocore does not know |

@@ -22,6 +22,7 @@ from .events import Severity, ValidationEvent
 from .idempotency_rules import check_produces, check_token
 from .loading import Checkable, load
 from .paths import traced_path
+from .practice_rules import check_practices
 from .shapes import Operation
 from .suppressions import apply_suppressions
 from .trait_rules import read_trait
@@ -154,6 +155,7 @@ def _waiter_events(
                 check_waiter(waiter, checker),
                 check_acceptors(waiter, paths),
                 check_unhandled_states(waiter, paths),
+                check_practices(waiter, paths),
                 check_operation(operation, paths),
                 check_absence(waiter, operation, paths),
             )

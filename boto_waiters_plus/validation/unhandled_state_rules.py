@@ -52,8 +52,8 @@ def check_unhandled_states(
         failed, ended = _unhandled(
             shape,
             mentioned,
-            _processes(waiter.name, *mentioned),
-            to_end=all(_processes(e.value) & ENDINGS for e in successes if e.shape.name == name),
+            processes_of(waiter.name, *mentioned),
+            to_end=all(processes_of(e.value) & ENDINGS for e in successes if e.shape.name == name),
             fails_elsewhere=any(each.shape.name != name for each in failures),
         )
         for values, severity, rule in (
@@ -90,7 +90,7 @@ def _unhandled(
     for value in enum_of(shape):
         if value in mentioned or not _is_final(value, to_end=to_end):
             continue
-        own = _processes(value)
+        own = processes_of(value)
         is_own = own <= processes and (not to_end or bool(own & ENDINGS))
         means_failure = is_own and not fails_elsewhere and bool(state_words(value) & FAILED_WORDS)
         (failed if means_failure else ended).append(value)
@@ -107,7 +107,7 @@ def _is_final(value: str, *, to_end: bool) -> bool:
     )
 
 
-def _processes(*names: str) -> frozenset[str]:
+def processes_of(*names: str) -> frozenset[str]:
     """Return the processes that names mention."""
     words = {word for name in names for word in state_words(name)}
     return frozenset(p for p in _PROCESSES if any(word.startswith(p) for word in words))

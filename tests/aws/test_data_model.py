@@ -23,7 +23,8 @@ SHAPES = {
             "Count": {"shape": "Integer"},
             "Ready": {"shape": "Boolean"},
             "Secret": {"shape": "Secret"},
-            "Created": {"shape": "Timestamp"},
+            # The name on the wire is not the member's.
+            "Created": {"shape": "Timestamp", "locationName": "createdAt"},
             "Data": {"shape": "Blob"},
             "Body": {"shape": "Stream"},
             "Items": {"shape": "Items"},
@@ -61,6 +62,11 @@ SHAPES = {
         "members": {"Child": {"shape": "Tree"}, "When": {"shape": "Timestamp"}},
     },
     "Document": {"type": "structure", "members": {}, "document": True},
+    "Choice": {
+        "type": "structure",
+        "members": {"When": {"shape": "Timestamp"}, "Name": {"shape": "String"}},
+        "union": True,
+    },
 }
 MODEL = ServiceModel(
     {
@@ -134,6 +140,7 @@ def data_model(path, kind="output"):
         ("Tree", {"Child": {"Child": {"When": NOON}}}, {"Child": {"Child": {"When": EPOCH}}}),
         ("Output", {"Unknown": NOON, "Name": "n"}, {"Unknown": EPOCH, "Name": "n"}),
         ("Output", {"Items": None, "Created": None}, {"Items": None, "Created": None}),
+        ("Choice", {"When": NOON}, {"When": EPOCH}),
         ("Document", {"any": [1, {"thing": None}]}, {"any": [1, {"thing": None}]}),
     ],
 )

@@ -55,6 +55,12 @@ def test_waiter_keeps_what_it_says():
     assert converted(waiter(description=5)).documentation == ""
 
 
+def test_unknown_function_is_refused():
+    acceptor = {"state": "success", "matcher": "path", "argument": "lengh(a)", "expected": 1}
+    with pytest.raises(WaiterDefinitionError, match="unknown function 'lengh'; did you mean"):
+        converted(waiter(acceptor))
+
+
 @pytest.mark.parametrize("delay", [1, 15, 300])
 def test_delay_of_a_users_file_is_kept(delay):
     definition = converted(waiter(delay=delay))
