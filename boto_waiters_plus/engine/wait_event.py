@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-EventKind = Literal["start", "attempt", "success", "failure", "timeout", "cancel"]
+EventKind = Literal["start", "attempt", "success", "failure", "timeout", "cancel", "exception"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,12 +13,13 @@ class WaitEvent:
     """One step of a wait, as `on_attempt`, `on_event`, progress and logging get it.
 
     A wait that begins has exactly one `start`, an `attempt` for each call that was answered, and
-    exactly one of `success`, `failure`, `timeout` and `cancel`, however it ends.
+    exactly one of `success`, `failure`, `timeout`, `cancel` and `exception`, however it ends.
 
     Attributes:
-        kind: the step. `timeout` is the end of the time or of the attempts; `failure` also an error
-            that is no reply of the operation, such as missing credentials or Ctrl-C; `cancel` also
-            the cancellation of the task, or of the batch around the wait.
+        kind: the step. `timeout` is the end of the time or of the attempts; `cancel` also the
+            cancellation of the task, or of the batch around the wait; `exception` the end by an
+            error that is no reply of the operation: missing credentials, a bug in the caller's
+            callable or hook, Ctrl-C.
         wait_id: a number that all events of one wait have, and no other wait of the process.
         label: the resource: `s3 Bucket=my-bucket`.
         service: botocore's name of the service; None: the wait calls no client.

@@ -38,8 +38,8 @@ class WaitLog:
                 seen = f": {_seen(event)}" if _seen(event) else ""
                 logger.info("%s succeeded%s%s", _who(event), seen, _when(event))
             case _:
-                text = event.message or f"{_who(event)}: {event.error}{_when(event)}"
-                logger.info("%s", text)
+                ended = f"was ended by {event.error}" if event.error else "was cancelled"
+                logger.info("%s", event.message or f"{_who(event)} {ended}{_when(event)}")
 
     def _attempted(self, event: WaitEvent) -> None:
         state = _seen(event) or "no state"

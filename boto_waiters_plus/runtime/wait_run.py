@@ -252,7 +252,7 @@ class WaitRun:
         if error is None:
             self._tell_end("cancel")
         else:
-            self._tell_end("failure", error=type(error).__name__)
+            self._tell_end("exception", error=type(error).__name__)
 
     def _tell_end(
         self, kind: EventKind, *, error: str | None = None, message: str | None = None

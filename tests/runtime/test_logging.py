@@ -1,5 +1,6 @@
 """What a wait writes to the log."""
 
+import asyncio
 import contextlib
 import logging
 
@@ -7,7 +8,7 @@ import botocore.exceptions
 import pytest
 
 from boto_waiters_plus import WaiterFailedError, WaiterTimeoutError
-from boto_waiters_plus.conditions import poll
+from boto_waiters_plus.conditions import poll, wait_for_async
 
 SECRET = "hunter2-very-secret"
 
@@ -122,3 +123,17 @@ def test_of_an_error_of_no_service_only_the_class_is_written(log, virtual_time):
 
 def test_nothing_is_written_above_info(caplog, virtual_time):
     assert lines_of(caplog, logging.WARNING, ["starting"] * 99, waiter(), max_wait=60) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(KeyError, "was ended by KeyError"), (asyncio.CancelledError, "was cancelled")],
+)
+def test_an_end_without_a_message_is_logged(caplog, error, words):
+    def call():
+        raise error
+
+    caplog.set_level(logging.INFO, logger="boto_waiters_plus")
+    with pytest.raises(error):
+        asyncio.run(wait_for_async(call, max_wait=5, label="the thing"))
+    assert caplog.messages == [f"Waiter wait_for for the thing {words} (attempt 1, 0.0 s)"]
