@@ -141,9 +141,10 @@ class WaiterError(botocore.exceptions.WaiterError):
         return copied
 
     def extended(self, text: str, kind: type[ErrorT]) -> ErrorT:
-        """Return this error as one of another class, with more text behind its reason."""
+        """Return this error as one of another class, with more text behind its own."""
         name, reason = self.kwargs["name"], self.kwargs["reason"]
-        error = kind(name, f"{reason}; {text}" if text else reason)
+        more = f" {text[:1].upper()}{text[1:]}" if text else ""
+        error = kind(name, f"{reason}{more}", message=f"{self}{more}")
         error.__dict__.update({**self.__dict__, "kwargs": error.kwargs})
         error.__cause__ = self.__cause__
         return error
