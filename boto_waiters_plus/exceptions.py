@@ -21,6 +21,8 @@ from typing import Any, Final, TypeVar
 import botocore.exceptions
 
 from .engine.model import MatchedAcceptor
+from .engine.redaction import shown
+from .fact_table import FactTable, Rows, wait_rows
 
 # An exception group has them; there is none before Python 3.11.
 _GROUP: Final[Any] = getattr(builtins, "BaseExceptionGroup", ())
@@ -68,7 +70,7 @@ def _rebuild_definition_error(
     return WaiterDefinitionError(problem, source=source, waiter=waiter, acceptor=acceptor)
 
 
-class WaiterError(botocore.exceptions.WaiterError):
+class WaiterError(FactTable, botocore.exceptions.WaiterError):
     """A wait did not succeed; botocore's `WaiterError`, with the facts as attributes.
 
     The message names the waiter, the resource and the last state seen; of the parameters it has
@@ -133,6 +135,9 @@ class WaiterError(botocore.exceptions.WaiterError):
         self.by_id = {} if by_id is None else by_id
         self.failed_ids = list(failed_ids)
 
+    def _rows(self) -> Rows:
+        return [*wait_rows(self, shown(self.observed)), ("message", str(self))]
+
     def __copy__(self) -> WaiterError:
         copied = _rebuild_error(type(self), self.kwargs["name"], self.kwargs["reason"])
         copied.args = self.args
@@ -141,9 +146,10 @@ class WaiterError(botocore.exceptions.WaiterError):
         return copied
 
     def extended(self, text: str, kind: type[ErrorT]) -> ErrorT:
-        """Return this error as one of another class, with more text behind its reason."""
+        """Return this error as one of another class, with more text behind its own."""
         name, reason = self.kwargs["name"], self.kwargs["reason"]
-        error = kind(name, f"{reason}; {text}" if text else reason)
+        more = f" {text[:1].upper()}{text[1:]}" if text else ""
+        error = kind(name, f"{reason}{more}", message=f"{self}{more}")
         error.__dict__.update({**self.__dict__, "kwargs": error.kwargs})
         error.__cause__ = self.__cause__
         return error

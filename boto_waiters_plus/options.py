@@ -90,8 +90,8 @@ class WaitOptions:
         wake_signal: a `Signal`, an `SqsSignal` or an event (which is cleared) that ends a delay
             early.
         cancel_event: an event that ends the wait with `WaiterCancelledError`.
-        on_attempt: called with a `WaitEvent` after each attempt; an exception that it raises ends
-            the wait.
+        on_attempt: called with a `WaitEvent` after each attempt; an exception that it raises is
+            reported once and ends no wait.
         call_in_thread: True makes each call in a daemon thread that is abandoned at the deadline.
             It bounds what cannot be interrupted (event handlers and callables of the caller, the
             refresh of credentials), and may leave that thread behind until the call is over.

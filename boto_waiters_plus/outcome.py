@@ -8,12 +8,13 @@ from typing import Any, Generic, TypeVar
 
 from .engine.model import MatchedAcceptor
 from .engine.redaction import shown
+from .fact_table import FactTable, Rows, wait_rows
 
 ResponseT = TypeVar("ResponseT")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class WaiterOutcome(Generic[ResponseT]):
+class WaiterOutcome(FactTable, Generic[ResponseT]):
     """The end of a wait that succeeded: a `ResponseOutcome` or an `ExceptionOutcome`."""
 
     waiter: str
@@ -36,6 +37,9 @@ class WaiterOutcome(Generic[ResponseT]):
     response, the operation takes no list of identifiers, or it is not known which of its members
     is one.
     """
+
+    def _rows(self) -> Rows:
+        return [*wait_rows(self, shown(self.observed)), ("acceptor", self.acceptor.text)]
 
     def _facts(self) -> str:
         label = f"label={self.label!r}, " if self.label else ""

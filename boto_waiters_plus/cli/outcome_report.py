@@ -92,6 +92,7 @@ class OutcomeReport:
         facts = self._facts(ending, seen, seen.attempts, seen.elapsed)
         text = f"{seen.label}: {error}"
         if isinstance(error, WaiterError):
+            text = str(error)
             facts |= {"attempts": error.attempts, "elapsed": round(error.elapsed, 3)}
             acceptor = error.acceptor
             facts["acceptor"] = None if acceptor is None else acceptor.text

@@ -18,6 +18,7 @@ from botocore.model import ListShape, OperationModel, ServiceModel
 from botocore.session import Session
 
 from ..aws.bound_waiter import BoundWaiter
+from ..aws.labels import ResourceLabel
 from ..aws.service_waiters import ServiceWaiters
 from ..definitions.files import load_layers
 from ..engine.model import WaiterDefinition
@@ -250,7 +251,8 @@ def run(arguments: argparse.Namespace) -> int:
     each = list(_parameters(target.operation, arguments))
     for parameters in each:
         check_parameters(target.operation, parameters)
-    labels = [_label(target, parameters) for parameters in each]
+    label = ResourceLabel(target.operation)
+    labels = [label.text(parameters) for parameters in each]
     report = OutcomeReport(
         target.bound.definition.name,
         target.operation,
@@ -378,13 +380,6 @@ def _parameters(
             yield {**common, member: parsed(shape, given, f"--each {name}")}
     else:
         yield common
-
-
-def _label(target: Target, parameters: dict[str, Any]) -> str:
-    shape = target.operation.input_shape
-    names = [] if shape is None else shape.required_members
-    parts = [f"{name}={parameters[name]}" for name in names if isinstance(parameters[name], str)]
-    return " ".join([target.service.service_name, *parts])
 
 
 @contextlib.contextmanager

@@ -26,7 +26,13 @@ def event():
     def make(state, attempts=1, **facts):
         facts = {"elapsed": 90.0, "next_delay": 5.0, **facts}
         return WaitEvent(
-            kind="attempt", waiter="W", operation="O", observed=state, attempts=attempts, **facts
+            kind="attempt",
+            wait_id=1,
+            waiter="W",
+            operation="O",
+            state=state,
+            attempt=attempts,
+            **facts,
         )
 
     return make

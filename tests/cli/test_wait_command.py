@@ -68,7 +68,9 @@ def test_timeout_exits_with_255_and_says_why(wait):
     assert facts["attempts"] > 2
     *progress, message = err.splitlines()
     assert re.match(r"s3 Bucket=none: 404, attempt 1 after 0.\d s, next in \d.\d s, ", progress[0])
-    assert re.match(r"boto-wait: .*s3 Bucket=none.* timed out after 90 s", message)
+    assert re.match(
+        r"boto-wait: Waiter BucketExists timed out after 90 s for s3 Bucket=none: ", message
+    )
 
 
 def test_quiet_prints_errors_only(wait):

@@ -61,7 +61,7 @@ def test_python_examples_of_the_readme_run(aws, capsys):
     assert [outcome.attempts for outcome in namespace["outcomes"]] == [1, 1, 1]
     assert namespace["buckets"][0]["Name"] == "my-bucket"
     first, *_ = capsys.readouterr().out.splitlines()
-    assert first.startswith("ResponseOutcome(waiter='BucketExists', attempts=1, elapsed=")
+    assert first.startswith("ResponseOutcome(waiter='BucketExists', label='s3 Bucket=")
     namespace["test_gives_up_after_five_minutes"]()
 
 

@@ -2,6 +2,7 @@
 
 import inspect
 import pydoc
+import re
 
 import boto3
 import pytest
@@ -16,7 +17,7 @@ def page(method):
 def test_docstring_is_never_empty(s3):
     documentation = s3.wait_until_bucket_exists.__doc__
     assert len(documentation) > 0
-    assert documentation.startswith("Waits until")
+    assert documentation.startswith("Wait until the bucket exists (HeadBucket succeeds).")
     assert "\n" not in str.__str__(documentation[: len(documentation)])
 
 
@@ -26,12 +27,12 @@ def test_help_describes_parameters_and_acceptors(s3):
         "wait_until_bucket_exists",
         "max_wait",
         "**[REQUIRED]** Seconds (or a timedelta) to wait at most.",
-        ":param Bucket: **[REQUIRED]**",
-        "outcome = client.wait_until_bucket_exists(",
+        ":param Bucket: **[REQUIRED]** The bucket name.",
+        "outcome = client.wait_until_bucket_exists(Bucket=..., max_wait=300)",
         "success when the call succeeds",
         "retry when the call fails with NotFound",
         "Delays are 2 to 5 seconds, with jitter.",
-        "ResponseOutcome or ExceptionOutcome",
+        "``ResponseOutcome``",
         "WaiterFailedError",
         "``head_bucket``",
     ):
@@ -56,7 +57,7 @@ def test_documentation_of_a_definition_is_shown(s3, waitable):
     document = waitable("BucketReady", "HeadBucket", success, maxDelay=7, **members)
     bwp.enable(s3, definitions=document)
     method = s3.wait_until_bucket_ready
-    assert method.__doc__[:21] == "Waits for the bucket."
+    assert method.__doc__[:20] == "Wait for the bucket."
     text = page(method)
     assert "And says so." in text
     assert "Delays are 3 to 7 seconds" in text
@@ -79,5 +80,63 @@ def test_help_renders_commonmark(s3, waitable):
 
 def test_help_names_differences_from_botocores_waiter(s3):
     """AWS's definition takes a 403 as failure; botocore's own waiter as success."""
-    description, _, _ = page(s3.wait_until_bucket_exists).partition("Request Syntax")
+    description, _, _ = page(s3.wait_until_bucket_exists).partition("outcome =")
     assert "403" in description
+
+
+@pytest.mark.parametrize(
+    ("service", "name", "line"),
+    [
+        ("s3", "bucket_exists", "Wait until the bucket exists (HeadBucket succeeds)."),
+        (
+            "s3",
+            "bucket_not_exists",
+            "Wait until the bucket does not exist (HeadBucket fails with NotFound).",
+        ),
+        (
+            "ec2",
+            "instance_running",
+            "Wait until the instance is running (every State.Name is 'running').",
+        ),
+        (
+            "cloudformation",
+            "stack_create_complete",
+            "Wait until stack status is CREATE_COMPLETE.",
+        ),
+        ("ec2", "nat_gateway_deleted", "Wait until the nat gateway is deleted (every State is"),
+        ("iam", "role_exists", "Wait until the role exists (GetRole succeeds)."),
+        ("elb", "any_instance_in_service", "Wait until any instance is in service (any State is"),
+        ("ecs", "services_stable", "Wait until the services are stable ("),
+        (
+            "ecs",
+            "tasks_running",
+            "Wait until the tasks are running (every lastStatus is 'RUNNING')",
+        ),
+    ],
+)
+def test_first_line_is_in_words_of_the_resource(service, name, line):
+    bwp.install()
+    method = getattr(boto3.client(service), f"wait_until_{name}")
+    assert page(method).splitlines()[3].strip().startswith(line)
+
+
+def test_parameters_follow_in_short(s3):
+    bwp.install()
+    lines = page(boto3.client("ec2").wait_until_instance_running).splitlines()
+    assert len(lines) < 40
+    assert max(map(len, lines[3:])) < 400
+    places = [next(i for i, line in enumerate(lines) if words in line) for words in ORDER]
+    assert places == sorted(places)
+
+
+ORDER = ("Polls DescribeInstances", ":param max_wait:", "help(WaitOptions)", ":param InstanceIds:")
+
+
+def test_every_option_is_described_by_help():
+    text = pydoc.plain(pydoc.render_doc(bwp.WaitOptions))
+    for name in bwp.WaitOptions.__dataclass_fields__:
+        assert re.search(rf"^[ |]+ {name}: \S", text, re.MULTILINE), name
+
+
+def test_every_public_name_is_listed():
+    assert set(bwp.__all__) <= set(dir(bwp))

@@ -195,7 +195,7 @@ def test_no_thread_starts_in_virtual_time(signal, fake):
 
 
 def test_an_outage_ends_nothing_and_is_logged_once(signal, received, fake, caplog):
-    with caplog.at_level(logging.INFO, "boto_waiters_plus"):
+    with caplog.at_level(logging.WARNING, "boto_waiters_plus"):
         for code in ["Throttling", "Throttling", "Throttling", "AccessDenied"]:
             fake.messages.put(refused(code))
         fake.messages.put(RuntimeError("raised by an event handler of the client"))

@@ -22,15 +22,19 @@ def test_the_fixture_gives_the_open_clock(virtual_time):
 def test_the_plugin_imports_nothing_but_itself():
     """Every test session of every project loads it, whether or not it uses the fixture."""
     script = (
-        "import json, sys, pytest, boto_waiters_plus;"
+        "import json, sys, pytest, logging, importlib;"
         "before = set(sys.modules);"
         "import boto_waiters_plus.testing.pytest_plugin;"
         "print(json.dumps(sorted(set(sys.modules) - before)))"
     )
     command = [sys.executable, "-c", script]
     run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    package = "boto_waiters_plus.testing"
-    assert json.loads(run.stdout) == [package, f"{package}.pytest_plugin"]
+    package = "boto_waiters_plus"
+    assert json.loads(run.stdout) == [
+        package,
+        f"{package}.testing",
+        f"{package}.testing.pytest_plugin",
+    ]
 
 
 def test_every_name_of_testing_is_lazy_and_listed():

@@ -75,7 +75,7 @@ def report(comparison: Comparison, stream: TextIO) -> None:
 
 
 def report_highlight(highlight: Highlight, stream: TextIO) -> None:
-    """Print one part of the short demo, in at most eight lines."""
+    """Print one part of the short demo, in at most ten lines."""
     width = min(WIDTH, shutil.get_terminal_size((WIDTH, 40)).columns)
     print(f"\n{highlight.title}\n  {highlight.code}", file=stream)
     for way, text in (("botocore", highlight.stock), ("this package", highlight.ours)):
@@ -85,7 +85,7 @@ def report_highlight(highlight: Highlight, stream: TextIO) -> None:
             initial_indent=f"  {way:14}",
             subsequent_indent=" " * 16,
             break_on_hyphens=False,
-            max_lines=3,
+            max_lines=4,
             placeholder=" ...",
         )
         print("\n".join(lines), file=stream)
