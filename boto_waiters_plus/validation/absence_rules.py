@@ -18,7 +18,7 @@ from typing import Any
 
 from botocore.model import ListShape, Shape
 
-from ..definitions.operation_names import words_of
+from ..definitions.operation_names import listed, words_of
 from ..definitions.state_words import ENDED_WORDS, ENDINGS, FAILED_WORDS, GONE_WORDS, state_words
 from ..engine.matching import Matching
 from ..engine.model import (
@@ -37,7 +37,7 @@ _TOKEN = re.compile(r"next_?page_?token|next_?(pagination_?)?token|(next_?)?mark
 _ID = re.compile(r"(id|name|arn)s?", re.IGNORECASE)
 _STATE = re.compile(r"(?!desired|target).*(status|state)", re.IGNORECASE)
 _NOT_FOUND = re.compile(r"NotFound(Exception|Fault)?$|DoesNotExist(Exception|Fault)?$|^NoSuch")
-_ABSENT = ENDINGS | {"CANCEL", "DEPROVISION", "DISCONNECT", "EMPTY", "INACTIVE", "NO", "NOT"}
+_ABSENT = ENDINGS | listed("CANCEL DEPROVISION DISABL DISCONNECT EMPTY INACTIVE NO NOT RELEAS")
 EC2 = "com.amazonaws.ec2#"
 
 
