@@ -22,6 +22,7 @@ Rules that Smithy lacks (W stands for the waiter's name, i for the acceptor's in
 | `WaiterEmptyPage.W.i` | WARNING | a success on an empty page that more pages follow |
 | `WaiterFailsWhenGone.W` | WARNING | the error for a deleted resource fails the wait |
 | `WaiterFailsWhenNew.W` | NOTE | an EC2 resource that is not visible yet fails the wait |
+| `WaiterDroppedItems.W.i` | NOTE | items without the member that is compared do not count |
 | `WaiterSecondState.W` | NOTE | a second state member may say that the resource failed |
 | `WaiterPathReadDifferently.W.i` | WARNING | jmespath.py groups the path differently |
 | `WaiterPaginatedPath.W.i` | NOTE | the path reads a paginated member |

@@ -6,6 +6,7 @@
 | an empty page, with more to follow | a wait for an end succeeds although the resource is there |
 | the resource is gone | a wait for the end fails on the error that says so |
 | the resource is not visible yet | EC2 answers with an error right after a resource was created |
+| an item without the state | it is left out of the list: the wait does not wait for it |
 | a second state beside the one compared | the wait polls a failed resource until it times out |
 """
 
@@ -18,18 +19,21 @@ from typing import Any
 
 from botocore.model import ListShape, Shape
 
-from ..definitions.operation_names import words_of
+from ..definitions.operation_names import listed, words_of
 from ..definitions.state_words import ENDED_WORDS, ENDINGS, FAILED_WORDS, GONE_WORDS, state_words
 from ..engine.matching import Matching
 from ..engine.model import (
+    Acceptor,
     AcceptorState,
     ErrorTypeMatcher,
     InputOutputMatcher,
     OutputMatcher,
+    PathComparator,
     SuccessMatcher,
     WaiterDefinition,
 )
 from .events import Finding, Severity
+from .expressions import Node
 from .paths import TracedPath
 from .shapes import Operation, element_of, enum_of, members_of
 
@@ -37,7 +41,7 @@ _TOKEN = re.compile(r"next_?page_?token|next_?(pagination_?)?token|(next_?)?mark
 _ID = re.compile(r"(id|name|arn)s?", re.IGNORECASE)
 _STATE = re.compile(r"(?!desired|target).*(status|state)", re.IGNORECASE)
 _NOT_FOUND = re.compile(r"NotFound(Exception|Fault)?$|DoesNotExist(Exception|Fault)?$|^NoSuch")
-_ABSENT = ENDINGS | {"CANCEL", "DEPROVISION", "DISCONNECT", "EMPTY", "INACTIVE", "NO", "NOT"}
+_ABSENT = ENDINGS | listed("CANCEL DEPROVISION DISABL DISCONNECT EMPTY INACTIVE NO NOT RELEAS")
 EC2 = "com.amazonaws.ec2#"
 
 
@@ -48,7 +52,8 @@ def check_absence(
     read = frozenset[str]().union(*(path.members for path in paths if path is not None))
     yield from _empty_lists(waiter, operation, paths)
     yield from _errors(waiter, operation)
-    yield from _second_states(operation, read)
+    yield from _dropped_items(waiter, paths)
+    yield from _second_states(operation, read, to_end=_means_absence(waiter.name))
 
 
 def _empty_lists(
@@ -97,23 +102,52 @@ def _errors(waiter: WaiterDefinition, operation: Operation) -> Iterator[Finding]
             yield Finding(Severity.WARNING, "WaiterFailsWhenGone", text)
     elif operation.shape.startswith(EC2) and not _means_absence(waiter.name):
         takes_ids = any(_ID.search(name) for name in members_of(operation.input))
-        if takes_ids and not any("NotFound" in name for name in named):
+        if takes_ids and not any("NotFound" in n or "Unknown" in n for n in named):
             text = "EC2 may not know a new resource yet; add a retry on its `.NotFound` error"
             yield Finding(Severity.NOTE, "WaiterFailsWhenNew", text)
 
 
-def _second_states(operation: Operation, read: frozenset[str]) -> Iterator[Finding]:
+def _dropped_items(waiter: WaiterDefinition, paths: list[TracedPath | None]) -> Iterator[Finding]:
+    for index, (acceptor, path) in enumerate(zip(waiter.acceptors, paths, strict=True)):
+        match acceptor:
+            case Acceptor(state=AcceptorState.SUCCESS, matcher=OutputMatcher(matcher=matcher)):
+                every = matcher.comparator is PathComparator.ALL_STRING_EQUALS
+                if path is not None and every and _passes_members(path.expression.root):
+                    text = "leaves out items that lack a member on the way: they hold no wait up"
+                    yield Finding(Severity.NOTE, "WaiterDroppedItems", text, index)
+
+
+def _passes_members(node: Node) -> bool:
+    """Whether an expression passes members of a list's items: `a[].b.c` or `a[].b[].c`."""
+    if not node["type"].endswith("projection"):
+        return False
+    before, right, *_ = node["children"]
+    inner = before["children"][0] if before["type"] == "flatten" else before
+    return bool(right["type"] == "subexpression" or inner["type"].endswith("projection"))
+
+
+def _second_states(
+    operation: Operation, read: frozenset[str], *, to_end: bool
+) -> Iterator[Finding]:
     for owner in _structures(operation.output, read):
         members = members_of(owner)
         states = [n for n in members if f"{owner.name}${n}" in read and enum_of(members[n])]
         for name, shape in members.items() if states else ():
             if f"{owner.name}${name}" in read or not _STATE.fullmatch(name):
                 continue
-            ends = FAILED_WORDS | ENDED_WORDS
-            values = [value for value in enum_of(shape) if state_words(value) & ends]
+            values = [value for value in enum_of(shape) if _ends(value, to_end=to_end)]
             if values:
                 text = f"no acceptor reads `{name}` beside `{states[0]}`, which may be {values[0]}"
                 yield Finding(Severity.NOTE, "WaiterSecondState", text)
+
+
+def _ends(value: str, *, to_end: bool) -> bool:
+    """Whether a state is final; for a wait for an end, whether the end failed."""
+    words = state_words(value)
+    if to_end:
+        ending = any(word.startswith(tuple(ENDINGS)) for word in words)
+        return ending and bool(words & FAILED_WORDS)
+    return bool(words & (FAILED_WORDS | ENDED_WORDS))
 
 
 def _structures(shape: Shape | None, read: frozenset[str]) -> Iterator[Shape]:

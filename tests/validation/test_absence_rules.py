@@ -5,7 +5,13 @@ import pytest
 from boto_waiters_plus.engine.model import WaiterDefinition
 from boto_waiters_plus.validation import check
 
-RULES = ("WaiterEmptyList", "WaiterEmptyPage", "WaiterFailsWhen", "WaiterSecondState")
+RULES = (
+    "WaiterEmptyList",
+    "WaiterEmptyPage",
+    "WaiterFailsWhen",
+    "WaiterSecondState",
+    "WaiterDroppedItems",
+)
 
 
 def boolean(path, **members):
@@ -144,3 +150,38 @@ def test_second_state_names_both_members():
         "Waiter `FleetUp`: no acceptor reads `FleetState` beside `ActivityStatus`, which may be "
         "deleted"
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "noted"),
+    [
+        ("NetworkInterfaces[].Attachment.Status", True),
+        ("NetworkInterfaces[*].Attachment.Status", True),
+        ("NetworkInterfaces[].Groups[].GroupName", True),
+        ("NetworkInterfaces[].Status", False),
+        ("NetworkInterfaces[?Status == 'x'].Status", False),
+    ],
+)
+def test_items_without_the_member_are_noted(path, noted):
+    definition = WaiterDefinition.from_states(
+        "InterfaceUp",
+        "DescribeNetworkInterfaces",
+        path=path,
+        success=["up"],
+        failure=["down"],
+        retry_on_error=["InvalidNetworkInterfaceID.NotFound"],
+    )
+    ids = [e.id for e in check(definition, "ec2") if e.id.startswith("WaiterDropped")]
+    assert ids == (["WaiterDroppedItems.InterfaceUp.0"] if noted else [])
+
+
+@pytest.mark.parametrize(("value", "noted"), [("DELETE_FAILED", True), ("FAILED", False)])
+def test_second_state_of_a_deletion_must_be_about_it(models, value, noted):
+    deleted = models.output("status", "deleted")
+    gone = models.error("ThingNotFound", "success")
+    model = models.thing(deleted, gone, name="ThingDeleted")
+    shapes = model["shapes"]
+    shapes["smithy.example#Update"] = {"type": "enum", "members": {value: {}}}
+    members = shapes["smithy.example#GetThingOutput"]["members"]
+    members["updateStatus"] = {"target": "smithy.example#Update"}
+    assert found(model) == ([("NOTE", "WaiterSecondState.ThingDeleted")] if noted else [])
