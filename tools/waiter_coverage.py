@@ -1,9 +1,10 @@
-"""Write the page that compares the shipped waiters with those of botocore, Airflow and Ansible.
+"""Write the page that compares the shipped waiters with what other tools wait for.
 
     python tools/waiter_coverage.py docs/coverage.md
 
 The counts of Airflow and Ansible were taken by hand. `tests/cases/handwritten.json` names their
-waiters, and for each the equivalent one here or the reason why there is none.
+waiters, `tests/cases/state-waits.json` what Terraform's AWS provider waits for; each row has the
+equivalent waiter here or the reason why there is none.
 """
 
 from __future__ import annotations
@@ -12,16 +13,22 @@ import argparse
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from boto_waiters_plus.cli.service_lookup import client_name, confidence
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.engine.model import AcceptorState, WaiterDefinition
 
-WAITERS_OF_OTHERS = Path(__file__).resolve().parents[1] / "tests/cases/handwritten.json"
+CASES = Path(__file__).resolve().parents[1] / "tests/cases"
 
 BOTOCORE = "botocore 1.44.5"
 AIRFLOW = "Airflow, apache-airflow-providers-amazon 9.39.0"
 ANSIBLE = "Ansible, amazon.aws and community.aws"
+SMITHY = "AWS's Smithy models, 13 services"
+TERRAFORM = "Terraform's AWS provider: what had no waiter here in August 2026, or one in part"
+
+SMITHY_WAITERS = 134
+"""The waiters of AWS's published models; each is here under its own name."""
 
 TOTALS: tuple[tuple[str, int, int, int | str], ...] = (
     (BOTOCORE, 80, 410, "as generated"),
@@ -29,6 +36,8 @@ TOTALS: tuple[tuple[str, int, int, int | str], ...] = (
     (ANSIBLE, 11, 97, 77),
 )
 """Services, waiters, and waiters without a failure state, in the packages as published."""
+
+HAND_COUNTED = (AIRFLOW, ANSIBLE)
 
 COUNTED_ON = "2026-11-21"
 
@@ -149,20 +158,60 @@ def _sources(services: Services) -> Iterator[str]:
     yield f"The last {len(TOTALS)} rows were counted on {COUNTED_ON}."
     yield NO_FAILURE_STATE
     yield ""
-    yield from _without_equivalent()
+    yield from _coverage(services)
 
 
-def _without_equivalent() -> Iterator[str]:
-    rows = json.loads(WAITERS_OF_OTHERS.read_text(encoding="utf-8"))["waiters"]
-    missing = [row for row in rows if "none" in row]
-    yield f"Airflow and Ansible have {len(rows)} different waiters, of which"
-    yield f"{len(rows) - len(missing)} have an equivalent here. The others:"
+def _coverage(services: Services) -> Iterator[str]:
+    """Yield the table by source, and what no definition can express."""
+    generated = sum(is_generated(definition) for found in services.values() for definition in found)
+    handwritten, waits = _rows("handwritten.json", "waiters"), _rows("state-waits.json", "waits")
+    missing = [row for row in handwritten if "none" in row]
+    by_source = {source: sum(row["source"] in source for row in missing) for source in HAND_COUNTED}
+    yield "| source | waits | covered | expressible, without a waiter | not expressible |"
+    yield "|---|---|---|---|---|"
+    yield _share(BOTOCORE, generated, 0)
+    yield _share(SMITHY, SMITHY_WAITERS, 0)
+    yield _share(TERRAFORM, len(waits), sum("none" in wait for wait in waits))
+    for source, _, waiters, _ in TOTALS:
+        if source in by_source:
+            yield _share(source, waiters, by_source[source])
     yield ""
-    yield "| service | waiter | reason |"
-    yield "|---|---|---|"
+    yield "A shipped definition cannot wait for an item that only the caller's value picks from a"
+    yield "list, or for the equality of an answer with what the caller wanted. One that is made in"
+    yield "code can: the value goes into its path. These waits have no waiter here:"
+    yield ""
+    yield "| source | service | waiter or operation | reason |"
+    yield "|---|---|---|---|"
     for row in missing:
-        yield f"| {row['service']} | {row['name']} | {row['none']} |"
+        yield f"| {row['source']} | {row['service']} | {row['name']} | {row['none']} |"
+    reasons = {(w["service"], w["operation"], w["none"]) for w in waits if "none" in w}
+    for service, operation, reason in sorted(reasons):
+        yield f"| Terraform | {service} | {operation} | {reason} |"
     yield ""
+    yield from _differences(waits)
+
+
+def _differences(waits: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield where a waiter follows the API's documentation and not the provider's states."""
+    yield "Where a waiter here ends in another way than the provider's list of states, it follows"
+    yield "the documentation of the API:"
+    yield ""
+    yield "| service | waiter | difference |"
+    yield "|---|---|---|"
+    found = {(w["service"], w["ours"], w["differs"]) for w in waits if "differs" in w}
+    for service, name, difference in sorted(found):
+        yield f"| {service} | {name} | {difference} |"
+    yield ""
+
+
+def _share(source: str, waits: int, not_expressible: int) -> str:
+    return f"| {source} | {waits} | {waits - not_expressible} | 0 | {not_expressible} |"
+
+
+def _rows(name: str, member: str) -> list[dict[str, Any]]:
+    document = json.loads((CASES / name).read_text(encoding="utf-8"))
+    rows: list[dict[str, Any]] = document[member]
+    return rows
 
 
 def _services(services: Services) -> Iterator[str]:
