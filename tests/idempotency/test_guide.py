@@ -1,12 +1,14 @@
 """docs/idempotency.md: its examples run as printed, and its tests exist."""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 from moto import mock_aws
 
 from boto_waiters_plus import idempotency
+from boto_waiters_plus.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs/idempotency.md"
@@ -26,6 +28,14 @@ def test_examples_run(stock_botocore, virtual_time, monkeypatch, capsys):
     assert capsys.readouterr().out.endswith(" 1 ['running']\n")
     assert namespace["call"].outcome.waiter == "InstanceExists"
     assert namespace["calls"] == {}
+
+
+def test_command_runs(stock_botocore, virtual_time, monkeypatch, capsys):
+    monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
+    [line] = re.findall(r"^boto-wait (once .*)$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
+    with mock_aws():
+        assert main(shlex.split(line)) == 0
+    assert "then InstanceRunning" in capsys.readouterr().out
 
 
 def test_tests_of_the_table_exist():
