@@ -69,6 +69,8 @@ class CallOptions:
     allow_repeat: bool
     adopt_existing: bool
     in_store: CallStore | None = None
+    path: str | None = None
+    """Where the store keeps the call already."""
 
     def __post_init__(self) -> None:
         flag("allow_repeat", self.allow_repeat)
@@ -121,7 +123,9 @@ class PreparedCall:
         store = self._options.in_store
         if store is None:
             return (yield from self._called(repetition))
-        path = yield StoreStep(store.save_call, self._record)
+        path = self._options.path
+        if path is None:
+            path = yield StoreStep(store.save_call, self._record)
         try:
             call = yield from self._called(repetition)
         except Exception as error:

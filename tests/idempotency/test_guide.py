@@ -18,7 +18,8 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def test_examples_run(stock_botocore, virtual_time, monkeypatch, capsys):
+def test_examples_run(stock_botocore, virtual_time, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
     text = GUIDE.read_text(encoding="utf-8")
     namespace = {}
@@ -27,7 +28,8 @@ def test_examples_run(stock_botocore, virtual_time, monkeypatch, capsys):
             exec(compile(block, "idempotency.md", "exec"), namespace)
     assert capsys.readouterr().out.endswith(" 1 ['running']\n")
     assert namespace["call"].outcome.waiter == "InstanceExists"
-    assert namespace["calls"] == {}
+    assert namespace["store"].open_calls() == []
+    namespace["store"].close()
 
 
 def test_command_runs(stock_botocore, virtual_time, monkeypatch, capsys):
@@ -47,4 +49,4 @@ def test_tests_of_the_table_exist():
 
 def test_every_public_name_is_described():
     text = GUIDE.read_text(encoding="utf-8")
-    assert [name for name in idempotency.__all__ if f"{name}" not in text] == ["CallStore"]
+    assert [name for name in idempotency.__all__ if f"{name}" not in text] == []
