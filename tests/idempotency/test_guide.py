@@ -19,6 +19,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def test_examples_run(stock_botocore, virtual_time, monkeypatch, capsys, tmp_path):
+    pytest.importorskip("sqlalchemy")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
     text = GUIDE.read_text(encoding="utf-8")

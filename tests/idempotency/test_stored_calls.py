@@ -197,6 +197,7 @@ def test_what_cannot_be_stored_is_refused(ec2, answers, path, image, keywords, m
 
 
 def test_resumed_call_is_finished_in_its_store(call_once, ec2, answers, lost, image, running):
+    pytest.importorskip("sqlalchemy")
     store = operations.Store(":memory:")
     answers(ec2, lost)
     with pytest.raises(idempotency.CallTimeoutError) as caught:
