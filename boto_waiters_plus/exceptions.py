@@ -145,11 +145,11 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
         copied.__cause__ = self.__cause__
         return copied
 
-    def extended(self, text: str, kind: type[ErrorT]) -> ErrorT:
-        """Return this error as one of another class, with more text behind its own."""
-        name, reason = self.kwargs["name"], self.kwargs["reason"]
-        more = f" {text[:1].upper()}{text[1:]}" if text else ""
-        error = kind(name, f"{reason}{more}", message=f"{self}{more}")
+    def extended(self, sentence: str, kind: type[ErrorT]) -> ErrorT:
+        """Return this error as one of another class, with one more sentence in its message."""
+        more = f" {sentence}" if sentence else ""
+        reason = self.kwargs["reason"] + more
+        error = kind(self.kwargs["name"], reason, message=f"{self}{more}")
         error.__dict__.update({**self.__dict__, "kwargs": error.kwargs})
         error.__cause__ = self.__cause__
         return error

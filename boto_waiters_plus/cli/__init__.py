@@ -36,6 +36,7 @@ DEFAULT_COMMAND = "wait"
 
 COMMANDS = {
     "wait": ("wait_command", "wait for a resource (the default: `boto-wait SERVICE WAITER ...`)"),
+    "once": ("once_command", "make a call that is repeated under one token, then wait"),
     "list": ("listing", "list services with waiters, the waiters of a service, or search both"),
     "show": ("show", "explain a waiter: its acceptors, its delays, how it was checked"),
     "schedule": ("schedule_command", "draw when a waiter would poll, beside botocore's"),

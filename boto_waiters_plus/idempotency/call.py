@@ -75,29 +75,53 @@ async def call_once_async(
     return await _run_async(PreparedCall(method, options, parameters))
 
 
-def resume_call(client: Any, record: Mapping[str, Any], /, *, max_wait: Any = None) -> CallOutcome:
+def resume_call(
+    client: Any,
+    record: Mapping[str, Any],
+    /,
+    *,
+    max_wait: Any = None,
+    in_store: CallStore | None = None,
+    path: str | None = None,
+) -> CallOutcome:
     """Go on with a call that a store has kept, under its token and with its parameters.
 
     Args:
         client: a client of the service, for the same account and region.
         record: what `CallStore.save_call` was given.
         max_wait: seconds (or a `timedelta`); by default as many as the call had at first.
+        in_store, path: the store, and where it keeps the call; the call is finished there.
 
     Raises:
+        TypeError: one of `in_store` and `path` is missing.
         ValueError: the record is of another service.
         CallOnceError, WaiterError: as `call_once`.
     """
-    return _run(_resumed(client, record, max_wait))
+    return _run(_resumed(client, record, max_wait, in_store, path))
 
 
 async def resume_call_async(
-    client: Any, record: Mapping[str, Any], /, *, max_wait: Any = None
+    client: Any,
+    record: Mapping[str, Any],
+    /,
+    *,
+    max_wait: Any = None,
+    in_store: CallStore | None = None,
+    path: str | None = None,
 ) -> CallOutcome:
     """`resume_call` as part of the calling task."""
-    return await _run_async(_resumed(client, record, max_wait))
+    return await _run_async(_resumed(client, record, max_wait, in_store, path))
 
 
-def _resumed(client: Any, record: Mapping[str, Any], max_wait: Any) -> PreparedCall:
+def _resumed(
+    client: Any,
+    record: Mapping[str, Any],
+    max_wait: Any,
+    in_store: CallStore | None,
+    path: str | None,
+) -> PreparedCall:
+    if (in_store is None) != (path is None):
+        raise TypeError("in_store and path are given together: where the call is kept")
     service = client.meta.service_model.service_name
     if record["service"] != service:
         raise ValueError(f"the call is one of {record['service']}, the client one of {service}")
@@ -106,6 +130,8 @@ def _resumed(client: Any, record: Mapping[str, Any], max_wait: Any) -> PreparedC
         record["then_wait"],
         record["allow_repeat"],
         record["adopt_existing"],
+        in_store,
+        path,
     )
     method = getattr(client, xform_name(record["operation"]))
     return PreparedCall(method, options, restored(record["parameters"]), is_resumed=True)

@@ -14,6 +14,7 @@ from ..deadlines import effective_max_wait
 from ..engine.redaction import shown
 from ..exceptions import WaiterError, WaiterFailedError
 from ..hooks.clients import waiters_of
+from ..options import NO_OPTIONS
 from ..outcome import WaiterOutcome
 from .adoption import differences
 from .call_errors import AlreadyExistsError, CallOnceError, LateArrivalError
@@ -68,6 +69,8 @@ class CallOptions:
     allow_repeat: bool
     adopt_existing: bool
     in_store: CallStore | None = None
+    path: str | None = None
+    """Where the store keeps the call already."""
 
     def __post_init__(self) -> None:
         flag("allow_repeat", self.allow_repeat)
@@ -120,7 +123,9 @@ class PreparedCall:
         store = self._options.in_store
         if store is None:
             return (yield from self._called(repetition))
-        path = yield StoreStep(store.save_call, self._record)
+        path = self._options.path
+        if path is None:
+            path = yield StoreStep(store.save_call, self._record)
         try:
             call = yield from self._called(repetition)
         except Exception as error:
@@ -163,14 +168,15 @@ class PreparedCall:
     ) -> Repetition:
         client = self.target.client
         method = getattr(client, xform_name(operation.name))
-        observers = waiters_of(client).settings.observers
+        settings = waiters_of(client).settings
         return Repetition(
             client,
             operation,
             method,
             parameters,
             max_wait,
-            observers=observers,
+            options=settings.defaults or NO_OPTIONS,
+            observers=settings.observers,
             first_is_unknown=self._is_resumed,
         )
 
@@ -179,21 +185,21 @@ class PreparedCall:
         member, text = self.target.member, ""
         if error.outcome_unknown and member is not None:
             token = "its token" if member.is_sensitive else f"{member.name}={self.token!r}"
-            text = f"call_once with {token} repeats the same call"
+            text = f"To repeat the same call, pass {token} to call_once."
         raised = error.extended(text, type(error))
         raised.token = self.token
         return raised
 
     def _with_check(self, error: AlreadyExistsError) -> AlreadyExistsError:
         """Return an error with the call that tells whose the resource is."""
-        text, check = "it existed before this call", None
+        text, check = "It existed before this call", None
         if error.outcome_unknown:
-            text = "this call may have made it"
+            text = "This call may have made it"
             calls = describing_calls(self.target.client, self.target.operation, self.parameters)
             check = next(calls, None)
         if check is not None:
             text += f": {_shown_call(*check)} tells"
-        raised = error.extended(text, AlreadyExistsError)
+        raised = error.extended(f"{text}.", AlreadyExistsError)
         raised.token, raised.maybe_ours = self.token, error.outcome_unknown
         if check is not None:
             raised.check_operation, raised.check_parameters = check[0].name, check[1]
@@ -213,7 +219,7 @@ class PreparedCall:
         found = differences(self.parameters, description, token)
         if found == ():
             return description
-        text = f"it differs in {', '.join(found)}" if found else "nothing of it can be compared"
+        text = f"It differs in {', '.join(found)}." if found else "Nothing of it can be compared."
         raised = error.extended(text, AlreadyExistsError)
         raised.differences = found or ()
         raise raised from cause
@@ -236,7 +242,7 @@ def _retries_of_sdk(response: Any) -> int:
 def _about(error: WaiterError, call: CallOutcome, *, is_repeated: bool) -> WaiterError:
     """Return the error of a wait with the call before it."""
     if isinstance(error, WaiterFailedError) and is_repeated and error.attempts == 1:
-        text = "an earlier attempt of the call made the resource, and it is gone by now"
+        text = "An earlier attempt of the call made the resource, and it is gone by now."
         error = error.extended(text, LateArrivalError)
     error.call = call
     return error

@@ -23,13 +23,14 @@ class Verdict(enum.Enum):
     """For good: validation, access, quotas."""
 
 
-_TOKEN: Final = r"(client|request|idempoten\w*|execution|creation)[ _-]*token|caller ?reference"  # noqa: S105 - a pattern
-_SAYS_TOKEN: Final = re.compile(_TOKEN, re.IGNORECASE)
+_SAYS_TOKEN: Final = re.compile(
+    r"(client|request|idempoten\w*|creation)[ _-]*token|caller ?reference", re.IGNORECASE
+)
 _MISMATCH_CODE: Final = re.compile(
     r"Idempoten(t|cy)\w*Mismatch|IdempotencyConflict|ClientTokenConflict|IncompatibleParameter"
 )
 _MISMATCH_TEXT: Final = re.compile(
-    r"different|mismatch|(not|n't) match|already (been )?(in )?use", re.IGNORECASE
+    r"different|mismatch|previous|original|already (been )?(in )?use", re.IGNORECASE
 )
 _EXPIRED_CODE: Final = re.compile(
     r"(ClientToken|RequestToken|IdempotencyToken)\w*(Expired|NotFound)|ExpiredClientToken"
@@ -41,6 +42,8 @@ _IN_PROGRESS_CODE: Final = re.compile(
     r"IdempotentCallInProgress|RequestAlreadyInProgress|TransactionInProgress"
 )
 _QUOTA_CODE: Final = "LimitExceededException"
+_NEVER: Final = (501, 505)
+"""HTTP statuses of what the service never does: not implemented, version not supported."""
 _RATE_TEXT: Final = re.compile(r"rate|throttl|too many|concurrent|simultaneous", re.IGNORECASE)
 _EXISTS_CODE: Final = re.compile(r"Already(Exist|Created|Owned)|Duplicate")
 _CONFLICT_CODE: Final = re.compile(r"Conflict|InUse|IdempotencyException")
@@ -54,12 +57,14 @@ def verdict_on(error: ErrorFacts) -> Verdict:
     code says that there is a conflict.
     """
     names, message = " ".join(error.names), error.message or ""
-    if error.status is None or error.status >= 500:
-        return Verdict.UNKNOWN
     # botocore takes it for a throttle; most services mean a quota, which no repetition raises.
     if error.code == _QUOTA_CODE and not _RATE_TEXT.search(message):
         return Verdict.REFUSED
-    if error.retryable or error.throttled or _IN_PROGRESS_CODE.search(names):
+    if error.throttled or _IN_PROGRESS_CODE.search(names):
+        return Verdict.REPEAT
+    if error.status is None or (error.status >= 500 and error.status not in _NEVER):
+        return Verdict.UNKNOWN
+    if error.retryable:
         return Verdict.REPEAT
     says_token = _SAYS_TOKEN.search(message)
     if _MISMATCH_CODE.search(names) or (says_token and _MISMATCH_TEXT.search(message)):

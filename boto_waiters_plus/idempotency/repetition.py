@@ -11,15 +11,18 @@ from botocore.model import OperationModel
 from ..aws.client_call import AwaitedCall, BlockingCall
 from ..aws.client_kind import is_async
 from ..aws.errors import error_facts
+from ..aws.labels import ResourceLabel, label_of
 from ..aws.parameters import copied
-from ..engine.machine import Facts, Policy
+from ..engine.machine import Ending, Facts, Policy
 from ..engine.model import AcceptorState, MatchedAcceptor
 from ..exceptions import WaiterError, WaiterTimeoutError
+from ..options import NO_OPTIONS, WaitOptions
 from ..runtime.aio import drive_async
 from ..runtime.attempt import AsyncCall, Attempt, Reply
 from ..runtime.observers import Observer
 from ..runtime.sync import drive
 from ..runtime.wait_run import WaitDescription, WaitRun
+from ..runtime.wording import reason_of
 from .call_errors import (
     AlreadyExistsError,
     CallOnceError,
@@ -46,6 +49,8 @@ class Repetition:
         operation: the operation.
         parameters: sent with every attempt, each time as a copy.
         max_wait: seconds.
+        method: calls it.
+        options: tell whether parameters may be shown.
         observers: called with the events of the attempts.
         first_is_unknown: whether the call may have been executed before.
     """
@@ -58,6 +63,7 @@ class Repetition:
         parameters: Mapping[str, Any],
         max_wait: float,
         *,
+        options: WaitOptions = NO_OPTIONS,
         observers: Sequence[Observer] = (),
         first_is_unknown: bool = False,
     ) -> None:
@@ -69,7 +75,9 @@ class Repetition:
             _description(operation),
             Policy(min_delay=MIN_DELAY, max_delay=MAX_DELAY, max_wait=max_wait),
             self.judge,
+            label=label_of(ResourceLabel(operation), parameters, options),
             observers=observers,
+            wording=_wording,
         )
 
     @property
@@ -119,25 +127,13 @@ class Repetition:
         kind: type[CallOnceError] = _ERRORS.get(self.judge.verdict, CallRefusedError)
         if isinstance(error, WaiterTimeoutError):
             kind = CallTimeoutError
-        reason = error.kwargs["reason"]
         outcome_unknown = self.judge.outcome_unknown or self.judge.is_in_flight
-        if outcome_unknown:
-            reason += (
-                "; the outcome is unknown: an attempt without an answer may have been executed"
-            )
-        raised = kind(
-            error.waiter,
-            reason,
-            error.last_response,
-            attempts=error.attempts,
-            elapsed=error.elapsed,
-            max_wait=error.max_wait,
-            service_message=error.service_message,
-            last_exception=error.last_exception,
-        )
+        raised = error.extended(_UNKNOWN if outcome_unknown else "", kind)
         raised.outcome_unknown = outcome_unknown
         raise raised from error.last_exception
 
+
+_UNKNOWN: Final = "The outcome is unknown: an attempt without an answer may have been executed."
 
 _ERRORS: Final[Mapping[Verdict | None, type[CallOnceError]]] = {
     Verdict.MISMATCH: TokenMismatchError,
@@ -181,9 +177,19 @@ class CallJudge:
         retries = facts.response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
         self.outcome_unknown |= self.verdict is Verdict.UNKNOWN or retries > 0
         is_repeated = self.verdict in (Verdict.REPEAT, Verdict.UNKNOWN)
-        return facts.attempt(
-            reply.error, _REPEATED if is_repeated else None, inconclusive=reply.ended is not None
+        attempt = facts.attempt(reply.error, None)
+        # Nothing else of the error counts: what is repeated is decided here.
+        attempt.facts = Facts(
+            acceptor=_REPEATED if is_repeated else None,
+            throttled=facts.throttled,
+            inconclusive=reply.ended is not None,
         )
+        return attempt
+
+
+def _wording(run: WaitRun, ending: Ending) -> tuple[str, str]:
+    reason = reason_of(run, ending)
+    return reason, f"{run.description.operation} {reason}"
 
 
 def _description(operation: OperationModel) -> WaitDescription:

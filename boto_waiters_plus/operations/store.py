@@ -24,6 +24,7 @@ from ..runtime.schedule import DEFAULT_THREADS
 from .database import Database, wall_time
 from .error_codes import CODES, OperationError, problem
 from .in_memory import COLLECTION
+from .kept_calls import KeptCalls
 from .operation import CANCELLED_DETAIL, Operation, json_text
 from .starting import background_wait
 from .stored_operation import (
@@ -66,7 +67,7 @@ class OperationPage:
     """The token of the next page; None: there is none."""
 
 
-class Store:
+class Store(KeptCalls):
     """Operations in a SQLite file or on a PostgreSQL server, shared by any number of processes.
 
     Stored are the operation, its parameters and options, and what is needed to make the client

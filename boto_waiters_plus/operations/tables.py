@@ -91,6 +91,16 @@ OPERATIONS: Final = Table(
     Column("error", Text),
 )
 
+CALLS: Final = Table(
+    "boto_waiters_calls",
+    METADATA,
+    Column("id", String(32), primary_key=True),
+    Column("created", Float(53), nullable=False),
+    Column("ended", Float(53)),
+    Column("record", Text, nullable=False),
+    Column("result", Text),
+)
+
 OPEN: Final = "open"
 SUCCEEDED: Final = "succeeded"
 

@@ -1,12 +1,9 @@
 """Bad input is refused before the first request, and the argument named."""
 
-import asyncio
 import io
 
 import boto3
 import pytest
-
-from boto_waiters_plus import idempotency
 
 
 @pytest.fixture
@@ -102,14 +99,3 @@ def test_options(refused, image, keywords, error, match):
 @pytest.mark.parametrize("method", [print, None, "run_instances".upper, object().__repr__])
 def test_what_is_no_method_of_a_client(refused, method):
     refused(TypeError, "takes a method of a client", method)
-
-
-def test_awaited_clients_are_not_called_in_a_blocking_way(stock_botocore, image):
-    session = pytest.importorskip("aiobotocore.session").get_session()
-
-    async def call():
-        async with session.create_client("ec2", "us-east-1") as client:
-            with pytest.raises(TypeError, match="await the async twin"):
-                idempotency.call_once(client.run_instances, max_wait=60, **image)
-
-    asyncio.run(call())

@@ -79,10 +79,11 @@ def test_handlers_change_only_what_one_attempt_sends(ec2, answers, lost, image, 
         ("ThrottlingException", 429),
         ("RequestTimeout", 400),
         ("IdempotentCallInProgressFault", 400),
+        ("LimitExceededException", 400),
     ],
 )
 def test_transient_errors_are_repeated(ec2, answers, error_answer, image, running, code, status):
-    answers(ec2, error_answer(code, status=status), running)
+    answers(ec2, error_answer(code, "Too many requests", status), running)
     assert idempotency.call_once(ec2.run_instances, max_wait=60, **image).attempts == 2
 
 
@@ -98,6 +99,8 @@ def test_transient_errors_are_repeated(ec2, answers, error_answer, image, runnin
         ("InstanceLimitExceeded", "10", 400),
         ("ServiceQuotaExceededException", "10", 402),
         ("LimitExceededException", "Only 256 tables can be created", 400),
+        ("NotImplemented", "no", 501),
+        ("ValidationException", "Value at 'clientToken' does not match the pattern", 400),
     ],
 )
 def test_refusals_are_never_repeated(
@@ -113,7 +116,9 @@ def test_refusals_are_never_repeated(
     assert error.token == tokens(service.requests)[0]
     assert not error.outcome_unknown
     assert error.last_response["Error"]["Code"] == code == error.__cause__.response["Error"]["Code"]
-    assert str(error).startswith(f"RunInstances: An error occurred ({code}")
+    assert str(error).startswith(
+        f"RunInstances failed for ec2 ImageId=ami-1: RunInstances failed with {code}"
+    )
 
 
 def test_refusal_after_a_lost_reply_leaves_the_outcome_open(
@@ -123,7 +128,7 @@ def test_refusal_after_a_lost_reply_leaves_the_outcome_open(
     with pytest.raises(idempotency.CallRefusedError) as caught:
         call_once(ec2.run_instances, max_wait=600, **image)
     assert caught.value.outcome_unknown
-    assert f"call_once with ClientToken='{caught.value.token}' repeats" in str(caught.value)
+    assert f"pass ClientToken='{caught.value.token}' to call_once." in str(caught.value)
 
 
 def test_deadline_ends_the_repetitions(call_once, ec2, answers, lost, image, virtual_time):
@@ -139,8 +144,9 @@ def test_deadline_ends_the_repetitions(call_once, ec2, answers, lost, image, vir
     assert error.token == tokens(service.requests)[0]
 
 
-def test_throttles_alone_leave_no_outcome_open(ec2, answers, error_answer, image):
-    answers(ec2, error_answer("Throttling"))
+@pytest.mark.parametrize(("code", "status"), [("Throttling", 400), ("RequestLimitExceeded", 503)])
+def test_throttles_alone_leave_no_outcome_open(ec2, answers, error_answer, image, code, status):
+    answers(ec2, error_answer(code, status=status))
     with pytest.raises(idempotency.CallTimeoutError) as caught:
         idempotency.call_once(ec2.run_instances, max_wait=100, **image)
     assert not caught.value.outcome_unknown
@@ -173,7 +179,7 @@ def test_observers_see_every_attempt(ec2, answers, lost, image, running):
     bwp.enable(ec2, on_event=events.append)
     answers(ec2, lost, running)
     idempotency.call_once(ec2.run_instances, max_wait=60, **image)
-    assert [event.kind for event in events] == ["started", "attempt", "attempt", "ended"]
+    assert [event.kind for event in events] == ["start", "attempt", "attempt", "success"]
     assert {event.waiter for event in events} == {"RunInstances"}
 
 

@@ -63,7 +63,7 @@ def test_every_marked_operation_is_accepted_with_a_frozen_token():
             assert target.member.problem_of(stable) is None
             assert stable == token_for(client, operation.name, "job-1")
             accepted += 1
-    assert accepted >= 1000
+    assert accepted >= (1000 if VERSION >= (1, 44) else 800)
 
 
 def test_operations_that_are_marked_as_reading_have_no_token():

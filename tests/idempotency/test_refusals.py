@@ -66,7 +66,9 @@ def exists(error_answer):
 
 def test_resource_that_existed_before_is_not_ours(create, dynamodb, answers, exists):
     service = answers(dynamodb, exists)
-    with pytest.raises(idempotency.AlreadyExistsError, match="existed before this call") as caught:
+    with pytest.raises(
+        idempotency.AlreadyExistsError, match="It existed before this call"
+    ) as caught:
         create(adopt_existing=True)
     assert not caught.value.maybe_ours
     assert caught.value.check_operation is None
@@ -116,7 +118,7 @@ def test_existing_resource_that_differs_is_not_adopted(
 ):
     other = described(table, KeySchema=[{"AttributeName": "other", "KeyType": "HASH"}])
     answers(dynamodb, lost, exists, other)
-    with pytest.raises(idempotency.AlreadyExistsError, match="it differs in KeySchema") as caught:
+    with pytest.raises(idempotency.AlreadyExistsError, match="It differs in KeySchema") as caught:
         create(adopt_existing=True)
     assert caught.value.differences == ("KeySchema",)
     assert caught.value.maybe_ours

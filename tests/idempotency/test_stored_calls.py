@@ -9,7 +9,7 @@ from botocore.config import Config
 from botocore.exceptions import ParamValidationError
 from idempotency.token_service import TokenService, Wire
 
-from boto_waiters_plus import idempotency
+from boto_waiters_plus import idempotency, operations
 from boto_waiters_plus.idempotency.stored_calls import restored, stored
 
 POINTS = (
@@ -194,6 +194,30 @@ def test_what_cannot_be_stored_is_refused(ec2, answers, path, image, keywords, m
     with pytest.raises(TypeError, match=match):
         idempotency.call_once(ec2.run_instances, max_wait=60, **image, **keywords)
     assert service.requests == []
+
+
+def test_resumed_call_is_finished_in_its_store(call_once, ec2, answers, lost, image, running):
+    pytest.importorskip("sqlalchemy")
+    store = operations.Store(":memory:")
+    answers(ec2, lost)
+    with pytest.raises(idempotency.CallTimeoutError) as caught:
+        call_once(ec2.run_instances, max_wait=5, in_store=store, **image)
+    [kept] = store.open_calls()
+    assert (kept["done"], kept["record"]["token"]) == (False, caught.value.token)
+    again = boto3.client("ec2")
+    service = answers(again, running)
+    call = idempotency.resume_call(again, kept["record"], in_store=store, path=kept["path"])
+    assert service.requests[0]["body"]["ClientToken"] == call.token == caught.value.token
+    assert store.open_calls() == []
+    assert store.get_call(kept["path"])["result"] == {"succeeded": True, "attempts": 1}
+    with pytest.raises(LookupError, match="no call calls/1"):
+        store.get_call("calls/1")
+    store.close()
+
+
+def test_store_and_path_belong_together(ec2, path):
+    with pytest.raises(TypeError, match="in_store and path are given together"):
+        idempotency.resume_call(ec2, {"service": "ec2"}, in_store=FileStore(path))
 
 
 def test_client_of_another_service_is_refused(dynamodb):
