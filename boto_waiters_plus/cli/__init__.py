@@ -25,6 +25,7 @@ COMMANDS = {
     "demo": ("demo", "compare botocore's waiters with this package's on a local server"),
     "list": ("listing", "list services with waiters, or the waiters of a service"),
     "show": ("show", "explain a waiter: its acceptors, its delays, how it was checked"),
+    "operations": ("operations", "background waits: list, get, wait, cancel, resume, work, serve"),
     "check": ("check", "check waiter definitions against the shapes of their operations"),
 }
 """The module and the help of each subcommand."""

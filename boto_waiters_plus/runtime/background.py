@@ -205,6 +205,7 @@ class _Run:
         """End the threads of the run."""
         self.events.close()
         self._executor.close()
+        self.schedule.close()
 
 
 def _call_logged(call: Callable[[], object]) -> None:

@@ -120,7 +120,7 @@ class Schedule:
 
     def close(self) -> None:
         """Tell the observers of waits that have not ended that they are cancelled."""
-        for task in self._tasks:
+        for task in self._open.values():
             if task.stage is not TaskStage.ENDED:
                 task.run.interrupted()
 
