@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import logging
+import os
 import random
 import signal
 import subprocess
@@ -167,6 +168,7 @@ def main() -> int:
     parser.add_argument("--postgresql", action="store_true")
     arguments = parser.parse_args()
     random.seed(arguments.seed)
+    os.environ |= {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing"}
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()

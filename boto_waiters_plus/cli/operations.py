@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import secrets
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import UsageError
@@ -50,6 +52,10 @@ def add_parser(subparsers: Any) -> None:
     work.add_argument("--until-idle", action="store_true", help="end as soon as none is open")
     work.add_argument("--lease", type=float, default=30.0, metavar="SECONDS")
     work.add_argument("--name", help="the name of the worker; by default host and process")
+    serve = _action(actions, "serve", _serve, "serve the operations over HTTP")
+    serve.add_argument("--host", default="127.0.0.1", help="default: this machine only")
+    serve.add_argument("--port", type=int, default=8151)
+    serve.add_argument("--token-file", metavar="FILE", help="by default a token is generated")
 
 
 def _action(
@@ -183,6 +189,32 @@ def _work(store: Store, arguments: argparse.Namespace) -> int:
     print(f"boto-wait operations: working on {store!r}", file=sys.stderr)
     store.work(until_idle=arguments.until_idle, lease=arguments.lease, worker_name=arguments.name)
     return 0
+
+
+def _serve(store: Store, arguments: argparse.Namespace) -> int:
+    try:
+        import uvicorn  # noqa: PLC0415 - an extra
+
+        from ..operations import asgi  # noqa: PLC0415 - the same
+    except ImportError as error:
+        message = "serve requires starlette and uvicorn: pip install 'boto-waiters-plus[serve]'"
+        raise UsageError(message) from error
+    if arguments.token_file is None:
+        token = secrets.token_urlsafe()
+        url = f"http://{arguments.host}:{arguments.port}/#token={token}"
+        print(f"boto-wait operations: serving {url}", file=sys.stderr, flush=True)
+    else:
+        token = _token(arguments.token_file)
+    app = asgi(store, token=token)
+    uvicorn.run(app, host=arguments.host, port=arguments.port, log_level="warning")
+    return 0
+
+
+def _token(file: str) -> str:
+    try:
+        return Path(file).read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--token-file {file}: {type(error).__name__}") from error
 
 
 def _state(body: dict[str, Any]) -> str:
