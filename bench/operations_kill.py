@@ -128,7 +128,8 @@ def wait_for_all(store: operations.Store, seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while store.list(state="open", page_size=1).operations:
         if time.monotonic() > end:
-            raise SystemExit("waits are lost: some are still open")
+            still_open = store.list(state="open", page_size=3).operations
+            raise SystemExit(f"waits are lost: {still_open} are still open")
         time.sleep(0.2)
 
 
