@@ -16,17 +16,15 @@ from .error_codes import CODES, OperationError, StoreError
 from .starting import get, start
 
 if TYPE_CHECKING:
+    from .http_face import asgi
     from .operation import Operation
     from .store import Store
 
-__all__ = ["CODES", "Operation", "OperationError", "Store", "StoreError", "get", "start"]
+__all__ = ["CODES", "Operation", "OperationError", "Store", "StoreError", "asgi", "get", "start"]
 
-_MODULE_OF = {"Operation": "operation", "Store": "store"}
+_MODULE_OF = {"Operation": "operation", "Store": "store", "asgi": "http_face"}
 
-_NEEDS_STORE = (
-    "operations.Store requires SQLAlchemy and platformdirs; install them with: "
-    "pip install 'boto-waiters-plus[store]'"
-)
+_EXTRA_OF = {"sqlalchemy": "store", "platformdirs": "store", "starlette": "serve"}
 
 
 def __getattr__(name: str) -> Any:
@@ -35,7 +33,10 @@ def __getattr__(name: str) -> Any:
     try:
         module = import_module(f".{_MODULE_OF[name]}", __name__)
     except ImportError as error:
-        if (error.name or "").partition(".")[0] not in ("sqlalchemy", "platformdirs"):
+        package = (error.name or "").partition(".")[0]
+        if package not in _EXTRA_OF:
             raise
-        raise ImportError(_NEEDS_STORE) from error
+        extra = f"pip install 'boto-waiters-plus[{_EXTRA_OF[package]}]'"
+        problem = f"operations.{name} requires {package}; install it with: {extra}"
+        raise ImportError(problem) from error
     return getattr(module, name)

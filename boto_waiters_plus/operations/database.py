@@ -143,10 +143,8 @@ def _engine(url: URL) -> Engine:
     # A text of SQLAlchemy's must not quote parameters.
     options: dict[str, Any] = {"hide_parameters": True, "poolclass": QueuePool}
     if url.get_backend_name() == "sqlite":
-        connect: dict[str, Any] = {"check_same_thread": False}
-        options["connect_args"] = connect
-        if "timeout" not in url.query:
-            connect["timeout"] = LOCK_TIMEOUT
+        timeout = {} if "timeout" in url.query else {"timeout": LOCK_TIMEOUT}
+        options["connect_args"] = {"check_same_thread": False, **timeout}
         if url.database in (None, "", _IN_MEMORY):
             # Each connection would have a database of its own.
             options |= {"pool_size": 1, "max_overflow": 0}

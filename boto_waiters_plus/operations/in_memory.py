@@ -33,7 +33,7 @@ class _Memory:
     def pool(self) -> WaitPool:
         """Return the pool under the time source in force."""
         with self.lock:
-            if self._pool is None or self._pool.time is not current_time():
+            if self._pool is None or not self._pool.is_usable:
                 self._pool = WaitPool()
             return self._pool
 

@@ -50,6 +50,9 @@ from .worker import MakeClient, Worker, ended_by_sigterm
 
 LARGEST_PAGE: Final = 1000
 
+LONGEST_NAME: Final = 200
+"""Characters of a name that is looked up."""
+
 _PATH: Final = re.compile(rf"{COLLECTION}/([0-9a-f]{{32}})")
 _STATES: Final = ("open", "done", SUCCEEDED, *CODES)
 
@@ -143,6 +146,7 @@ class Store(KeptCalls):
             OperationError: an operation with this `exclusive_key` is open (`conflict`).
             StoreError: the store cannot be used.
         """
+        _check_text("exclusive_key", exclusive_key)
         wait = background_wait(client, waiter, max_wait, keywords)
         description = ClientDescription.of(client, profile_name)
         values = _values_of(wait, description, self.encrypt)
@@ -197,6 +201,8 @@ class Store(KeptCalls):
         if state is not None and state not in _STATES:
             raise ValueError(f"state must be one of {', '.join(_STATES)}, not {state!r}")
         size = min(count("page_size", page_size), LARGEST_PAGE)
+        _check_text("service", service)
+        _check_text("waiter", waiter)
         filters = [state, service, waiter]
         query = _filtered(state, service, waiter)
         if page_token is not None:
@@ -435,6 +441,14 @@ def _is(path: str) -> Any:
     if match is None:
         raise LookupError(f"there is no {path!r}: a path is {COLLECTION}/ and 32 digits")
     return OPERATIONS.c.id == match.group(1)
+
+
+def _check_text(name: str, value: Any) -> None:
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{name} must be text, not {type(value).__name__}")
+    # PostgreSQL stores no such text.
+    if value is not None and (len(value) > LONGEST_NAME or not value.isprintable()):
+        raise ValueError(f"{name} must have at most {LONGEST_NAME} characters, all printable")
 
 
 def _filtered(state: str | None, service: str | None, waiter: str | None) -> Select[Any]:

@@ -14,6 +14,7 @@ from ..many.grouping import Grouping
 from ..many.preparation import Preparation
 from ..many.wait import Wait
 from ..runtime.background import BackgroundScheduler, TaskEnd
+from ..runtime.clock import current_time
 from ..runtime.schedule import DEFAULT_THREADS
 from ..runtime.tasks import Task
 
@@ -30,7 +31,6 @@ class WaitPool:
         # A fresh context: the deadline of whoever starts the first wait is not everyone's.
         context = contextvars.Context().run(_marked_context)
         self._scheduler = BackgroundScheduler(context, threads=threads, stop=self._stop)
-        self.time = self._scheduler.time
         callbacks = Callbacks()
         callbacks.defer(self._scheduler.deliveries)
         self._preparation = Preparation(
@@ -43,6 +43,11 @@ class WaitPool:
         )
         self._lock = threading.Lock()
         self._open: Counter[int] = Counter()
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether waits can be started under the time source in force."""
+        return self._scheduler.is_usable and self._scheduler.time is current_time()
 
     def prepared(
         self,

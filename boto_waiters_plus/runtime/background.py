@@ -55,8 +55,14 @@ class BackgroundScheduler:
         self._stop = threading.Event() if stop is None else stop
         self._lock = threading.Lock()
         self._is_running = False
+        self._failure: str | None = None
         self._actions: deque[Callable[[_Run], object]] = deque()
         self._news = threading.Event()
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether waits can be added; not after a failure of the thread."""
+        return self._failure is None
 
     def add(self, waits: Sequence[tuple[Task, TaskEnd]]) -> None:
         """Start waits together, so that their first attempts may share calls.
@@ -80,6 +86,8 @@ class BackgroundScheduler:
 
     def _act(self, action: Callable[[_Run], object]) -> None:
         with self._lock:
+            if self._failure is not None:
+                raise RuntimeError(self._failure)
             self._actions.append(action)
             if not self._is_running:
                 thread = start_thread(self._run, "background")
@@ -98,7 +106,8 @@ class BackgroundScheduler:
                 while self._actions:
                     self._actions.popleft()(run)
                 run.turn()
-                if run.schedule.waits:
+                # The clients outlive the run: what it counts for them has to be settled.
+                if not run.schedule.is_idle:
                     self._sleep(run)
                 elif self._has_ended():
                     return
@@ -117,11 +126,11 @@ class BackgroundScheduler:
 
     def _fail(self, run: _Run, error: BaseException) -> None:
         with self._lock:
-            self._is_running = False
+            self._failure = f"the background thread failed: {type(error).__name__}"
             actions, self._actions = self._actions, deque()
         for action in actions:
             action(run)
-        run.fail(RuntimeError(f"the background thread failed: {type(error).__name__}"))
+        run.fail(RuntimeError(self._failure))
 
     def _sleep(self, run: _Run) -> None:
         """Sleep until there is something to do, or something new."""
@@ -205,6 +214,7 @@ class _Run:
         """End the threads of the run."""
         self.events.close()
         self._executor.close()
+        self.schedule.close()
 
 
 def _call_logged(call: Callable[[], object]) -> None:

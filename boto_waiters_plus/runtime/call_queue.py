@@ -33,6 +33,11 @@ class CallQueue:
         # The clients that have something in their queue.
         self._turns: deque[ClientConnections] = deque()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no call is in flight and no client has anything in its queue."""
+        return not self.calling and not self._turns
+
     def add_wait(self, service: ServiceLimiter) -> None:
         """Count a wait on a service."""
         self._services += not service.waits

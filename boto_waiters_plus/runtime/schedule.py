@@ -68,6 +68,11 @@ class Schedule:
         return len(self._open)
 
     @property
+    def is_idle(self) -> bool:
+        """Whether nothing is left of any wait: also no call in flight, and no place in a queue."""
+        return not self._open and self._queue.is_idle
+
+    @property
     def calling(self) -> int:
         """The number of calls in flight."""
         return self._queue.calling

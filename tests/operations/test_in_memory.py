@@ -128,6 +128,25 @@ def test_a_cancel_event_is_an_error(stream, creating, virtual_time):
     assert operation.to_json()["error"]["code"] == "cancelled"
 
 
+def test_a_client_is_free_after_cancelled_calls(stream, creating, active):
+    is_ready = threading.Event()
+
+    def answer():
+        return active if is_ready.wait(0.2) else creating
+
+    client = stream(answer)
+    for _ in range(3):
+        is_ready.clear()
+        cancelled = [start(client) for _ in range(20)]
+        while not client.answers.requests:
+            threading.Event().wait(0.01)
+        assert all(operation.cancel() for operation in cancelled)
+        operation = start(client, min_delay=0.01, max_delay=0.02)
+        is_ready.set()
+        assert operation.result(20)
+        client.answers.requests.clear()
+
+
 def test_works_with_concurrent_futures(stream, active, creating, virtual_time):
     started = [start(stream(creating, active)) for _ in range(3)]
     called = []

@@ -1,0 +1,223 @@
+"""`boto-wait operations`: the background waits of a store, and the workers that drive them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import secrets
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import UsageError
+from .text import columns, printable
+
+if TYPE_CHECKING:
+    from ..operations.store import Store
+
+NOT_SUCCEEDED = 255
+"""Exit code of `wait` for an operation that did not succeed, as aws-cli's."""
+
+STORE_HELP = (
+    "the file of the store, or its SQLAlchemy URL; by default a file in the state directory"
+)
+
+
+def add_parser(subparsers: Any) -> None:
+    """Describe the arguments."""
+    parser = subparsers.add_parser(
+        "operations",
+        help="background waits: list, get, wait, cancel, resume, expire, work, serve",
+        description="Background waits: look them up, cancel them, and drive them.",
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listing = _action(actions, "list", _list, "list operations, the newest first")
+    listing.add_argument("--state", help="open, done, succeeded, or an error code")
+    listing.add_argument("--service", help="the botocore name of a service")
+    listing.add_argument("--waiter", help="the name of a waiter, as BucketExists")
+    listing.add_argument("--page-size", type=int, default=50, metavar="NUMBER")
+    listing.add_argument("--page-token", metavar="TOKEN", help="of the page before")
+    listing.add_argument("--output", choices=("text", "json"), default="text")
+    _with_path(_action(actions, "get", _get, "print an operation as JSON"))
+    wait = _with_path(_action(actions, "wait", _wait, "wait for the end of an operation"))
+    wait.add_argument("--timeout", type=float, metavar="SECONDS", help="wait at most that long")
+    _with_path(_action(actions, "cancel", _cancel, "end an operation"))
+    resume = _with_path(_action(actions, "resume", _resume, "go on with one that ended in error"))
+    resume.add_argument("--max-wait", type=float, metavar="SECONDS", help="time from now on")
+    expire = _action(actions, "expire", _expire, "delete operations that ended long ago")
+    expire.add_argument("--older-than", type=float, required=True, metavar="SECONDS")
+    work = _action(actions, "work", _work, "drive open operations until SIGTERM")
+    work.add_argument("--until-idle", action="store_true", help="end as soon as none is open")
+    work.add_argument("--lease", type=float, default=30.0, metavar="SECONDS")
+    work.add_argument("--name", help="the name of the worker; by default host and process")
+    serve = _action(actions, "serve", _serve, "serve the operations over HTTP")
+    serve.add_argument("--host", default="127.0.0.1", help="default: this machine only")
+    serve.add_argument("--port", type=int, default=8151)
+    serve.add_argument("--token-file", metavar="FILE", help="by default a token is generated")
+
+
+def _action(
+    actions: Any, name: str, run_action: Callable[[Store, Any], int], text: str
+) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = actions.add_parser(name, help=text, description=text)
+    parser.add_argument("--store", metavar="URL", help=STORE_HELP)
+    parser.set_defaults(run_action=run_action)
+    return parser
+
+
+def _with_path(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser.add_argument("path", metavar="PATH", help="operations/...")
+    return parser
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what the arguments ask for; return the exit code."""
+    store = _store(arguments.store)
+    from ..operations import StoreError  # noqa: PLC0415 - not for `--help`
+
+    try:
+        code: int = arguments.run_action(store, arguments)
+    except (LookupError, ValueError, TypeError, StoreError) as error:
+        raise UsageError(printable(str(error.args[0]))) from error
+    finally:
+        store.close()
+    return code
+
+
+def start_in_background(
+    client: Any, waiter: Any, store_url: str | None = None, /, *, max_wait: float, **keywords: Any
+) -> int:
+    """Store a wait and print the path of its operation, for `--background`; return the exit code.
+
+    Args:
+        client: a botocore client.
+        waiter: the name of a waiter, or a definition.
+        store_url: the store, as `--store` takes it.
+        max_wait: seconds.
+        keywords: as for `operations.Store.start`.
+
+    Raises:
+        UsageError: something cannot be stored, or the store cannot be used.
+    """
+    store = _store(store_url)
+    from ..operations import OperationError, StoreError  # noqa: PLC0415 - not for `--help`
+
+    try:
+        print(store.start(client, waiter, max_wait=max_wait, **keywords).path)
+    except (ValueError, TypeError, StoreError, OperationError) as error:
+        raise UsageError(printable(str(error))) from error
+    finally:
+        store.close()
+    return 0
+
+
+def _store(url: str | None) -> Store:
+    try:
+        from ..operations import Store  # noqa: PLC0415 - an extra
+
+        return Store(url)
+    except (ImportError, ValueError) as error:
+        raise UsageError(printable(str(error))) from error
+
+
+def _list(store: Store, arguments: argparse.Namespace) -> int:
+    page = store.list(
+        state=arguments.state,
+        service=arguments.service,
+        waiter=arguments.waiter,
+        page_size=arguments.page_size,
+        page_token=arguments.page_token,
+    )
+    if arguments.output == "json":
+        print(json.dumps({"results": page.operations, "next_page_token": page.next_page_token}))
+        return 0
+    rows = [
+        (
+            body["path"],
+            _state(body),
+            str(body["metadata"]["attempts"]),
+            body["metadata"]["deadline"],
+            body["metadata"]["label"],
+        )
+        for body in page.operations
+    ]
+    print(columns([("PATH", "STATE", "ATTEMPTS", "DEADLINE", "LABEL"), *rows]))
+    if page.next_page_token is not None:
+        print(f"more: --page-token {page.next_page_token}", file=sys.stderr)
+    return 0
+
+
+def _get(store: Store, arguments: argparse.Namespace) -> int:
+    print(json.dumps(store.get_json(arguments.path), indent=2))
+    return 0
+
+
+def _wait(store: Store, arguments: argparse.Namespace) -> int:
+    from concurrent.futures import wait  # noqa: PLC0415 - not for `--help`
+
+    operation = store.get(arguments.path)
+    wait([operation], timeout=arguments.timeout)
+    body = operation.to_json()
+    print(json.dumps(body, indent=2))
+    if not body["done"]:
+        print(f"boto-wait operations: {arguments.path} is still open", file=sys.stderr)
+    return 0 if "response" in body else NOT_SUCCEEDED
+
+
+def _cancel(store: Store, arguments: argparse.Namespace) -> int:
+    if store.cancel(arguments.path):
+        return 0
+    print(f"boto-wait operations: {arguments.path} has ended already", file=sys.stderr)
+    return NOT_SUCCEEDED
+
+
+def _resume(store: Store, arguments: argparse.Namespace) -> int:
+    operation = store.resume(arguments.path, max_wait=arguments.max_wait)
+    print(json.dumps(operation.to_json(), indent=2))
+    return 0
+
+
+def _expire(store: Store, arguments: argparse.Namespace) -> int:
+    print(f"{store.expire(arguments.older_than)} operations deleted", file=sys.stderr)
+    return 0
+
+
+def _work(store: Store, arguments: argparse.Namespace) -> int:
+    logging.basicConfig(level=logging.WARNING, format="boto-wait operations: %(message)s")
+    print(f"boto-wait operations: working on {store!r}", file=sys.stderr)
+    store.work(until_idle=arguments.until_idle, lease=arguments.lease, worker_name=arguments.name)
+    return 0
+
+
+def _serve(store: Store, arguments: argparse.Namespace) -> int:
+    try:
+        import uvicorn  # noqa: PLC0415 - an extra
+
+        from ..operations import asgi  # noqa: PLC0415 - the same
+    except ImportError as error:
+        message = "serve requires starlette and uvicorn: pip install 'boto-waiters-plus[serve]'"
+        raise UsageError(message) from error
+    if arguments.token_file is None:
+        token = secrets.token_urlsafe()
+        url = f"http://{arguments.host}:{arguments.port}/#token={token}"
+        print(f"boto-wait operations: serving {url}", file=sys.stderr, flush=True)
+    else:
+        token = _token(arguments.token_file)
+    app = asgi(store, token=token)
+    uvicorn.run(app, host=arguments.host, port=arguments.port, log_level="warning")
+    return 0
+
+
+def _token(file: str) -> str:
+    try:
+        return Path(file).read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--token-file {file}: {type(error).__name__}") from error
+
+
+def _state(body: dict[str, Any]) -> str:
+    if not body["done"]:
+        return "open"
+    return "succeeded" if "response" in body else str(body["error"]["code"])

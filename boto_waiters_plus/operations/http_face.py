@@ -1,0 +1,263 @@
+"""The HTTP face of a store: AEP-151 as an ASGI application."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from importlib import resources
+from typing import Any, Final
+
+import boto3
+from botocore.exceptions import BotoCoreError
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from ..definitions.files import load_definitions
+from ..options import OPTION_NAMES
+from .error_codes import OperationError, StoreError, problem
+from .in_memory import COLLECTION
+from .openapi import FILTERS, LARGEST_BODY, REQUEST, document
+from .store import Store
+
+PROBLEM: Final = "application/problem+json"
+
+NEWS_INTERVAL: Final = 1.0
+"""Seconds between two looks at the store for the page."""
+
+MakeServiceClient = Callable[[str, str | None, str | None], Any]
+
+_CODES: Final = {404: "not_found", 405: "method_not_allowed"}
+
+
+def asgi(store: Store, *, token: str, make_client: MakeServiceClient | None = None) -> Starlette:
+    """Return an ASGI application for the operations of a store.
+
+    Every request needs the header `Authorization: Bearer TOKEN`, except the page itself, which has
+    no data. `GET /openapi.json` describes the rest.
+
+    Args:
+        store: has the operations; a worker (`Store.work`) drives them.
+        token: what callers have to know.
+        make_client: makes the client of a service, a region and a profile, the last two of which
+            may be None; by default that of a boto3 session.
+
+    Raises:
+        ValueError: the token is empty.
+    """
+    if not token:
+        raise ValueError("token must not be empty")
+    face = _Face(store, make_client or _client)
+    routes = [
+        Route("/", _page, methods=["GET"]),
+        Route("/openapi.json", _openapi, methods=["GET"]),
+        Route(f"/{COLLECTION}", face.listed, methods=["GET"]),
+        Route(f"/{COLLECTION}", face.start, methods=["POST"]),
+        Route(f"/{COLLECTION}:events", face.events, methods=["GET"]),
+        Route(f"/{COLLECTION}/{{id}}:cancel", face.cancel, methods=["POST"]),
+        Route(f"/{COLLECTION}/{{id}}", face.get, methods=["GET"]),
+    ]
+    handlers: dict[Any, Any] = {
+        HTTPException: _of_routing,
+        LookupError: _handler("not_found"),
+        ValueError: _handler("invalid_argument"),
+        TypeError: _handler("invalid_argument"),
+        StoreError: _handler("unavailable"),
+        OperationError: _of_operation,
+    }
+    guard = Middleware(_Guard, token=token)
+    return Starlette(routes=routes, middleware=[guard], exception_handlers=handlers)
+
+
+class _Guard:
+    """Refuses requests without the token."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._expected = f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] != "/":
+            given = dict(scope["headers"]).get(b"authorization", b"")
+            if not hmac.compare_digest(given, self._expected):
+                response = _refusal("unauthenticated", "give the header Authorization: Bearer")
+                response.headers["WWW-Authenticate"] = "Bearer"
+                await response(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+class _Face:
+    """The methods of the collection and of its operations."""
+
+    def __init__(self, store: Store, make_client: MakeServiceClient) -> None:
+        self._store = store
+        self._make_client = make_client
+
+    async def listed(self, request: Request) -> Response:
+        """Return a page of operations."""
+        filters: dict[str, Any] = _query(request, FILTERS)
+        if "page_size" in filters:
+            filters["page_size"] = int(filters["page_size"])
+        page = await run_in_threadpool(lambda: self._store.list(**filters))
+        body = {"results": page.operations, "next_page_token": page.next_page_token}
+        return JSONResponse(body)
+
+    async def start(self, request: Request) -> Response:
+        """Store a wait and return its operation."""
+        _query(request, ())
+        body = await _body(request)
+        return JSONResponse(await run_in_threadpool(self._started, body), status_code=202)
+
+    async def get(self, request: Request) -> Response:
+        """Return an operation."""
+        _query(request, ())
+        path = f"{COLLECTION}/{request.path_params['id']}"
+        return JSONResponse(await run_in_threadpool(self._store.get_json, path))
+
+    async def cancel(self, request: Request) -> Response:
+        """End an operation and return it."""
+        _query(request, ())
+        path = f"{COLLECTION}/{request.path_params['id']}"
+        await run_in_threadpool(self._store.cancel, path)
+        return JSONResponse(await run_in_threadpool(self._store.get_json, path))
+
+    async def events(self, request: Request) -> Response:
+        """Return a stream of server-sent events: the open operations, whenever they change."""
+        _query(request, ())
+        return StreamingResponse(self._news(), media_type="text/event-stream")
+
+    async def _news(self) -> AsyncIterator[str]:
+        before = None
+        while True:
+            page = await run_in_threadpool(lambda: self._store.list(state="open", page_size=1000))
+            text = json.dumps(page.operations)
+            yield ": nothing new\n\n" if text == before else f"data: {text}\n\n"
+            before = text
+            await asyncio.sleep(NEWS_INTERVAL)
+
+    def _started(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        service, waiter = body["service"], body["waiter"]
+        try:
+            client = self._make_client(service, body.get("region"), body.get("profile"))
+        except BotoCoreError as error:
+            raise ValueError(str(error)) from error
+        if "definition" in body:
+            found = [each for each in load_definitions(body["definition"]) if each.name == waiter]
+            if len(found) != 1:
+                raise ValueError(f"definition has no waiter {waiter!r}")
+            waiter = found[0]
+        names = ("include_response", "exclusive_key")
+        given = {name: body[name] for name in names if name in body}
+        options, parameters = body.get("options", {}), body.get("parameters", {})
+        operation = self._store.start(
+            client,
+            waiter,
+            max_wait=body["max_wait"],
+            profile_name=body.get("profile"),
+            **given,
+            **options,
+            **parameters,
+        )
+        return operation.to_json()
+
+
+def _client(service: str, region: str | None, profile: str | None) -> Any:
+    make: Any = boto3.session.Session(profile_name=profile, region_name=region).client
+    return make(service)
+
+
+async def _page(_: Request) -> Response:
+    page = resources.files("boto_waiters_plus.operations") / "page.html"
+    policy = "default-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
+    headers = {"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"}
+    return HTMLResponse(page.read_text("utf-8"), headers=headers)
+
+
+async def _openapi(_: Request) -> Response:
+    return JSONResponse(document())
+
+
+def _query(request: Request, known: tuple[str, ...]) -> dict[str, str]:
+    """Return the query; refuse what the method does not take."""
+    items = request.query_params.multi_items()
+    for name, _ in items:
+        if name not in known:
+            raise ValueError(f"unknown query parameter {name!r}")
+    if len(dict(items)) < len(items):
+        raise ValueError("a query parameter is given twice")
+    return dict(items)
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    content = bytearray()
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > LARGEST_BODY:
+            raise OperationError("too_large", f"the body has more than {LARGEST_BODY} bytes")
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
+        raise ValueError("the body is not JSON") from None
+    _check(body)
+    checked: dict[str, Any] = body
+    return checked
+
+
+_KINDS: Final[dict[str, Any]] = {
+    "string": str,
+    "number": (int, float),
+    "boolean": bool,
+    "object": dict,
+}
+
+
+def _check(body: Any) -> None:
+    """Check the body of a start against its schema."""
+    if not isinstance(body, dict):
+        raise TypeError("the body must be a JSON object")
+    missing = [name for name in REQUEST["required"] if name not in body]
+    if missing:
+        raise ValueError(f"{missing[0]} is missing")
+    for name, value in body.items():
+        schema = REQUEST["properties"].get(name)
+        if schema is None:
+            raise ValueError(f"unknown member {name!r}")
+        kind = schema["type"]
+        is_flag = isinstance(value, bool)
+        if not isinstance(value, _KINDS[kind]) or is_flag != (kind == "boolean"):
+            raise TypeError(f"{name} must be of type {kind}")
+    # Both become keywords; every option has an underscore in its name, and no parameter has.
+    wrong = [name for name in body.get("options", {}) if name not in OPTION_NAMES]
+    wrong += [name for name in body.get("parameters", {}) if "_" in name]
+    if wrong:
+        raise ValueError(f"unknown option or parameter {wrong[0]!r}")
+
+
+def _refusal(code: str, detail: str) -> Response:
+    body = problem(code, detail)
+    return JSONResponse(body, status_code=body["status"], media_type=PROBLEM)
+
+
+def _handler(code: str) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def handle(_: Request, error: Exception) -> Response:
+        return _refusal(code, str(error.args[0]) if error.args else type(error).__name__)
+
+    return handle
+
+
+async def _of_operation(_: Request, error: OperationError) -> Response:
+    return _refusal(error.code, error.args[1])
+
+
+async def _of_routing(_: Request, error: HTTPException) -> Response:
+    response = _refusal(_CODES.get(error.status_code, "invalid_argument"), error.detail)
+    response.headers.update(error.headers or {})
+    return response

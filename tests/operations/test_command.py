@@ -1,0 +1,145 @@
+"""`boto-wait operations`, in processes of its own, against a moto server."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+
+import boto3
+import pytest
+from moto.server import ThreadedMotoServer
+
+from boto_waiters_plus import operations
+from boto_waiters_plus.cli import UsageError, main
+from boto_waiters_plus.cli.operations import start_in_background
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def s3(endpoint):
+    return boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1")
+
+
+@pytest.fixture
+def file(tmp_path):
+    return str(tmp_path / "waits.db")
+
+
+@pytest.fixture
+def command(file, capsys):
+    """`command(*words)`: exit code and stdout of a command on the store."""
+
+    def run(action, *words):
+        code = main(["operations", action, "--store", file, *words])
+        return code, capsys.readouterr().out
+
+    return run
+
+
+@pytest.fixture
+def bucket():
+    return f"later-{uuid.uuid4()}"
+
+
+@pytest.fixture
+def path(s3, file, bucket, capsys):
+    """An operation that waits for a bucket."""
+    options = {"min_delay": 0.05, "max_delay": 0.1, "Bucket": bucket}
+    assert start_in_background(s3, "bucket_exists", file, max_wait=60, **options) == 0
+    return capsys.readouterr().out.strip()
+
+
+def worker(file, *words):
+    code = "import sys; from boto_waiters_plus.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "operations", "work", "--store", file, *words]
+    return subprocess.Popen(command, stderr=subprocess.DEVNULL, env=os.environ)
+
+
+def test_a_wait_outlives_its_worker(s3, file, bucket, path, command):
+    """Start in the background, kill the worker, start another, see the result."""
+    first = worker(file, "--lease", "1")
+    end = time.monotonic() + 30
+    while not json.loads(command("get", path)[1])["metadata"]["attempts"]:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    s3.create_bucket(Bucket=bucket)
+    second = worker(file, "--until-idle", "--lease", "1")
+    code, text = command("wait", path, "--timeout", "30")
+    assert code == 0
+    assert json.loads(text)["response"]["kind"] == "response"
+    assert second.wait(30) == 0
+
+
+def test_list_shows_states(path, command):
+    code, text = command("list")
+    assert code == 0
+    header, row = text.strip().splitlines()
+    assert header.split() == ["PATH", "STATE", "ATTEMPTS", "DEADLINE", "LABEL"]
+    assert row.split()[:3] == [path, "open", "0"]
+    assert json.loads(command("list", "--output", "json", "--state", "done")[1]) == {
+        "results": [],
+        "next_page_token": None,
+    }
+
+
+def test_cancel_resume_expire(path, command):
+    assert command("cancel", path)[0] == 0
+    assert command("cancel", path)[0] == 255
+    code, text = command("wait", path)
+    assert code == 255
+    assert json.loads(text)["error"]["code"] == "cancelled"
+    assert json.loads(command("resume", path, "--max-wait", "90")[1])["done"] is False
+    assert command("wait", path, "--timeout", "0.1")[0] == 255
+    assert command("cancel", path)[0] == 0
+    assert command("expire", "--older-than", "0")[0] == 0
+    assert "\n" not in command("list")[1].strip()
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["get", "operations/1"], "there is no"),
+        (["list", "--state", "opne"], "state must be one of"),
+        (["list", "--page-token", "x"], "page_token"),
+        (["resume", "operations/" + "0" * 32], "there is no"),
+    ],
+)
+def test_wrong_arguments_are_one_line(words, problem, file, capsys):
+    assert main(["operations", words[0], "--store", file, *words[1:]]) == 2
+    error = capsys.readouterr().err
+    assert problem in error
+    assert error.count("\n") == 1
+
+
+def test_a_store_that_cannot_be_used(tmp_path, s3, capsys):
+    missing = str(tmp_path / "no" / "waits.db")
+    assert main(["operations", "list", "--store", missing]) == 2
+    assert "unable to open" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="unable to open"):
+        start_in_background(s3, "bucket_exists", missing, max_wait=9, Bucket="b")
+
+
+def test_sigterm_ends_the_command(file, path):
+    process = worker(file)
+    store = operations.Store(file)
+    end = time.monotonic() + 30
+    while not store.get_json(path)["metadata"]["attempts"]:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    process.terminate()
+    assert process.wait(10) == 0
+    assert store.get_json(path)["metadata"]["worker"] is None
+    store.close()
