@@ -95,7 +95,7 @@ class PlainProgress:
         now = time.monotonic()
         wait = self.waits[index]
         with self._lock:
-            state = event.error or event.state
+            state = event.state or event.error
             has_news = state != wait.state or now - self._printed_at[index] >= REPEAT_AFTER
             wait.state, wait.attempts, wait.elapsed = state, event.attempt, event.elapsed
             delay = event.next_delay

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import re
 import sys
 import time
 import warnings
@@ -44,7 +43,7 @@ from .operation_parameters import (
 )
 from .outcome_report import OutcomeReport
 from .service_lookup import SERVICE_HELP, UnknownNameError, service_names, squashed
-from .text import printable
+from .text import as_flags, flag, printable
 
 USAGE = """boto-wait SERVICE WAITER [--parameter value ...] --max-wait TIME [options]
        boto-wait SERVICE --operation NAME --path EXPRESSION --success STATE ...
@@ -118,9 +117,9 @@ def add_wait_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the wait; TIME is 90, 45m or 1h30m")
     group.add_argument("--max-wait", type=duration, metavar="TIME", help="required")
     for name, text in DURATIONS.items():
-        group.add_argument(_flag(name), type=duration, metavar="TIME", help=text)
+        group.add_argument(flag(name), type=duration, metavar="TIME", help=text)
     for name, text in COUNTS.items():
-        group.add_argument(_flag(name), type=int, metavar="NUMBER", help=text)
+        group.add_argument(flag(name), type=int, metavar="NUMBER", help=text)
     group.add_argument(
         "--retry-transient",
         action="store_true",
@@ -161,7 +160,7 @@ def _add_ad_hoc_options(group: Any) -> None:
         ("success_on_error", "errors that end it with success"),
         ("retry_on_error", "errors that are no failure"),
     ):
-        group.add_argument(_flag(name), nargs="+", metavar="NAME", help=text)
+        group.add_argument(flag(name), nargs="+", metavar="NAME", help=text)
     group.add_argument("--many", choices=("all", "any"), help="of a list, how many must succeed")
 
 
@@ -240,7 +239,7 @@ def _ad_hoc(service: ServiceModel, arguments: argparse.Namespace) -> BoundWaiter
         definition = WaiterDefinition.from_states(f"{operation}State", operation, **given)
         return ServiceWaiters(service, None).bind(definition)
     except ValueError as error:
-        raise UsageError(printable(_as_flags(str(error), AD_HOC))) from error
+        raise UsageError(printable(as_flags(str(error)))) from error
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -251,8 +250,7 @@ def run(arguments: argparse.Namespace) -> int:
     each = list(_parameters(target.operation, arguments))
     for parameters in each:
         check_parameters(target.operation, parameters)
-    label = ResourceLabel(target.operation)
-    labels = [label.text(parameters) for parameters in each]
+    labels = [target.bound.resource_label.text(parameters) for parameters in each]
     report = OutcomeReport(
         target.bound.definition.name,
         target.operation,
@@ -333,7 +331,7 @@ class _Waits:
             ]
             run = as_completed(waits, max_wait=self._max_wait)
         except (TypeError, ValueError) as error:
-            raise UsageError(printable(_as_flags(str(error), ("max_wait", *OPTIONS)))) from error
+            raise UsageError(printable(as_flags(str(error)))) from error
         places = {id(wait): index for index, wait in enumerate(waits)}
         with contextlib.closing(run):
             for wait, result in run:
@@ -393,14 +391,5 @@ def _one_line_warnings(arguments: argparse.Namespace) -> Iterator[None]:
         yield
 
 
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
-
-
 def _kebab(name: str) -> str:
     return name.replace("_", "-")
-
-
-def _as_flags(text: str, names: Sequence[str]) -> str:
-    """Return a message that names options as the command line spells them."""
-    return re.sub(rf"\b({'|'.join(names)})\b(?=[ :,]|$)", lambda match: _flag(match[0]), text)
