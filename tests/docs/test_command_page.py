@@ -59,7 +59,8 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("command")
     (path / "tables.jsonl").write_text('{"TableName": "orders"}\n{"TableName": "customers"}\n')
     (path / "deploy.py").write_text(
-        "import boto3\nboto3.client('s3').wait_until_bucket_exists(Bucket='my-bucket', max_wait=9)\n"
+        "import boto3\n"
+        "boto3.client('s3').wait_until_bucket_exists(Bucket='my-bucket', max_wait=9)\n"
     )
     (path / ".config/fish/completions").mkdir(parents=True)
     return path
