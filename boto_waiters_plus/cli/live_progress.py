@@ -95,7 +95,7 @@ class PlainProgress:
         now = time.monotonic()
         wait = self.waits[index]
         with self._lock:
-            state = event.error or event.state
+            state = event.state or event.error
             has_news = state != wait.state or now - self._printed_at[index] >= REPEAT_AFTER
             wait.state, wait.attempts, wait.elapsed = state, event.attempt, event.elapsed
             delay = event.next_delay
@@ -134,7 +134,8 @@ class LiveProgress(PlainProgress):
         from rich.live import Live  # noqa: PLC0415
 
         self.console = Console(file=stream)
-        self._live = Live(
+        self._make_live = partial(
+            Live,
             console=self.console,
             get_renderable=self.render,
             refresh_per_second=REFRESHES_PER_SECOND,
@@ -144,6 +145,8 @@ class LiveProgress(PlainProgress):
         )
 
     def __enter__(self) -> Self:
+        # One that is started again draws over what was printed in between.
+        self._live = self._make_live()
         self._live.start(refresh=True)
         return self
 
@@ -152,10 +155,11 @@ class LiveProgress(PlainProgress):
 
     @contextlib.contextmanager
     def cleared(self) -> Iterator[None]:
-        """Remove the table; draw it again at the end."""
+        """Remove the table; draw it again at the end if a wait is left."""
         self._live.stop()
         yield
-        self._live.start(refresh=True)
+        if self._running:
+            self.__enter__()
 
     def render(self) -> RenderableType:
         """Return the table as of now."""

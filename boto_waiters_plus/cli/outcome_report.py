@@ -20,7 +20,7 @@ from ..exceptions import (
 )
 from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
 from .live_progress import SeenState
-from .text import printable, span
+from .text import as_flags, printable, span
 
 REDACTED = "***"
 """What stands for a member that is sensitive in the model."""
@@ -92,17 +92,19 @@ class OutcomeReport:
         facts = self._facts(ending, seen, seen.attempts, seen.elapsed)
         text = f"{seen.label}: {error}"
         if isinstance(error, WaiterError):
+            # The message names the resource.
             text = str(error)
             facts |= {"attempts": error.attempts, "elapsed": round(error.elapsed, 3)}
             acceptor = error.acceptor
             facts["acceptor"] = None if acceptor is None else acceptor.text
             facts |= {"observed": error.observed, "service_message": error.service_message}
+            facts["failed_ids"] = error.failed_ids
             if self._with_response and ending != "error":
                 facts["response"] = self._safe_response(error.last_response)
         facts["error"] = _error(error)
         if self._as_json:
             _print_json(facts)
-        print(f"boto-wait: {printable(text)}", file=sys.stderr)
+        print(f"boto-wait: {printable(as_flags(text))}", file=sys.stderr)
 
     def _facts(self, ending: str, seen: SeenState, attempts: int, elapsed: float) -> dict[str, Any]:
         return {

@@ -34,7 +34,7 @@ NAME_WIDTH = 12
 
 
 @dataclass(frozen=True)
-class Schedule:
+class DrawnSchedule:
     """When a waiter polls within `max_wait`, if every call is answered at once.
 
     Attributes:
@@ -95,7 +95,7 @@ def seconds_late(times: Sequence[float], end: float) -> float | None:
     return sum(gap * gap for gap in gaps) / 2 / sum(gaps) if gaps else None
 
 
-def svg(title: str, schedules: Sequence[Schedule], max_wait: float) -> str:
+def svg(title: str, schedules: Sequence[DrawnSchedule], max_wait: float) -> str:
     """Return a picture of schedules: a line each, with a stroke for each attempt."""
     width, left, row = 760, 20, 64
     scale = (width - 2 * left) / max_wait
@@ -122,7 +122,7 @@ def svg(title: str, schedules: Sequence[Schedule], max_wait: float) -> str:
     return "\n".join(parts)
 
 
-def _ours(definition: WaiterDefinition, max_wait: float) -> Schedule:
+def _ours(definition: WaiterDefinition, max_wait: float) -> DrawnSchedule:
     samples = [
         attempt_times(definition, max_wait, random.Random(seed).uniform)  # noqa: S311 - a drawing
         for seed in range(SAMPLES)
@@ -130,10 +130,12 @@ def _ours(definition: WaiterDefinition, max_wait: float) -> Schedule:
     mean = sum(map(len, samples)) / SAMPLES
     late = sum(seconds_late(times, max_wait) or 0 for times in samples) / SAMPLES
     facts = f"{mean:.0f} attempts, delays of {delay_range(definition)}"
-    return Schedule("wait_until", samples[DRAWN], f"{facts}, a change is seen {late:.1f} s late")
+    return DrawnSchedule(
+        "wait_until", samples[DRAWN], f"{facts}, a change is seen {late:.1f} s late"
+    )
 
 
-def _stock(service: str, name: str, max_wait: float) -> Schedule | None:
+def _stock(service: str, name: str, max_wait: float) -> DrawnSchedule | None:
     """Return the schedule of botocore's waiter; None if it has none of this name."""
     try:
         config = Session().get_waiter_model(service).get_waiter(name)
@@ -146,10 +148,10 @@ def _stock(service: str, name: str, max_wait: float) -> Schedule | None:
     facts += "" if late is None else f", a change is seen {late:.1f} s late"
     goes_on = len(seen) < len(times)
     facts += f", goes on until {span(times[-1])}" if goes_on else f", ends at {span(times[-1])}"
-    return Schedule("botocore", seen, facts)
+    return DrawnSchedule("botocore", seen, facts)
 
 
-def _drawing(schedules: Sequence[Schedule], max_wait: float, width: int) -> Iterator[str]:
+def _drawing(schedules: Sequence[DrawnSchedule], max_wait: float, width: int) -> Iterator[str]:
     for schedule in schedules:
         counts = [0] * width
         for time in schedule.times:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ..engine.model import AcceptorState, Matcher, SuccessMatcher, WaiterDefinition
@@ -11,6 +12,13 @@ IMPLIED = (
     (SuccessMatcher(success=True), AcceptorState.RETRY, "any other response"),
 )
 """Steps 4 and 5 of the specification's workflow, each with the matcher that leaves it no case."""
+
+
+WAIT_KEYWORDS = (
+    "max_wait", "min_delay", "max_delay", "initial_delay", "missing_ok_for", "max_attempts",
+    "success_count", "retry_transient", "success_on_error", "retry_on_error",
+)  # fmt: skip
+"""The keywords of waits that are options of `boto-wait wait`."""
 
 
 def printable(text: str) -> str:
@@ -69,6 +77,21 @@ def span(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes}m{rest:02}s"
     return f"{minutes // 60}h{minutes % 60:02}m"
+
+
+def flag(name: str) -> str:
+    """Return the option of a keyword: `--max-wait` for `max_wait`."""
+    return "--" + name.replace("_", "-")
+
+
+def as_flags(text: str) -> str:
+    """Return a message with options as the command line spells them: `--missing-ok-for 60`."""
+
+    def spelled(match: re.Match[str]) -> str:
+        value = match[2] or ""
+        return flag(match[1]) + ("" if value in ("", "=True") else f" {value[1:]}")
+
+    return re.sub(rf"\b({'|'.join(WAIT_KEYWORDS)})\b(=[\w.]+)?", spelled, text)
 
 
 def _cell(cell: str | float) -> str:

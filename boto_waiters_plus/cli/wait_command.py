@@ -4,35 +4,24 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import re
 import sys
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from botocore import xform_name
 from botocore.exceptions import BotoCoreError, HTTPClientError
-from botocore.model import ListShape, OperationModel, ServiceModel
-from botocore.session import Session
+from botocore.model import ListShape, OperationModel
 
-from ..aws.bound_waiter import BoundWaiter
-from ..aws.labels import ResourceLabel
-from ..aws.service_waiters import ServiceWaiters
-from ..definitions.files import load_layers
-from ..engine.model import WaiterDefinition
-from ..exceptions import WaiterDefinitionError
-from . import FAILED, INTERRUPTED, Parser, UsageError
+from . import FAILED, INTERRUPTED, UsageError
 from .client_options import (
-    add_client_options,
     client_of,
-    duration,
     service_model,
     session_of,
 )
 from .completion import complete_with
 from .live_progress import PlainProgress, progress_of
+from .named_waiter import NamedWaiter, kebab, waiter_named, waiter_of_states, waiters_of_service
 from .operation_parameters import (
     add_operation_parameters,
     check_parameters,
@@ -43,60 +32,13 @@ from .operation_parameters import (
     parsed,
 )
 from .outcome_report import OutcomeReport
-from .service_lookup import SERVICE_HELP, UnknownNameError, service_names, squashed
-from .text import printable
+from .service_lookup import SERVICE_HELP, service_names
+from .text import as_flags, printable
+from .wait_options import OPTIONS, add_wait_options, peek
 
 USAGE = """boto-wait SERVICE WAITER [--parameter value ...] --max-wait TIME [options]
        boto-wait SERVICE --operation NAME --path EXPRESSION --success STATE ...
                  [--parameter value ...] --max-wait TIME [options]"""
-
-DURATIONS = {
-    "min_delay": "least delay between two attempts",
-    "max_delay": "largest delay between two attempts",
-    "initial_delay": "delay before the first attempt",
-    "missing_ok_for": "time in which a resource that is not found may still appear",
-}
-
-COUNTS = {
-    "max_attempts": "number of attempts at which the wait ends",
-    "success_count": "number of successes in a row that end the wait",
-}
-
-OPTIONS = (*DURATIONS, *COUNTS, "retry_transient")
-"""The options of `WaitOptions` that a command line has."""
-
-AD_HOC = ("path", "success", "failure", "success_on_error", "retry_on_error", "many")
-"""The arguments of `WaiterDefinition.from_states` that a command line has."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """The waiter that the command line names, on its operation."""
-
-    session: Session
-    service: ServiceModel
-    bound: BoundWaiter
-    is_given: bool
-    """Whether the command line itself defines the waiter."""
-
-    @property
-    def operation(self) -> OperationModel:
-        """The operation that is polled."""
-        return self.bound.operation
-
-    @property
-    def waiter(self) -> str | WaiterDefinition:
-        """The waiter as `wait_until` takes it."""
-        return self.bound.definition if self.is_given else self.bound.definition.name
-
-
-class _PeekError(Exception):
-    """The arguments cannot be parsed; the real parser will say why."""
-
-
-class _PeekParser(Parser):
-    def error(self, message: str) -> Any:
-        raise _PeekError(message)
 
 
 def add_parser(subparsers: Any) -> None:
@@ -113,71 +55,13 @@ def add_parser(subparsers: Any) -> None:
     add_wait_options(parser)
 
 
-def add_wait_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that do not depend on the service, to any parser."""
-    group = parser.add_argument_group("the wait; TIME is 90, 45m or 1h30m")
-    group.add_argument("--max-wait", type=duration, metavar="TIME", help="required")
-    for name, text in DURATIONS.items():
-        group.add_argument(_flag(name), type=duration, metavar="TIME", help=text)
-    for name, text in COUNTS.items():
-        group.add_argument(_flag(name), type=int, metavar="NUMBER", help=text)
-    group.add_argument(
-        "--retry-transient",
-        action="store_true",
-        default=None,
-        help="retry transient and throttling errors",
-    )
-    group = parser.add_argument_group("several resources")
-    group.add_argument(
-        "--each",
-        nargs="+",
-        metavar=("PARAMETER", "VALUE"),
-        help="one wait for each value: --each instance-ids i-1 i-2",
-    )
-    group.add_argument(
-        "--stdin",
-        "-",
-        action="store_true",
-        help="one wait for each line of stdin, a JSON object of parameters",
-    )
-    group = parser.add_argument_group("a waiter of your own")
-    group.add_argument(
-        "--definitions", action="append", metavar="FILE", help="file or folder of definitions"
-    )
-    group.add_argument("--operation", metavar="NAME", help="such as describe-services")
-    _add_ad_hoc_options(group)
-    group = parser.add_argument_group("output")
-    group.add_argument("--output", choices=("text", "json"), default="text")
-    group.add_argument("--quiet", action="store_true", help="print errors only")
-    group.add_argument("--include-response", action="store_true", help="print the response too")
-    add_client_options(parser)
-
-
-def _add_ad_hoc_options(group: Any) -> None:
-    group.add_argument("--path", metavar="EXPRESSION", help="JMESPath to the state in the response")
-    for name, text in (
-        ("success", "states that end the wait with success"),
-        ("failure", "states that end it with failure"),
-        ("success_on_error", "errors that end it with success"),
-        ("retry_on_error", "errors that are no failure"),
-    ):
-        group.add_argument(_flag(name), nargs="+", metavar="NAME", help=text)
-    group.add_argument("--many", choices=("all", "any"), help="of a list, how many must succeed")
-
-
 def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the parameters of the operation that the words name, as far as they name one.
 
     Raises:
         UsageError: they name a service, a waiter or an operation that does not exist.
     """
-    peek = _PeekParser(add_help=False)
-    add_wait_options(peek)
-    peek.add_argument("-h", "--help", action="store_true")
-    try:
-        arguments, others = peek.parse_known_args(words)
-    except _PeekError:
-        arguments, others = argparse.Namespace(operation=None, profile=None, definitions=None), []
+    arguments, others = peek(words)
     if others and others[0].startswith("-"):
         raise UsageError(f"SERVICE and WAITER come before {others[0]}")
     names = [word for word in others[:2] if not word.startswith("-")]
@@ -191,68 +75,28 @@ def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
     session = session_of(arguments)
     service = service_model(session, names[0], "command or service")
     if second is None:
-        bound = _ad_hoc(service, arguments)
+        bound = waiter_of_states(service, arguments)
     else:
-        waiters = _waiters(session, service, arguments)
+        waiters = waiters_of_service(session, service, arguments)
         if len(names) == 1:
-            known = sorted(map(_kebab, waiters))
+            known = sorted(map(kebab, waiters))
             parser.epilog = f"Waiters of {service.service_name}: {', '.join(known)}."
             complete_with(second, lambda _: known)
             return
-        bound = _find(waiters, names[1], service.service_name)
-    parser.set_defaults(target=Target(session, service, bound, is_given=second is None))
+        bound = waiter_named(waiters, names[1], service.service_name)
+    parser.set_defaults(target=NamedWaiter(session, service, bound, is_given=second is None))
     add_operation_parameters(parser, bound.operation)
-
-
-def _waiters(session: Session, service: ServiceModel, arguments: Any) -> Any:
-    try:
-        layers = load_layers(arguments.definitions or ())
-        loader = session.get_component("data_loader")
-        return ServiceWaiters(service, loader, layers).by_snake_name
-    except WaiterDefinitionError as error:
-        raise UsageError(printable(str(error))) from error
-
-
-def _find(waiters: Any, name: str, service: str) -> BoundWaiter:
-    try:
-        for snake_name in waiters:
-            if squashed(snake_name) == squashed(name):
-                found: BoundWaiter = waiters[snake_name]
-                return found
-    except WaiterDefinitionError as error:
-        raise UsageError(printable(str(error))) from error
-    raise UnknownNameError(f"{service} waiter", name, map(_kebab, waiters))
-
-
-def _ad_hoc(service: ServiceModel, arguments: argparse.Namespace) -> BoundWaiter:
-    """Return the waiter that `--operation`, `--path` and the states define."""
-    names = {_kebab(xform_name(name)): name for name in service.operation_names}
-    wanted = squashed(arguments.operation)
-    operation = next((name for name in names.values() if squashed(name) == wanted), None)
-    if operation is None:
-        raise UnknownNameError(f"{service.service_name} operation", arguments.operation, names)
-    if arguments.path is None and not arguments.success_on_error:
-        raise UsageError("--operation needs --path, the JMESPath to the state, and --success")
-    given = {name: getattr(arguments, name) for name in AD_HOC}
-    given = {name: value for name, value in given.items() if value is not None}
-    given = {"path": "@", "success": (), **given}
-    try:
-        definition = WaiterDefinition.from_states(f"{operation}State", operation, **given)
-        return ServiceWaiters(service, None).bind(definition)
-    except ValueError as error:
-        raise UsageError(printable(_as_flags(str(error), AD_HOC))) from error
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Wait; return the exit code."""
-    target: Target = arguments.target
+    target: NamedWaiter = arguments.target
     if arguments.max_wait is None:
         raise UsageError("--max-wait is missing: the time to wait at most, such as 90, 45m, 1h30m")
     each = list(_parameters(target.operation, arguments))
     for parameters in each:
         check_parameters(target.operation, parameters)
-    label = ResourceLabel(target.operation)
-    labels = [label.text(parameters) for parameters in each]
+    labels = [target.bound.resource_label.text(parameters) for parameters in each]
     report = OutcomeReport(
         target.bound.definition.name,
         target.operation,
@@ -277,7 +121,7 @@ class _Waits:
     """
 
     def __init__(
-        self, target: Target, client: Any, arguments: Any, progress: PlainProgress
+        self, target: NamedWaiter, client: Any, arguments: Any, progress: PlainProgress
     ) -> None:
         self._target = target
         self._client = client
@@ -333,7 +177,7 @@ class _Waits:
             ]
             run = as_completed(waits, max_wait=self._max_wait)
         except (TypeError, ValueError) as error:
-            raise UsageError(printable(_as_flags(str(error), ("max_wait", *OPTIONS)))) from error
+            raise UsageError(printable(as_flags(str(error)))) from error
         places = {id(wait): index for index, wait in enumerate(waits)}
         with contextlib.closing(run):
             for wait, result in run:
@@ -391,16 +235,3 @@ def _one_line_warnings(arguments: argparse.Namespace) -> Iterator[None]:
             f"boto-wait: warning: {message}", file=sys.stderr
         )
         yield
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
-
-
-def _kebab(name: str) -> str:
-    return name.replace("_", "-")
-
-
-def _as_flags(text: str, names: Sequence[str]) -> str:
-    """Return a message that names options as the command line spells them."""
-    return re.sub(rf"\b({'|'.join(names)})\b(?=[ :,]|$)", lambda match: _flag(match[0]), text)

@@ -117,3 +117,19 @@ def test_terminal_without_rich_gets_lines(terminal, monkeypatch):
     terminal(80)
     monkeypatch.setitem(__import__("sys").modules, "rich.live", None)
     assert not isinstance(progress_of(["s3"], 300, quiet=False), LiveProgress)
+
+
+def test_lines_printed_in_between_stay_above_the_table(terminal, event):
+    stream = terminal(80)
+    with progress_of(["s3 Bucket=a", "s3 Bucket=b"], 300, quiet=False) as progress:
+        progress.observer(0)(event("A"))
+        progress.ended(0)
+        with progress.cleared():
+            stream.write("the outcome\n")
+        progress.ended(1)
+        with progress.cleared():
+            stream.write("the other\n")
+    drawn_after = stream.getvalue().partition("the outcome\n")[2]
+    table = drawn_after.index("waiting for")
+    assert "\x1b[1A" not in drawn_after[:table]  # would go up, over the outcome
+    assert "waiting for" not in drawn_after.partition("the other\n")[2]

@@ -8,6 +8,7 @@ import pytest
 
 from boto_waiters_plus.cli import main
 from boto_waiters_plus.cli.client_options import duration
+from boto_waiters_plus.cli.text import as_flags
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,7 @@ from boto_waiters_plus.cli.client_options import duration
         ("ecs --operation describe-services --success A", "--operation needs --path"),
         (
             "ecs --operation describe-services --path a[ --success A",
-            "--path 'a[' is not a JMESPath",
+            "path 'a[' is not a JMESPath",
         ),
     ],
 )
@@ -93,6 +94,19 @@ def test_missing_credentials_exit_with_255(monkeypatch, capsys):
     assert main(["s3", "bucket-exists", "--bucket", "b", "--max-wait", "9"]) == 255
     [line] = capsys.readouterr().err.splitlines()
     assert line.endswith("Unable to locate credentials")
+
+
+@pytest.mark.parametrize(
+    ("message", "spelled"),
+    [
+        ("missing_ok_for=60 retries", "--missing-ok-for 60 retries"),
+        ("pass retry_transient=True", "pass --retry-transient"),
+        ("max_wait must be", "--max-wait must be"),
+        ("the_max_waits", "the_max_waits"),
+    ],
+)
+def test_messages_spell_options_as_the_line_does(message, spelled):
+    assert as_flags(message) == spelled
 
 
 @pytest.mark.parametrize(

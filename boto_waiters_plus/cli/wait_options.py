@@ -1,0 +1,104 @@
+"""The options of `boto-wait wait` that do not depend on the service."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from . import Parser
+from .client_options import add_client_options, duration
+from .text import flag
+
+DURATIONS = {
+    "min_delay": "least delay between two attempts",
+    "max_delay": "largest delay between two attempts",
+    "initial_delay": "delay before the first attempt",
+    "missing_ok_for": "time in which a resource that is not found may still appear",
+}
+
+COUNTS = {
+    "max_attempts": "number of attempts at which the wait ends",
+    "success_count": "number of successes in a row that end the wait",
+}
+
+OPTIONS = (*DURATIONS, *COUNTS, "retry_transient")
+"""The options of `WaitOptions` that a command line has."""
+
+AD_HOC = ("path", "success", "failure", "success_on_error", "retry_on_error", "many")
+"""The arguments of `WaiterDefinition.from_states` that a command line has."""
+
+
+class _PeekError(Exception):
+    """The arguments cannot be parsed; the real parser will say why."""
+
+
+class _PeekParser(Parser):
+    def error(self, message: str) -> Any:
+        raise _PeekError(message)
+
+
+def add_wait_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that do not depend on the service, to any parser."""
+    group = parser.add_argument_group("the wait; TIME is 90, 45m or 1h30m")
+    group.add_argument("--max-wait", type=duration, metavar="TIME", help="required")
+    for name, text in DURATIONS.items():
+        group.add_argument(flag(name), type=duration, metavar="TIME", help=text)
+    for name, text in COUNTS.items():
+        group.add_argument(flag(name), type=int, metavar="NUMBER", help=text)
+    group.add_argument(
+        "--retry-transient",
+        action="store_true",
+        default=None,
+        help="retry transient and throttling errors",
+    )
+    group = parser.add_argument_group("several resources")
+    group.add_argument(
+        "--each",
+        nargs="+",
+        metavar=("PARAMETER", "VALUE"),
+        help="one wait for each value: --each instance-ids i-1 i-2",
+    )
+    group.add_argument(
+        "--stdin",
+        "-",
+        action="store_true",
+        help="one wait for each line of stdin, a JSON object of parameters",
+    )
+    group = parser.add_argument_group("a waiter of your own")
+    group.add_argument(
+        "--definitions", action="append", metavar="FILE", help="file or folder of definitions"
+    )
+    group.add_argument("--operation", metavar="NAME", help="such as describe-services")
+    _add_ad_hoc_options(group)
+    group = parser.add_argument_group("output")
+    group.add_argument("--output", choices=("text", "json"), default="text")
+    group.add_argument("--quiet", action="store_true", help="print errors only")
+    group.add_argument("--include-response", action="store_true", help="print the response too")
+    add_client_options(parser)
+
+
+def _add_ad_hoc_options(group: Any) -> None:
+    group.add_argument("--path", metavar="EXPRESSION", help="JMESPath to the state in the response")
+    for name, text in (
+        ("success", "states that end the wait with success"),
+        ("failure", "states that end it with failure"),
+        ("success_on_error", "errors that end it with success"),
+        ("retry_on_error", "errors that are no failure"),
+    ):
+        group.add_argument(flag(name), nargs="+", metavar="NAME", help=text)
+    group.add_argument("--many", choices=("all", "any"), help="of a list, how many must succeed")
+
+
+def peek(words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+    """Return the options among words, and the words that are none of these options.
+
+    Of words that cannot be parsed there are no options: the real parser will say why.
+    """
+    parser = _PeekParser(add_help=False)
+    add_wait_options(parser)
+    parser.add_argument("-h", "--help", action="store_true")
+    try:
+        return parser.parse_known_args(words)
+    except _PeekError:
+        return argparse.Namespace(operation=None, profile=None, definitions=None), []
