@@ -121,6 +121,7 @@ def data_model(path, kind="output"):
         ("Blob", b"", ""),
         ("Stream", object(), None),
         ("String", "2024", "2024"),
+        ("String", b"#!user data", "IyF1c2VyIGRhdGE="),
         ("Integer", 3, 3),
         ("Boolean", True, True),
         ("Items", [{"At": NOON, "Raw": b"a"}], [{"At": EPOCH, "Raw": "YQ=="}]),

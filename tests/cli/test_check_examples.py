@@ -60,8 +60,8 @@ operation ListGroups { input: ListGroupsInput, output: ListGroupsOutput }
             THING_EXISTS,
             0,
             (
-                "{file}:7:5: [WARNING] smithy.example#GetThing: "
-                "`smithy.waiters#Waiter` has no member `description`; it is ignored | "
+                "{file}:7:5: [NOTE] smithy.example#GetThing: `smithy.waiters#Waiter` "
+                "has no member `description`; it is read as `documentation` | "
                 "TraitValue.UnknownMember.smithy.waiters#Waiter.description"
             ),
         ),
