@@ -148,8 +148,9 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
     def extended(self, text: str, kind: type[ErrorT]) -> ErrorT:
         """Return this error as one of another class, with more text behind its own."""
         name, reason = self.kwargs["name"], self.kwargs["reason"]
-        more = f" {text[:1].upper()}{text[1:]}" if text else ""
-        error = kind(name, f"{reason}{more}", message=f"{self}{more}")
+        more = f"; {text}." if text else "."
+        reason, message = (before.removesuffix(".") + more for before in (reason, str(self)))
+        error = kind(name, reason, message=message)
         error.__dict__.update({**self.__dict__, "kwargs": error.kwargs})
         error.__cause__ = self.__cause__
         return error

@@ -28,7 +28,7 @@ class CallOnceError(WaiterError):
         outcome_unknown: whether an attempt may have been executed all the same.
     """
 
-    fmt = "{name}: {reason}"
+    fmt = "{name} {reason}"
     token: str | None = None
     outcome_unknown: bool = False
 

@@ -11,8 +11,9 @@ from botocore.model import OperationModel
 from ..aws.client_call import AwaitedCall, BlockingCall
 from ..aws.client_kind import is_async
 from ..aws.errors import error_facts
+from ..aws.labels import ResourceLabel
 from ..aws.parameters import copied
-from ..engine.machine import Facts, Policy
+from ..engine.machine import Ending, Facts, Policy
 from ..engine.model import AcceptorState, MatchedAcceptor
 from ..exceptions import WaiterError, WaiterTimeoutError
 from ..runtime.aio import drive_async
@@ -20,6 +21,7 @@ from ..runtime.attempt import AsyncCall, Attempt, Reply
 from ..runtime.observers import Observer
 from ..runtime.sync import drive
 from ..runtime.wait_run import WaitDescription, WaitRun
+from ..runtime.wording import reason_of
 from .call_errors import (
     AlreadyExistsError,
     CallOnceError,
@@ -69,7 +71,9 @@ class Repetition:
             _description(operation),
             Policy(min_delay=MIN_DELAY, max_delay=MAX_DELAY, max_wait=max_wait),
             self.judge,
+            label=partial(ResourceLabel(operation).text, parameters),
             observers=observers,
+            wording=_words,
         )
 
     @property
@@ -119,16 +123,18 @@ class Repetition:
         kind: type[CallOnceError] = _ERRORS.get(self.judge.verdict, CallRefusedError)
         if isinstance(error, WaiterTimeoutError):
             kind = CallTimeoutError
-        reason = error.kwargs["reason"]
+        reason = error.kwargs["reason"].removesuffix(".")
         outcome_unknown = self.judge.outcome_unknown or self.judge.is_in_flight
         if outcome_unknown:
             reason += (
                 "; the outcome is unknown: an attempt without an answer may have been executed"
             )
+        reason += "."
         raised = kind(
             error.waiter,
             reason,
             error.last_response,
+            label=error.label,
             attempts=error.attempts,
             elapsed=error.elapsed,
             max_wait=error.max_wait,
@@ -184,6 +190,12 @@ class CallJudge:
         return facts.attempt(
             reply.error, _REPEATED if is_repeated else None, inconclusive=reply.ended is not None
         )
+
+
+def _words(run: WaitRun, ending: Ending) -> tuple[str, str]:
+    # The options of waits that the message of a wait names are none of a call.
+    reason = reason_of(run, ending, advises=False)
+    return reason, f"{run.description.waiter} {reason}"
 
 
 def _description(operation: OperationModel) -> WaitDescription:

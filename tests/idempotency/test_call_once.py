@@ -113,7 +113,9 @@ def test_refusals_are_never_repeated(
     assert error.token == tokens(service.requests)[0]
     assert not error.outcome_unknown
     assert error.last_response["Error"]["Code"] == code == error.__cause__.response["Error"]["Code"]
-    assert str(error).startswith(f"RunInstances: An error occurred ({code}")
+    assert str(error).startswith(
+        f"RunInstances failed for ec2 ImageId=ami-1: RunInstances failed with {code} ("
+    )
 
 
 def test_refusal_after_a_lost_reply_leaves_the_outcome_open(
@@ -173,7 +175,7 @@ def test_observers_see_every_attempt(ec2, answers, lost, image, running):
     bwp.enable(ec2, on_event=events.append)
     answers(ec2, lost, running)
     idempotency.call_once(ec2.run_instances, max_wait=60, **image)
-    assert [event.kind for event in events] == ["started", "attempt", "attempt", "ended"]
+    assert [event.kind for event in events] == ["start", "attempt", "attempt", "success"]
     assert {event.waiter for event in events} == {"RunInstances"}
 
 
