@@ -21,21 +21,28 @@ _OUTER_PATH: Final = re.compile(r"^(any|every) \S*\]\.(?=\w)")
 """The part of a path before the items that an acceptor compares."""
 
 
-def reason_of(run: WaitRun, ending: Ending) -> str:
-    """Return what follows the waiter's name in the message of its error."""
+def reason_of(run: WaitRun, ending: Ending, *, advises: bool = True) -> str:
+    """Return what follows the waiter's name in the message of its error.
+
+    Args:
+        run: the wait.
+        ending: how it ended.
+        advises: whether to name an option that would have helped.
+    """
     about = f" for {run.label}" if run.label else ""
-    return f"{_what_happened(run, ending)}{about}: {details(run, ending)}"
+    advice = _advice(run, ending) if advises else ""
+    return f"{_what_happened(run, ending)}{about}: {_details(run, ending)}{advice}"
 
 
-def details(run: WaitRun, ending: Ending) -> str:
-    """Return what was seen, the attempts made, and what to do about it."""
-    return f"{_what_was_seen(run, ending)} ({_attempts_made(run, ending)}).{_advice(run, ending)}"
+def _details(run: WaitRun, ending: Ending) -> str:
+    """Return what was seen, and the attempts made."""
+    return f"{_what_was_seen(run, ending)} ({_attempts_made(run, ending)})."
 
 
 def details_after_botocores(run: WaitRun, ending: Ending) -> str:
     """Return what botocore's words leave out: the resource, the state seen, the attempts made."""
     if not isinstance(ending, Failed):
-        more = details(run, ending)
+        more = _details(run, ending)
     else:
         attempt = run.attempt
         # botocore's words have the service's message.

@@ -182,8 +182,8 @@ class Receiver:
         is_known = known is not None and error_facts(known).code == code
         # During interpreter shutdown there may be no handler left to log to.
         if not is_known and not sys.is_finalizing():
-            # The code only: messages of AWS name the queue and the caller.
-            logger.warning("%s (%s)", what, code)
+            # The code only: messages of AWS name the caller.
+            logger.warning("%s: %s (%s)", self._queue.label, what, code)
 
 
 def retry_delay(errors: int) -> float:

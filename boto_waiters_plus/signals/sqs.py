@@ -11,6 +11,7 @@ from ..arguments import flag
 from ..aws.bounded_call import bounded_call
 from ..aws.call_budget import CallEnded
 from ..aws.client_kind import is_async
+from ..engine.redaction import parameter_text
 from ..options import CancelEvent
 from .messages import EventPattern, event_of
 from .receiver import Receiver
@@ -161,6 +162,8 @@ class SqsQueue:
 
     def __init__(self, url: str, client: Any, *, delete: bool) -> None:
         self._url = url
+        self.label = f"sqs {parameter_text(url.rpartition('/')[2])}"
+        """The queue by its name, for messages."""
         self._client = client
         self._delete = delete
         self._seconds = poll_seconds(client.meta.config.read_timeout)

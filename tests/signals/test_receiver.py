@@ -31,6 +31,8 @@ SOON = 30
 class FakeQueue:
     """A queue in this process; an exception in it is raised by the request that receives it."""
 
+    label = "sqs events"
+
     def __init__(self):
         self.messages = queue.SimpleQueue()
         self.requests = []
@@ -203,6 +205,7 @@ def test_an_outage_ends_nothing_and_is_logged_once(signal, received, fake, caplo
         wait_for(iter([False, True]).__next__, max_wait=LONG, signal=signal, polling=False)
     assert received.error is None
     assert [record.levelname for record in caplog.records] == ["WARNING"] * 3
+    assert caplog.messages[0].startswith("sqs events: a signal cannot receive messages")
     assert "(Throttling)" in caplog.messages[0]
     assert "(AccessDenied)" in caplog.messages[1]
     assert "secret" not in caplog.text
