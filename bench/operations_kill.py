@@ -188,6 +188,8 @@ def main() -> int:
         finally:
             workers.close()
             result = counts(store)
+            for body in store.list(state="failed").operations:
+                print(body["error"]["detail"])
             store.close()
             server.stop()
     for name, count in result.items():

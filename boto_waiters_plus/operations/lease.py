@@ -18,6 +18,10 @@ from .stored_operation import Row
 from .tables import DEFINITIONS, LEASES, OPEN, OPERATIONS
 
 
+class LeaseLostError(Exception):
+    """The lease was not renewed in time, and its operations are others' now."""
+
+
 class Lease:
     """The lease of one worker.
 
@@ -66,9 +70,17 @@ class Lease:
         """Take over operations that nobody drives; return their rows and the time.
 
         Each row also has `definition`.
+
+        Raises:
+            LeaseLostError: the lease is gone; under its number, operations would be taken from
+                everybody.
         """
         with self._database.writing() as connection:
             now = wall_time(connection)
+            # Also locks the row: nobody deletes the lease before its operations are taken.
+            mine = update(LEASES).where(LEASES.c.id == self.number)
+            if connection.execute(mine.values(expires=now + self._seconds)).rowcount != 1:
+                raise LeaseLostError
             dead = connection.execute(select(LEASES.c.id).where(LEASES.c.expires < now)).scalars()
             for number in dead.all():
                 # The condition again: its worker may have renewed it meanwhile.

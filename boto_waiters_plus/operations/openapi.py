@@ -120,6 +120,26 @@ def document() -> dict[str, Any]:
         for name in FILTERS
     ]
     body = {"required": True, "content": {"application/json": {"schema": REQUEST}}}
+    paths = {
+        "/operations": {
+            "get": _method("listOperations", "200", "OperationList", filters, [400]),
+            "post": {
+                **_method("startOperation", "202", "Operation", [], [400, 409, 413]),
+                "requestBody": body,
+            },
+        },
+        "/operations/{id}": {
+            "get": _method("getOperation", "200", "Operation", [an_id], [400, 404])
+        },
+        "/operations/{id}:cancel": {
+            "post": _method("cancelOperation", "200", "Operation", [an_id], [400, 404])
+        },
+        "/operations:events": {"get": _EVENTS},
+    }
+    return _document(paths)
+
+
+def _document(paths: dict[str, Any]) -> dict[str, Any]:
     return {
         "openapi": "3.1.0",
         "info": {
@@ -128,22 +148,7 @@ def document() -> dict[str, Any]:
             "description": "Background waits for AWS resources, in the form of AEP-151.",
         },
         "security": [{"token": []}],
-        "paths": {
-            "/operations": {
-                "get": _method("listOperations", "200", "OperationList", filters, [400]),
-                "post": {
-                    **_method("startOperation", "202", "Operation", [], [400, 409, 413]),
-                    "requestBody": body,
-                },
-            },
-            "/operations/{id}": {
-                "get": _method("getOperation", "200", "Operation", [an_id], [400, 404])
-            },
-            "/operations/{id}:cancel": {
-                "post": _method("cancelOperation", "200", "Operation", [an_id], [400, 404])
-            },
-            "/operations:events": {"get": _EVENTS},
-        },
+        "paths": paths,
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
             "schemas": {

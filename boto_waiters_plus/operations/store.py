@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import os
 import re
 import threading
 import uuid
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, and_, delete, or_, select, update
+from sqlalchemy import Connection, and_, delete, select, update
 from sqlalchemy.exc import IntegrityError
 
 from ..arguments import count, seconds
@@ -22,10 +19,11 @@ from ..engine.model import WaiterDefinition
 from ..many.wait import Wait
 from ..runtime.schedule import DEFAULT_THREADS
 from .database import Database, wall_time
-from .error_codes import CODES, OperationError, problem
+from .error_codes import OperationError, problem
 from .in_memory import COLLECTION
 from .kept_calls import KeptCalls
 from .operation import CANCELLED_DETAIL, Operation, json_text
+from .operation_pages import OperationPage, check_text, next_token, page_query
 from .starting import background_wait
 from .stored_operation import (
     EndWatcher,
@@ -50,24 +48,10 @@ from .worker import MakeClient, Worker, ended_by_sigterm
 
 LARGEST_PAGE: Final = 1000
 
-LONGEST_NAME: Final = 200
-"""Characters of a name that is looked up."""
-
 _PATH: Final = re.compile(rf"{COLLECTION}/([0-9a-f]{{32}})")
-_STATES: Final = ("open", "done", SUCCEEDED, *CODES)
 
 _STORES: Final[weakref.WeakValueDictionary[str, Store]] = weakref.WeakValueDictionary()
 """The open stores of this process, for operations that are unpickled."""
-
-
-@dataclass(frozen=True, slots=True)
-class OperationPage:
-    """A page of a list of operations."""
-
-    operations: list[dict[str, Any]]
-    """In the JSON form, the newest first."""
-    next_page_token: str | None
-    """The token of the next page; None: there is none."""
 
 
 class Store(KeptCalls):
@@ -146,7 +130,7 @@ class Store(KeptCalls):
             OperationError: an operation with this `exclusive_key` is open (`conflict`).
             StoreError: the store cannot be used.
         """
-        _check_text("exclusive_key", exclusive_key)
+        check_text("exclusive_key", exclusive_key)
         wait = background_wait(client, waiter, max_wait, keywords)
         description = ClientDescription.of(client, profile_name)
         values = _values_of(wait, description, self.encrypt)
@@ -198,23 +182,13 @@ class Store(KeptCalls):
             ValueError: an argument is wrong.
             StoreError: the store cannot be used.
         """
-        if state is not None and state not in _STATES:
-            raise ValueError(f"state must be one of {', '.join(_STATES)}, not {state!r}")
         size = min(count("page_size", page_size), LARGEST_PAGE)
-        _check_text("service", service)
-        _check_text("waiter", waiter)
-        filters = [state, service, waiter]
-        query = _filtered(state, service, waiter)
-        if page_token is not None:
-            created, last = _position(page_token, filters)
-            older = and_(OPERATIONS.c.created == created, OPERATIONS.c.id < last)
-            query = query.where(or_(OPERATIONS.c.created < created, older))
-        query = query.order_by(OPERATIONS.c.created.desc(), OPERATIONS.c.id.desc())
+        query = page_query(state, service, waiter, page_token)
         with self.database.reading() as connection:
             rows = connection.execute(query.limit(size + 1)).mappings().all()
         token = None
         if len(rows) > size:
-            token = _token([rows[size - 1]["created"], rows[size - 1]["id"], *filters])
+            token = next_token(dict(rows[size - 1]), state, service, waiter)
         return OperationPage([row_json(dict(row)) for row in rows[:size]], token)
 
     def cancel(self, path: str) -> bool:
@@ -441,36 +415,3 @@ def _is(path: str) -> Any:
     if match is None:
         raise LookupError(f"there is no {path!r}: a path is {COLLECTION}/ and 32 digits")
     return OPERATIONS.c.id == match.group(1)
-
-
-def _check_text(name: str, value: Any) -> None:
-    if value is not None and not isinstance(value, str):
-        raise TypeError(f"{name} must be text, not {type(value).__name__}")
-    # PostgreSQL stores no such text.
-    if value is not None and (len(value) > LONGEST_NAME or not value.isprintable()):
-        raise ValueError(f"{name} must have at most {LONGEST_NAME} characters, all printable")
-
-
-def _filtered(state: str | None, service: str | None, waiter: str | None) -> Select[Any]:
-    query = select(OPERATIONS)
-    if state == "done":
-        query = query.where(OPERATIONS.c.state != OPEN)
-    elif state is not None:
-        query = query.where(OPERATIONS.c.state == state)
-    if service is not None:
-        query = query.where(OPERATIONS.c.service == service)
-    return query if waiter is None else query.where(OPERATIONS.c.waiter == waiter)
-
-
-def _token(position: Sequence[Any]) -> str:
-    return base64.urlsafe_b64encode(json_text(position).encode()).decode("ascii")
-
-
-def _position(token: str, filters: Sequence[Any]) -> tuple[float, str]:
-    try:
-        created, last, *of_token = json.loads(base64.urlsafe_b64decode(token))
-        if of_token == list(filters) and isinstance(last, str):
-            return float(created), last
-    except (ValueError, TypeError):
-        pass
-    raise ValueError("page_token is not one of a list with these filters")

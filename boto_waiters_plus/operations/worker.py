@@ -22,7 +22,7 @@ from ..runtime.background import TaskEnd
 from ..runtime.tasks import Task
 from .error_codes import OperationError, StoreError
 from .in_memory import progress_of
-from .lease import Lease
+from .lease import Lease, LeaseLostError
 from .operation import json_text
 from .representation import error_json, response_json
 from .stored_operation import Row, path_of
@@ -154,7 +154,11 @@ class Worker:
         if time.monotonic() < self._check_at:
             return False
         self._drop_lost()
-        is_full = self._claim()
+        try:
+            is_full = self._claim()
+        except LeaseLostError:
+            self._replace_lease()
+            return False
         self._check_at = time.monotonic() + (0.0 if is_full else CHECK_INTERVAL)
         return not self._driven
 
@@ -166,11 +170,7 @@ class Worker:
         before = time.monotonic()
         now = self._lease.renew()
         if now is None:
-            logger.warning("worker: the lease was lost; %d waits are dropped", len(self._driven))
-            for key in list(self._driven):
-                self._drop(key)
-            self._lease.acquire()
-            self._clocks = None
+            self._replace_lease()
         elif self._clocks is not None:
             jump = (now - self._clocks[0]) - (before - self._clocks[1])
             if abs(jump) > self._lease_seconds:
@@ -178,6 +178,13 @@ class Worker:
                 self._lease.renew(clock_jump=jump)
         self._clocks = None if now is None else (now, before)
         self._renew_at = before + self._lease_seconds / RENEWALS
+
+    def _replace_lease(self) -> None:
+        """Drop all waits, which others drive now, and begin a new lease."""
+        logger.warning("worker: the lease was lost; %d waits are dropped", len(self._driven))
+        for key in list(self._driven):
+            self._drop(key)
+        self._lease.acquire()
 
     def _drop_lost(self) -> None:
         """Drop the waits that were cancelled, or that another worker drives."""

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy
 
 from boto_waiters_plus import operations
-from boto_waiters_plus.operations.lease import Lease
+from boto_waiters_plus.operations.lease import Lease, LeaseLostError
 
 QUICK = {"min_delay": 0.01, "max_delay": 0.02}
 
@@ -48,6 +48,11 @@ def test_a_stale_write_is_refused(store, stream, creating):
     assert operation.metadata["worker"] == "second"
     assert first.write([{**change, "attempts": 6}], [0.0]) == 0
     assert first.renew() is None
+    second.release()
+    with pytest.raises(LeaseLostError):
+        first.claim(10)
+    second.acquire()
+    assert len(second.claim(10)[0]) == 1
     assert operation.metadata["attempts"] == 5
     first.acquire()
     assert first.write([{**change, "attempts": 7}], [0.0]) == 0
