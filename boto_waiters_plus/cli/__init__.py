@@ -10,6 +10,7 @@ A module is imported only if it is called.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import re
 import sys
@@ -91,6 +92,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if "_ARGCOMPLETE" in os.environ:
             return _complete()
+        if name != "run" and isinstance(sys.stdout, io.TextIOWrapper):
+            # What a terminal's encoding lacks must not end a command; a script has its own ways.
+            sys.stdout.reconfigure(errors="backslashreplace")
         code = _run(name, words)
         sys.stdout.flush()
     except (UsageError, CannotRunError) as error:

@@ -122,6 +122,18 @@ def test_words_are_completed(line, words, tmp_path):
     assert set(found.split()) == words
 
 
+def test_stdout_may_lack_characters():
+    process = subprocess.run(
+        [*COMMAND, "schedule", "s3", "bucket-exists", "--max-wait", "9"],
+        check=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert "\\xb7" in process.stdout
+
+
 def test_no_module_of_other_commands_is_imported():
     words = ["s3", "bucket-exists", "--bucket", "b"]
     script = (

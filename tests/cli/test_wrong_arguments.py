@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from boto_waiters_plus.cli import main
-from boto_waiters_plus.cli.client_options import duration
+from boto_waiters_plus.cli import Parser, main
+from boto_waiters_plus.cli.client_options import add_client_options, client_of, duration
 from boto_waiters_plus.cli.text import as_flags
 
 
@@ -94,6 +94,27 @@ def test_missing_credentials_exit_with_255(monkeypatch, capsys):
     assert main(["s3", "bucket-exists", "--bucket", "b", "--max-wait", "9"]) == 255
     [line] = capsys.readouterr().err.splitlines()
     assert line.endswith("Unable to locate credentials")
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        ("", {"region_name": None, "endpoint_url": None, "verify": None}),
+        ("--region eu-west-1", {"region_name": "eu-west-1"}),
+        ("--endpoint-url http://x --no-verify-ssl", {"endpoint_url": "http://x", "verify": False}),
+        ("--ca-bundle /x.pem", {"verify": "/x.pem"}),
+        ("--ca-bundle /x.pem --no-verify-ssl", {"verify": False}),
+    ],
+)
+def test_connection_options_reach_the_client(words, given):
+    class Session:
+        def create_client(self, service, **keywords):
+            return {"service": service, **keywords}
+
+    parser = Parser()
+    add_client_options(parser)
+    client = client_of(Session(), "s3", parser.parse_args(words.split()))
+    assert {"service": "s3", **given}.items() <= client.items()
 
 
 @pytest.mark.parametrize(

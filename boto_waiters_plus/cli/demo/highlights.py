@@ -18,7 +18,6 @@ from botocore.config import Config
 from ...exceptions import WaiterError
 from ...hooks.waits import wait_until
 from ...many import Wait, wait_all
-from ..text import printable
 from .comparison import CallCounter
 from .server import HOST, REGION, MotoServer, isolated_session
 
@@ -232,7 +231,8 @@ def _calls(number: int) -> str:
 
 
 def _observed(outcome: Any) -> str:
-    return printable(str(getattr(outcome, "observed", None)))
+    observed = getattr(outcome, "observed", None)
+    return ", ".join(observed) if isinstance(observed, list) else str(observed)
 
 
 def _client(port: int) -> Any:
