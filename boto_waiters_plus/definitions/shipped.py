@@ -70,20 +70,21 @@ def _split(text: str, *, source: str) -> Iterator[UnreadWaiter]:
 
     EC2's file is split in a fifth of the time that parsing its JSON takes.
     """
-    before, *traits = text.split(f'"{WAITABLE}": {{\n          "')
-    for trait in traits:
-        shape_id = before[before.rindex('\n    "') + 6 :].partition('"')[0]
-        namespace, _, operation = shape_id.partition("#")
-        service = namespace.removeprefix(AWS_NAMESPACE)
-        for waiter in trait.split('          },\n          "'):
-            name, _, body = waiter.partition('": ')
-            yield UnreadWaiter(name, operation, service, source, body, _parse)
-        before = trait
+    before, *waiters = text.split('\n          "')
+    operation = service = ""
+    for waiter in waiters:
+        if before.endswith(f'"{WAITABLE}": {{'):  # the first of an operation
+            shape_id = before[before.rindex('\n    "') + 6 :].partition('"')[0]
+            namespace, _, operation = shape_id.partition("#")
+            service = namespace.removeprefix(AWS_NAMESPACE)
+        name, _, body = waiter.partition('": ')
+        yield UnreadWaiter(name, operation, service, source, body, _parse)
+        before = waiter
 
 
 def _parse(name: str, body: str, **place: Any) -> WaiterDefinition:
-    # The closing brace is missing unless the waiter is the last one of its operation.
-    return parse_waiter(name, json.JSONDecoder().raw_decode(body + "}")[0], **place)
+    # What follows the waiter in its file is behind its body.
+    return parse_waiter(name, json.JSONDecoder().raw_decode(body)[0], **place)
 
 
 def shipped_services() -> Iterator[str]:
