@@ -28,6 +28,8 @@ OTHER_FILES = (COALESCING_FILE, IDEMPOTENCY_FILE, "traits.json")
 WRITTEN_FOR = "1.44.5"
 """The version of botocore whose models the definitions were checked against."""
 
+_BEFORE_NAME = len('          "')
+
 
 @functools.cache
 def data_root() -> Traversable:
@@ -70,13 +72,15 @@ def _split(text: str, *, source: str) -> Iterator[UnreadWaiter]:
 
     EC2's file is split in a fifth of the time that parsing its JSON takes.
     """
-    before, *traits = text.split(f'"{WAITABLE}": {{\n          "')
+    # Separators that end in a line break are found several times as fast as those with a quote.
+    before, *traits = text.split(f'{WAITABLE}": {{\n')
     for trait in traits:
-        shape_id = before[before.rindex('\n    "') + 6 :].partition('"')[0]
-        namespace, _, operation = shape_id.partition("#")
+        sign = before.rindex("#")  # of the shape id above the trait
+        namespace = before[before.rindex('"', 0, sign) + 1 : sign]
+        operation = before[sign + 1 : before.index('"', sign)]
         service = namespace.removeprefix(AWS_NAMESPACE)
-        for waiter in trait.split('          },\n          "'):
-            name, _, body = waiter.partition('": ')
+        for waiter in trait.split("\n          },\n"):
+            name, _, body = waiter[_BEFORE_NAME:].partition('": ')
             yield UnreadWaiter(name, operation, service, source, body, _parse)
         before = trait
 
