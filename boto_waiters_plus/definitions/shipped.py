@@ -28,8 +28,6 @@ OTHER_FILES = (COALESCING_FILE, IDEMPOTENCY_FILE, "traits.json")
 WRITTEN_FOR = "1.44.5"
 """The version of botocore whose models the definitions were checked against."""
 
-_BEFORE_NAME = len('          "')
-
 
 @functools.cache
 def data_root() -> Traversable:
