@@ -245,7 +245,7 @@ def test_a_failed_deletion_wakes_and_is_logged_once(signal, received, fake, capl
     assert until(lambda: len(fake.requests) == 4)
     # Once, though receiving succeeded in between.
     (message,) = caplog.messages
-    assert message.startswith("a signal cannot delete")
+    assert message.startswith("sqs events: a signal cannot delete")
     assert "(AccessDenied)" in message
     assert received.error.response["Error"]["Code"] == "AccessDenied"
     fake.refuses_deletion = False
