@@ -209,7 +209,7 @@ def test_resumed_call_is_finished_in_its_store(call_once, ec2, answers, lost, im
     call = idempotency.resume_call(again, kept["record"], in_store=store, path=kept["path"])
     assert service.requests[0]["body"]["ClientToken"] == call.token == caught.value.token
     assert store.open_calls() == []
-    assert store.get_call(kept["path"])["result"] == {"succeeded": True, "attempts": 1}
+    assert store.get_json(kept["path"])["result"] == {"succeeded": True, "attempts": 1}
     with pytest.raises(LookupError, match="no call calls/1"):
         store.get_call("calls/1")
     store.close()
