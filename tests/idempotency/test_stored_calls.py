@@ -154,6 +154,19 @@ def test_resource_of_a_resumed_call_may_be_ours(dynamodb, answers, error_answer,
     assert idempotency.resume_call(again, record, max_wait=60).adopted
 
 
+def test_resumed_call_may_arrive_late(ec2, answers, lost, path):
+    store = FileStore(path)
+    answers(ec2, lost)
+    start = {"allow_repeat": True, "in_store": store, "InstanceIds": ["i-1"]}
+    with pytest.raises(idempotency.CallTimeoutError):
+        idempotency.call_once(ec2.start_instances, max_wait=5, then_wait="InstanceRunning", **start)
+    again = boto3.client("ec2")
+    gone = {"Reservations": [{"Instances": [{"State": {"Name": "terminated"}}]}]}
+    answers(again, {}, gone)
+    with pytest.raises(idempotency.LateArrivalError):
+        idempotency.resume_call(again, store.lines()[0]["record"], max_wait=60)
+
+
 def test_values_that_are_not_json_are_restored(stock_botocore, virtual_time, answers, path, lost):
     client = boto3.client("lambda")
     store = FileStore(path)
