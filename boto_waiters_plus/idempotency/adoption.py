@@ -6,30 +6,26 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 
-def differences(
-    parameters: Mapping[str, Any], description: Any, ignored: str | None
-) -> tuple[str, ...] | None:
+def differences(parameters: Mapping[str, Any], description: Any) -> tuple[str, ...] | None:
     """Return the parameters in which a resource differs from what a call asked for.
 
-    Compared are the parameters that the description has under the same name. What the service
-    added is no difference.
+    Compared are the parameters that the description has under the same name, a token included.
+    What the service added is no difference.
 
     Args:
         parameters: of the call.
         description: the response of the operation that describes the resource.
-        ignored: the parameter that holds the token.
 
     Returns:
         The names; None if the description has none of the parameters.
     """
-    wanted = {name: value for name, value in parameters.items() if name != ignored}
     resource = max(
-        _structures(description), key=lambda each: len(wanted.keys() & each.keys()), default={}
+        _structures(description), key=lambda each: len(parameters.keys() & each.keys()), default={}
     )
-    common = wanted.keys() & resource.keys()
+    common = parameters.keys() & resource.keys()
     if not common:
         return None
-    return tuple(sorted(name for name in common if not _is_met(wanted[name], resource[name])))
+    return tuple(sorted(name for name in common if not _is_met(parameters[name], resource[name])))
 
 
 def _structures(value: Any) -> Iterator[Mapping[str, Any]]:

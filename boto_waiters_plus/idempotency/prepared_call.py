@@ -215,8 +215,7 @@ class PreparedCall:
             description = yield self._repetition(operation, error.check_parameters, time_left)
         except CallOnceError:
             raise error from cause
-        token = None if self.target.member is None else self.target.member.path[0]
-        found = differences(self.parameters, description, token)
+        found = differences(self.parameters, description)
         if found == ():
             return description
         text = f"It differs in {', '.join(found)}." if found else "Nothing of it can be compared."

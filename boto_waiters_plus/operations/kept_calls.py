@@ -43,6 +43,10 @@ class KeptCalls:
             own = CALLS.c.id == path.removeprefix(_COLLECTION)
             connection.execute(update(CALLS).where(own).values(values))
 
+    def has_call(self, path: str, /) -> bool:
+        """Return whether a path is one of a call, existing or not."""
+        return path.startswith(_COLLECTION)
+
     def get_call(self, path: str, /) -> dict[str, Any]:
         """Return a call as JSON: `path`, `done`, the `record`, and the `result` if it ended.
 

@@ -155,8 +155,8 @@ class Store(KeptCalls):
         return self._operation(self.row(path))
 
     def get_json(self, path: str) -> dict[str, Any]:
-        """Return the JSON form of an operation; see `get`."""
-        return row_json(self.row(path))
+        """Return the JSON form of an operation, or of a call of `call_once`; see `get`."""
+        return self.get_call(path) if self.has_call(path) else row_json(self.row(path))
 
     def list(
         self,

@@ -1,6 +1,7 @@
 """What is repeated, under which token, with which parameters, and for how long."""
 
 import itertools
+import time
 import uuid
 
 import boto3
@@ -142,6 +143,20 @@ def test_deadline_ends_the_repetitions(call_once, ec2, answers, lost, image, vir
     assert error.attempts == len(service.requests) >= 4
     assert error.outcome_unknown
     assert error.token == tokens(service.requests)[0]
+
+
+def test_call_that_is_cut_off_leaves_the_outcome_open(call_once, stock_botocore, answers, image):
+    client = boto3.client("ec2")
+    answers(client, lambda: time.sleep(0.3) or {})
+    with pytest.raises(idempotency.CallTimeoutError) as caught:
+        call_once(client.run_instances, max_wait=0.1, **image)
+    assert caught.value.outcome_unknown
+
+
+def test_response_at_the_deadline_is_kept(call_once, ec2, answers, image, running, virtual_time):
+    answers(ec2, lambda: virtual_time.advance(61) or running)
+    call = call_once(ec2.run_instances, max_wait=60, **image)
+    assert call.response["Instances"][0]["InstanceId"] == "i-1"
 
 
 @pytest.mark.parametrize(("code", "status"), [("Throttling", 400), ("RequestLimitExceeded", 503)])

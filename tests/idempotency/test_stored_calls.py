@@ -154,6 +154,19 @@ def test_resource_of_a_resumed_call_may_be_ours(dynamodb, answers, error_answer,
     assert idempotency.resume_call(again, record, max_wait=60).adopted
 
 
+def test_resumed_call_may_arrive_late(ec2, answers, lost, path):
+    store = FileStore(path)
+    answers(ec2, lost)
+    start = {"allow_repeat": True, "in_store": store, "InstanceIds": ["i-1"]}
+    with pytest.raises(idempotency.CallTimeoutError):
+        idempotency.call_once(ec2.start_instances, max_wait=5, then_wait="InstanceRunning", **start)
+    again = boto3.client("ec2")
+    gone = {"Reservations": [{"Instances": [{"State": {"Name": "terminated"}}]}]}
+    answers(again, {}, gone)
+    with pytest.raises(idempotency.LateArrivalError):
+        idempotency.resume_call(again, store.lines()[0]["record"], max_wait=60)
+
+
 def test_values_that_are_not_json_are_restored(stock_botocore, virtual_time, answers, path, lost):
     client = boto3.client("lambda")
     store = FileStore(path)
@@ -209,7 +222,7 @@ def test_resumed_call_is_finished_in_its_store(call_once, ec2, answers, lost, im
     call = idempotency.resume_call(again, kept["record"], in_store=store, path=kept["path"])
     assert service.requests[0]["body"]["ClientToken"] == call.token == caught.value.token
     assert store.open_calls() == []
-    assert store.get_call(kept["path"])["result"] == {"succeeded": True, "attempts": 1}
+    assert store.get_json(kept["path"])["result"] == {"succeeded": True, "attempts": 1}
     with pytest.raises(LookupError, match="no call calls/1"):
         store.get_call("calls/1")
     store.close()
