@@ -81,7 +81,7 @@ def test_short_demo_fits_a_screen_of_40_lines(tmp_path):
     assert process.returncode == 0, output + errors
     lines = [*errors.splitlines(), *output.splitlines()]
     assert 25 < len(lines) <= 40
-    assert max(map(len, lines)) <= 100
+    assert max(map(len, lines)) <= 80
     ours = [line for line in lines if line.startswith("  this package")]
     assert len(ours) == 5
     assert re.search(r"WaiterTimeoutError after 2\.\d\d s", ours[0])

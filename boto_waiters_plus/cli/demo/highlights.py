@@ -88,14 +88,14 @@ def _hung_connection(stop: threading.Event) -> Highlight:
 
 def _failure(server: MotoServer) -> Highlight:
     ec2 = server.client("ec2")
-    ids = _instances(ec2, 3)
+    ids = _instances(ec2, 2)
     ec2.terminate_instances(InstanceIds=ids[1:2])
     stock = _Timed(lambda: ec2.get_waiter("instance_running").wait(InstanceIds=ids))
     stock.run()
     ours = _Timed(lambda: wait_until(ec2, "InstanceRunning", max_wait=60, InstanceIds=ids))
     ours.run()
     return Highlight(
-        f"A failure: one of three instances, {ids[1]}, is terminated",
+        f"A failure: one of two instances, {ids[1]}, is terminated",
         "ec2.wait_until_instance_running(InstanceIds=ids, max_wait=60)",
         str(stock.error),
         str(ours.error),
@@ -132,7 +132,7 @@ def _many_waits(server: MotoServer, stop: threading.Event) -> Highlight:
     ours.run()
     return Highlight(
         f"{INSTANCES} waits at once, each for one instance",
-        'wait_all([Wait(ec2, "InstanceRunning", {"InstanceIds": [id]}) for id in ids], ...)',
+        'wait_all([Wait(ec2, "InstanceRunning", {...}), ...], max_wait=60)',
         f"{_calls(stock_calls.requests)}, one after the other: {stock.seconds:.2f} s",
         f"{len(ours.value or ())} outcomes, {_calls(calls.requests)}: {ours.seconds:.2f} s",
         ours.error is None and calls.requests <= INSTANCES / 10,
