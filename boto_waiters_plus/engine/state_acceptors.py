@@ -34,14 +34,14 @@ def state_acceptors(
         success: the states that are success.
         failure: the states that are failure: of a list, any of them is enough.
         every: whether all states of a list have to be in `success`, or any of them.
-        is_list: whether the path gives a list; None if that is not known.
+        is_list: whether the path gives a list, where it has no projection; None if not known.
 
     Raises:
         ValueError: the path is not a JMESPath expression.
     """
     root = _root(path)
     projections = _projections(root)
-    if is_list is None:
+    if is_list is None or projections:
         is_list = _gives_list(root, projections)
     as_list = path + "[]" * (projections - 1) if is_list else f"[{path}][]"
     for state, values in ((AcceptorState.SUCCESS, success), (AcceptorState.FAILURE, failure)):
