@@ -126,8 +126,9 @@ def draft(
         )
     except ValueError as error:
         raise UsageError(printable(str(error))) from error
-    # The path was found in the model, or is a list by its own form.
-    acceptors = state_acceptors(path, states.success, states.failure, every=True, is_list=False)
+    # Members joined by dots lead to one state: those of a list need brackets.
+    is_list = False if path.replace(".", "").isidentifier() else None
+    acceptors = state_acceptors(path, states.success, states.failure, every=True, is_list=is_list)
     waiter = replace(waiter, acceptors=tuple(acceptors), tags=(TAG,))
     body = {"documentation": _documentation(states, guessed=guessed), **waiter.to_json()}
     shape = f"{aws_namespace(operation.service_model.service_id)}#{operation.name}"

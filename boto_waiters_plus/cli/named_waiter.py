@@ -22,7 +22,7 @@ from .wait_options import AD_HOC
 
 
 @dataclass(frozen=True)
-class NamedWaiter:
+class ChosenWaiter:
     """The waiter that the command line names, on its operation."""
 
     session: Session

@@ -21,7 +21,7 @@ from .client_options import (
 )
 from .completion import complete_with
 from .live_progress import PlainProgress, progress_of
-from .named_waiter import NamedWaiter, kebab, waiter_named, waiter_of_states, waiters_of_service
+from .named_waiter import ChosenWaiter, kebab, waiter_named, waiter_of_states, waiters_of_service
 from .operation_parameters import (
     add_operation_parameters,
     check_parameters,
@@ -84,13 +84,13 @@ def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
             complete_with(second, lambda _: known)
             return
         bound = waiter_named(waiters, names[1], service.service_name)
-    parser.set_defaults(target=NamedWaiter(session, service, bound, is_given=second is None))
+    parser.set_defaults(target=ChosenWaiter(session, service, bound, is_given=second is None))
     add_operation_parameters(parser, bound.operation)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Wait; return the exit code."""
-    target: NamedWaiter = arguments.target
+    target: ChosenWaiter = arguments.target
     if arguments.max_wait is None:
         raise UsageError("--max-wait is missing: the time to wait at most, such as 90, 45m, 1h30m")
     each = list(_parameters(target.operation, arguments))
@@ -121,7 +121,7 @@ class _Waits:
     """
 
     def __init__(
-        self, target: NamedWaiter, client: Any, arguments: Any, progress: PlainProgress
+        self, target: ChosenWaiter, client: Any, arguments: Any, progress: PlainProgress
     ) -> None:
         self._target = target
         self._client = client
