@@ -35,7 +35,7 @@ from ..engine.model import (
 from .events import Finding, Severity
 from .expressions import Node
 from .paths import TracedPath
-from .shapes import Operation, element_of, enum_of, members_of
+from .shapes import OperationShapes, element_of, enum_of, members_of
 
 _TOKEN = re.compile(r"next_?page_?token|next_?(pagination_?)?token|(next_?)?marker", re.IGNORECASE)
 _ID = re.compile(r"(id|name|arn)s?", re.IGNORECASE)
@@ -46,7 +46,7 @@ EC2 = "com.amazonaws.ec2#"
 
 
 def check_absence(
-    waiter: WaiterDefinition, operation: Operation, paths: list[TracedPath | None]
+    waiter: WaiterDefinition, operation: OperationShapes, paths: list[TracedPath | None]
 ) -> Iterator[Finding]:
     """Check what a waiter makes of resources that are absent; see `check_acceptors`."""
     read = frozenset[str]().union(*(path.members for path in paths if path is not None))
@@ -57,7 +57,7 @@ def check_absence(
 
 
 def _empty_lists(
-    waiter: WaiterDefinition, operation: Operation, paths: list[TracedPath | None]
+    waiter: WaiterDefinition, operation: OperationShapes, paths: list[TracedPath | None]
 ) -> Iterator[Finding]:
     members = members_of(operation.output)
     empty: dict[str, Any] = {n: [] for n, s in members.items() if isinstance(s, ListShape)}
@@ -89,7 +89,7 @@ def _success(waiter: WaiterDefinition, matching: Matching, output: Any) -> int |
     return None if isinstance(waiter.acceptors[index].matcher, SuccessMatcher) else index
 
 
-def _errors(waiter: WaiterDefinition, operation: Operation) -> Iterator[Finding]:
+def _errors(waiter: WaiterDefinition, operation: OperationShapes) -> Iterator[Finding]:
     matchers = [acceptor.matcher for acceptor in waiter.acceptors]
     named = {matcher.name for matcher in matchers if isinstance(matcher, ErrorTypeMatcher)}
     if SuccessMatcher(success=False) in matchers:
@@ -127,7 +127,7 @@ def _passes_members(node: Node) -> bool:
 
 
 def _second_states(
-    operation: Operation, read: frozenset[str], *, to_end: bool
+    operation: OperationShapes, read: frozenset[str], *, to_end: bool
 ) -> Iterator[Finding]:
     for owner in _structures(operation.output, read):
         members = members_of(owner)

@@ -22,7 +22,7 @@ from ..engine.model import (
 )
 from .events import Finding, Severity
 from .paths import TracedPath, members_read
-from .shapes import Operation, enum_of
+from .shapes import OperationShapes, enum_of
 from .waiter_rules import nearest
 
 _LISTED = 12  # values of an enumeration in a message
@@ -109,7 +109,9 @@ def _covers(general: Matcher, special: Matcher) -> bool:
             return general == special
 
 
-def check_operation(operation: Operation, paths: list[TracedPath | None]) -> Iterator[Finding]:
+def check_operation(
+    operation: OperationShapes, paths: list[TracedPath | None]
+) -> Iterator[Finding]:
     """Check the operation of a waiter, and what its paths read; see `check_acceptors`."""
     name, method = operation.name, operation.http_method
     rule, text = "WaiterOperationNotReadOnly", f"every attempt calls {name}, which"

@@ -15,7 +15,7 @@ from botocore.model import ServiceModel
 from ..aws.service_waiters import default_loader
 from ..definitions.services import aws_namespace, service_key
 from ..definitions.smithy import AWS_NAMESPACE
-from .shapes import ModelledError, Operation
+from .shapes import ModelledError, OperationShapes
 
 _SERVICE_ID = re.compile(r'"serviceId"\s*:\s*"([^"]+)"')
 _HEAD = 4096  # bytes
@@ -39,12 +39,12 @@ class BotocoreService:
         """The id that events give the service."""
         return f"{self.namespace}#{self.name}"
 
-    def operation(self, name: str) -> Operation:
+    def operation(self, name: str) -> OperationShapes:
         """Return an operation by its name."""
         model = self.model.operation_model(name)
         # Only in REST protocols does the HTTP method belong to the operation.
         is_rest = str(self.model.metadata.get("protocol", "")).startswith("rest")
-        return Operation(
+        return OperationShapes(
             shape=f"{self.namespace}#{name}",
             input=model.input_shape,
             output=model.output_shape,

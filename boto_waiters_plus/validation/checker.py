@@ -23,7 +23,7 @@ from .idempotency_rules import check_produces, check_token
 from .loading import Checkable, load
 from .paths import traced_path
 from .practice_rules import check_practices
-from .shapes import Operation
+from .shapes import OperationShapes
 from .suppressions import apply_suppressions
 from .trait_rules import read_trait
 from .unhandled_state_rules import check_unhandled_states
@@ -146,7 +146,7 @@ def _waiter_events(
 ) -> Iterator[ValidationEvent]:
     assert trait.operation is not None  # else there was an ERROR
 
-    def rules(operation: Operation) -> Iterator[ValidationEvent]:
+    def rules(operation: OperationShapes) -> Iterator[ValidationEvent]:
         checker = AcceptorChecker(operation)
         for waiter in definitions:
             # Smithy's rules, then those that it lacks.

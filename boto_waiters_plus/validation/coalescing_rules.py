@@ -23,7 +23,7 @@ from botocore.model import Shape
 
 from ..definitions.coalescing_trait import COALESCING, Coalescing
 from .events import Finding, Severity, ValidationEvent
-from .shapes import Operation, element_of, members_of
+from .shapes import OperationShapes, element_of, members_of
 from .units import AppliedTrait
 
 
@@ -75,7 +75,7 @@ def _are_names(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(x, str) and x for x in value)
 
 
-def _ids(operation: Operation, coalescing: Coalescing) -> Iterator[Finding]:
+def _ids(operation: OperationShapes, coalescing: Coalescing) -> Iterator[Finding]:
     for name in coalescing.ids:
         shape = members_of(operation.input).get(name)
         if shape is None or not _is_string(element_of(shape)):
@@ -86,7 +86,7 @@ def _ids(operation: Operation, coalescing: Coalescing) -> Iterator[Finding]:
             yield Finding(Severity.WARNING, "Limit", text)
 
 
-def _items(operation: Operation, coalescing: Coalescing) -> Iterator[Finding]:
+def _items(operation: OperationShapes, coalescing: Coalescing) -> Iterator[Finding]:
     first = [items.path[0] for items in coalescing.items]
     for items in coalescing.items:
         path, item = ".".join(items.path), operation.output
@@ -106,7 +106,7 @@ def _items(operation: Operation, coalescing: Coalescing) -> Iterator[Finding]:
         yield from (Finding(Severity.ERROR, rule, text) for text in texts)
 
 
-def _token(operation: Operation, token: str | None) -> Iterator[Finding]:
+def _token(operation: OperationShapes, token: str | None) -> Iterator[Finding]:
     if token is not None and not _is_string(members_of(operation.output).get(token)):
         yield Finding(Severity.ERROR, "Token", f"the output has no string `{token}`")
     if token is None and operation.pages:

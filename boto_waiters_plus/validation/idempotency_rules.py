@@ -28,7 +28,7 @@ from .documents import Target
 from .events import Finding, Severity, ValidationEvent
 from .expressions import ExpressionSyntaxError, parse
 from .samples import sample
-from .shapes import Operation, members_of
+from .shapes import OperationShapes, members_of
 from .type_checker import lint
 from .units import AppliedTrait
 
@@ -60,7 +60,7 @@ def _is_path(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(x, str) for x in value)
 
 
-def _token(operation: Operation, path: list[str]) -> Iterator[Finding]:
+def _token(operation: OperationShapes, path: list[str]) -> Iterator[Finding]:
     shape: Shape | None = operation.input
     for name in path:
         shape = members_of(shape).get(name)
@@ -111,7 +111,7 @@ def _is_map_of_maps(value: Any) -> bool:
 
 
 def _parameters(
-    operation: Operation, waiter: str, members: Mapping[str, Shape], paths: Mapping[str, str]
+    operation: OperationShapes, waiter: str, members: Mapping[str, Shape], paths: Mapping[str, str]
 ) -> Iterator[Finding]:
     document = {"input": sample(operation.input), "output": sample(operation.output)}
     for name, path in paths.items():

@@ -14,7 +14,7 @@ from botocore.model import MapShape, Shape
 
 from ..engine.model import Acceptor, InputOutputMatcher, OutputMatcher, PathComparator
 from .expressions import Evaluator, Expression, ExpressionSyntaxError, Node, parse
-from .shapes import Operation, element_of, enum_of, members_of
+from .shapes import OperationShapes, element_of, enum_of, members_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class TracedPath:
         return self.inside if self.expected is None else (*self.inside, self.expected)
 
 
-def traced_path(acceptor: Acceptor, operation: Operation) -> TracedPath | None:
+def traced_path(acceptor: Acceptor, operation: OperationShapes) -> TracedPath | None:
     """Follow the path of an acceptor; None if it has none, or none that parses."""
     match acceptor.matcher:
         case OutputMatcher(matcher=matcher):

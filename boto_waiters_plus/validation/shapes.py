@@ -44,7 +44,7 @@ class ModelledError:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
+class OperationShapes:
     """An operation of a Smithy model or of botocore."""
 
     shape: str

@@ -9,7 +9,7 @@ from botocore.model import Shape, ShapeResolver
 
 from ..definitions.smithy import UNIT
 from ..definitions.unique_names import closures
-from .shapes import ModelledError, Operation, members_of
+from .shapes import ModelledError, OperationShapes, members_of
 
 # Smithy's types as botocore names them; types of one name are left out.
 _TYPES = {
@@ -39,14 +39,14 @@ class SmithyModel:
         """Return a shape by its id; a shape that the model lacks has the type `unknown`."""
         return self._resolver.get_shape_by_name(shape_id)
 
-    def operation(self, shape_id: str) -> Operation:
+    def operation(self, shape_id: str) -> OperationShapes:
         """Return an operation by its id."""
         definition = self._shapes[shape_id]
         traits = self.traits(shape_id)
         method = as_mapping(traits.get("smithy.api#http")).get("method")
         items = as_mapping(traits.get("smithy.api#paginated")).get("items")
         structures = [self._structure(definition, member) for member in ("input", "output")]
-        return Operation(
+        return OperationShapes(
             shape=shape_id,
             input=structures[0],
             output=structures[1],

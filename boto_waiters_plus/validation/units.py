@@ -20,7 +20,7 @@ from ..exceptions import WaiterDefinitionError
 from .botocore_services import BotocoreService, service_by_namespace
 from .documents import Document, Target
 from .events import Location, Severity, ValidationEvent
-from .shapes import Operation
+from .shapes import OperationShapes
 from .smithy_model import SmithyModel, as_mapping
 from .suppressions import Suppression, of_metadata, of_trait
 from .version_skew import as_note
@@ -32,7 +32,7 @@ class AppliedTrait:
     """One of the traits on a shape, or waiters that come in another form."""
 
     target: Target
-    operation: Operation | None
+    operation: OperationShapes | None
     """None if the shape is not an operation."""
     value: Any = None
     """The value of the trait, as it is written."""
@@ -63,7 +63,7 @@ class Unit:
 
     def add(
         self,
-        operation: Operation,
+        operation: OperationShapes,
         target: Target,
         *,
         definitions: Iterable[WaiterDefinition],
@@ -202,7 +202,7 @@ class SmithyUnit:
         document: Document,
         shape_id: str,
         traits: Mapping[str, Any],
-        operation: Operation | None,
+        operation: OperationShapes | None,
         service: BotocoreService | None = None,
     ) -> None:
         unit = self.unit
@@ -224,7 +224,7 @@ class SmithyUnit:
                 )
 
     def _add_overlays(
-        self, target: Target, operation: Operation, overlays: Any, service: BotocoreService
+        self, target: Target, operation: OperationShapes, overlays: Any, service: BotocoreService
     ) -> None:
         """Add the waiters of a client that overlays change."""
         document = target.document

@@ -19,7 +19,7 @@ from typing import Any
 import botocore
 
 from .events import Severity, ValidationEvent
-from .shapes import UNKNOWN, ModelledError, Operation
+from .shapes import UNKNOWN, ModelledError, OperationShapes
 
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 
@@ -32,7 +32,9 @@ def newer_than_installed(metadata: Iterable[Any]) -> str | None:
 
 
 def downgraded(
-    rules: Callable[[Operation], Iterable[ValidationEvent]], operation: Operation, version: str
+    rules: Callable[[OperationShapes], Iterable[ValidationEvent]],
+    operation: OperationShapes,
+    version: str,
 ) -> Iterator[ValidationEvent]:
     """Yield what rules find in an operation; events that depend on its shapes become notes.
 

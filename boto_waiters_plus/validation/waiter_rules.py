@@ -36,7 +36,7 @@ from .documents import Target
 from .events import Finding, Severity, ValidationEvent
 from .expressions import ExpressionSyntaxError, parse
 from .samples import sample
-from .shapes import Operation
+from .shapes import OperationShapes
 from .type_checker import lint
 
 _RULE = "WaitableTrait"
@@ -109,7 +109,7 @@ def _taken(
 class AcceptorChecker:
     """Checks acceptors of one operation."""
 
-    def __init__(self, operation: Operation) -> None:
+    def __init__(self, operation: OperationShapes) -> None:
         self._operation = operation
         self._output = sample(operation.output)
         self._both = {"input": sample(operation.input), "output": self._output}
