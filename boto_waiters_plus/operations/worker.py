@@ -266,7 +266,7 @@ class Worker:
         client = self._clients.get(description)
         if client is None:
             client = self._clients[description] = self._make_client(description)
-        return rebuilt(client, row["definition"], parameters, row["options"], row["max_wait"])
+        return rebuilt(client, row, parameters)
 
     # --- in the thread of the waits -----------------------------------------------------------
 
