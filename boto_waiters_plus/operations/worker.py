@@ -236,7 +236,7 @@ class Worker:
         """Return the wait of a row, ready to start; nothing if it cannot be run."""
         key, driven = row["id"], _Driven(None, include_response=row["include_response"])
         self._driven[key] = driven
-        if age < 0:
+        if age < -self._lease_seconds:
             logger.warning("worker: the state of %s is from the future; clock set?", path_of(row))
         try:
             driven.wait = self._wait_of(row)
