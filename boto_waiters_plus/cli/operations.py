@@ -11,14 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import UsageError
+from . import FAILED, UsageError
+from .client_options import duration
 from .text import columns, printable
 
 if TYPE_CHECKING:
     from ..operations.store import Store
-
-NOT_SUCCEEDED = 255
-"""Exit code of `wait` for an operation that did not succeed, as aws-cli's."""
 
 STORE_HELP = (
     "the file of the store, or its SQLAlchemy URL; by default a file in the state directory"
@@ -42,15 +40,15 @@ def add_parser(subparsers: Any) -> None:
     listing.add_argument("--output", choices=("text", "json"), default="text")
     _with_path(_action(actions, "get", _get, "print an operation as JSON"))
     wait = _with_path(_action(actions, "wait", _wait, "wait for the end of an operation"))
-    wait.add_argument("--timeout", type=float, metavar="SECONDS", help="wait at most that long")
+    wait.add_argument("--timeout", type=duration, metavar="TIME", help="wait at most that long")
     _with_path(_action(actions, "cancel", _cancel, "end an operation"))
     resume = _with_path(_action(actions, "resume", _resume, "go on with one that ended in error"))
-    resume.add_argument("--max-wait", type=float, metavar="SECONDS", help="time from now on")
+    resume.add_argument("--max-wait", type=duration, metavar="TIME", help="time from now on")
     expire = _action(actions, "expire", _expire, "delete operations that ended long ago")
-    expire.add_argument("--older-than", type=float, required=True, metavar="SECONDS")
+    expire.add_argument("--older-than", type=duration, required=True, metavar="TIME")
     work = _action(actions, "work", _work, "drive open operations until SIGTERM")
     work.add_argument("--until-idle", action="store_true", help="end as soon as none is open")
-    work.add_argument("--lease", type=float, default=30.0, metavar="SECONDS")
+    work.add_argument("--lease", type=duration, default=30.0, metavar="TIME")
     work.add_argument("--name", help="the name of the worker; by default host and process")
     serve = _action(actions, "serve", _serve, "serve the operations over HTTP")
     serve.add_argument("--host", default="127.0.0.1", help="default: this machine only")
@@ -163,14 +161,14 @@ def _wait(store: Store, arguments: argparse.Namespace) -> int:
     print(json.dumps(body, indent=2))
     if not body["done"]:
         print(f"boto-wait operations: {arguments.path} is still open", file=sys.stderr)
-    return 0 if "response" in body else NOT_SUCCEEDED
+    return 0 if "response" in body else FAILED
 
 
 def _cancel(store: Store, arguments: argparse.Namespace) -> int:
     if store.cancel(arguments.path):
         return 0
     print(f"boto-wait operations: {arguments.path} has ended already", file=sys.stderr)
-    return NOT_SUCCEEDED
+    return FAILED
 
 
 def _resume(store: Store, arguments: argparse.Namespace) -> int:

@@ -107,7 +107,8 @@ def run(arguments: argparse.Namespace) -> int:
     progress = progress_of(labels, arguments.max_wait, quiet=arguments.quiet)
     with _one_line_warnings(arguments):
         client = client_of(target.session, target.service.service_name, arguments)
-        return _Waits(target, client, arguments, progress).run(each, report)
+        waits = _Waits(target, client, arguments, progress)
+        return waits.start(each, arguments) if arguments.background else waits.run(each, report)
 
 
 class _Waits:
@@ -133,6 +134,23 @@ class _Waits:
             from ..hooks.installation import enable  # noqa: PLC0415 - rarely needed
 
             enable(client, definitions=arguments.definitions)
+
+    def start(self, each: Sequence[dict[str, Any]], arguments: argparse.Namespace) -> int:
+        """Store the waits and print the path of each; return the exit code."""
+        from .operations import start_in_background  # noqa: PLC0415 - rarely needed
+
+        for parameters in each:
+            start_in_background(
+                self._client,
+                self._target.waiter,
+                arguments.store,
+                max_wait=self._max_wait,
+                profile_name=arguments.profile,
+                include_response=arguments.include_response,
+                **self._options,
+                **parameters,
+            )
+        return 0
 
     def run(self, each: Sequence[dict[str, Any]], report: OutcomeReport) -> int:
         """Run the waits, reporting each as it ends; return the exit code."""

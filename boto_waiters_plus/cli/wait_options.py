@@ -71,6 +71,13 @@ def add_wait_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--operation", metavar="NAME", help="such as describe-services")
     _add_ad_hoc_options(group)
+    group = parser.add_argument_group("background (see `boto-wait operations`)")
+    group.add_argument(
+        "--background",
+        action="store_true",
+        help="store the wait, print its path, and leave it to a worker",
+    )
+    group.add_argument("--store", metavar="URL", help="file or SQLAlchemy URL of the store")
     group = parser.add_argument_group("output")
     group.add_argument("--output", choices=("text", "json"), default="text")
     group.add_argument("--quiet", action="store_true", help="print errors only")

@@ -133,7 +133,7 @@ def facts_of(wait: Wait, path: str, created: float) -> OperationFacts:
     assert wait.max_wait is not None, "a background wait is bounded"
     return OperationFacts(
         path=path,
-        label=getattr(wait, "label", None) or f"{service} {wait.waiter}",
+        label=wait.label,
         waiter=wait.waiter,
         service=service,
         region=wait.client.meta.region_name,

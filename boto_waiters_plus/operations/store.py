@@ -383,7 +383,7 @@ def _values_of(wait: Wait, client: ClientDescription, encrypt: Cipher | None) ->
     return {
         "id": uuid.uuid4().hex,
         "state": OPEN,
-        "label": getattr(wait, "label", None) or f"{service} {wait.waiter}",
+        "label": _label(wait, is_encrypted=is_encrypted),
         "service": service,
         "waiter": wait.waiter,
         "region": client.region,
@@ -398,6 +398,15 @@ def _values_of(wait: Wait, client: ClientDescription, encrypt: Cipher | None) ->
         "attempts": 0,
         "elapsed": 0.0,
     }
+
+
+def _label(wait: Wait, *, is_encrypted: bool) -> str:
+    label = wait.label
+    if is_encrypted:
+        # The other label quotes parameters.
+        label = wait.given_label or f"{wait.bound.service_name} {wait.waiter}"
+    # PostgreSQL stores no NUL.
+    return "".join(each if each.isprintable() else " " for each in label)
 
 
 def _insert_definition(connection: Connection, digest: str, definition: str) -> None:

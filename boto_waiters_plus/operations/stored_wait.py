@@ -264,17 +264,22 @@ def reopened_state(text: str) -> str:
     return json_text({**state, **fresh, "successes": 0})
 
 
-def rebuilt(
-    client: Any, definition: str, parameters: Mapping[str, Any], options: str, max_wait: float
-) -> Wait:
+def rebuilt(client: Any, row: Mapping[str, Any], parameters: Mapping[str, Any]) -> Wait:
     """Return a stored wait on a client.
+
+    Args:
+        client: the client that the row describes.
+        row: the row, with its `definition`.
+        parameters: the parameters, decrypted.
 
     Raises:
         OperationError: this botocore lacks the operation, or what is stored is malformed.
     """
     try:
-        waiter = definition_from_json(definition)
-        return Wait(client, waiter, parameters, max_wait=max_wait, **json.loads(options))
+        waiter = definition_from_json(row["definition"])
+        # The label of the store: another might quote parameters that are encrypted there.
+        facts = {"max_wait": row["max_wait"], "label": row["label"] or None}
+        return Wait(client, waiter, parameters, **facts, **json.loads(row["options"]))
     except WaiterDefinitionError as error:
         raise OperationError("unsupported", str(error)) from error
     except (TypeError, ValueError) as error:

@@ -236,7 +236,7 @@ class Worker:
         """Return the wait of a row, ready to start; nothing if it cannot be run."""
         key, driven = row["id"], _Driven(None, include_response=row["include_response"])
         self._driven[key] = driven
-        if age < 0:
+        if age < -self._lease_seconds:
             logger.warning("worker: the state of %s is from the future; clock set?", path_of(row))
         try:
             driven.wait = self._wait_of(row)
@@ -266,7 +266,7 @@ class Worker:
         client = self._clients.get(description)
         if client is None:
             client = self._clients[description] = self._make_client(description)
-        return rebuilt(client, row["definition"], parameters, row["options"], row["max_wait"])
+        return rebuilt(client, row, parameters)
 
     # --- in the thread of the waits -----------------------------------------------------------
 

