@@ -47,7 +47,9 @@ def add_parser(subparsers: Any) -> None:
     expire = _action(actions, "expire", _expire, "delete operations that ended long ago")
     expire.add_argument("--older-than", type=duration, required=True, metavar="TIME")
     work = _action(actions, "work", _work, "drive open operations until SIGTERM")
-    work.add_argument("--until-idle", action="store_true", help="end as soon as none is open")
+    work.add_argument(
+        "--until-idle", action="store_true", help="end as soon as none is open and free"
+    )
     work.add_argument("--lease", type=duration, default=30.0, metavar="TIME")
     work.add_argument("--name", help="the name of the worker; by default host and process")
     serve = _action(actions, "serve", _serve, "serve the operations over HTTP")

@@ -114,7 +114,7 @@ class Worker:
         """Drive operations until the stop event is set; return how many ended.
 
         Args:
-            until_idle: return as soon as nothing is open.
+            until_idle: return as soon as nothing is open but what other workers hold.
         """
         self._lease.acquire()
         self._renew_at = time.monotonic() + self._lease_seconds / RENEWALS
@@ -174,7 +174,7 @@ class Worker:
         elif self._clocks is not None:
             jump = (now - self._clocks[0]) - (before - self._clocks[1])
             if abs(jump) > self._lease_seconds:
-                logger.warning("worker: the wall clock jumped by %.3f s", jump)
+                logger.warning("worker: the wall clock jumped by %.1f s", jump)
                 self._lease.renew(clock_jump=jump)
         self._clocks = None if now is None else (now, before)
         self._renew_at = before + self._lease_seconds / RENEWALS

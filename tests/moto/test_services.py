@@ -330,7 +330,8 @@ def fails(case, way, wait):
     assert isinstance(error, bwp.WaiterError)
     if case.kind == "failure":
         assert isinstance(error, bwp.WaiterFailedError)
-        assert "terminal failure" in str(error) or "An error occurred" in str(error)
+        words = ("terminal failure", "An error occurred", " failed for ")
+        assert any(each in str(error) for each in words)
     elif way != "get_waiter":
         assert isinstance(error, bwp.WaiterTimeoutError)
         assert error.elapsed == pytest.approx(600, abs=1)

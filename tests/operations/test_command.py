@@ -60,15 +60,27 @@ def path(s3, file, bucket, capsys):
     return capsys.readouterr().out.strip()
 
 
-def worker(file, *words):
+@pytest.fixture
+def worker(file):
+    """`worker(*words)`: a process that drives the waits of the store, killed after the test."""
     code = "import sys; from boto_waiters_plus.cli import main; sys.exit(main())"
-    command = [sys.executable, "-c", code, "operations", "work", "--store", file, *words]
-    return subprocess.Popen(command, stderr=subprocess.DEVNULL, env=os.environ)
+    command = [sys.executable, "-c", code, "operations", "work", "--store", file]
+    processes = []
+
+    def start(*words):
+        process = subprocess.Popen([*command, *words], stderr=subprocess.DEVNULL, env=os.environ)
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait()
 
 
-def test_a_wait_outlives_its_worker(s3, file, bucket, path, command):
+def test_a_wait_outlives_its_worker(s3, worker, bucket, path, command):
     """Start in the background, kill the worker, start another, see the result."""
-    first = worker(file, "--lease", "1")
+    first = worker("--lease", "1")
     end = time.monotonic() + 30
     while not json.loads(command("get", path)[1])["metadata"]["attempts"]:
         assert time.monotonic() < end
@@ -76,11 +88,10 @@ def test_a_wait_outlives_its_worker(s3, file, bucket, path, command):
     first.send_signal(signal.SIGKILL)
     first.wait()
     s3.create_bucket(Bucket=bucket)
-    second = worker(file, "--until-idle", "--lease", "1")
+    worker("--lease", "1")
     code, text = command("wait", path, "--timeout", "30")
     assert code == 0
     assert json.loads(text)["response"]["kind"] == "response"
-    assert second.wait(30) == 0
 
 
 def test_background_prints_the_path(endpoint, file, bucket, command, capsys):
@@ -141,8 +152,8 @@ def test_a_store_that_cannot_be_used(tmp_path, s3, capsys):
         start_in_background(s3, "bucket_exists", missing, max_wait=9, Bucket="b")
 
 
-def test_sigterm_ends_the_command(file, path):
-    process = worker(file)
+def test_sigterm_ends_the_command(file, path, worker):
+    process = worker()
     store = operations.Store(file)
     end = time.monotonic() + 30
     while not store.get_json(path)["metadata"]["attempts"]:

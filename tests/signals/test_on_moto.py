@@ -132,7 +132,9 @@ def test_without_the_queue_the_wait_polls(aws, caplog):
     assert "QueueDoesNotExist" in str(type(signal.error)) + str(signal.error)
     signal.close()
     assert [r.levelname for r in caplog.records if r.name == "boto_waiters_plus"] == ["WARNING"]
-    assert "changes" not in caplog.messages[-1]
+    # The name of the queue, without the account in its URL.
+    assert caplog.messages[-1].startswith("sqs changes: ")
+    assert aws.url not in caplog.messages[-1]
 
 
 def test_a_queue_resource_is_received_from(aws):
