@@ -30,7 +30,7 @@ from .store import Store
 PROBLEM: Final = "application/problem+json"
 
 NEWS_INTERVAL: Final = 1.0
-"""Seconds between two looks at the store for the page."""
+"""Seconds between two checks of the store for the page."""
 
 MakeServiceClient = Callable[[str, str | None, str | None], Any]
 

@@ -2,8 +2,8 @@
 
 An operation carries the id of the lease that drives it. Ids are never used twice, and every write
 of a worker names its own: once another worker has taken an operation over, no late write of the
-first matches it. A lease that was not renewed in time is deleted by whoever finds it, and its
-operations are free again.
+first matches it. A lease that was not renewed in time is deleted by the worker that finds it, and
+its operations are free again.
 """
 
 from __future__ import annotations

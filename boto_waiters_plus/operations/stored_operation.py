@@ -24,10 +24,10 @@ from .representation import (
 from .tables import OPEN, SUCCEEDED
 
 WATCH_INTERVAL: Final = 0.5
-"""Seconds between two looks into the store for operations that somebody holds."""
+"""Seconds between two checks of the store for operations that this process holds."""
 
 CLOSE_GRACE: Final = 10.0
-"""Seconds that a look into the store has to end when the store is closed."""
+"""Seconds that a check of the store may still take when the store is closed."""
 
 Row = Mapping[str, Any]
 
@@ -79,7 +79,7 @@ class StoredRecord:
         return find, (*arguments, self.path)
 
     def has_callback(self, operation: Operation) -> None:
-        """Keep the operation: whoever added a callback may drop it."""
+        """Keep the operation: the caller that added a callback may drop it."""
         self._watcher.keep(operation)
 
 
@@ -117,7 +117,7 @@ class EndWatcher:
                 self._kept[operation.path] = operation
 
     def check(self) -> None:
-        """Look into the store at once."""
+        """Check the store at once."""
         self._news.set()
 
     def close(self) -> None:

@@ -28,7 +28,7 @@ class WaitPool:
 
     def __init__(self, *, threads: int = DEFAULT_THREADS) -> None:
         self._stop = threading.Event()
-        # A fresh context: the deadline of whoever starts the first wait is not everyone's.
+        # A fresh context: the deadline around the first wait is not that of the others.
         context = contextvars.Context().run(_marked_context)
         self._scheduler = BackgroundScheduler(context, threads=threads, stop=self._stop)
         callbacks = Callbacks()

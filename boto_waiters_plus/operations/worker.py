@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("boto_waiters_plus")
 
 CHECK_INTERVAL: Final = 1.0
-"""Seconds between two looks for new operations."""
+"""Seconds between two checks for new operations."""
 
 WRITE_INTERVAL: Final = 0.05
 """Seconds between two writes: attempts of that time share a transaction."""

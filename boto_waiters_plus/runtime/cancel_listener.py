@@ -1,7 +1,7 @@
 """Threads that wait for cancel events while calls are in flight.
 
-Each event has a thread, because it may be anybody's object: it may take its time, raise, or never
-return. A `threading.Event` is waited for, so that nothing polls it.
+Each event has a thread, because it may be an object of any class: it may take its time, raise, or
+never return. A `threading.Event` is waited for, so that nothing polls it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The thread that ends calls at their deadline.
 
-It runs no code but this package's: cancel events, which may be anybody's, are waited for by the
-threads of `cancel_listener`.
+It runs no code but this package's: cancel events, which may be objects of any class, are
+waited for by the threads of `cancel_listener`.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Watchdog:
             raise
 
     def _goes_on(self) -> bool:
-        """Look at the calls once and sleep; return False when there was none for a while."""
+        """Check the calls once and sleep; return False when there was none for a while."""
         unheard = self._cut_late_calls()
         # The lock is not held: this starts threads.
         for call in unheard:
