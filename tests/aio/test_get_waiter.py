@@ -88,7 +88,9 @@ SAME = {
 def shape(result):
     """What can be compared of a response or an error; request ids and dates differ."""
     if isinstance(result, WaiterError):
-        return str(result), result.kwargs, shape(result.last_response)
+        # What the package adds stands behind botocore's words.
+        words = str(result).partition(". For dynamodb ")[0]
+        return words, result.kwargs, shape(result.last_response)
     return {name: value for name, value in result.items() if name != "ResponseMetadata"}
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import UnknownServiceError
 from botocore.session import Session
+from installed_models import with_the_operations_of_today
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.cli import UsageError, main
@@ -37,6 +38,7 @@ def expected(waiter, state):
     return {a.matcher.matcher.expected for a in waiter.acceptors if a.state is state}
 
 
+@with_the_operations_of_today
 def test_states_are_sorted_and_marked_as_guesses(draft_of):
     document, waiter, _ = draft_of("accessanalyzer", "get-finding-recommendation")
     assert (waiter.name, waiter.tags) == ("FindingRecommendationSucceeded", ("draft",))
@@ -83,6 +85,7 @@ def test_wrong_arguments_exit_with_2(words, message, capsys):
 
 
 @pytest.mark.skipif(not STATES.is_file(), reason="the list of states is not here")
+@with_the_operations_of_today
 def test_drafts_of_operations_without_waiters_are_clean():
     """Every tenth operation of the list."""
     listed = json.loads(STATES.read_text())

@@ -16,6 +16,7 @@ import botocore
 import jmespath
 import pytest
 from botocore.exceptions import ParamValidationError, UnknownServiceError
+from installed_models import IS_OLDER
 from moto import mock_aws
 
 from boto_waiters_plus import WaiterFailedError, wait_until
@@ -50,8 +51,21 @@ def clients():
         yield client
 
 
+NOT_IN_OLDER_MODELS = {
+    ("cloudfront", "KeyValueStoreDeleted"),
+    ("cloudfront", "KeyValueStoreReady"),
+    ("directconnect", "ConnectionDeleted"),
+    ("ec2", "TransitGatewayRouteDeleted"),
+    ("organizations", "AccountClosed"),
+    ("sns", "SubscriptionConfirmed"),
+}
+"""Waiters whose operation, or a member that they need, is missing in some supported botocore."""
+
+
 @pytest.mark.parametrize("wait", CASES["waits"], ids=wait_id)
 def test_waiter_ends_as_its_resource_says(wait, clients):
+    if IS_OLDER and (wait["service"], wait["waiter"]) in NOT_IN_OLDER_MODELS:
+        pytest.skip("the installed botocore has another model")
     saved = {}
     with mock_aws(config=CONFIG):
         for step in steps_of(wait):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from installed_models import with_the_operations_of_today
 
 from boto_waiters_plus import WaiterDefinition
 from boto_waiters_plus.definitions.smithy import parse_waiter
@@ -91,6 +92,7 @@ def test_every_row_gives_a_definition_that_parses():
 
 
 @pytest.mark.skipif(not ROWS, reason="no list of enumerations beside the project")
+@with_the_operations_of_today
 def test_every_row_gives_a_definition_that_passes_check():
     events = check([made(*row) for row in ROWS])
     assert [str(e) for e in events if e.severity > Severity.NOTE] == []

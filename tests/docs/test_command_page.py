@@ -11,6 +11,7 @@ from pathlib import Path
 
 import boto3
 import pytest
+from installed_models import IS_OLDER
 from moto import mock_aws
 
 import boto_waiters_plus as bwp
@@ -95,6 +96,8 @@ def test_command_runs(line, resources, folder, monkeypatch, capsys):
         environment = {**os.environ, "PATH": path, "HOME": str(folder)}
         subprocess.run(["bash", "-c", line], env=environment, check=True, timeout=60)
         return
+    if IS_OLDER and ("draft" in words or "waiters.json" in words):
+        pytest.skip("the installed botocore lacks the operation of the draft")
     if words == ["demo"]:
         pytest.skip("tests/cli/test_demo.py runs it")
     monkeypatch.setattr(sys, "argv", [*sys.argv])

@@ -109,11 +109,13 @@ def test_a_cancelled_wait_that_never_began_changes_nothing(scheduler, connection
 
 def test_what_is_no_exception_ends_all_waits(scheduler, connections, ended, caplog):
     others = ClientConnections(ServiceLimiter(), 1)
-    waiting = task(Call(threading.Event()), others)
+    release = threading.Event()
+    waiting = task(Call(release), others)
     failing = task(Call(error=SystemExit()), connections)
     scheduler.add([(waiting, ended.put), (failing, ended.put)])
     for _ in range(2):
         assert "SystemExit" in str(ended.get(timeout=10).result)
+    release.set()
     assert not scheduler.is_usable
     with pytest.raises(RuntimeError, match="SystemExit"):
         scheduler.add([(task(Call(), connections), ended.put)])

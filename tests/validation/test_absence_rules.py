@@ -1,6 +1,7 @@
 """Waiters that mistake an answer without items or resource, or overlook a second state."""
 
 import pytest
+from installed_models import with_the_operations_of_today
 
 from boto_waiters_plus.engine.model import WaiterDefinition
 from boto_waiters_plus.validation import check
@@ -101,6 +102,7 @@ def test_any_error_as_success_covers_the_gone_resource(models):
     assert found(models.thing(any_error, name="ThingDeleted")) == []
 
 
+@with_the_operations_of_today
 @pytest.mark.parametrize(
     ("name", "operation", "path", "errors", "noted"),
     [
