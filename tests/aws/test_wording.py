@@ -10,6 +10,9 @@ from botocore.waiter import NormalizedOperationMethod, SingleWaiterConfig, Waite
 
 import boto_waiters_plus as bwp
 
+# The messages have the elapsed time.
+pytestmark = pytest.mark.usefixtures("virtual_time")
+
 ONCE = {"Delay": 1, "MaxAttempts": 1}
 
 

@@ -117,13 +117,15 @@ def test_help_names_differences_from_botocores_waiter(s3):
 def test_first_line_is_in_words_of_the_resource(service, name, line):
     bwp.install()
     method = getattr(boto3.client(service), f"wait_until_{name}")
-    assert page(method).splitlines()[3].strip().startswith(line)
+    # Behind the signature, which newer Pythons print on several lines.
+    lines = (each.strip() for each in page(method).splitlines())
+    assert next(each for each in lines if each.startswith("Wait until")).startswith(line)
 
 
 def test_parameters_follow_in_short(s3):
     bwp.install()
     lines = page(boto3.client("ec2").wait_until_instance_running).splitlines()
-    assert len(lines) < 40
+    assert len(lines) < 60
     assert max(map(len, lines[3:])) < 400
     places = [next(i for i, line in enumerate(lines) if words in line) for words in ORDER]
     assert places == sorted(places)

@@ -1,5 +1,6 @@
 """Databases that cannot be used: a clear error, and nothing half written."""
 
+import contextlib
 import logging
 import os
 import sqlite3
@@ -29,11 +30,11 @@ def test_the_default_is_in_the_state_directory(tmp_path, stream, active):
 
 def test_a_file_of_another_program_is_refused(tmp_path, stream, active):
     file = tmp_path / "bookmarks.db"
-    with sqlite3.connect(file) as other:
+    with contextlib.closing(sqlite3.connect(file)) as other, other:
         other.execute("create table bookmarks (x)")
     with pytest.raises(operations.StoreError, match="has the table bookmarks"):
         start(operations.Store(file), stream(active))
-    with sqlite3.connect(file) as other:
+    with contextlib.closing(sqlite3.connect(file)) as other:
         assert other.execute("select count(*) from sqlite_master").fetchone() == (1,)
 
 
@@ -111,7 +112,7 @@ def test_a_locked_file_is_reported(tmp_path, stream, active):
     file = tmp_path / "waits.db"
     operations.Store(file).list()
     store = operations.Store(f"sqlite:///{file}?timeout=0.1")
-    with sqlite3.connect(file, isolation_level=None) as other:
+    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("begin immediate")
         with pytest.raises(operations.StoreError, match="database is locked"):
             start(store, stream(active))

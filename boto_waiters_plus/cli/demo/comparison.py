@@ -167,12 +167,15 @@ class Comparison:
         for scenario in self.scenarios:
             scenario.start()
         self._started_at = time.monotonic()
+        unchanged = sorted(self.scenarios, key=lambda scenario: scenario.change_after)
+        # Before the first call can be answered.
+        while unchanged and unchanged[0].change_after <= 0:
+            self._change(unchanged.pop(0))
         for wait in self.waits:
             name = f"demo {wait.resource}"
             thread = threading.Thread(target=self._wait, args=(wait,), name=name, daemon=True)
             self._threads.append(thread)
             thread.start()
-        unchanged = sorted(self.scenarios, key=lambda scenario: scenario.change_after)
         while any(wait.ended_at is None for wait in self.waits):
             while unchanged and unchanged[0].change_after <= time.monotonic() - self._started_at:
                 self._change(unchanged.pop(0))
