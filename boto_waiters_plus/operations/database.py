@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -46,6 +47,8 @@ class Database:
         if not self.is_shared:
             self.name = _IN_MEMORY
         self._engine = _engine(self.url)
+        # For a store that is dropped without `close`.
+        weakref.finalize(self, self._engine.dispose)
         self._is_ready = False
 
     @property
