@@ -6,8 +6,8 @@ python bench/operations_kill.py --rounds 3 --waits 20  the short form
 
 Two worker processes drive the waits of a store against a moto server. In each round one of them is
 killed (SIGKILL) or, every third time, frozen for longer than its lease (SIGSTOP, SIGCONT). Triggers
-in the database count what happens to each operation, whoever writes: how often it ends, and
-whether anything is written to it afterwards.
+in the database count what happens to each operation, whichever process writes: how often it ends,
+and whether anything is written to it afterwards.
 """
 
 from __future__ import annotations

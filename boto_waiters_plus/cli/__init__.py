@@ -42,7 +42,7 @@ COMMANDS = {
     "show": ("show", "explain a waiter: its acceptors, its delays, how it was checked"),
     "schedule": ("schedule_command", "draw when a waiter would poll, beside botocore's"),
     "run": ("run_command", "run a Python script with every client extended"),
-    "draft": ("draft", "write the definition of a waiter that nobody ships"),
+    "draft": ("draft", "write the definition of a waiter that is not shipped"),
     "operations": ("operations", "background waits: list, get, wait, cancel, resume, work, serve"),
     "check": ("check", "check waiter definitions against the shapes of their operations"),
     "demo": ("demo", "compare botocore's waiters with this package's on a local server"),

@@ -1,4 +1,4 @@
-"""`boto-wait draft`: a definition of a waiter that nobody ships, from the model's states.
+"""`boto-wait draft`: a definition of a waiter that is not shipped, from the model's states.
 
 Which state is a success and which is a failure is guessed from their names. Every guess is in the
 documentation of the waiter, for the reader to confirm.
@@ -50,7 +50,7 @@ def add_parser(subparsers: Any) -> None:
     """Describe the arguments."""
     parser = subparsers.add_parser(
         "draft",
-        help="write the definition of a waiter that nobody ships",
+        help="write the definition of a waiter that is not shipped",
         description="Print a definition that waits for a state of a resource, from the states in "
         "botocore's model: redirect it to a file, confirm the guesses in its documentation, and "
         "use it by `boto-wait --definitions FILE` or `install(definitions=FILE)`. What "

@@ -8,9 +8,10 @@ from typing import Any
 from botocore import xform_name
 
 from ..aws.client_kind import is_async
+from ..aws.json_parameters import from_json
 from .following_wait import WaiterChoice
 from .prepared_call import CallOptions, CallOutcome, PreparedCall
-from .stored_calls import CallStore, restored
+from .stored_calls import CallStore
 
 
 def call_once(
@@ -134,7 +135,7 @@ def _resumed(
         path,
     )
     method = getattr(client, xform_name(record["operation"]))
-    return PreparedCall(method, options, restored(record["parameters"]), is_resumed=True)
+    return PreparedCall(method, options, from_json(record["parameters"]), is_resumed=True)
 
 
 def _run(call: PreparedCall) -> CallOutcome:

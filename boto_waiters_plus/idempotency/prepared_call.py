@@ -10,6 +10,7 @@ from botocore import xform_name
 from botocore.model import OperationModel
 
 from ..arguments import flag, with_methods
+from ..aws.json_parameters import as_json
 from ..deadlines import effective_max_wait
 from ..engine.redaction import shown
 from ..exceptions import WaiterError, WaiterFailedError
@@ -21,7 +22,7 @@ from .call_errors import AlreadyExistsError, CallOnceError, LateArrivalError
 from .call_target import CallTarget
 from .following_wait import FollowingWait, describing_calls
 from .repetition import Repetition
-from .stored_calls import CallStore, StoreStep, stored
+from .stored_calls import CallStore, StoreStep
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -155,7 +156,7 @@ class PreparedCall:
         return {
             "service": operation.service_model.service_name,
             "operation": operation.name,
-            "parameters": stored(operation.input_shape, self.parameters),
+            "parameters": as_json(operation.input_shape, self.parameters),
             "token": self.token,
             "max_wait": self.max_wait,
             "then_wait": options.then_wait,

@@ -67,7 +67,7 @@ class Lease:
             return now
 
     def claim(self, most: int) -> tuple[list[Row], float]:
-        """Take over operations that nobody drives; return their rows and the time.
+        """Take over operations that no worker drives; return their rows and the time.
 
         Each row also has `definition`.
 
@@ -77,7 +77,7 @@ class Lease:
         """
         with self._database.writing() as connection:
             now = wall_time(connection)
-            # Also locks the row: nobody deletes the lease before its operations are taken.
+            # Also locks the row: no worker deletes the lease before its operations are taken.
             mine = update(LEASES).where(LEASES.c.id == self.number)
             if connection.execute(mine.values(expires=now + self._seconds)).rowcount != 1:
                 raise LeaseLostError

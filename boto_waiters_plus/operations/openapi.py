@@ -76,6 +76,7 @@ _OUTCOME: Final = {
     "properties": {
         "kind": {"type": "string", "enum": ["response", "exception"]},
         "waiter": {"type": "string"},
+        "label": {"type": "string"},
         "attempts": {"type": "integer"},
         "elapsed": {"type": "number"},
         "acceptor": {"type": "object"},

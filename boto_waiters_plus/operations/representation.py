@@ -115,6 +115,7 @@ def response_json(outcome: WaiterOutcome[Any], response: Any = None) -> dict[str
     body: dict[str, Any] = {
         "kind": "exception" if isinstance(outcome, ExceptionOutcome) else "response",
         "waiter": outcome.waiter,
+        "label": outcome.label,
         "attempts": outcome.attempts,
         "elapsed": round(outcome.elapsed, 3),
         "acceptor": _acceptor_json(outcome.acceptor),
@@ -131,6 +132,7 @@ def outcome_from_json(body: Mapping[str, Any]) -> WaiterOutcome[Any]:
     """Return the outcome that `response_json` described."""
     facts: dict[str, Any] = {
         "waiter": body["waiter"],
+        "label": body["label"],
         "attempts": body["attempts"],
         "elapsed": body["elapsed"],
         "acceptor": MatchedAcceptor(**body["acceptor"]),
@@ -158,6 +160,8 @@ def error_json(error: BaseException) -> dict[str, Any]:
         code,
         str(error.kwargs["reason"]),
         waiter=error.waiter,
+        label=error.label,
+        failed_ids=error.failed_ids,
         attempts=error.attempts,
         elapsed=round(error.elapsed, 3),
         max_wait=error.max_wait,
@@ -176,6 +180,9 @@ def error_from_json(body: Mapping[str, Any]) -> Exception:
     return kind(
         body["waiter"],
         body["detail"],
+        message=f"Waiter {body['waiter']} {body['detail']}",
+        label=body["label"],
+        failed_ids=body["failed_ids"],
         attempts=body["attempts"],
         elapsed=body["elapsed"],
         max_wait=body["max_wait"],

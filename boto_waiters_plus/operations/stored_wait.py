@@ -6,7 +6,6 @@ Credentials are never stored: the process that drives the wait uses its own.
 from __future__ import annotations
 
 import base64
-import datetime as dt
 import hashlib
 import json
 from collections.abc import Callable, Mapping
@@ -17,9 +16,10 @@ import boto3
 import botocore
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError
-from botocore.model import ListShape, MapShape, Shape, StructureShape
+from botocore.model import Shape, StructureShape
 
 from ..aws.data_model import converted
+from ..aws.json_parameters import as_json, from_json, inner_shape
 from ..definitions.files import load_definitions
 from ..engine.machine import Machine, Phase
 from ..engine.model import WaiterDefinition
@@ -123,22 +123,7 @@ def parameters_json(wait: Wait) -> str:
         TypeError: a parameter cannot be stored, such as a file.
     """
     shape = wait.bound.operation.input_shape
-    return json_text(_checked(shape, wait.parameters, ""))
-
-
-def _checked(shape: Shape | None, value: Any, name: str) -> Any:
-    if shape is not None and shape.metadata.get("sensitive"):
-        raise ValueError(f"{name} is sensitive: it cannot be stored")
-    if isinstance(value, Mapping):
-        place = f"{name}." if name else ""
-        return {key: _checked(_inner(shape, key), v, f"{place}{key}") for key, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_checked(_inner(shape), item, name) for item in value]
-    if isinstance(value, dt.datetime):
-        return value.isoformat()
-    if value is None or isinstance(value, (str, int, float, bool)):
-        return value
-    raise TypeError(f"{name} cannot be stored: it is {type(value).__name__}")
+    return json_text(as_json(shape, wait.parameters))
 
 
 def response_without_sensitive(shape: Shape | None, response: Any) -> Any:
@@ -151,23 +136,15 @@ def response_without_sensitive(shape: Shape | None, response: Any) -> Any:
 def _without_sensitive(shape: Shape | None, value: Any) -> Any:
     if isinstance(value, Mapping):
         return {
-            key: _without_sensitive(_inner(shape, key), item)
+            key: _without_sensitive(inner_shape(shape, key), item)
             for key, item in value.items()
-            if _is_known(shape, key) and not _is_sensitive(_inner(shape, key))
+            if _is_known(shape, key) and not _is_sensitive(inner_shape(shape, key))
         }
     if isinstance(value, (list, tuple)):
-        inner = _inner(shape)
+        inner = inner_shape(shape)
         return [] if _is_sensitive(inner) else [_without_sensitive(inner, item) for item in value]
-    # A stream is read by nobody here.
+    # A stream cannot be stored.
     return None if hasattr(value, "read") else value
-
-
-def _inner(shape: Shape | None, name: str | None = None) -> Shape | None:
-    if isinstance(shape, StructureShape):
-        return shape.members.get(name or "")
-    if isinstance(shape, MapShape):
-        return shape.value
-    return shape.member if isinstance(shape, ListShape) else None
 
 
 def _is_known(shape: Shape | None, name: str) -> bool:
@@ -201,7 +178,7 @@ def unsealed(text: str, decrypt: Cipher | None, *, is_encrypted: bool) -> dict[s
         except Exception as error:
             problem = f"the parameters cannot be decrypted: {type(error).__name__}"
             raise OperationError("unreadable", problem) from None
-    parameters: dict[str, Any] = json.loads(text)
+    parameters: dict[str, Any] = from_json(json.loads(text))
     return parameters
 
 

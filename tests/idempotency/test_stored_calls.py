@@ -10,7 +10,7 @@ from botocore.exceptions import ParamValidationError
 from idempotency.token_service import TokenService, Wire
 
 from boto_waiters_plus import idempotency, operations
-from boto_waiters_plus.idempotency.stored_calls import restored, stored
+from boto_waiters_plus.aws.json_parameters import as_json, from_json
 
 POINTS = (
     "before save",
@@ -177,7 +177,7 @@ def test_values_that_are_not_json_are_restored(stock_botocore, virtual_time, ans
         "Role": "arn:aws:iam::123456789012:role/r",
         "Tags": {"a": "b"},
     }
-    with pytest.raises(ValueError, match=r"in_store: Code\.ZipFile is sensitive"):
+    with pytest.raises(ValueError, match=r"Code\.ZipFile is sensitive in the model"):
         idempotency.call_once(
             client.create_function,
             max_wait=60,
@@ -190,7 +190,7 @@ def test_values_that_are_not_json_are_restored(stock_botocore, virtual_time, ans
 
     # In the data alone: few parameters of mutating operations are blobs or timestamps.
     value = {"a": [b"\x00\xff", dt.datetime(2026, 1, 2, tzinfo=dt.timezone.utc)], "b": 1}
-    assert restored(json.loads(json.dumps(stored(None, value)))) == value
+    assert from_json(json.loads(json.dumps(as_json(None, value)))) == value
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_values_that_are_not_json_are_restored(stock_botocore, virtual_time, ans
     [
         ({"in_store": object()}, "in_store must have the methods save_call, finish_call"),
         ({"then_wait": ("InstanceRunning", dict)}, "then_wait must be the name"),
-        ({"KeyName": object()}, "KeyName is object, and cannot be stored"),
+        ({"KeyName": object()}, "KeyName cannot be stored: it is object"),
     ],
 )
 def test_what_cannot_be_stored_is_refused(ec2, answers, path, image, keywords, match):

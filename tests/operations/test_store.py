@@ -55,6 +55,8 @@ def test_errors_come_back_with_their_facts(store, stream, creating):
     assert isinstance(error, bwp.WaiterTimeoutError)
     assert error.attempts == operation.metadata["attempts"] > 1
     assert error.observed == "CREATING"
+    assert error.label == operation.metadata["label"]
+    assert str(error).startswith(f"Waiter StreamExists timed out after 0.3 s for {error.label}: ")
     assert operation.to_json()["error"]["code"] == "timed_out"
     assert operation.metadata["elapsed"] <= 0.35
 
