@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -39,12 +40,23 @@ def main(arguments: list[str] | None = None) -> None:
     written = waiters = 0
     for service_id, document in documents(folder):
         path = folder / f"{service_id}.json"
-        text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        text = file_text(document)
         waiters += sum(len(shape["traits"][WAITABLE]) for shape in document["shapes"].values())
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
             written += 1
     print(f"{waiters} waiters, {written} files changed")
+
+
+def file_text(document: dict[str, Any]) -> str:
+    """Return the text of a file of `data/`: indented by two blanks, an acceptor or list a line."""
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+
+    def in_one_line(found: re.Match[str]) -> str:
+        return found[1] + json.dumps(json.loads(found[2]), ensure_ascii=False)
+
+    text = re.sub(r"(?ms)^( {14})(\{\n.*?^ {14}\})", in_one_line, text)
+    return re.sub(r'(?ms)^( {12}"tags": )(\[\n.*?^ {12}\])', in_one_line, text) + "\n"
 
 
 def documents(folder: Path) -> Iterable[tuple[str, dict[str, Any]]]:

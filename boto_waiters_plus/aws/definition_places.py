@@ -15,7 +15,7 @@ from botocore.model import ServiceModel
 from ..definitions.files import SEARCH_PATH_FILE, parse_document
 from ..definitions.overlays import Layer, WaiterOverlay
 from ..definitions.services import service_key
-from ..definitions.shipped import WRITTEN_FOR, shipped_definitions, unread_shipped
+from ..definitions.shipped import WRITTEN_FOR, unread_shipped
 from ..definitions.smithy import UnreadWaiter
 from ..definitions.unique_names import conflicts, taken_by
 from ..definitions.waiters2 import unread_waiters2
@@ -57,9 +57,39 @@ class DefinitionPlace:
         return tuple(layer for layer in self.layers if isinstance(layer, WaiterOverlay))
 
     @computed_once
-    def by_name(self) -> BySnakeName[Layer | UnreadWaiter]:
-        """The same by the snake names of their waiters."""
+    def _by_name(self) -> BySnakeName[Layer | UnreadWaiter]:
         return BySnakeName((layer.name, layer) for layer in self.layers)
+
+    def named(self, name: str) -> Iterable[Layer | UnreadWaiter]:
+        """Return those of the waiters with this snake name."""
+        return self._by_name.find(name)
+
+
+class _ShippedPlace(DefinitionPlace):
+    """The waiters that the package ships for a service."""
+
+    def __init__(self, service: ServiceModel) -> None:
+        super().__init__(lambda: self._fitting(self._waiters), valid=True)
+        self._service = service
+
+    def named(self, name: str) -> Iterable[UnreadWaiter]:
+        """Return the waiters with this snake name, making no other."""
+        return self._fitting(self._names.find(name))
+
+    @computed_once
+    def _waiters(self) -> Mapping[str, UnreadWaiter]:
+        return unread_shipped(self._service.service_id.hyphenize())
+
+    @computed_once
+    def _names(self) -> BySnakeName[str]:
+        return BySnakeName((name, name) for name in self._waiters)
+
+    def _fitting(self, names: Iterable[str]) -> Iterable[UnreadWaiter]:
+        waiters = (self._waiters[name] for name in names)
+        if _version(botocore.__version__) >= _version(WRITTEN_FOR):
+            return waiters
+        # An older model may lack the state that a waiter compares.
+        return (waiter for waiter in waiters if _fits(waiter.read(), self._service))
 
 
 class Places(NamedTuple):
@@ -86,7 +116,7 @@ def places_of(service: ServiceModel, loader: Loader | None, definitions: Iterabl
             lambda: (each for each in given if applies_to(each, *names)), from_user=True
         ),
         DefinitionPlace(lambda: _on_search_path(service, loader), from_user=True),
-        DefinitionPlace(lambda: _shipped(service), valid=True),
+        _ShippedPlace(service),
         DefinitionPlace(lambda: _of_botocore(service, loader)),
     )
 
@@ -135,17 +165,6 @@ def applies_to(definition: Layer, *service_names: str) -> bool:
     if definition.service is None:
         return True
     return service_key(definition.service) in {service_key(str(name)) for name in service_names}
-
-
-def _shipped(service: ServiceModel) -> Iterable[UnreadWaiter]:
-    service_id = service.service_id.hyphenize()
-    waiters = unread_shipped(service_id)
-    if _version(botocore.__version__) >= _version(WRITTEN_FOR):
-        return waiters
-    # An older model may lack the state that a waiter compares.
-    parsed = shipped_definitions(service_id)
-    pairs = zip(waiters, parsed, strict=True)
-    return [waiter for waiter, definition in pairs if _fits(definition, service)]
 
 
 def _fits(definition: WaiterDefinition, service: ServiceModel) -> bool:

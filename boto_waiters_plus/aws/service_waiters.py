@@ -133,7 +133,7 @@ class ServiceWaiters:
         """Return the acceptors that only botocore's own waiter of this name has."""
         return [
             acceptor
-            for own in self._places.botocore.by_name.find(definition.name)
+            for own in self._places.botocore.named(definition.name)
             if isinstance(own, UnreadWaiter)
             if (own.name, own.operation) == (definition.name, definition.operation)
             for acceptor in _resolved(
@@ -157,7 +157,7 @@ class ServiceWaiters:
         overlays: list[WaiterOverlay] = []
         lacking: WaiterDefinitionError | None = None
         for place in self._places:
-            for layer in place.by_name.find(name):
+            for layer in place.named(name):
                 operation = self._operation(layer.operation)
                 if isinstance(layer, WaiterOverlay):
                     overlays += [layer] if operation is not None else []
@@ -232,7 +232,7 @@ class ServiceWaiters:
                 raise overlay.refuse(unknown(overlay.name, names, "waiter"))
 
     def _is_defined(self, name: str) -> bool:
-        layers = chain.from_iterable(place.by_name.find(name) for place in self._places)
+        layers = chain.from_iterable(place.named(name) for place in self._places)
         return any(not isinstance(each, WaiterOverlay) for each in layers)
 
     # --- all waiters ----------------------------------------------------------------------------

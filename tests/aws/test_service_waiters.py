@@ -142,10 +142,8 @@ def test_operations_may_be_named_like_methods(kinesis, models, operation):
 def shipped(monkeypatch, *names, operation):
     """Make the package ship these waiters of one operation for every service."""
     body = {"acceptors": [status("A")]}
-    found = [UnreadWaiter(n, operation, "kinesis", "data", body, parse_waiter) for n in names]
+    found = {n: UnreadWaiter(n, operation, "kinesis", "data", body, parse_waiter) for n in names}
     monkeypatch.setattr(definition_places, "unread_shipped", lambda _: found)
-    parsed = [waiter.read() for waiter in found]
-    monkeypatch.setattr(definition_places, "shipped_definitions", lambda _: parsed)
 
 
 def test_shipped_operations_that_botocore_lacks_are_ignored(kinesis, monkeypatch):
