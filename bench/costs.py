@@ -1,6 +1,6 @@
 """What the package costs beside boto3: starting, creating clients, and one poll.
 
-    python bench/costs.py [--only start,clients,polls] [--processes 15] [--rounds 60]
+    python bench/costs.py [--only start,clients,polls,calls] [--processes 15] [--rounds 60]
 
 - start: CPU time in processes of their own, with compiled bytecode and nothing else imported
   before: `import boto_waiters_plus` and `install()` as shares of `import boto3`, the first lookup
@@ -11,7 +11,9 @@
   ours to the least of stock's, and the quartiles of the pairs;
 - polls: the instructions of one more attempt of a wait, by valgrind, which counts the same
   whatever else the machine does. The server runs in another process. Waits have a `max_wait`,
-  `get_waiter`'s too, so that every call of the package has a deadline.
+  `get_waiter`'s too, so that every call of the package has a deadline;
+- calls: the functions, Python's and C's, that one more attempt calls, and where those are that
+  botocore alone does not call. This shows what the instructions of a poll are spent on.
 """
 
 from __future__ import annotations
@@ -27,10 +29,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).absolute().parents[1]
 SETTINGS = {"region_name": "us-east-1", "aws_access_key_id": "a", "aws_secret_access_key": "b"}
@@ -273,6 +277,58 @@ def poll(service: str, path: str, url: str, attempts: int) -> None:
             bwp.wait_until(client, waiter, **{key: "missing"}, **options, max_wait=3600)
 
 
+# --- calls: where the instructions of a poll go -----------------------------------------------
+
+
+def calls() -> None:
+    """Print the functions that one more attempt calls, and the modules of those that are added."""
+    command = [sys.executable, __file__, "--serve"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:  # noqa: S603 - this file
+        try:
+            assert server.stdout is not None
+            url = f"http://127.0.0.1:{server.stdout.readline().strip()}"
+            stock = calls_an_attempt("stock", url)
+            for path in ("get_waiter", "wait_until"):
+                ours = calls_an_attempt(path, url)
+                print(
+                    f"calls of an attempt, {path}: {ours.total():.0f}, botocore {stock.total():.0f}"
+                )
+                for module, added in (ours - stock).most_common():
+                    print(f"    {added:5.0f}  {module}")
+        finally:
+            server.terminate()
+
+
+def calls_an_attempt(path: str, url: str) -> Counter[str]:
+    """The functions that one more attempt on S3 calls, by module."""
+    few, many = ATTEMPTS
+    poll("s3", path, url, 2)  # imports, and makes what is made once
+    counts = [counted(path, url, attempts) for attempts in ATTEMPTS]
+    each = counts[1]
+    each.subtract(counts[0])
+    return Counter({name: round(n / (many - few)) for name, n in each.items()})
+
+
+def counted(path: str, url: str, attempts: int) -> Counter[str]:
+    """The functions called by a wait: Python functions by their own module, C's by the caller's."""
+    found: Counter[str] = Counter()
+
+    def profile(frame: Any, event: str, _: object) -> None:
+        if event in {"call", "c_call"}:
+            module = frame.f_globals.get("__name__", "")
+            found[module] += 1
+
+    gc.collect()
+    gc.disable()  # a finalizer belongs to no attempt
+    sys.setprofile(profile)
+    try:
+        poll("s3", path, url, attempts)
+    finally:
+        sys.setprofile(None)
+        gc.enable()
+    return found
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -299,6 +355,8 @@ def main() -> None:
         clients(arguments.rounds)
     if "polls" in chosen:
         polls()
+    if "calls" in chosen:
+        calls()
 
 
 if __name__ == "__main__":

@@ -122,13 +122,24 @@ def is_retryable(error: Exception, response: Mapping[str, Any] | None) -> tuple[
     """Whether botocore's own retries would take this error, and whether as a throttle."""
     if retries is None:
         return False, False
-    status = (response or {}).get("ResponseMetadata", {}).get("HTTPStatusCode")
+    if not response:
+        return _is_retryable(retries.RetryContext(attempt_number=1, caught_exception=error))
+    details = response.get("Error")
+    code = str(details.get("Code")) if isinstance(details, dict) else ""
+    return _is_retryable_response(code, response.get("ResponseMetadata", {}).get("HTTPStatusCode"))
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_retryable_response(code: str, status: int | None) -> tuple[bool, bool]:
     context = retries.RetryContext(
         attempt_number=1,
-        parsed_response=response,
+        parsed_response={"Error": {"Code": code}},
         http_response=None if status is None else _Status(status),
-        caught_exception=None if response else error,
     )
+    return _is_retryable(context)
+
+
+def _is_retryable(context: Any) -> tuple[bool, bool]:
     throttled = bool(_retry_check("ThrottledRetryableChecker").is_retryable(context))
     transient = throttled or bool(_retry_check("TransientRetryableChecker").is_retryable(context))
     return transient, throttled

@@ -220,6 +220,8 @@ class _Evaluated:
     @property
     def status(self) -> Any:
         """The HTTP status; None if there is none."""
+        if self.error is not None:
+            return self.error.status
         if not isinstance(self.response, Mapping):
             return None
         return self.response.get("ResponseMetadata", {}).get("HTTPStatusCode")

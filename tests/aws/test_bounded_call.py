@@ -149,11 +149,13 @@ class BadEvent:
     def __init__(self, error):
         self.error = error
         self.threads = set()
+        self.asked = threading.Event()
 
     def is_set(self):
         if threading.current_thread() is threading.main_thread():
             return False
         self.threads.add(threading.current_thread().name)
+        self.asked.set()
         raise self.error
 
     def wait(self, timeout=None):
@@ -163,8 +165,13 @@ class BadEvent:
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
 def test_event_that_raises_leaves_the_deadline_alone(error):
     event = BadEvent(error)
+
+    def call():
+        event.asked.wait(30)
+        pause(LATE)
+
     with ended("deadline"):
-        bounded_call(late(), client=None, seconds=SOON, cancel_event=event)
+        bounded_call(call, client=None, seconds=SOON, cancel_event=event)
     assert event.threads == {"boto_waiters_plus cancel listener"}
 
 
