@@ -147,6 +147,16 @@ def counts(store: operations.Store) -> dict[str, int]:
         return {name: connection.exec_driver_sql(q).scalar_one() for name, q in queries.items()}
 
 
+def other_ends(store: operations.Store) -> list[tuple[str, str, int]]:
+    """The states and errors of waits that should have ended otherwise, and how many they are."""
+    query = (
+        "select state, error, count(*) from boto_waiters_operations "
+        "where state not in ('succeeded', 'timed_out') group by state, error"
+    )
+    with store.database.reading() as connection:
+        return [tuple(row) for row in connection.exec_driver_sql(query)]
+
+
 @contextlib.contextmanager
 def store_url(*, postgresql: bool) -> Iterator[str]:
     if postgresql:
@@ -188,8 +198,8 @@ def main() -> int:
         finally:
             workers.close()
             result = counts(store)
-            for body in store.list(state="failed").operations:
-                print(body["error"]["detail"])
+            for state, error, count in other_ends(store):
+                print(f"{state} ({count}): {error}")
             store.close()
             server.stop()
     for name, count in result.items():

@@ -1,4 +1,4 @@
-"""Write the generated part of `data/` from the installed botocore.
+"""Write the generated part of `data/` from the installed botocore, and give all files one form.
 
     python tools/generate_data.py data
 
@@ -20,6 +20,7 @@ from botocore.exceptions import DataNotFoundError
 from botocore.model import ServiceModel
 
 from boto_waiters_plus.aws.service_waiters import generated_definitions
+from boto_waiters_plus.definitions.shipped import OTHER_FILES
 from boto_waiters_plus.definitions.smithy import AWS_NAMESPACE, WAITABLE
 from boto_waiters_plus.engine.model import Acceptor, ErrorTypeMatcher, WaiterDefinition
 
@@ -38,7 +39,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("folder", type=Path, help="the data folder")
     folder: Path = parser.parse_args(arguments).folder
     written = waiters = 0
-    for service_id, document in documents(folder):
+    content = {path.stem: json.loads(path.read_text("utf-8")) for path in folder.glob("*.json")}
+    content = {name: content[name] for name in content if f"{name}.json" not in OTHER_FILES}
+    for service_id, document in {**content, **dict(documents(folder))}.items():
         path = folder / f"{service_id}.json"
         text = file_text(document)
         waiters += sum(len(shape["traits"][WAITABLE]) for shape in document["shapes"].values())
