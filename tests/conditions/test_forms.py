@@ -320,7 +320,7 @@ def test_an_exception_that_else_returns_is_raised(forms, values):
     assert isinstance(raised.value.__cause__, bwp.WaiterTimeoutError)
 
 
-def test_a_last_value_may_be_an_exception(forms):
+def test_a_last_value_may_be_an_exception(forms, virtual_time):
     problem = ValueError("kept")
 
     def result_with(**options):

@@ -7,25 +7,18 @@ import multiprocessing
 import os
 import pickle
 import signal
-import sys
 import threading
 import time
 import warnings
-from pathlib import Path
 
 import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.config import Config
+from faults.server import BEFORE_HEADERS, FaultServer, hang
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.many import Wait, as_completed, wait_all, wait_all_async, wait_any
-
-FOLDER = str(Path(__file__).absolute().parents[1])
-if FOLDER not in sys.path:
-    sys.path.append(FOLDER)
-
-from faults.server import BEFORE_HEADERS, FaultServer, hang  # noqa: E402 - the path first
 
 
 def exists(s3, bucket, max_wait=100, **options):

@@ -23,12 +23,6 @@ from boto_waiters_plus.many import (
 SESSION = boto3.session.Session(region_name="us-east-1")
 
 
-@pytest.fixture(autouse=True)
-def _no_images(monkeypatch):
-    # moto's more than a thousand machine images take longer than all the rest.
-    monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
-
-
 @pytest.fixture
 def ec2():
     return SESSION.client("ec2")
