@@ -7,6 +7,9 @@ import pytest
 from botocore.exceptions import UnknownServiceError
 from botocore.model import ListShape, MapShape, ServiceModel, StructureShape
 
+from boto_waiters_plus.definitions.shipped import data_root
+from boto_waiters_plus.validation import check
+
 
 @functools.cache
 def _service_model(service):
@@ -34,6 +37,12 @@ def _full_sample(shape, text, seen=()):
 def service_model():
     """`service_model(service)`: its model; None where botocore has no such service."""
     return _service_model
+
+
+@pytest.fixture(scope="session")
+def events_of_data():
+    """What the checker finds in all files of `data/`."""
+    return check(data_root())
 
 
 @pytest.fixture(scope="session")

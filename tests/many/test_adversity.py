@@ -281,19 +281,6 @@ def test_wait_all_blocks_inside_a_running_loop(s3):
     assert asyncio.run(run())[0].attempts == 1
 
 
-def test_batches_in_one_loop_run_side_by_side(s3, virtual_time):
-    virtual_time.call_at(15, lambda: s3.create_bucket(Bucket="late"))
-
-    async def run():
-        return await asyncio.gather(
-            wait_all_async([exists(s3, "late", delay_pace=lambda _: 10)]),
-            wait_all_async([exists(s3, "late", delay_pace=lambda _: 7)]),
-        )
-
-    (one,), (other,) = asyncio.run(run())
-    assert (one.elapsed, other.elapsed) == (20, 21)
-
-
 # --- thousands of waits, throttles ------------------------------------------------------------
 
 

@@ -142,5 +142,5 @@ def alone():
     ids=["throttles", "answers 500", "hangs"],
 )
 def test_outage_of_one_service_moves_no_other_poll(monkeypatch, alone, others, hanging):
-    assert polls_of_s3(monkeypatch, 400, others, hanging=hanging) == alone
+    assert polls_of_s3(monkeypatch, 100, others, hanging=hanging) == alone
     assert sum(map(len, alone)) > 40
