@@ -1,6 +1,7 @@
 """Fixtures of all tests: no real account, a hypothesis profile, clients without a network."""
 
 import asyncio
+import gc
 import os
 import time
 from types import SimpleNamespace
@@ -13,6 +14,9 @@ import pytest
 from botocore.loaders import create_loader
 
 import boto_waiters_plus as bwp
+
+# Models are millions of objects: searching them for cycles would be a fifth of the time.
+gc.set_threshold(50_000, 50, 100)
 
 hypothesis.settings.register_profile("quick", max_examples=50, deadline=None)
 hypothesis.settings.register_profile("thorough", max_examples=1000, deadline=None)
