@@ -107,6 +107,7 @@ def styled(request):
 
 # --- clients that are answered without a network ------------------------------------------------
 
+
 @pytest.fixture(autouse=True)
 def stock_botocore():
     """Every test begins and ends with botocore as it is."""

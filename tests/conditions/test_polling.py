@@ -314,20 +314,6 @@ def test_poll_async_takes_plain_functions():
 # --- time ---
 
 
-def test_an_awaited_call_is_cancelled_at_max_wait():
-    ended = []
-
-    async def call():
-        try:
-            await asyncio.sleep(600)
-        finally:
-            ended.append(1)
-
-    with pytest.raises(WaiterTimeoutError) as caught:
-        asyncio.run(poll_async(call, ANY_RESPONSE, max_wait=0.02))
-    assert (ended, caught.value.attempts, caught.value.last_response) == ([1], 1, {})
-
-
 def test_one_definition_serves_concurrent_waits(virtual_time):
     definition = parse_waiter("ThingUp", ANY_RESPONSE, operation="GetThing", source="test")
     outcomes = []

@@ -7,7 +7,8 @@ import pytest
 from botocore.exceptions import UnknownServiceError
 from botocore.model import ListShape, MapShape, ServiceModel, StructureShape
 
-from boto_waiters_plus.definitions.shipped import data_root
+from boto_waiters_plus.cli.service_lookup import client_name
+from boto_waiters_plus.definitions.shipped import data_root, shipped_definitions, shipped_services
 from boto_waiters_plus.validation import check
 
 
@@ -43,6 +44,16 @@ def service_model():
 def events_of_data():
     """What the checker finds in all files of `data/`."""
     return check(data_root())
+
+
+@pytest.fixture(scope="session")
+def definitions():
+    """Ours by service, as `boto3.client` calls it, and name."""
+    return {
+        (client_name(service_id), definition.name): definition
+        for service_id in shipped_services()
+        for definition in shipped_definitions(service_id)
+    }
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ from botocore.config import Config
 from faults.server import BEFORE_HEADERS, FaultServer, hang
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.many import Wait, as_completed, wait_all, wait_all_async, wait_any
+from boto_waiters_plus.many import Wait, as_completed, wait_all, wait_any
 
 
 def exists(s3, bucket, max_wait=100, **options):
@@ -96,6 +96,7 @@ def test_cancelled_wait_counts_the_attempts_made(s3, virtual_time, count):
     assert stopped(alone) == stopped(together) == {(bwp.WaiterCancelledError, 3)}
 
 
+@pytest.mark.serial
 def test_hung_calls_end_at_the_deadline_together(hung_service):
     _, client = hung_service
     waits = [exists(client, "never", max_wait=0.5) for _ in range(10)]

@@ -113,7 +113,7 @@ def test_hundreds_of_instances_take_a_few_calls_a_round(ec2, virtual_time):
             assert (result.elapsed >= 20) == (each in late)
     assert sum(getattr(result, "coalesced", False) for result in results.values()) > 180
     first, *others = calls.rounds.values()
-    # Two calls for a hundred each; each unknown identifier takes two calls in each of seven halvings.
+    # Each unknown identifier takes two calls in each of seven halvings.
     assert first <= 2 + 2 * 7 * len(unknown)
     # Unknown identifiers are asked for alone from then on.
     assert max(others) <= 2 + len(unknown)

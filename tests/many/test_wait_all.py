@@ -13,7 +13,6 @@ from botocore.stub import Stubber
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.aws.call_budget import CallExpired, current_budget
-from boto_waiters_plus.conditions import Signal
 from boto_waiters_plus.many import Wait, wait_all
 
 TABLE = {
@@ -302,25 +301,6 @@ def test_signal_ends_a_delay(s3, virtual_time):
     virtual_time.call_at(12.5, create)
     wait = exists(s3, "late", min_delay=50, max_delay=60, wake_signal=news)
     assert wait_all([wait])[0].elapsed == pytest.approx(12.5, abs=0.06)
-
-
-def test_requests_are_marked_as_a_waiters(s3):
-    pytest.importorskip("botocore.context", reason="this botocore has no such marks")
-    agents = []
-    s3.meta.events.register(
-        "before-send.s3", lambda request, **_: agents.append(request.headers["User-Agent"])
-    )
-    wait_all([exists(s3, "first")])
-    s3.head_bucket(Bucket="first")
-
-    def features(agent):
-        # moto passes bytes, a stub a string.
-        text = agent.decode() if isinstance(agent, bytes) else agent
-        marks = [part for part in text.split() if part.startswith("m/")]
-        return marks[0].removeprefix("m/").split(",") if marks else []
-
-    assert "B" in features(agents[0])
-    assert "B" not in features(agents[1])
 
 
 @pytest.mark.parametrize("connections", [3, 10])

@@ -335,42 +335,26 @@ def test_response_that_cannot_be_split_disbands_the_group(virtual_time):
 # --- one schedule -----------------------------------------------------------------------------
 
 
-def test_late_wait_is_polled_with_the_others(virtual_time):
+@pytest.mark.parametrize(
+    ("late", "polls"),
+    [
+        ({"initial_delay": 7}, [30, 60]),
+        # Not before its initial delay.
+        ({"initial_delay": 45}, [60, 90]),
+        # It has no time to wait for the others.
+        ({"initial_delay": 7, "max_wait": 32}, [7]),
+    ],
+)
+def test_late_wait_is_polled_with_the_others(virtual_time, late, polls):
     world, within, pool = World(virtual_time), group(), connections()
-    world.ready_at = {"early": 400, "joins": 400}
-    pace = {"pace": lambda _: 30.0}
+    world.ready_at = {"early": 400, "joins": 0 if len(polls) == 1 else 400}
     tasks = [
-        task(world, "early", within, pool, **pace),
-        task(world, "joins", within, pool, initial_delay=7, **pace),
+        task(world, "early", within, pool, pace=lambda _: 30.0),
+        task(world, "joins", within, pool, pace=lambda _: 30.0, **late),
     ]
     run(virtual_time, tasks)
     assert world.polls_of("early")[:3] == [0, 30, 60]
-    assert world.polls_of("joins")[:2] == [30, 60]
-
-
-def test_no_wait_is_polled_before_its_initial_delay(virtual_time):
-    world, within, pool = World(virtual_time), group(), connections()
-    world.ready_at = {"early": 400}
-    pace = {"pace": lambda _: 30.0}
-    tasks = [
-        task(world, "early", within, pool, **pace),
-        task(world, "joins", within, pool, initial_delay=45, **pace),
-    ]
-    run(virtual_time, tasks)
-    assert world.polls_of("joins") == [60]
-
-
-def test_wait_without_time_is_polled_before_the_group(virtual_time):
-    world, within, pool = World(virtual_time), group(), connections()
-    world.ready_at = {"early": 400}
-    pace = {"pace": lambda _: 30.0}
-    tasks = [
-        task(world, "early", within, pool, **pace),
-        task(world, "joins", within, pool, initial_delay=7, max_wait=32, **pace),
-    ]
-    run(virtual_time, tasks)
-    assert world.polls_of("joins") == [7]
-    assert world.polls_of("early")[:3] == [0, 30, 60]
+    assert world.polls_of("joins")[:2] == polls
 
 
 def test_last_attempt_is_made_when_it_is_due(virtual_time):
