@@ -30,7 +30,6 @@ from boto_waiters_plus.engine.model import AcceptorState, MatchedAcceptor
 from boto_waiters_plus.exceptions import WaiterCancelledError, WaiterError
 from boto_waiters_plus.many.callbacks import Callbacks
 from boto_waiters_plus.outcome import ResponseOutcome
-from boto_waiters_plus.runtime import groups
 from boto_waiters_plus.runtime.attempt import Attempt, Reply, SharedAttempts
 from boto_waiters_plus.runtime.clock import SIGNAL_SLICE, SYSTEM_TIME, set_time
 from boto_waiters_plus.runtime.groups import Group
@@ -137,6 +136,7 @@ class World:
     """What a seed decides."""
 
     def __init__(self, seed: int) -> None:
+        self.seed = seed
         self.draw = draw = random.Random(seed)
         self.clock = Clock()
         self.threads = draw.choice([1, 2, 4, 32])
@@ -157,11 +157,14 @@ class World:
         ]
         return Client(
             connections=ClientConnections(service, draw.choice([1, 2, 5, 10, 50])),
-            group=Group(self.join, draw.randint(2, 10)) if draw.random() < 0.4 else None,
+            group=self._group() if draw.random() < 0.4 else None,
             latency=draw.choice([0.0, 0.02, 0.5]),
             throttled=[(begin, begin + draw.uniform(0.01, 5)) for begin in begins],
             has_more_pages=draw.random() < 0.05,
         )
+
+    def _group(self) -> Group:
+        return Group(self.join, self.draw.randint(2, 10), source=random.Random(self.seed))
 
     def _thing(self, index: int) -> Thing:
         draw = self.draw
@@ -302,7 +305,6 @@ def simulate(seed: int) -> str:
 def _run(seed: int, *, with_callbacks: bool) -> tuple[World, list[Any]]:
     callbacks, due = Callbacks(), queue.SimpleQueue[Any]()
     callbacks.defer(due)
-    shared_random, groups.RANDOM = groups.RANDOM, random.Random(seed)  # type: ignore[misc]  # it is Final
     try:
         world = World(seed)
         set_time(world.clock)  # type: ignore[arg-type]  # the sleeps that batches use
@@ -319,7 +321,6 @@ def _run(seed: int, *, with_callbacks: bool) -> tuple[World, list[Any]]:
             due.get()()
     finally:
         set_time(SYSTEM_TIME)
-        groups.RANDOM = shared_random  # type: ignore[misc]  # it is Final
     return world, [task.result for task in tasks]
 
 

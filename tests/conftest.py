@@ -1,6 +1,7 @@
 """Fixtures of all tests: no real account, a hypothesis profile, clients without a network."""
 
 import asyncio
+import gc
 import os
 import time
 from types import SimpleNamespace
@@ -13,6 +14,9 @@ import pytest
 from botocore.loaders import create_loader
 
 import boto_waiters_plus as bwp
+
+# Models are millions of objects: searching them for cycles would be a fifth of the time.
+gc.set_threshold(50_000, 50, 100)
 
 hypothesis.settings.register_profile("quick", max_examples=50, deadline=None)
 hypothesis.settings.register_profile("thorough", max_examples=1000, deadline=None)
@@ -31,7 +35,29 @@ def _no_real_account():
         patch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
         patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
         patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        # moto's more than a thousand machine images take longer than all the rest.
+        patch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _models_read_once():
+    """Sessions share a loader, unless they have a search path of their own.
+
+    Parsing the models anew for every test would be most of the time.
+    """
+    shared = create_loader()
+
+    def share(session):
+        def loader():
+            path = session.get_config_variable("data_path")
+            return shared if path is None else create_loader(path)
+
+        session.lazy_register_component("data_loader", loader)
+
+    botocore.register_initializer(share)
+    yield
+    botocore.unregister_initializer(share)
 
 
 class Styled:
@@ -81,26 +107,12 @@ def styled(request):
 
 # --- clients that are answered without a network ------------------------------------------------
 
-LOADER = create_loader()
 
-
-def _share_loader(session):
-    session.register_component("data_loader", LOADER)
-
-
-@pytest.fixture
-def stock_botocore(request):
-    """A test that begins and ends with botocore as it is."""
+@pytest.fixture(autouse=True)
+def stock_botocore():
+    """Every test begins and ends with botocore as it is."""
     bwp.uninstall()
-    # Parsing the models anew for every test would be most of the time; tests of the search path
-    # have loaders of their own.
-    shared = "config" not in request.fixturenames
-    if shared:
-        botocore.register_initializer(_share_loader)
-    with mock.patch.object(boto3, "DEFAULT_SESSION", None):
-        yield
-    if shared:
-        botocore.unregister_initializer(_share_loader)
+    yield
     # Below a wrapper of the test, the first `uninstall` can only pass through.
     bwp.install()
     bwp.uninstall()

@@ -18,6 +18,7 @@ Every wait keeps its own machine: its attempts, its verdicts and its end are its
 from __future__ import annotations
 
 import math
+import random
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -39,9 +40,16 @@ class Group:
     Args:
         join: makes one call for several tasks; its `judge` returns `SharedAttempts`.
         limit: the number of identifiers that one call may ask for.
+        source: where the draws of a round come from.
     """
 
-    def __init__(self, join: Callable[[Sequence[Any]], Any], limit: int) -> None:
+    def __init__(
+        self,
+        join: Callable[[Sequence[Any]], Any],
+        limit: int,
+        *,
+        source: random.Random = RANDOM,
+    ) -> None:
         self.join = join
         self.limit = limit
         self.due = -math.inf
@@ -53,7 +61,8 @@ class Group:
         self.in_queue = False
         """The client has the group in its queue."""
         self.queued: deque[Task] = deque()
-        self._fraction = RANDOM.random()
+        self._source = source
+        self._fraction = source.random()
         self._drawn_for = self.due
         self._paces: dict[Callable[[int], float], Callable[[int], float]] = {}
         self._delays: dict[tuple[Callable[[int], float], int], float] = {}
@@ -63,7 +72,7 @@ class Group:
     def random(self, low: float, high: float) -> float:
         """Return a draw that is the same for all delays of a round with the same bounds."""
         if self.is_disbanded:
-            return draw(RANDOM, low, high)
+            return draw(self._source, low, high)
         if isinstance(low, int) and isinstance(high, int):
             return low + int(self._fraction * (high - low + 1))
         return low + self._fraction * (high - low)
@@ -113,7 +122,7 @@ class Group:
         """Draw for a new round, if the poll that is due is the first of one."""
         if now >= self.due and self._drawn_for != self.due:
             self._drawn_for = self.due
-            self._fraction = RANDOM.random()
+            self._fraction = self._source.random()
 
     # --- shared batches --------------------------------------------------------------------
 

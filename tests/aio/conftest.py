@@ -1,23 +1,8 @@
-"""Makes `aio` and `faults` importable, and sees that a wait leaves nothing behind."""
+"""A wait leaves nothing behind."""
 
-import sys
 import threading
-from pathlib import Path
 
 import pytest
-
-import boto_waiters_plus as bwp
-
-FOLDER = str(Path(__file__).absolute().parents[1])
-if FOLDER not in sys.path:
-    sys.path.append(FOLDER)
-
-
-@pytest.fixture(autouse=True)
-def _stock():
-    bwp.uninstall()
-    yield
-    bwp.uninstall()
 
 
 @pytest.fixture(autouse=True)

@@ -23,8 +23,6 @@ from faults.server import BEFORE_HEADERS, BODY, HEADERS, FaultServer, Refusing, 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
-pytestmark = pytest.mark.serial
-
 # A task polls its events every so many seconds.
 SLACK = 0.06
 # Real seconds that a wait may be late on a busy machine.
@@ -47,9 +45,6 @@ class Scenario:
     """In real time: the call in flight does not end by itself."""
     text: str = ""
     """What the error says."""
-
-    def __str__(self):
-        return self.name
 
 
 # fmt: off
@@ -108,7 +103,13 @@ def check(scenario, end):
 
 
 @pytest.mark.parametrize("name", WAYS)
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        pytest.param(each, marks=[pytest.mark.serial] if each.real else [], id=each.name)
+        for each in SCENARIOS
+    ],
+)
 def test_a_wait_ends_the_same_by_every_way(scenario, name):
     event = None if scenario.cancel_at is None else threading.Event()
     keywords = keywords_of(scenario, event)

@@ -21,8 +21,6 @@ from faults.server import BEFORE_HEADERS, BODY, FaultServer, hang
 
 import boto_waiters_plus as bwp
 
-pytestmark = pytest.mark.serial
-
 LONG = 300
 PATIENCE = 10
 
@@ -84,6 +82,7 @@ def test_a_task_that_is_cancelled_in_its_call_ends_and_closes_the_connection(nam
         assert len(server.requests) == 1
 
 
+@pytest.mark.serial
 @pytest.mark.skipif(not hasattr(asyncio, "timeout"), reason="asyncio.timeout came with 3.11")
 @pytest.mark.parametrize("name", AWAITED)
 @pytest.mark.parametrize("script", [[hang(BEFORE_HEADERS)], [COMING]], ids=["call", "pause"])
@@ -239,6 +238,7 @@ def test_a_retry_of_the_sdk_that_fits_is_made(name, mode):
         assert len(server.requests) == 2
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("name", AWAITED)
 def test_retries_that_would_not_fit_are_not_made_and_take_nothing_from_the_quota(name):
     """A call is not cut off in the SDK's delay, and the wait times out, as where boto3 blocks."""

@@ -195,7 +195,7 @@ def cancelled_after(event):
     go_on, times = threading.Event(), []
 
     def set_it():
-        pause(0.2)
+        pause(0.05)
         times.append(time.perf_counter())
         event.set()
 
@@ -227,10 +227,10 @@ def test_a_waiting_event_is_not_polled():
 
     thread = threading.Thread(target=call)
     thread.start()
-    pause(0.5)
+    pause(0.2)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
-    pause(2)
-    # The pause itself is one; polling 50 times a second would be 100.
+    pause(1)
+    # The pause itself is one; polling 50 times a second would be 50.
     assert resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw - before <= 20
     go_on.set()
     thread.join(30)

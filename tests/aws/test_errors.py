@@ -256,7 +256,7 @@ def test_missing_credentials_are_raw(monkeypatch):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
     bwp.install()
-    client = boto3.client("iam")
+    client = boto3.Session().client("iam")
     for wait in (
         lambda: client.wait_until_user_exists(max_wait=3),
         client.get_waiter("user_exists").wait,

@@ -165,7 +165,6 @@ def test_an_overlay_retries_not_found_from_any_place(
     assert wait(bwp.enable(boto3.client("kinesis"), definitions=change)) == 3
     bwp.install(definitions=change)
     assert wait(boto3.client("kinesis")) == 3
-    bwp.uninstall()
     folder("smithy-waiters-1", change)
     monkeypatch.setenv("AWS_DATA_PATH", str(folder.path))
     bwp.install()

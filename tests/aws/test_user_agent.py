@@ -53,7 +53,7 @@ needs_marks = pytest.mark.skipif(
 
 
 @needs_marks
-@pytest.mark.parametrize("way", ["wait_until", "function", "get_waiter", "resource"])
+@pytest.mark.parametrize("way", ["wait_until", "function", "get_waiter", "resource", "wait_all"])
 def test_requests_of_a_wait_are_marked_and_the_next_call_is_not(sent, way, virtual_time):
     bwp.install()
     resource = boto3.resource("s3")
@@ -65,6 +65,8 @@ def test_requests_of_a_wait_are_marked_and_the_next_call_is_not(sent, way, virtu
         bwp.wait_until(client, "BucketExists", Bucket="b", max_wait=60)
     elif way == "get_waiter":
         client.get_waiter("bucket_exists").wait(Bucket="b")
+    elif way == "wait_all":
+        bwp.wait_all([bwp.Wait(client, "BucketExists", {"Bucket": "b"}, max_wait=60)])
     else:
         resource.Bucket("b").wait_until_exists()
     assert len(agents) == 3

@@ -10,8 +10,7 @@ RUN = ["once", "ec2", "run-instances", "--image-id", "ami-1", "--min-count", "1"
 
 
 @pytest.fixture(autouse=True)
-def _aws(monkeypatch):
-    monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
+def _aws():
     with mock_aws():
         yield
 

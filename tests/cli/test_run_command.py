@@ -4,7 +4,6 @@ import sys
 
 import pytest
 
-import boto_waiters_plus as bwp
 from boto_waiters_plus.cli import main
 
 
@@ -18,8 +17,7 @@ def script(tmp_path, monkeypatch):
         (tmp_path / "script.py").write_text(text)
         return str(tmp_path / "script.py")
 
-    yield write
-    bwp.uninstall()
+    return write
 
 
 def test_clients_of_a_script_are_extended(script, capsys):

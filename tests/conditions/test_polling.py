@@ -128,7 +128,7 @@ def on_path(path, kind="output"):
 
 
 @pytest.mark.parametrize("bound", [False, True], ids=["method", "partial"])
-def test_methods_of_clients_have_the_data_model(stock_botocore, answers, bound):
+def test_methods_of_clients_have_the_data_model(answers, bound):
     client = boto3.client("dynamodb")
     created = dt.datetime(2024, 1, 1, 12, tzinfo=dt.timezone.utc)
     answers(client, {"Table": {"CreationDateTime": created}})
@@ -142,7 +142,7 @@ def test_methods_of_clients_have_the_data_model(stock_botocore, answers, bound):
     assert "ResponseMetadata" in outcome.response
 
 
-def test_errors_of_a_client_match_by_their_shapes(stock_botocore, answers):
+def test_errors_of_a_client_match_by_their_shapes(answers):
     client = boto3.client("s3")
     answers(client, {"Error": {"Code": "404", "Message": "Not Found"}})
     assert poll(
@@ -150,7 +150,7 @@ def test_errors_of_a_client_match_by_their_shapes(stock_botocore, answers):
     ).exception
 
 
-def test_sensitive_members_of_a_client_are_not_observed(stock_botocore, answers):
+def test_sensitive_members_of_a_client_are_not_observed(answers):
     client = boto3.client("secretsmanager")
     answers(client, {"SecretString": "new-secret"})
     matcher = {"path": "SecretString", "expected": "new-secret", "comparator": "stringEquals"}
@@ -312,20 +312,6 @@ def test_poll_async_takes_plain_functions():
 
 
 # --- time ---
-
-
-def test_an_awaited_call_is_cancelled_at_max_wait():
-    ended = []
-
-    async def call():
-        try:
-            await asyncio.sleep(600)
-        finally:
-            ended.append(1)
-
-    with pytest.raises(WaiterTimeoutError) as caught:
-        asyncio.run(poll_async(call, ANY_RESPONSE, max_wait=0.02))
-    assert (ended, caught.value.attempts, caught.value.last_response) == ([1], 1, {})
 
 
 def test_one_definition_serves_concurrent_waits(virtual_time):

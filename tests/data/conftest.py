@@ -7,6 +7,10 @@ import pytest
 from botocore.exceptions import UnknownServiceError
 from botocore.model import ListShape, MapShape, ServiceModel, StructureShape
 
+from boto_waiters_plus.cli.service_lookup import client_name
+from boto_waiters_plus.definitions.shipped import data_root, shipped_definitions, shipped_services
+from boto_waiters_plus.validation import check
+
 
 @functools.cache
 def _service_model(service):
@@ -34,6 +38,22 @@ def _full_sample(shape, text, seen=()):
 def service_model():
     """`service_model(service)`: its model; None where botocore has no such service."""
     return _service_model
+
+
+@pytest.fixture(scope="session")
+def events_of_data():
+    """What the checker finds in all files of `data/`."""
+    return check(data_root())
+
+
+@pytest.fixture(scope="session")
+def definitions():
+    """Ours by service, as `boto3.client` calls it, and name."""
+    return {
+        (client_name(service_id), definition.name): definition
+        for service_id in shipped_services()
+        for definition in shipped_definitions(service_id)
+    }
 
 
 @pytest.fixture(scope="session")

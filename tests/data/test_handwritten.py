@@ -76,16 +76,6 @@ REQUESTED = {
 """The most requested waiters that botocore lacks: what they poll, success, failure."""
 
 
-@pytest.fixture(scope="module")
-def definitions():
-    """Ours by service, as `boto3.client` calls it, and name."""
-    return {
-        (client_name(service_id), definition.name): definition
-        for service_id in shipped_services()
-        for definition in shipped_definitions(service_id)
-    }
-
-
 def texts(definition, state):
     return " ".join(
         acceptor.matcher.describe()

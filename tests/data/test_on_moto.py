@@ -5,6 +5,7 @@ names), the parameters of the wait, and what it ends in. `$name` stands for what
 `${name}` for the same inside of a text.
 """
 
+import functools
 import io
 import json
 import re
@@ -38,17 +39,7 @@ def wait_id(wait):
 @pytest.fixture(scope="module")
 def clients():
     """One client a service: making them is what takes the time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
-        session = boto3.Session(region_name="us-east-1")
-        made = {}
-
-        def client(service):
-            if service not in made:
-                made[service] = session.client(service)
-            return made[service]
-
-        yield client
+    return functools.cache(boto3.Session(region_name="us-east-1").client)
 
 
 NOT_IN_OLDER_MODELS = {

@@ -17,7 +17,7 @@ from boto_waiters_plus.definitions.smithy import WAITABLE
 from boto_waiters_plus.engine.backoff import delay_range
 from boto_waiters_plus.engine.matching import Matching
 from boto_waiters_plus.engine.model import SuccessMatcher
-from boto_waiters_plus.validation import Severity, check
+from boto_waiters_plus.validation import Severity
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "data"
@@ -182,19 +182,19 @@ def test_regenerating_changes_nothing(generate_data):
         assert text == generate_data.file_text(document), service_id
 
 
-def test_nothing_above_a_note_that_is_not_suppressed_with_a_reason():
+def test_nothing_above_a_note_that_is_not_suppressed_with_a_reason(events_of_data):
     """On an older botocore too: what that lacks are notes."""
-    events = check(DATA)
+    events = events_of_data
     assert [str(event) for event in events if event.severity > Severity.NOTE] == []
     suppressed = [event for event in events if event.severity is Severity.SUPPRESSED]
     assert suppressed
     assert all(event.suppression_reason for event in suppressed)
 
 
-def test_every_suppression_is_needed():
+def test_every_suppression_is_needed(events_of_data):
     if botocore.__version__ != WRITTEN_FROM:
         pytest.skip(f"the suppressions were written for botocore {WRITTEN_FROM}")
-    covered = [(event.id, event.shape) for event in check(DATA) if event.suppression_reason]
+    covered = [(event.id, event.shape) for event in events_of_data if event.suppression_reason]
     idle = [
         suppression
         for suppression in TRAITS["metadata"]["suppressions"]

@@ -17,16 +17,6 @@ FACTS = ROOT.parent / "shared/reference/state-waits.json"
 IS_EMPTY = re.compile(r"length\(.+\) == `0`|DISABLED")
 
 
-@pytest.fixture(scope="module")
-def definitions():
-    """Ours by service, as `boto3.client` calls it, and name."""
-    return {
-        (client_name(service_id), definition.name): definition
-        for service_id in shipped_services()
-        for definition in shipped_definitions(service_id)
-    }
-
-
 def ours(wait, definitions):
     """The waiters here for a wait."""
     return [definitions[wait["service"], wait[member]] for member in ("ours", "also") if member in wait]

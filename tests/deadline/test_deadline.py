@@ -26,7 +26,6 @@ def s3():
     bwp.install()
     with mock_aws():
         yield boto3.client("s3", region_name="us-east-1")
-    bwp.uninstall()
 
 
 def waits(s3):

@@ -43,9 +43,8 @@ def test_the_idl_example_is_the_first_json_example():
 
 @pytest.fixture
 def resources(tmp_path, monkeypatch):
-    """The file and the resources that the examples wait for; `install` is undone."""
+    """The file and the resources that the examples wait for."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
     (tmp_path / "queue.json").write_text(EXAMPLES[0], encoding="utf-8")
     with mock_aws():
         boto3.client("sqs").create_queue(QueueName="orders")
@@ -58,7 +57,6 @@ def resources(tmp_path, monkeypatch):
         )
         make_alias(version="1")
         yield
-    bwp.uninstall()
 
 
 def make_alias(version):

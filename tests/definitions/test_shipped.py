@@ -51,19 +51,6 @@ def waiters_of(service):
     return ServiceWaiters(model, LOADER)
 
 
-def test_botocores_waiters_are_methods_of_their_service():
-    missing, count = [], 0
-    for service in services_with_waiters():
-        found = waiters_of(service)
-        for name in LOADER.load_service_model(service, "waiters-2")["waiters"]:
-            count += 1
-            waiter = found.get(name)
-            if waiter is None or not waiter.method_name.startswith("wait_until_"):
-                missing.append((service, name))
-    assert missing == []
-    assert count >= 250  # botocore 1.34.0 has 253, 1.44.5 has 410
-
-
 def test_an_empty_response_is_never_a_success():
     """botocore parses a truncated JSON body as `{}`, without an error."""
     ready_on_nothing = []
@@ -76,12 +63,3 @@ def test_an_empty_response_is_never_a_success():
             if waiter.definition.acceptors[index].matcher != SuccessMatcher(success=True):
                 ready_on_nothing.append((service, waiter.definition.name))
     assert ready_on_nothing == []
-
-
-def test_only_both_spellings_of_a_name_work():
-    found = waiters_of("s3")
-    assert found.get("BucketExists") is found.get("bucket_exists")
-    assert found.get("BucketExists").method_name == "wait_until_bucket_exists"
-    assert found.get("bucketExists") is None
-    assert found.get("Bucket_Exists") is None
-    assert found.get("bucket_gone") is None

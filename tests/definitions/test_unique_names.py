@@ -103,7 +103,6 @@ def test_conflicts_across_calls_and_search_path_are_refused(client, tmp_path, mo
     bwp.install(definitions=s3(HeadObject="Thingready"))
     with pytest.raises(bwp.WaiterDefinitionError, match="waiter Thingready: name already taken"):
         bwp.wait_until(boto3.client("s3"), "ThingReady", max_wait=1)
-    bwp.uninstall()
     folder = tmp_path / "s3" / "2006-03-01"
     folder.mkdir(parents=True)
     (folder / "smithy-waiters-1.json").write_text(json.dumps(s3(HeadBucket="BUcketExists")))

@@ -40,22 +40,6 @@ def test_an_error_is_not_kept():
     assert thing.value == 5
 
 
-def test_a_slow_value_blocks_no_other_instance():
-    inside, go_on = threading.Event(), threading.Event()
-    slow = Thing(lambda: inside.set() or go_on.wait(SECONDS))
-    thread = threading.Thread(target=lambda: slow.value)
-    thread.start()
-    assert inside.wait(SECONDS)
-    found = []
-    other = threading.Thread(target=lambda: found.append(Thing(lambda: 1).value))
-    other.start()
-    other.join(SECONDS / 4)
-    go_on.set()
-    thread.join()
-    other.join()
-    assert found == [1]
-
-
 def test_the_first_stored_value_wins():
     both = threading.Barrier(2)
     values, found = iter("ab"), []

@@ -56,6 +56,9 @@ class Alarms:
         self._handler = handler
 
     def __enter__(self):
+        # Python swallows what a handler raises while a finalizer runs.
+        gc.collect()
+        gc.disable()
         # pytest-timeout's own alarm is put back afterwards, with what it had left.
         self._before = signal.signal(signal.SIGALRM, self._handler)
         self._timer = signal.setitimer(signal.ITIMER_REAL, *self._times)
@@ -64,3 +67,4 @@ class Alarms:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, self._before)
         signal.setitimer(signal.ITIMER_REAL, *self._timer)
+        gc.enable()

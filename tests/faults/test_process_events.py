@@ -67,9 +67,18 @@ def interrupt(error):
 
 
 @needs_timer
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit(3), GeneratorExit], ids=repr)
-@pytest.mark.parametrize("way", ["wait_until", "get_waiter"])
-@pytest.mark.parametrize("during", ["the sleep", "the call"])
+@pytest.mark.parametrize(
+    ("error", "way", "during"),
+    [
+        (KeyboardInterrupt, "wait_until", "the sleep"),
+        (KeyboardInterrupt, "wait_until", "the call"),
+        (KeyboardInterrupt, "get_waiter", "the call"),
+        (SystemExit(3), "get_waiter", "the sleep"),
+        (SystemExit(3), "wait_until", "the call"),
+        (GeneratorExit, "wait_until", "the call"),
+    ],
+    ids=str,
+)
 def test_what_ends_the_program_passes_at_once_and_leaves_no_request(error, way, during):
     body = answer(body=CREATING) if during == "the sleep" else hang(BEFORE_HEADERS)
     with FaultServer([body]) as server:
@@ -238,8 +247,7 @@ def run_script(text, *arguments):
     )
 
 
-@pytest.mark.parametrize("way", ["wait_until", "get_waiter"])
-def test_a_daemon_thread_that_waits_at_exit_is_neither_waited_for_nor_heard_of(way):
+def test_daemon_threads_that_wait_at_exit_are_neither_waited_for_nor_heard_of():
     with FaultServer([hang(BEFORE_HEADERS)]) as server:
         run = run_script(
             """
@@ -247,17 +255,14 @@ def test_a_daemon_thread_that_waits_at_exit_is_neither_waited_for_nor_heard_of(w
             from faults.scenarios import make_client
             import boto_waiters_plus as bwp
             client = bwp.enable(make_client("json", sys.argv[1]))
-            def wait():
-                if sys.argv[2] == "wait_until":
-                    client.wait_until_table_exists(TableName="table", max_wait=500)
-                client.get_waiter("table_exists").wait(TableName="table", max_wait=500)
-            threading.Thread(target=wait, daemon=True).start()
+            options = {"TableName": "table", "max_wait": 500}
+            for wait in (client.wait_until_table_exists, client.get_waiter("table_exists").wait):
+                threading.Thread(target=wait, kwargs=options, daemon=True).start()
             while not any("watchdog" in t.name for t in threading.enumerate()):
                 time.sleep(0.01)
             time.sleep(0.2)
             """,
             server.url,
-            way,
         )
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
@@ -282,8 +287,7 @@ AT_EXIT = """
     """
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-@pytest.mark.parametrize("is_healthy", [True, False])
+@pytest.mark.parametrize(("host", "is_healthy"), [("127.0.0.1", False), ("localhost", True)])
 def test_a_wait_while_the_interpreter_exits_works(host, is_healthy):
     with FaultServer([answer(body=TABLE) if is_healthy else hang(BEFORE_HEADERS)]) as server:
         began = time.monotonic()
@@ -337,9 +341,6 @@ def test_without_file_descriptors_a_wait_ends_in_time(close):
         )
     warned = " no thread" if close else ""
     assert (run.returncode, run.stdout) == (0, f"in time{warned}\n"), run.stderr
-
-
-# --- executors -------------------------------------------------------------------------------
 
 
 # --- what is left behind ---------------------------------------------------------------------

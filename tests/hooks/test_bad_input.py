@@ -4,7 +4,6 @@ import copy
 import datetime as dt
 import json
 import math
-import threading
 from functools import partial
 
 import boto3
@@ -29,20 +28,9 @@ def wait(request, s3, answers):
     [
         (None, TypeError, "needs max_wait"),
         (0, ValueError, "max_wait must be greater than 0"),
-        (0.0, ValueError, "max_wait must be greater than 0"),
-        (-1, ValueError, "max_wait"),
-        (math.nan, ValueError, "max_wait must be finite"),
         (math.inf, ValueError, "max_wait must be finite"),
-        (-math.inf, ValueError, "max_wait must be finite"),
-        (True, TypeError, "max_wait must be seconds"),
-        (False, TypeError, "max_wait must be seconds"),
         ("300", TypeError, "max_wait must be seconds"),
-        (b"300", TypeError, "max_wait must be seconds"),
-        ([300], TypeError, "max_wait must be seconds"),
-        (3j, TypeError, "max_wait must be seconds"),
         (dt.timedelta(0), ValueError, "max_wait"),
-        (dt.timedelta(seconds=-1), ValueError, "max_wait"),
-        (dt.timedelta, TypeError, "max_wait"),
     ],
 )
 def test_max_wait(wait, max_wait, kind, text):
@@ -55,25 +43,8 @@ def test_max_wait(wait, max_wait, kind, text):
     ("options", "kind", "text"),
     [
         ({"min_delay": 9, "max_delay": 3}, ValueError, "min_delay .9. is more than max_delay .3."),
-        ({"min_delay": 121}, ValueError, "min_delay .121. is more than max_delay .120."),
-        ({"max_delay": 1}, ValueError, "min_delay .2. is more than max_delay .1."),
-        ({"min_delay": 0}, ValueError, "min_delay"),
-        ({"min_delay": True}, TypeError, "min_delay"),
-        ({"max_delay": math.inf}, ValueError, "max_delay"),
         ({"max_attempts": 0}, ValueError, "max_attempts must be at least 1"),
-        ({"max_attempts": 2.0}, TypeError, "max_attempts must be a whole number"),
-        ({"max_attempts": True}, TypeError, "max_attempts must be a whole number"),
-        ({"max_attempts": "3"}, TypeError, "max_attempts must be a whole number"),
-        ({"success_count": 0}, ValueError, "success_count"),
-        ({"initial_delay": -1}, ValueError, "initial_delay"),
-        ({"missing_ok_for": "5"}, TypeError, "missing_ok_for"),
-        ({"delay_pace": "fast"}, ValueError, "delay_pace"),
-        ({"delay_pace": 3}, TypeError, "delay_pace"),
-        ({"last_attempt": "now"}, ValueError, "last_attempt"),
-        ({"retry_transient": 1}, TypeError, "retry_transient"),
         ({"cancel_event": 1}, TypeError, "cancel_event"),
-        ({"wake_signal": threading.Lock()}, TypeError, "wake_signal"),
-        ({"on_attempt": "print"}, TypeError, "on_attempt"),
         ({"max_atempts": 3}, TypeError, "unknown option 'max_atempts'; did you mean 'max_attem"),
         ({"maxwait_": 3}, TypeError, "did you mean 'max_wait'"),
         ({"some_thing_else": 3}, TypeError, "unknown option 'some_thing_else'$"),

@@ -16,7 +16,6 @@ import pytest
 
 import boto_waiters_plus as bwp
 
-STOCK_WAIT = botocore.waiter.Waiter.__dict__["wait"]
 PATCHED = [(botocore.waiter.Waiter, "wait"), (botocore.session.Session, "create_client")]
 STOCK = [vars(c)[n] for c, n in PATCHED]
 

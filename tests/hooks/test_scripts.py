@@ -120,13 +120,6 @@ def play(script, *, installed):
     return run
 
 
-@pytest.fixture
-def no_images(monkeypatch):
-    # moto's more than a thousand machine images take longer than all the rest
-    monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
-
-
-@pytest.mark.usefixtures("no_images")
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_script_runs_the_same_with_and_without_install(script):
     stock, ours = play(script, installed=False), play(script, installed=True)

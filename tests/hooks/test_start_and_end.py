@@ -11,8 +11,6 @@ from botocore.exceptions import ClientError, NoCredentialsError
 import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions, testing
 
-pytestmark = pytest.mark.usefixtures("stock_botocore")
-
 STREAM = {"StreamName": "s"}
 IS_ACTIVE = {"path": "@", "expected": "ACTIVE", "comparator": "stringEquals"}
 UP = {"acceptors": [{"state": "success", "matcher": {"output": IS_ACTIVE}}], "minDelay": 1}

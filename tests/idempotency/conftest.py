@@ -1,19 +1,13 @@
-"""Makes `idempotency.token_service` importable; clients of call_once, and errors of transport."""
+"""Clients of call_once, and errors of transport."""
 
 import asyncio
 import functools
-import sys
-from pathlib import Path
 
 import boto3
 import pytest
 from botocore.exceptions import ConnectionClosedError, EndpointConnectionError, ReadTimeoutError
 
 from boto_waiters_plus import idempotency
-
-FOLDER = str(Path(__file__).absolute().parents[1])
-if FOLDER not in sys.path:
-    sys.path.append(FOLDER)
 
 IMAGE = {"ImageId": "ami-1", "MinCount": 1, "MaxCount": 1}
 RUNNING = {"Instances": [{"InstanceId": "i-1", "State": {"Name": "pending"}}]}

@@ -14,8 +14,8 @@ import pytest
 from idempotency.token_service import TokenService
 
 CALLER = Path(__file__).with_name("killed_caller.py")
-BEFORE = ("before save", "after save", "before request")
-AFTER = ("after request", "before finish", "after finish")
+BEFORE = ("before save", "before request")
+AFTER = ("before finish", "after finish")
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no kill -9 here")
 

@@ -1,4 +1,4 @@
-"""Clients of a small AWS; every test begins and ends with botocore as its own."""
+"""Clients of a small AWS."""
 
 import boto3
 import pytest
@@ -8,12 +8,9 @@ import boto_waiters_plus as bwp
 
 
 @pytest.fixture(autouse=True)
-def _alone(monkeypatch):
-    bwp.uninstall()
-    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+def _small_aws():
     with mock_aws():
         yield
-    bwp.uninstall()
 
 
 # One session for all: it reads a service's model once.

@@ -7,25 +7,18 @@ import multiprocessing
 import os
 import pickle
 import signal
-import sys
 import threading
 import time
 import warnings
-from pathlib import Path
 
 import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.config import Config
+from faults.server import BEFORE_HEADERS, FaultServer, hang
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.many import Wait, as_completed, wait_all, wait_all_async, wait_any
-
-FOLDER = str(Path(__file__).absolute().parents[1])
-if FOLDER not in sys.path:
-    sys.path.append(FOLDER)
-
-from faults.server import BEFORE_HEADERS, FaultServer, hang  # noqa: E402 - the path first
+from boto_waiters_plus.many import Wait, as_completed, wait_all, wait_any
 
 
 def exists(s3, bucket, max_wait=100, **options):
@@ -103,6 +96,7 @@ def test_cancelled_wait_counts_the_attempts_made(s3, virtual_time, count):
     assert stopped(alone) == stopped(together) == {(bwp.WaiterCancelledError, 3)}
 
 
+@pytest.mark.serial
 def test_hung_calls_end_at_the_deadline_together(hung_service):
     _, client = hung_service
     waits = [exists(client, "never", max_wait=0.5) for _ in range(10)]
@@ -286,19 +280,6 @@ def test_wait_all_blocks_inside_a_running_loop(s3):
         return wait_all([exists(s3, "first")])
 
     assert asyncio.run(run())[0].attempts == 1
-
-
-def test_batches_in_one_loop_run_side_by_side(s3, virtual_time):
-    virtual_time.call_at(15, lambda: s3.create_bucket(Bucket="late"))
-
-    async def run():
-        return await asyncio.gather(
-            wait_all_async([exists(s3, "late", delay_pace=lambda _: 10)]),
-            wait_all_async([exists(s3, "late", delay_pace=lambda _: 7)]),
-        )
-
-    (one,), (other,) = asyncio.run(run())
-    assert (one.elapsed, other.elapsed) == (20, 21)
 
 
 # --- thousands of waits, throttles ------------------------------------------------------------

@@ -16,8 +16,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def test_examples_of_the_guide_run(dynamodb, virtual_time, monkeypatch, capsys):
-    monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
+def test_examples_of_the_guide_run(dynamodb, virtual_time, capsys):
     ec2 = boto3.client("ec2", region_name="us-east-1")
     dynamodb.create_table(
         TableName="orders",

@@ -13,7 +13,6 @@ from botocore.stub import Stubber
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.aws.call_budget import CallExpired, current_budget
-from boto_waiters_plus.conditions import Signal
 from boto_waiters_plus.many import Wait, wait_all
 
 TABLE = {
@@ -110,11 +109,6 @@ def test_no_waits_end_at_once():
 def test_waits_may_come_from_a_generator(s3):
     outcomes = wait_all(exists(s3, name) for name in ("first", "second"))
     assert len(outcomes) == 2
-
-
-def test_wait_can_be_run_again(s3, virtual_time):
-    wait = exists(s3, "first")
-    assert wait_all([wait])[0].attempts == wait_all([wait])[0].attempts == 1
 
 
 def test_changing_parameters_later_changes_no_wait(s3):
@@ -249,15 +243,6 @@ def test_surrounding_deadline_bounds_each_wait(s3, virtual_time):
     assert 39 < virtual_time.now <= 40
 
 
-def test_passed_deadline_makes_no_request(s3, virtual_time):
-    requests = requests_of(s3)
-    with bwp.deadline(10):
-        virtual_time.advance(11)
-        results = wait_all([exists(s3, "first")], on_failure="collect")
-    assert isinstance(results[0], bwp.WaiterTimeoutError)
-    assert requests == []
-
-
 def test_wait_without_max_wait_is_refused(s3):
     requests = requests_of(s3)
     with pytest.raises(TypeError, match=r"waits\[1\] needs max_wait"):
@@ -266,14 +251,6 @@ def test_wait_without_max_wait_is_refused(s3):
 
 
 # --- options and settings ---------------------------------------------------------------------
-
-
-def test_options_are_those_of_a_single_wait(s3, virtual_time):
-    wait = exists(s3, "never", max_wait=1000, max_attempts=3, min_delay=20, max_delay=20)
-    (error,) = wait_all([wait], on_failure="collect")
-    assert isinstance(error, bwp.WaiterAttemptsError)
-    assert error.attempts == 3
-    assert virtual_time.now == 40
 
 
 def test_settings_of_install_and_enable_apply(s3, virtual_time):
@@ -285,18 +262,6 @@ def test_settings_of_install_and_enable_apply(s3, virtual_time):
         on_failure="collect",
     )
     assert [result.attempts for result in results] == [5, 2, 1]
-
-
-def test_cancel_event_of_a_wait_ends_it_only(s3, virtual_time):
-    stop = threading.Event()
-    virtual_time.call_at(12, stop.set)
-    results = wait_all(
-        [exists(s3, "never", cancel_event=stop), exists(s3, "never", max_wait=50)],
-        on_failure="collect",
-    )
-    assert isinstance(results[0], bwp.WaiterCancelledError)
-    assert results[0].elapsed == pytest.approx(12)
-    assert isinstance(results[1], bwp.WaiterTimeoutError)
 
 
 @pytest.mark.parametrize("whose", ["its own", "that of all"])
@@ -326,16 +291,6 @@ def test_cancel_event_ends_the_call_in_flight(s3, whose):
     assert seen == [False, True]
 
 
-def test_cancel_event_of_the_batch_ends_all(s3, virtual_time):
-    stop = threading.Event()
-    virtual_time.call_at(12, stop.set)
-    results = wait_all(
-        [exists(s3, "never"), exists(s3, "late")], on_failure="collect", cancel_event=stop
-    )
-    assert [type(result) for result in results] == [bwp.WaiterCancelledError] * 2
-    assert virtual_time.now == 12
-
-
 def test_signal_ends_a_delay(s3, virtual_time):
     news = threading.Event()
 
@@ -346,25 +301,6 @@ def test_signal_ends_a_delay(s3, virtual_time):
     virtual_time.call_at(12.5, create)
     wait = exists(s3, "late", min_delay=50, max_delay=60, wake_signal=news)
     assert wait_all([wait])[0].elapsed == pytest.approx(12.5, abs=0.06)
-
-
-def test_requests_are_marked_as_a_waiters(s3):
-    pytest.importorskip("botocore.context", reason="this botocore has no such marks")
-    agents = []
-    s3.meta.events.register(
-        "before-send.s3", lambda request, **_: agents.append(request.headers["User-Agent"])
-    )
-    wait_all([exists(s3, "first")])
-    s3.head_bucket(Bucket="first")
-
-    def features(agent):
-        # moto passes bytes, a stub a string.
-        text = agent.decode() if isinstance(agent, bytes) else agent
-        marks = [part for part in text.split() if part.startswith("m/")]
-        return marks[0].removeprefix("m/").split(",") if marks else []
-
-    assert "B" in features(agents[0])
-    assert "B" not in features(agents[1])
 
 
 @pytest.mark.parametrize("connections", [3, 10])
@@ -570,21 +506,3 @@ def test_stubbed_responses_are_used_in_order(virtual_time):
         (outcome,) = wait_all([Wait(client, "instance_running", {}, max_wait=600)])
     assert outcome.attempts == 3
     assert outcome.observed == ["running"]
-
-
-def test_one_signal_wakes_all_its_waits(s3, virtual_time):
-    signal = Signal()
-    waits = [
-        Wait(s3, "bucket_exists", {"Bucket": name}, max_wait=300, min_delay=100, wake_signal=signal)
-        for name in ("one", "two")
-    ]
-
-    def create():
-        for name in ("one", "two"):
-            s3.create_bucket(Bucket=name)
-        signal.notify()
-
-    virtual_time.call_at(7, create)
-    outcomes = wait_all(waits)
-    assert [outcome.attempts for outcome in outcomes] == [2, 2]
-    assert virtual_time.now < 8

@@ -18,15 +18,11 @@ def names():
     return list(module.BEHAVIOURS)
 
 
-def run(*arguments):
-    command = [sys.executable, str(SCRIPT), *arguments]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)
-
-
 @pytest.fixture(scope="module")
 def both():
-    return run(), run("install")
+    commands = [[sys.executable, str(SCRIPT), *more] for more in ([], ["install"])]
+    runs = [subprocess.Popen(each, stdout=subprocess.PIPE, text=True) for each in commands]
+    return [json.loads(run.communicate(timeout=170)[0]) for run in runs]
 
 
 @pytest.mark.parametrize("name", names())

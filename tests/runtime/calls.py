@@ -1,8 +1,22 @@
-"""A call and a judge that give the attempts of a script, and the waits that use them."""
+"""Calls and a judge that give the attempts of a script, and the waits that use them."""
+
+import random
 
 from boto_waiters_plus.engine.machine import Policy
+from boto_waiters_plus.engine.model import AcceptorState, MatchedAcceptor
 from boto_waiters_plus.runtime.attempt import Reply
+from boto_waiters_plus.runtime.service_limiter import ClientConnections, ServiceLimiter
+from boto_waiters_plus.runtime.tasks import FinishedCall
 from boto_waiters_plus.runtime.wait_run import WaitDescription, WaitRun
+
+THING_READY = WaitDescription(
+    waiter="ThingReady",
+    operation="DescribeThing",
+    service=None,
+    goal="the thing is ready",
+    acceptors=(MatchedAcceptor(0, "success"), MatchedAcceptor(1, "failure")),
+    states=(AcceptorState.SUCCESS, AcceptorState.FAILURE),
+)
 
 
 class ScriptedCall:
@@ -42,3 +56,54 @@ def described(definition, service=None):
         acceptors=tuple(definition.matched(i) for i in range(len(definition.acceptors))),
         states=definition.states,
     )
+
+
+def wait_run(seed=0, **changes):
+    """Return a wait of 300 seconds with delays of 2 to 30, unless the policy changes that."""
+    policy = Policy(**{"min_delay": 2, "max_delay": 30, "max_wait": 300, **changes})
+    return WaitRun(THING_READY, policy, AttemptJudge(), random=random.Random(seed))
+
+
+def connections(limit=10):
+    """Return the connections of a client that shares its service with no other."""
+    return ClientConnections(ServiceLimiter(), limit)
+
+
+class VirtualExecutor:
+    """Makes calls side by side in virtual time: `call.begin(time_left)` tells how long one takes.
+
+    Attributes:
+        most: how many calls were in flight at the same time.
+        most_of: the same for each client's connections.
+    """
+
+    def __init__(self, clock):
+        self.clock = clock
+        self.over = []
+        self.running = []
+        self.most = 0
+        self.most_of = {}
+
+    def begin(self, planned):
+        task = planned.target
+        reply, seconds = task.call.begin(planned.time_left(self.clock.now))
+        self.running.append(task)
+        self.most = max(self.most, len(self.running))
+        pool = task.connections
+        of_pool = sum(each.connections is pool for each in self.running)
+        self.most_of[pool] = max(self.most_of.get(pool, 0), of_pool)
+        finished = FinishedCall(task, reply, None)
+        self.clock.call_at(self.clock.now + seconds, lambda: self.over.append(finished))
+
+    def is_set(self):
+        return bool(self.over)
+
+    def finished(self, seconds):
+        self.clock.sleep_on(seconds, self)
+        over, self.over = self.over, []
+        for finished in over:
+            self.running.remove(finished.target)
+        return over
+
+    def close(self):
+        pass

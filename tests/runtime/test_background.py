@@ -5,26 +5,16 @@ import queue
 import threading
 
 import pytest
-from runtime.calls import AttemptJudge
+from runtime.calls import THING_READY, AttemptJudge
+from runtime.calls import connections as shared_connections
 
 from boto_waiters_plus.engine.machine import Facts, Policy
-from boto_waiters_plus.engine.model import AcceptorState, MatchedAcceptor
 from boto_waiters_plus.exceptions import WaiterCancelledError
 from boto_waiters_plus.outcome import ResponseOutcome
 from boto_waiters_plus.runtime.attempt import Attempt, Reply
 from boto_waiters_plus.runtime.background import BackgroundScheduler
-from boto_waiters_plus.runtime.service_limiter import ClientConnections, ServiceLimiter
 from boto_waiters_plus.runtime.tasks import Task
-from boto_waiters_plus.runtime.wait_run import WaitDescription, WaitRun
-
-DESCRIPTION = WaitDescription(
-    waiter="ThingReady",
-    operation="DescribeThing",
-    service=None,
-    goal="the thing is ready",
-    acceptors=(MatchedAcceptor(0, "success"),),
-    states=(AcceptorState.SUCCESS,),
-)
+from boto_waiters_plus.runtime.wait_run import WaitRun
 
 
 class Call:
@@ -46,7 +36,7 @@ class Call:
 
 @pytest.fixture
 def connections():
-    return ClientConnections(ServiceLimiter(), 1)
+    return shared_connections(1)
 
 
 @pytest.fixture
@@ -63,7 +53,7 @@ def ended():
 
 def task(call, connections):
     policy = Policy(min_delay=0.01, max_delay=0.01, max_wait=30)
-    return Task(WaitRun(DESCRIPTION, policy, AttemptJudge()), call, connections)
+    return Task(WaitRun(THING_READY, policy, AttemptJudge()), call, connections)
 
 
 def test_a_client_is_free_after_its_waits_were_cancelled(scheduler, connections, ended):
@@ -108,7 +98,7 @@ def test_a_cancelled_wait_that_never_began_changes_nothing(scheduler, connection
 
 
 def test_what_is_no_exception_ends_all_waits(scheduler, connections, ended, caplog):
-    others = ClientConnections(ServiceLimiter(), 1)
+    others = shared_connections(1)
     release = threading.Event()
     waiting = task(Call(release), others)
     failing = task(Call(error=SystemExit()), connections)

@@ -1,11 +1,13 @@
 """Waits that share calls and a schedule; the calls run side by side in virtual time."""
 
+import dataclasses
 import itertools
 import threading
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from runtime.calls import THING_READY, VirtualExecutor, connections
 
 from boto_waiters_plus.engine.machine import Facts, Policy
 from boto_waiters_plus.engine.model import AcceptorState, MatchedAcceptor
@@ -19,16 +21,12 @@ from boto_waiters_plus.outcome import ResponseOutcome
 from boto_waiters_plus.runtime.attempt import Attempt, Reply, SharedAttempts
 from boto_waiters_plus.runtime.groups import Group
 from boto_waiters_plus.runtime.scheduler import Scheduler
-from boto_waiters_plus.runtime.service_limiter import ClientConnections, ServiceLimiter
 from boto_waiters_plus.runtime.tasks import FinishedCall, Task
-from boto_waiters_plus.runtime.wait_run import WaitDescription, WaitRun
+from boto_waiters_plus.runtime.wait_run import WaitRun
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
-DESCRIPTION = WaitDescription(
-    waiter="ThingReady",
-    operation="DescribeThings",
-    service=None,
-    goal="the thing is ready",
+DESCRIPTION = dataclasses.replace(
+    THING_READY,
     acceptors=(MatchedAcceptor(0, "success"), MatchedAcceptor(1, "retry")),
     states=(AcceptorState.SUCCESS, AcceptorState.RETRY),
 )
@@ -105,6 +103,15 @@ class Call:
     def make(self, time_left):
         return Reply(self.world.answer([self.name], time_left, shared=False))
 
+    def begin(self, time_left):
+        """Return the reply of a call that begins now, and how long it takes."""
+        latency = self.world.latency
+        latency = latency() if callable(latency) else latency
+        reply = self.make(time_left)
+        if time_left is not None and latency > time_left:
+            return Reply(ended="deadline"), time_left
+        return reply, latency
+
     @staticmethod
     def judge(reply):
         return reply.response
@@ -121,36 +128,6 @@ class SharedCall(Call):
         return Reply(self.world.answer(self.names, time_left, shared=True))
 
 
-class VirtualExecutor:
-    """Makes calls side by side in virtual time; a call ends at its deadline."""
-
-    def __init__(self, clock):
-        self.clock = clock
-        self.over = []
-
-    def begin(self, planned):
-        call, clock = planned.target.call, self.clock
-        time_left = planned.time_left(clock.now)
-        latency = call.world.latency
-        latency = latency() if callable(latency) else latency
-        reply = call.make(time_left)
-        if time_left is not None and latency > time_left:
-            latency, reply = time_left, Reply(ended="deadline")
-        finished = FinishedCall(planned.target, reply, None)
-        clock.call_at(clock.now + latency, lambda: self.over.append(finished))
-
-    def is_set(self):
-        return bool(self.over)
-
-    def finished(self, seconds):
-        self.clock.sleep_on(seconds, self)
-        over, self.over = self.over, []
-        return over
-
-    def close(self):
-        pass
-
-
 def group(limit=10):
     return Group(SharedCall, limit)
 
@@ -163,7 +140,7 @@ def task(world, name, within, pool, **changes):
 
 
 def tasks_of(world, count, within=None, **changes):
-    within, pool = within or group(), ClientConnections(ServiceLimiter(), 100)
+    within, pool = within or group(), connections(100)
     return [task(world, str(index), within, pool, **changes) for index in range(count)]
 
 
@@ -202,11 +179,7 @@ def test_calls_answered_in_sequence_stay_one_round(virtual_time):
 
 
 def test_wait_for_several_ids_counts_each_of_them(virtual_time):
-    world, within, pool = (
-        World(virtual_time),
-        group(limit=4),
-        ClientConnections(ServiceLimiter(), 10),
-    )
+    world, within, pool = (World(virtual_time), group(limit=4), connections())
     tasks = [task(world, str(index), within, pool) for index in range(4)]
     for index, each in enumerate(tasks):
         each.ids = [f"{index}{i}" for i in range(3)] if index else ["00"]
@@ -230,7 +203,7 @@ def test_single_wait_makes_its_own_call(virtual_time):
 
 
 def test_groups_take_turns_with_others_of_their_client(virtual_time):
-    world, pool = World(virtual_time, latency=1), ClientConnections(ServiceLimiter(), 1)
+    world, pool = World(virtual_time, latency=1), connections(1)
     many, few = group(limit=2), group()
     tasks = [task(world, f"m{index}", many, pool) for index in range(8)]
     tasks.append(task(world, "few", few, pool))
@@ -282,6 +255,7 @@ def test_error_raised_by_shared_call_ends_one_wait(virtual_time):
             try:
                 super().begin(planned)
             except ZeroDivisionError as error:
+                self.running.append(planned.target)
                 self.over.append(FinishedCall(planned.target, None, error))
 
     class Joined(SharedCall):
@@ -294,11 +268,7 @@ def test_error_raised_by_shared_call_ends_one_wait(virtual_time):
                 raise ZeroDivisionError
             return super().make(time_left)
 
-    world, within, pool = (
-        World(virtual_time),
-        Group(Joined, 10),
-        ClientConnections(ServiceLimiter(), 10),
-    )
+    world, within, pool = (World(virtual_time), Group(Joined, 10), connections())
     tasks = [task(world, str(index), within, pool) for index in range(6)]
     tasks[4].call = Bad(world, "4")
     list(Scheduler(tasks, executor=Executor(virtual_time)).run())
@@ -365,46 +335,30 @@ def test_response_that_cannot_be_split_disbands_the_group(virtual_time):
 # --- one schedule -----------------------------------------------------------------------------
 
 
-def test_late_wait_is_polled_with_the_others(virtual_time):
-    world, within, pool = World(virtual_time), group(), ClientConnections(ServiceLimiter(), 10)
-    world.ready_at = {"early": 400, "joins": 400}
-    pace = {"pace": lambda _: 30.0}
+@pytest.mark.parametrize(
+    ("late", "polls"),
+    [
+        ({"initial_delay": 7}, [30, 60]),
+        # Not before its initial delay.
+        ({"initial_delay": 45}, [60, 90]),
+        # It has no time to wait for the others.
+        ({"initial_delay": 7, "max_wait": 32}, [7]),
+    ],
+)
+def test_late_wait_is_polled_with_the_others(virtual_time, late, polls):
+    world, within, pool = World(virtual_time), group(), connections()
+    world.ready_at = {"early": 400, "joins": 0 if len(polls) == 1 else 400}
     tasks = [
-        task(world, "early", within, pool, **pace),
-        task(world, "joins", within, pool, initial_delay=7, **pace),
+        task(world, "early", within, pool, pace=lambda _: 30.0),
+        task(world, "joins", within, pool, pace=lambda _: 30.0, **late),
     ]
     run(virtual_time, tasks)
     assert world.polls_of("early")[:3] == [0, 30, 60]
-    assert world.polls_of("joins")[:2] == [30, 60]
-
-
-def test_no_wait_is_polled_before_its_initial_delay(virtual_time):
-    world, within, pool = World(virtual_time), group(), ClientConnections(ServiceLimiter(), 10)
-    world.ready_at = {"early": 400}
-    pace = {"pace": lambda _: 30.0}
-    tasks = [
-        task(world, "early", within, pool, **pace),
-        task(world, "joins", within, pool, initial_delay=45, **pace),
-    ]
-    run(virtual_time, tasks)
-    assert world.polls_of("joins") == [60]
-
-
-def test_wait_without_time_is_polled_before_the_group(virtual_time):
-    world, within, pool = World(virtual_time), group(), ClientConnections(ServiceLimiter(), 10)
-    world.ready_at = {"early": 400}
-    pace = {"pace": lambda _: 30.0}
-    tasks = [
-        task(world, "early", within, pool, **pace),
-        task(world, "joins", within, pool, initial_delay=7, max_wait=32, **pace),
-    ]
-    run(virtual_time, tasks)
-    assert world.polls_of("joins") == [7]
-    assert world.polls_of("early")[:3] == [0, 30, 60]
+    assert world.polls_of("joins")[:2] == polls
 
 
 def test_last_attempt_is_made_when_it_is_due(virtual_time):
-    world, within, pool = World(virtual_time), group(), ClientConnections(ServiceLimiter(), 10)
+    world, within, pool = World(virtual_time), group(), connections()
     world.ready_at = {"short": 24.0, "long": 100}
     pace = {"pace": lambda _: 20.0}
     tasks = [
@@ -436,7 +390,7 @@ def test_answers_in_sequence_postpone_the_whole_group(virtual_time):
 
 
 def test_last_attempt_postpones_no_other_wait(virtual_time):
-    world, within, pool = World(virtual_time), group(), ClientConnections(ServiceLimiter(), 10)
+    world, within, pool = World(virtual_time), group(), connections()
     world.ready_at = {"short": 1000, "long": 100}
     delays = {"min_delay": 20, "max_delay": 20}
     tasks = [
@@ -449,11 +403,7 @@ def test_last_attempt_postpones_no_other_wait(virtual_time):
 
 
 def test_slow_last_attempt_is_not_held_for_the_others(virtual_time):
-    world, within, pool = (
-        World(virtual_time, latency=16),
-        group(),
-        ClientConnections(ServiceLimiter(), 10),
-    )
+    world, within, pool = (World(virtual_time, latency=16), group(), connections())
     world.ready_at = {"short": 40, "later": 100}
     pace = {"pace": lambda _: 30.0}
     tasks = [
@@ -466,7 +416,7 @@ def test_slow_last_attempt_is_not_held_for_the_others(virtual_time):
 
 
 def test_each_wait_keeps_its_own_attempts(virtual_time):
-    world, within, pool = World(virtual_time), group(), ClientConnections(ServiceLimiter(), 10)
+    world, within, pool = World(virtual_time), group(), connections()
     world.ready_at = {"few": 1000, "many": 1000}
     tasks = [
         task(world, "few", within, pool, max_attempts=2),
@@ -499,7 +449,7 @@ def test_draws_differ_by_round_and_stay_within_bounds():
 
 
 def test_signal_to_one_wait_postpones_no_other(virtual_time):
-    world, within, pool = World(virtual_time), group(), ClientConnections(ServiceLimiter(), 10)
+    world, within, pool = World(virtual_time), group(), connections()
     world.ready_at = {"told": 400, "other": 400}
     pace = {"pace": lambda _: 30.0}
     tasks = [task(world, name, within, pool, **pace) for name in world.ready_at]
@@ -515,7 +465,7 @@ def test_signal_to_one_wait_postpones_no_other(virtual_time):
 
 
 def test_hung_call_ends_each_wait_at_its_deadline(virtual_time):
-    world, within, pool = World(virtual_time), group(), ClientConnections(ServiceLimiter(), 10)
+    world, within, pool = World(virtual_time), group(), connections()
     world.latency = 1000
     tasks = [task(world, str(seconds), within, pool, max_wait=seconds) for seconds in (20, 50, 80)]
     ended = run(virtual_time, tasks)
@@ -525,7 +475,7 @@ def test_hung_call_ends_each_wait_at_its_deadline(virtual_time):
 
 
 def test_wait_that_expires_leaves_the_call_to_others(virtual_time):
-    world, within, pool = World(virtual_time), group(), ClientConnections(ServiceLimiter(), 10)
+    world, within, pool = World(virtual_time), group(), connections()
     world.latency = 30
     tasks = [task(world, str(seconds), within, pool, max_wait=seconds) for seconds in (20, 500)]
     ended = run(virtual_time, tasks)
@@ -551,7 +501,7 @@ def test_halves_that_queue_too_long_time_out(virtual_time):
     world = World(virtual_time, latency=5, unknown=["0"])
     hung = World(virtual_time, latency=1000)
     tasks = tasks_of(world, 4, max_wait=45)
-    tasks.append(task(hung, "hung", group(), ClientConnections(ServiceLimiter(), 1), max_wait=2000))
+    tasks.append(task(hung, "hung", group(), connections(1), max_wait=2000))
     # With one thread, the call that hangs comes between the batch and its halves.
     ended = run(virtual_time, tasks, threads=1)
     assert [names for _, names, _ in world.calls] == [["0", "1", "2", "3"]]
@@ -587,7 +537,7 @@ def test_each_wait_ends_as_it_would_alone(things, limit, threads, latency, retri
     with open_virtual_time() as clock:
         world = World(clock, latency=latency)
         world.missing_is_retry, world.raises = retried, raises
-        within, pool = group(limit), ClientConnections(ServiceLimiter(), 10)
+        within, pool = group(limit), connections()
         tasks = []
         for index, thing in enumerate(things):
             world.ready_at[str(index)] = thing["ready_at"]

@@ -72,42 +72,6 @@ def test_task_cancelled_in_its_sleep_ends_at_once(virtual_time):
     assert calls == [0, 5]
 
 
-def test_task_cancelled_in_its_call_ends_at_once(virtual_time):
-    async def call():
-        await asyncio.sleep(100)
-
-    async def main():
-        task = asyncio.ensure_future(poll_async(call, ANY_ERROR, max_wait=600))
-        await asyncio.sleep(7)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        return virtual_time.now
-
-    assert asyncio.run(main()) == 7
-
-
-def test_other_tasks_run_while_one_waits(virtual_time):
-    order = []
-
-    async def call():
-        order.append("attempt")
-        return {}
-
-    async def other():
-        for _ in range(3):
-            await asyncio.sleep(4)
-            order.append("other")
-
-    async def main():
-        wait = poll_async(call, ANY_ERROR, max_wait=11)
-        await asyncio.gather(wait, other(), return_exceptions=True)
-
-    asyncio.run(main())
-    # Attempts at 0, 5 and 10.75, the other task at 4, 8 and 12.
-    assert order == ["attempt", "other"] * 3
-
-
 def test_cancel_event_of_another_thread_ends_a_sleep():
     cancel = threading.Event()
     timer = threading.Timer(0.02, cancel.set)

@@ -1,6 +1,5 @@
 """Many waits on few threads; most calls run side by side in virtual time."""
 
-import random
 import signal
 import threading
 import time
@@ -9,35 +8,18 @@ import freezegun
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runtime.calls import AttemptJudge
+from runtime.calls import VirtualExecutor, connections, wait_run
 
-from boto_waiters_plus.engine.machine import Facts, Policy
-from boto_waiters_plus.engine.model import AcceptorState, MatchedAcceptor
-from boto_waiters_plus.exceptions import (
-    WaiterCancelledError,
-    WaiterFailedError,
-    WaiterTimeoutError,
-)
+from boto_waiters_plus.engine.machine import Facts
+from boto_waiters_plus.exceptions import WaiterCancelledError, WaiterFailedError, WaiterTimeoutError
 from boto_waiters_plus.outcome import ResponseOutcome
 from boto_waiters_plus.runtime.attempt import Attempt, Reply
 from boto_waiters_plus.runtime.call_executor import RunClock, ThreadCallExecutor
-from boto_waiters_plus.runtime.schedule import Schedule
-from boto_waiters_plus.runtime.schedule_events import ScheduleEvents
 from boto_waiters_plus.runtime.scheduler import Scheduler, run_in_thread
 from boto_waiters_plus.runtime.service_limiter import ClientConnections, ServiceLimiter
 from boto_waiters_plus.runtime.sync import drive
-from boto_waiters_plus.runtime.tasks import FinishedCall, PlannedCall, Task
-from boto_waiters_plus.runtime.wait_run import WaitDescription, WaitRun
+from boto_waiters_plus.runtime.tasks import PlannedCall, Task
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
-
-DESCRIPTION = WaitDescription(
-    waiter="ThingReady",
-    operation="DescribeThing",
-    service=None,
-    goal="the thing is ready",
-    acceptors=(MatchedAcceptor(0, "success"), MatchedAcceptor(1, "failure")),
-    states=(AcceptorState.SUCCESS, AcceptorState.FAILURE),
-)
 
 
 class ThrottledError(Exception):
@@ -82,58 +64,17 @@ class Call:
         return reply
 
 
-class VirtualExecutor:
-    """Makes calls side by side in virtual time."""
-
-    def __init__(self, clock):
-        self.clock = clock
-        self.over = []
-        self.running = []
-        self.most = 0
-        self.most_of = {}
-
-    def begin(self, planned):
-        task, call = planned.target, planned.target.call
-        reply, seconds = call.begin(planned.time_left(self.clock.now))
-        finished = FinishedCall(task, reply, None)
-        self.running.append(task)
-        self.most = max(self.most, len(self.running))
-        pool = task.connections
-        of_pool = sum(each.connections is pool for each in self.running)
-        self.most_of[pool] = max(self.most_of.get(pool, 0), of_pool)
-        self.clock.call_at(self.clock.now + seconds, lambda: self.over.append(finished))
-
-    def is_set(self):
-        return bool(self.over)
-
-    def finished(self, seconds):
-        self.clock.sleep_on(seconds, self)
-        over, self.over = self.over, []
-        for finished in over:
-            self.running.remove(finished.target)
-        return over
-
-    def close(self):
-        pass
-
-
-def policy(**changes):
-    return Policy(**{"min_delay": 2, "max_delay": 30, "max_wait": 300, **changes})
-
-
-def wait_run(seed=0, **changes):
-    return WaitRun(DESCRIPTION, policy(**changes), AttemptJudge(), random=random.Random(seed))
-
-
 def tasks_of(things, pool=None, **changes):
-    pool = pool or ClientConnections(ServiceLimiter(), 1000)
+    pool = pool or connections(1000)
     return [Task(wait_run(seed, **changes), thing, pool) for seed, thing in enumerate(things)]
 
 
 def run(clock, tasks, **keywords):
+    """Run all; return the executor, with the time at which each wait ended as `ended`."""
     executor = VirtualExecutor(clock)
-    ended = list(Scheduler(tasks, executor=executor, **keywords).run())
-    assert sorted(task.index for task in ended) == list(range(len(tasks)))
+    ends = Scheduler(tasks, executor=executor, **keywords).run()
+    executor.ended = {task.index: clock.now for task in ends}
+    assert sorted(executor.ended) == list(range(len(tasks)))
     return executor
 
 
@@ -184,7 +125,7 @@ def test_wait_among_others_polls_as_it_would_alone(worlds, policies):
             alone.append((thing.polls, thing.times_left, ending(result)))
     with open_virtual_time() as clock:
         things = [Call(clock, **world) for world in worlds]
-        pool = ClientConnections(ServiceLimiter(), 100)
+        pool = connections(100)
         tasks = [
             Task(wait_run(seed, **changes[seed]), thing, pool) for seed, thing in enumerate(things)
         ]
@@ -226,7 +167,7 @@ def test_calls_stay_within_threads_and_connections(worlds, threads, limits, lane
 
 
 def test_clients_take_turns_whatever_their_number_of_waits(virtual_time):
-    crowd, single = ClientConnections(ServiceLimiter(), 4), ClientConnections(ServiceLimiter(), 4)
+    crowd, single = connections(4), connections(4)
     things = [Call(virtual_time, latency=1) for _ in range(1001)]
     tasks = [Task(wait_run(), thing, crowd) for thing in things[:-1]]
     tasks.append(Task(wait_run(), things[-1], single))
@@ -237,7 +178,7 @@ def test_clients_take_turns_whatever_their_number_of_waits(virtual_time):
 
 def test_first_attempts_begin_in_the_order_given(virtual_time):
     things = [Call(virtual_time, latency=1) for _ in range(7)]
-    run(virtual_time, tasks_of(things, ClientConnections(ServiceLimiter(), 2)))
+    run(virtual_time, tasks_of(things, connections(2)))
     assert [thing.polls for thing in things] == [[0], [0], [1], [1], [2], [2], [3]]
 
 
@@ -246,37 +187,21 @@ def test_first_attempts_begin_in_the_order_given(virtual_time):
 
 def test_time_in_the_queue_counts_from_the_start(virtual_time):
     things = [Call(virtual_time, latency=10) for _ in range(3)]
-    tasks = tasks_of(things, ClientConnections(ServiceLimiter(), 1), max_wait=100)
+    tasks = tasks_of(things, connections(1), max_wait=100)
     run(virtual_time, tasks)
     assert [task.result.elapsed for task in tasks] == [10, 20, 30]
     assert [thing.times_left for thing in things] == [[100], [90], [80]]
 
 
-def test_queued_wait_ends_at_its_deadline(virtual_time):
-    hung, queued = Call(virtual_time, latency=1000), Call(virtual_time)
-    pool = ClientConnections(ServiceLimiter(), 1)
-    tasks = [Task(wait_run(max_wait=2000), hung, pool), Task(wait_run(max_wait=20), queued, pool)]
-    ended = {}
-    for task in Scheduler(tasks, executor=VirtualExecutor(virtual_time)).run():
-        ended[task.index] = virtual_time.now
-    assert isinstance(tasks[1].result, WaiterTimeoutError)
-    assert ended[1] == pytest.approx(20, abs=0.01)
-    assert queued.polls == []
-    assert tasks[1].result.attempts == 0
-    assert isinstance(tasks[0].result, ResponseOutcome)
-
-
 def test_wait_that_expires_in_queue_keeps_last_state(virtual_time):
     slow = Call(virtual_time, latency=0.1, ready_at=1e9)
     hung = Call(virtual_time, latency=1000)
-    pool = ClientConnections(ServiceLimiter(), 1)
+    pool = connections(1)
     tasks = [
         Task(wait_run(max_wait=20), slow, pool),
         Task(wait_run(max_wait=3000, initial_delay=1), hung, pool),
     ]
-    ended = {}
-    for task in Scheduler(tasks, executor=VirtualExecutor(virtual_time)).run():
-        ended[task.index] = virtual_time.now
+    ended = run(virtual_time, tasks).ended
     assert ended[0] == pytest.approx(20, abs=0.01)
     assert "last state seen: creating" in str(tasks[0].result)
     assert tasks[0].result.attempts == len(slow.polls)
@@ -289,10 +214,7 @@ def test_hung_clients_hold_no_wait_past_its_deadline(virtual_time, threads):
     tasks = [Task(wait_run(max_wait=20), call, ClientConnections(service, 10)) for call in hung]
     late = Call(virtual_time)
     tasks.append(Task(wait_run(max_wait=2), late, ClientConnections(service, 10)))
-    ended = {}
-    executor = VirtualExecutor(virtual_time)
-    for task in Scheduler(tasks, threads=threads, executor=executor).run():
-        ended[task.index] = virtual_time.now
+    ended = run(virtual_time, tasks, threads=threads).ended
     assert ended[36] == pytest.approx(2, abs=0.01)
     assert max(ended.values()) == pytest.approx(20, abs=0.01)
     assert [task.result.attempts for task in tasks] == [len(call.polls) for call in [*hung, late]]
@@ -304,7 +226,7 @@ def test_call_that_ignores_its_end_does_not_hold_the_wait(virtual_time):
             super().begin(time_left)
             return Reply(self.seen()), 1000
 
-    task = Task(wait_run(max_wait=20), Deaf(virtual_time), ClientConnections(ServiceLimiter(), 1))
+    task = Task(wait_run(max_wait=20), Deaf(virtual_time), connections(1))
     for _ in Scheduler([task], executor=VirtualExecutor(virtual_time)).run():
         assert virtual_time.now == pytest.approx(20, abs=0.01)
     assert isinstance(task.result, WaiterTimeoutError)
@@ -322,7 +244,7 @@ def test_time_that_a_call_waits_for_its_thread_is_not_its_own():
     slow, call = threading.Event(), Timed(1)
     now = RunClock()
     executor = ThreadCallExecutor(now)
-    task = Task(wait_run(), call, ClientConnections(ServiceLimiter(), 1))
+    task = Task(wait_run(), call, connections(1))
     planned = PlannedCall(task, now() + 5)
     slow.wait(0.05)
     executor.begin(planned)
@@ -342,30 +264,34 @@ def test_attempt_due_at_the_deadline_is_still_made(virtual_time):
 # --- outages and throttles --------------------------------------------------------------------
 
 
-def polls_beside(clock, broken):
-    """Return when healthy things are polled beside a service whose answers take a minute."""
-    service = ServiceLimiter()
+def polls_beside(clock, broken, **outage):
+    """Return when healthy things are polled beside a service with an outage."""
     healthy = [Call(clock, ready_at=7 * i, latency=0.1) for i in range(8)]
+    service, faulty = ServiceLimiter(), ServiceLimiter()
     tasks = [
         Task(wait_run(seed), thing, ClientConnections(service, 10))
         for seed, thing in enumerate(healthy)
     ]
-    outage = ServiceLimiter()
-    others = [Call(clock, latency=60, ready_at=1e9) for _ in range(broken)]
-    for client in range(4):
-        pool = ClientConnections(outage, 10)
-        of_client = others[client::4]
-        tasks += [Task(wait_run(max_wait=200), thing, pool) for thing in of_client]
+    pools = [ClientConnections(faulty, 10) for _ in range(4)]
+    others = [Call(clock, ready_at=1e9, **outage) for _ in range(broken)]
+    tasks += [
+        Task(wait_run(max_wait=200, retry_transient=True), thing, pools[index % 4])
+        for index, thing in enumerate(others)
+    ]
     run(clock, tasks, threads=32)
     return [thing.polls for thing in healthy]
 
 
-def test_outage_of_one_service_delays_no_other():
+@pytest.mark.parametrize(
+    "outage",
+    [{"latency": 60}, {"latency": 1e6}, {"latency": 0.1, "throttled": [(0, 1e9)]}],
+    ids=str,
+)
+def test_outage_of_one_service_moves_no_other_poll(outage):
     with open_virtual_time() as clock:
-        without = polls_beside(clock, 0)
+        alone = polls_beside(clock, 0)
     with open_virtual_time() as clock:
-        beside = polls_beside(clock, 400)
-    assert beside == without
+        assert polls_beside(clock, 400, **outage) == alone
 
 
 def test_hung_services_leave_threads_for_a_healthy_one(virtual_time):
@@ -378,11 +304,7 @@ def test_hung_services_leave_threads_for_a_healthy_one(virtual_time):
             things.append(thing)
             tasks.append(Task(wait_run(), thing, ClientConnections(service, 50)))
     healthy = Call(virtual_time, ready_at=50, latency=0.1)
-    tasks.append(
-        Task(
-            wait_run(initial_delay=1, max_delay=2), healthy, ClientConnections(ServiceLimiter(), 10)
-        )
-    )
+    tasks.append(Task(wait_run(initial_delay=1, max_delay=2), healthy, connections()))
     run(virtual_time, tasks, threads=32)
     gaps = [after - before for before, after in zip(healthy.polls, healthy.polls[1:], strict=False)]
     assert healthy.polls[0] == 1
@@ -440,7 +362,7 @@ def test_throttle_never_moves_a_last_attempt(virtual_time):
 def test_throttle_does_not_stretch_an_initial_delay(virtual_time):
     victim = Call(virtual_time, ready_at=50, throttled=[(0, 5)])
     other = Call(virtual_time)
-    client = ClientConnections(ServiceLimiter(), 10)
+    client = connections()
     tasks = [
         Task(wait_run(retry_transient=True), victim, client),
         Task(wait_run(initial_delay=100), other, client),
@@ -450,14 +372,12 @@ def test_throttle_does_not_stretch_an_initial_delay(virtual_time):
 
 
 def test_throttle_and_hung_call_leave_healthy_waits_their_polls(virtual_time):
-    client = ClientConnections(ServiceLimiter(), 2)
+    client = connections(2)
     throttled = Call(virtual_time, latency=0.1, throttled=[(0, 0.1)])
     hung = Call(virtual_time, latency=1000)
     healthy = [Call(virtual_time, latency=0.1) for _ in range(8)]
     tasks = tasks_of([throttled, hung, *healthy], client, max_wait=15, retry_transient=True)
-    ended = {}
-    for task in Scheduler(tasks, executor=VirtualExecutor(virtual_time)).run():
-        ended[task.index] = virtual_time.now
+    ended = run(virtual_time, tasks).ended
     assert isinstance(tasks[1].result, WaiterTimeoutError)
     others = [task for task in tasks if task is not tasks[1]]
     assert all(isinstance(task.result, ResponseOutcome) for task in others)
@@ -499,7 +419,7 @@ def test_error_raised_by_a_call_ends_its_wait_only(virtual_time):
         def make(self, time_left):
             raise ZeroDivisionError("a bug in a hook")
 
-    pool = ClientConnections(ServiceLimiter(), 10)
+    pool = connections()
     good = Call(virtual_time)
     tasks = [Task(wait_run(), Broken(), pool), Task(wait_run(), good, pool)]
     list(Scheduler(tasks).run())
@@ -519,14 +439,14 @@ def test_system_exit_in_a_call_ends_the_run(virtual_time):
         def make(self, time_left):
             raise SystemExit(3)
 
-    pool = ClientConnections(ServiceLimiter(), 10)
+    pool = connections()
     tasks = [Task(wait_run(), Exits(), pool), *tasks_of([Call(virtual_time, ready_at=100)], pool)]
     with pytest.raises(SystemExit):
         list(Scheduler(tasks).run())
 
 
 def test_delay_pace_that_raises_ends_its_wait_only(virtual_time):
-    pool = ClientConnections(ServiceLimiter(), 10)
+    pool = connections()
     tasks = [
         Task(wait_run(pace=lambda _: "soon"), Call(virtual_time, ready_at=9), pool),
         Task(wait_run(), Call(virtual_time, ready_at=9), pool),
@@ -534,21 +454,6 @@ def test_delay_pace_that_raises_ends_its_wait_only(virtual_time):
     run(virtual_time, tasks)
     assert isinstance(tasks[0].result, ValueError)
     assert isinstance(tasks[1].result, ResponseOutcome)
-
-
-def test_cancel_event_of_a_wait_ends_it_only(virtual_time):
-    stop = threading.Event()
-    pool = ClientConnections(ServiceLimiter(), 10)
-    tasks = [
-        Task(wait_run(), Call(virtual_time, ready_at=100), pool, cancel=stop),
-        Task(wait_run(), Call(virtual_time, ready_at=100), pool),
-    ]
-    virtual_time.call_at(30, stop.set)
-    ended = {task.index: virtual_time.now for task in Scheduler(tasks).run()}
-    assert isinstance(tasks[0].result, WaiterCancelledError)
-    assert ended[0] == 30
-    assert isinstance(tasks[1].result, ResponseOutcome)
-    assert ended[1] >= 100
 
 
 class BrokenEvent:
@@ -569,7 +474,7 @@ class BrokenEvent:
 
 
 def test_broken_cancel_event_ends_its_wait_only(virtual_time):
-    client = ClientConnections(ServiceLimiter(), 10)
+    client = connections()
     broken = BrokenEvent(virtual_time, 30)
     tasks = [
         Task(wait_run(), Call(virtual_time, ready_at=1e9), client, cancel=broken),
@@ -593,15 +498,13 @@ def test_cancel_event_of_the_run_ends_every_wait(virtual_time):
 def test_cancelling_during_a_call_ends_the_wait_at_once(virtual_time):
     stop = threading.Event()
     hung = Call(virtual_time, latency=100)
-    pool = ClientConnections(ServiceLimiter(), 10)
+    pool = connections()
     tasks = [
         Task(wait_run(), hung, pool, cancel=stop),
         Task(wait_run(), Call(virtual_time, ready_at=150), pool),
     ]
     virtual_time.call_at(30, stop.set)
-    ended = {}
-    for task in Scheduler(tasks, executor=VirtualExecutor(virtual_time)).run():
-        ended[task.index] = virtual_time.now
+    ended = run(virtual_time, tasks).ended
     assert isinstance(tasks[0].result, WaiterCancelledError)
     assert ended[0] == pytest.approx(30, abs=0.06)
     assert pool.calling == 0
@@ -609,7 +512,7 @@ def test_cancelling_during_a_call_ends_the_wait_at_once(virtual_time):
 
 def test_many_cancel_events_end_each_their_wait(virtual_time):
     stops = [threading.Event() for _ in range(30)]
-    pool = ClientConnections(ServiceLimiter(), 100)
+    pool = connections(100)
     tasks = [
         Task(wait_run(), Call(virtual_time, ready_at=1e9), pool, cancel=stop) for stop in stops
     ]
@@ -619,41 +522,9 @@ def test_many_cancel_events_end_each_their_wait(virtual_time):
     assert [ended[29 - second] for second in range(30)] == pytest.approx(range(30), abs=0.11)
 
 
-def test_shared_cancel_event_costs_as_much_as_one(virtual_time):
-    class Counted(Task):
-        reads = 0
-
-        @property
-        def stage(self):
-            Counted.reads += 1
-            return Task.stage.__get__(self)
-
-        @stage.setter
-        def stage(self, value):
-            Task.stage.__set__(self, value)
-
-    stop = threading.Event()
-    pool = ClientConnections(ServiceLimiter(), 1000)
-    things = [Call(virtual_time, ready_at=0 if index else 60) for index in range(1000)]
-    tasks = [Counted(wait_run(), thing, pool, cancel=stop) for thing in things]
-    schedule, events = Schedule(tasks, 1000), ScheduleEvents(tasks, [])
-    schedule.begin(0)
-    for planned in list(schedule.calls(0)):
-        task = planned.target
-        schedule.finish(FinishedCall(task, task.call.make(None), None), 0)
-    Counted.reads = 0
-    for _ in range(1000):
-        events.apply(schedule, 0)
-    assert Counted.reads < 10_000
-    stop.set()
-    events.apply(schedule, 0)
-    assert isinstance(tasks[0].result, WaiterCancelledError)
-    assert events.watched == []
-
-
 def test_signal_ends_the_delay_of_its_waits(virtual_time):
     news = threading.Event()
-    pool = ClientConnections(ServiceLimiter(), 10)
+    pool = connections()
     things = [Call(virtual_time, ready_at=12.5) for _ in range(3)]
     tasks = [
         Task(wait_run(max_delay=300, min_delay=100), thing, pool, wake=news) for thing in things[:2]
@@ -664,20 +535,6 @@ def test_signal_ends_the_delay_of_its_waits(virtual_time):
     assert things[0].polls == things[1].polls == [0, 12.5]
     assert things[2].polls[1] >= 100
     assert not news.is_set()
-
-
-def test_signal_during_a_call_causes_another_attempt(virtual_time):
-    news = threading.Event()
-    thing = Call(virtual_time, ready_at=1, latency=5)
-    task = Task(
-        wait_run(min_delay=100, max_delay=300),
-        thing,
-        ClientConnections(ServiceLimiter(), 1),
-        wake=news,
-    )
-    virtual_time.call_at(2, news.set)
-    run(virtual_time, [task])
-    assert thing.polls == [0, 5]
 
 
 # --- real threads -----------------------------------------------------------------------------
@@ -708,7 +565,7 @@ def test_calls_run_in_daemon_threads_that_end():
             return call.make(time_left)
 
     watching = Watching(6)
-    tasks = [Task(wait_run(), watching, ClientConnections(ServiceLimiter(), 6)) for _ in range(6)]
+    tasks = [Task(wait_run(), watching, connections(6)) for _ in range(6)]
     list(Scheduler(tasks, threads=6).run())
     assert all(isinstance(task.result, ResponseOutcome) for task in tasks)
     assert seen == [True] * 6
@@ -729,13 +586,6 @@ def test_run_starts_no_more_threads_than_given(virtual_time):
     assert threading.current_thread().name not in names
 
 
-def test_virtual_time_stands_still_during_calls(virtual_time):
-    things = [Call(virtual_time, ready_at=10 * i) for i in range(20)]
-    tasks = tasks_of(things, pace=lambda _: 10.0)
-    list(Scheduler(tasks).run())
-    assert [thing.polls[-1] for thing in things] == [10 * i for i in range(20)]
-
-
 def test_virtual_time_stands_still_during_slow_calls(virtual_time):
     class Slow(Call):
         def make(self, time_left):
@@ -746,7 +596,7 @@ def test_virtual_time_stands_still_during_slow_calls(virtual_time):
 
     passed = []
     slow, quick = Slow(virtual_time), Call(virtual_time, ready_at=0.5)
-    pool = ClientConnections(ServiceLimiter(), 4)
+    pool = connections(4)
     tasks = [
         Task(wait_run(initial_delay=0.02), slow, pool),
         Task(wait_run(pace=lambda _: 0.01), quick, pool),
@@ -803,7 +653,7 @@ def _ctrl_c_interrupts():
 @pytest.mark.usefixtures("_ctrl_c_interrupts")
 def test_ctrl_c_ends_the_run_promptly():
     hanging = Hanging()
-    tasks = [Task(wait_run(), hanging, ClientConnections(ServiceLimiter(), 4)) for _ in range(4)]
+    tasks = [Task(wait_run(), hanging, connections(4)) for _ in range(4)]
 
     def interrupt():
         assert hanging.begun.wait(30)
@@ -832,8 +682,8 @@ def test_closing_the_run_stops_its_calls():
             return Reply(ended="cancelled")
 
     tasks = [
-        Task(wait_run(), Stoppable(), ClientConnections(ServiceLimiter(), 4)),
-        Task(wait_run(), Barrier(1), ClientConnections(ServiceLimiter(), 4)),
+        Task(wait_run(), Stoppable(), connections(4)),
+        Task(wait_run(), Barrier(1), connections(4)),
     ]
     run = Scheduler(tasks, stop=stop).run()
     assert next(run) is tasks[1]
@@ -847,8 +697,8 @@ def test_run_in_thread_goes_on_while_caller_is_busy():
     second = Hanging()
     second.released.set()
     tasks = [
-        Task(wait_run(), Barrier(1), ClientConnections(ServiceLimiter(), 1)),
-        Task(wait_run(initial_delay=0.001), second, ClientConnections(ServiceLimiter(), 1)),
+        Task(wait_run(), Barrier(1), connections(1)),
+        Task(wait_run(initial_delay=0.001), second, connections(1)),
     ]
     ended = run_in_thread(Scheduler(tasks, cancels=[stop]).run(), stop)
     first = next(ended)
@@ -862,8 +712,8 @@ def test_run_in_thread_goes_on_while_caller_is_busy():
 def test_closing_a_run_in_thread_stops_it():
     stop = threading.Event()
     tasks = [
-        Task(wait_run(), Barrier(1), ClientConnections(ServiceLimiter(), 1)),
-        Task(wait_run(initial_delay=200), Barrier(1), ClientConnections(ServiceLimiter(), 1)),
+        Task(wait_run(), Barrier(1), connections(1)),
+        Task(wait_run(initial_delay=200), Barrier(1), connections(1)),
     ]
     ended = run_in_thread(Scheduler(tasks, cancels=[stop]).run(), stop)
     assert next(ended) is tasks[0]

@@ -3,30 +3,18 @@
 import asyncio
 import contextlib
 import contextvars
-import random
 import threading
 
 import pytest
-from runtime.calls import AttemptJudge
+from runtime.calls import connections, wait_run
 
-from boto_waiters_plus.engine.machine import Facts, Policy
-from boto_waiters_plus.engine.model import AcceptorState, MatchedAcceptor
-from boto_waiters_plus.exceptions import WaiterCancelledError, WaiterTimeoutError
+from boto_waiters_plus.engine.machine import Facts
+from boto_waiters_plus.exceptions import WaiterCancelledError
 from boto_waiters_plus.outcome import ResponseOutcome
 from boto_waiters_plus.runtime.attempt import Attempt, Reply
 from boto_waiters_plus.runtime.scheduler_async import AsyncScheduler, run_in_task
 from boto_waiters_plus.runtime.service_limiter import ClientConnections, ServiceLimiter
 from boto_waiters_plus.runtime.tasks import Task
-from boto_waiters_plus.runtime.wait_run import WaitDescription, WaitRun
-
-DESCRIPTION = WaitDescription(
-    waiter="ThingReady",
-    operation="DescribeThing",
-    service=None,
-    goal="the thing is ready",
-    acceptors=(MatchedAcceptor(0, "success"),),
-    states=(AcceptorState.SUCCESS,),
-)
 
 
 class Awaited:
@@ -57,13 +45,12 @@ class Called(Awaited):
         return Reply(Attempt(facts=Facts(acceptor=0 if ready else None), response={}))
 
 
-def wait_run(**changes):
-    policy = Policy(**{"min_delay": 2, "max_delay": 30, "max_wait": 300, **changes})
-    return WaitRun(DESCRIPTION, policy, AttemptJudge(), random=random.Random(0))
-
-
 def every(seconds):
     return {"pace": lambda _: seconds}
+
+
+async def ended_at(clock, tasks):
+    return {task.index: clock.now async for task in AsyncScheduler(tasks).run()}
 
 
 async def ran(tasks, **keywords):
@@ -73,10 +60,7 @@ async def ran(tasks, **keywords):
 @pytest.mark.parametrize("kind", [Awaited, Called])
 def test_waits_poll_by_their_own_schedules(virtual_time, kind):
     things = [kind(virtual_time, ready_at=10 * i) for i in range(6)]
-    tasks = [
-        Task(wait_run(**every(5.0)), thing, ClientConnections(ServiceLimiter(), 10))
-        for thing in things
-    ]
+    tasks = [Task(wait_run(**every(5.0)), thing, connections()) for thing in things]
     order = asyncio.run(ran(tasks))
     assert order == list(range(6))
     assert [thing.polls for thing in things] == [
@@ -87,28 +71,10 @@ def test_waits_poll_by_their_own_schedules(virtual_time, kind):
 
 def test_awaited_calls_stay_within_the_connections(virtual_time):
     things = [Awaited(virtual_time, latency=10) for _ in range(5)]
-    pool = ClientConnections(ServiceLimiter(), 2)
+    pool = connections(2)
     tasks = [Task(wait_run(), thing, pool) for thing in things]
     asyncio.run(ran(tasks))
     assert [thing.polls for thing in things] == [[0], [0], [10], [10], [20]]
-
-
-def test_queued_wait_ends_at_its_deadline(virtual_time):
-    pool = ClientConnections(ServiceLimiter(), 1)
-    tasks = [
-        Task(wait_run(max_wait=500), Awaited(virtual_time, latency=400), pool),
-        Task(wait_run(max_wait=20), Awaited(virtual_time), pool),
-    ]
-    ended = {}
-
-    async def run():
-        async for task in AsyncScheduler(tasks).run():
-            ended[task.index] = virtual_time.now
-
-    asyncio.run(run())
-    assert isinstance(tasks[1].result, WaiterTimeoutError)
-    assert ended[1] == pytest.approx(20, abs=0.01)
-    assert tasks[1].result.attempts == 0
 
 
 def test_hung_clients_hold_no_wait_past_its_deadline(virtual_time):
@@ -123,13 +89,7 @@ def test_hung_clients_hold_no_wait_past_its_deadline(virtual_time):
     ]
     late = Awaited(virtual_time)
     tasks.append(Task(wait_run(max_wait=2), late, ClientConnections(service, 10)))
-    ended = {}
-
-    async def run():
-        async for task in AsyncScheduler(tasks).run():
-            ended[task.index] = virtual_time.now
-
-    asyncio.run(run())
+    ended = asyncio.run(ended_at(virtual_time, tasks))
     assert ended[36] == pytest.approx(2, abs=0.01)
     assert max(ended.values()) == pytest.approx(20, abs=0.01)
     assert (tasks[36].result.attempts, late.polls) == (0, [])
@@ -138,10 +98,7 @@ def test_hung_clients_hold_no_wait_past_its_deadline(virtual_time):
 @pytest.mark.parametrize("kind", [Awaited, Called])
 def test_other_tasks_of_the_loop_have_their_turns(virtual_time, kind):
     things = [kind(virtual_time, ready_at=1e9) for _ in range(5)]
-    tasks = [
-        Task(wait_run(max_wait=60, **every(1.0)), thing, ClientConnections(ServiceLimiter(), 10))
-        for thing in things
-    ]
+    tasks = [Task(wait_run(max_wait=60, **every(1.0)), thing, connections()) for thing in things]
     ticks = []
 
     async def tick():
@@ -177,7 +134,7 @@ def test_immediate_replies_leave_turns_to_other_tasks(virtual_time):
         turning.cancel()
 
     things = [Counting(virtual_time) for _ in range(20)]
-    pool = ClientConnections(ServiceLimiter(), 1)
+    pool = connections(1)
     tasks = [Task(wait_run(), thing, pool) for thing in things]
     asyncio.run(run())
     assert things[-1].turns > things[0].turns
@@ -189,8 +146,8 @@ def test_error_raised_by_a_call_ends_its_wait_only(virtual_time):
             raise ZeroDivisionError
 
     tasks = [
-        Task(wait_run(), Broken(), ClientConnections(ServiceLimiter(), 1)),
-        Task(wait_run(), Awaited(virtual_time), ClientConnections(ServiceLimiter(), 1)),
+        Task(wait_run(), Broken(), connections(1)),
+        Task(wait_run(), Awaited(virtual_time), connections(1)),
     ]
     asyncio.run(ran(tasks))
     assert isinstance(tasks[0].result, ZeroDivisionError)
@@ -201,40 +158,13 @@ def test_cancel_event_of_a_wait_ends_it_only(virtual_time):
     stop = threading.Event()
     virtual_time.call_at(30, stop.set)
     tasks = [
-        Task(
-            wait_run(),
-            Awaited(virtual_time, ready_at=1e9),
-            ClientConnections(ServiceLimiter(), 1),
-            cancel=stop,
-        ),
-        Task(
-            wait_run(), Awaited(virtual_time, ready_at=50), ClientConnections(ServiceLimiter(), 1)
-        ),
+        Task(wait_run(), Awaited(virtual_time, ready_at=1e9), connections(1), cancel=stop),
+        Task(wait_run(), Awaited(virtual_time, ready_at=50), connections(1)),
     ]
-    ended = {}
-
-    async def run():
-        async for task in AsyncScheduler(tasks).run():
-            ended[task.index] = virtual_time.now
-
-    asyncio.run(run())
+    ended = asyncio.run(ended_at(virtual_time, tasks))
     assert isinstance(tasks[0].result, WaiterCancelledError)
     assert ended[0] == pytest.approx(30, abs=0.06)
     assert isinstance(tasks[1].result, ResponseOutcome)
-
-
-def test_signal_ends_the_delay_of_its_wait(virtual_time):
-    news = threading.Event()
-    virtual_time.call_at(12.5, news.set)
-    thing = Awaited(virtual_time, ready_at=12)
-    task = Task(
-        wait_run(min_delay=100, max_delay=200),
-        thing,
-        ClientConnections(ServiceLimiter(), 1),
-        wake=news,
-    )
-    asyncio.run(ran([task]))
-    assert thing.polls == pytest.approx([0, 12.5], abs=0.06)
 
 
 def test_cancelling_the_task_leaves_no_tasks():
@@ -255,9 +185,7 @@ def test_cancelling_the_task_leaves_no_tasks():
 
     async def run():
         hanging = Hanging()
-        waiting = asyncio.create_task(
-            ran([Task(wait_run(), hanging, ClientConnections(ServiceLimiter(), 1))])
-        )
+        waiting = asyncio.create_task(ran([Task(wait_run(), hanging, connections(1))]))
         await hanging.begun.wait()
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -280,7 +208,7 @@ def test_cancelling_the_task_stops_calls_in_threads():
             return Reply(ended="cancelled")
 
     async def run():
-        task = Task(wait_run(), Hanging(), ClientConnections(ServiceLimiter(), 1))
+        task = Task(wait_run(), Hanging(), connections(1))
         waiting = asyncio.create_task(ran([task], stop=stop))
         assert await asyncio.to_thread(begun.wait, 30)
         waiting.cancel()
@@ -305,9 +233,7 @@ def test_abandoned_call_does_not_need_the_loop(monkeypatch):
             return Reply(Attempt(facts=Facts(acceptor=0), response={}))
 
     async def run():
-        waiting = asyncio.create_task(
-            ran([Task(wait_run(), Hanging(), ClientConnections(ServiceLimiter(), 1))])
-        )
+        waiting = asyncio.create_task(ran([Task(wait_run(), Hanging(), connections(1))]))
         assert await asyncio.to_thread(begun.wait, 30)
         waiting.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -337,18 +263,13 @@ def test_calls_see_the_given_context(kind):
     context = contextvars.copy_context()
     context.run(variable.set, "inside")
     call = Sees() if kind == "called" else SeesAwaited()
-    asyncio.run(
-        ran([Task(wait_run(), call, ClientConnections(ServiceLimiter(), 1))], context=context)
-    )
+    asyncio.run(ran([Task(wait_run(), call, connections(1))], context=context))
     assert seen == ["inside"]
 
 
 def test_run_in_task_goes_on_while_caller_is_busy(virtual_time):
     things = [Awaited(virtual_time, ready_at=10 * i) for i in range(3)]
-    tasks = [
-        Task(wait_run(**every(10.0)), thing, ClientConnections(ServiceLimiter(), 1))
-        for thing in things
-    ]
+    tasks = [Task(wait_run(**every(10.0)), thing, connections(1)) for thing in things]
     ended = []
 
     async def run():
@@ -365,8 +286,8 @@ def test_run_in_task_goes_on_while_caller_is_busy(virtual_time):
 def test_closing_a_run_in_task_stops_it(virtual_time):
     hung = Awaited(virtual_time, latency=1000)
     tasks = [
-        Task(wait_run(), Awaited(virtual_time), ClientConnections(ServiceLimiter(), 1)),
-        Task(wait_run(), hung, ClientConnections(ServiceLimiter(), 1)),
+        Task(wait_run(), Awaited(virtual_time), connections(1)),
+        Task(wait_run(), hung, connections(1)),
     ]
 
     async def run():

@@ -8,7 +8,6 @@ import pytest
 from botocore.config import Config
 from moto import mock_aws
 
-import boto_waiters_plus as bwp
 from boto_waiters_plus.signals import receiver
 
 SOON = 30
@@ -37,11 +36,8 @@ def quick(monkeypatch):
 
 
 @pytest.fixture
-def aws(quick, monkeypatch):
+def aws(quick):
     """Clients of moto. The read timeout of the SQS client is too short for long polls."""
-    bwp.uninstall()
-    # Loading moto's machine images takes longer than everything else.
-    monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
     with mock_aws():
         sqs = SESSION.client("sqs", config=Config(read_timeout=1))
         url = sqs.create_queue(QueueName="changes")["QueueUrl"]

@@ -4,11 +4,8 @@ import json
 import re
 from pathlib import Path
 
-import boto3
 import pytest
 from botocore.config import Config
-
-import boto_waiters_plus as bwp
 
 GUIDE = Path(__file__).parents[2] / "docs" / "signals.md"
 SOON = 30
@@ -19,7 +16,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture
-def guide(aws, monkeypatch):
+def guide(aws):
     """What the page defines. Its client makes short polls, because moto's long ones end late."""
     text = GUIDE.read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
@@ -27,13 +24,9 @@ def guide(aws, monkeypatch):
     code = "\n".join(blocks)
     brief = 'boto3.client("sqs", config=brief)'
     assert code.count('boto3.client("sqs")') == 1
-    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
     namespace = {"brief": Config(read_timeout=1)}
-    try:
-        exec(code.replace('boto3.client("sqs")', brief), namespace)
-        yield namespace
-    finally:
-        bwp.uninstall()
+    exec(code.replace('boto3.client("sqs")', brief), namespace)
+    return namespace
 
 
 def stopped_instances(aws, count):

@@ -7,9 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from boto_waiters_plus.runtime import service_limiter
-from boto_waiters_plus.runtime.task_steps import TaskSteps
-
 SCRIPT = Path(__file__).parents[2] / "bench" / "batch_simulation.py"
 
 BATCHES = 300
@@ -41,25 +38,3 @@ def test_seed_replays(simulation):
         for world, results in (simulation._run(7, with_callbacks=True) for _ in range(2))
     ]
     assert facts[0] == facts[1]
-
-
-def broken_law(simulation, seed):
-    try:
-        simulation.simulate(seed)
-    except simulation.BrokenLawError as broken:
-        return str(broken)
-    return None
-
-
-def broken_laws(simulation):
-    return (broken_law(simulation, seed) for seed in range(BATCHES))
-
-
-def test_call_that_holds_up_others_breaks_a_law(simulation, monkeypatch):
-    monkeypatch.setattr(service_limiter, "LONGEST_HOLD", 1e6)
-    assert "a healthy wait is polled, throttles and hung calls or not" in broken_laws(simulation)
-
-
-def test_wait_without_expiry_breaks_a_law(simulation, monkeypatch):
-    monkeypatch.setattr(TaskSteps, "_expire_or_plan", lambda *_: None)
-    assert "no wait outlives its max_wait" in broken_laws(simulation)

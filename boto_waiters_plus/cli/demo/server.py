@@ -157,6 +157,8 @@ def server_environment() -> dict[str, str]:
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "AWS_EC2_METADATA_DISABLED": "true",
+        # moto would read a thousand machine images first.
+        "MOTO_EC2_LOAD_DEFAULT_AMIS": "false",
         "PYTHONPATH": os.pathsep.join(sys.path),
         "PYTHONSAFEPATH": "1",
     }
