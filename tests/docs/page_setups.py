@@ -1,0 +1,345 @@
+"""What the blocks of each page take for granted, and what holds after they were executed.
+
+A setup is a generator: the resources and names before its `yield`, assertions after it.
+"""
+
+import dataclasses
+import io
+import json
+import logging
+import zipfile
+from types import SimpleNamespace
+
+import boto3
+import pytest
+from aio.clients import required
+from botocore.config import Config
+from docs.snippets import blocks
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.signals import receiver
+from boto_waiters_plus.testing import virtual_time
+
+SETUPS = {None: lambda page: iter([None])}
+
+
+def setup(*names):
+    """Register a setup for pages by their names."""
+
+    def register(function):
+        SETUPS.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+# --- resources ----------------------------------------------------------------------------------
+
+
+def make_table(name, **client):
+    boto3.client("dynamodb", **client).create_table(
+        TableName=name,
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+
+
+def make_instances(count, **parameters):
+    made = boto3.client("ec2").run_instances(
+        ImageId="ami-12345678", MinCount=count, MaxCount=count, **parameters
+    )
+    return [instance["InstanceId"] for instance in made["Instances"]]
+
+
+def make_function(name, alias, version):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as code:
+        code.writestr("main.py", "")
+    role = boto3.client("iam").create_role(RoleName="r", AssumeRolePolicyDocument="{}")
+    client = boto3.client("lambda")
+    client.create_function(
+        FunctionName=name,
+        Role=role["Role"]["Arn"],
+        Handler="main.run",
+        Runtime="python3.12",
+        Code={"ZipFile": archive.getvalue()},
+        Publish=True,
+    )
+    client.create_alias(FunctionName=name, Name=alias, FunctionVersion=version)
+
+
+# --- README.md and the pages of docs/ -----------------------------------------------------------
+
+
+@setup("README.md")
+def readme(page):
+    boto3.client("s3").create_bucket(Bucket="my-bucket")
+    make_table("orders")
+    make_waiters_folder(page.folder)
+    yield
+    assert [outcome.attempts for outcome in page.names["outcomes"]] == [1, 1, 1]
+    assert page.names["buckets"][0]["Name"] == "my-bucket"
+    assert "ResponseOutcome(waiter='BucketExists', label='s3 Bucket=" in "".join(page.printed)
+    page.names["test_gives_up_after_five_minutes"]()
+
+
+def make_waiters_folder(folder):
+    acceptors = [{"state": "success", "matcher": {"success": True}}]
+    traits = {"smithy.waiters#waitable": {"QueueReady": {"acceptors": acceptors}}}
+    shapes = {"com.amazonaws.sqs#GetQueueUrl": {"type": "apply", "traits": traits}}
+    (folder / "waiters").mkdir()
+    (folder / "waiters/sqs.json").write_text(json.dumps({"smithy": "2.0", "shapes": shapes}))
+
+
+@setup("waiting.md")
+def waiting(page):
+    make_waiters_folder(page.folder)
+    page.names["bwp"] = bwp
+    yield
+    assert hasattr(boto3.client("sqs"), "wait_until_queue_ready")
+
+
+@setup("many.md")
+def many(page):
+    make_table("orders")
+    *made, gone = make_instances(3)
+    ec2 = boto3.client("ec2")
+    ec2.terminate_instances(InstanceIds=[gone])
+    page.names |= {"ec2": ec2, "dynamodb": boto3.client("dynamodb"), "instances": made}
+    page.names["gone"] = gone
+    yield
+    names = page.names
+    assert list(names["failed"]) == [2]
+    assert isinstance(names["failed"][2], bwp.WaiterFailedError)
+    assert names["rest"][2] is None
+    assert all(isinstance(result, bwp.WaiterOutcome) for result in names["results"])
+    assert len(names["ready"]) == 3
+    assert "3 of 3 are over, 0 failed" in "".join(page.printed)
+    assert list(names["addresses"]) == made
+
+
+@setup("asyncio.md")
+def asyncio_page(page):
+    required("aiobotocore.session")
+    page.real_time = True
+    # moto does not reach aiobotocore; its server does.
+    server = pytest.importorskip("moto.server").ThreadedMotoServer(port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    page.monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+    for name in ("my-bucket", "my-other-bucket"):
+        boto3.client("s3").create_bucket(Bucket=name)
+    try:
+        yield
+    finally:
+        server.stop()
+    page.names["s3"].close()
+    printed = "".join(page.printed)
+    assert "asyncio's error" in printed
+    assert "the wait's own error" in printed
+    assert [outcome.attempts for outcome in page.names["outcomes"]] == [1, 1]
+
+
+@dataclasses.dataclass
+class User:
+    name: str
+    id: int = 7
+    confirmed: bool = True
+
+
+class Buffer(list):
+    put = list.append
+    count = list.__len__
+
+
+@setup("conditions.md")
+def conditions(page):
+    page.names |= {
+        "User": User,
+        "find_user": User,
+        "find_file": lambda name: None,
+        "JobFailed": RuntimeError,
+        "job": SimpleNamespace(
+            status=lambda: "DONE",
+            result=lambda: 42,
+            describe=lambda: {"state": {"code": 16, "name": "running"}},
+            done=lambda: True,
+            error=lambda: None,
+        ),
+        "queue": SimpleNamespace(
+            depth=iter([*range(102), *[3] * 900]).__next__, peek=lambda: ("ok", 3)
+        ),
+        "load_account": lambda token: SimpleNamespace(closed=not token),
+        "fetch_balance": lambda account: 12,
+        "buffer": Buffer(),
+    }
+    yield
+    names = page.names
+    assert (names["result"], names["which"]) == (42, "enough")
+    assert (names["tag"], names["depth"]) == ("ok", 3)
+    assert names["open_account"]("token") == 12
+    assert names["open_account"](None) is None
+
+
+@setup("signals.md")
+def signals(page):
+    # moto's long polls end late, whatever ends the wait.
+    page.monkeypatch.setattr(receiver, "IDLE_TIMEOUT", 0.02)
+    page.monkeypatch.setattr(receiver, "SHORTEST_ROUND", 0.02)
+    brief = Config(read_timeout=1)
+    boto3.setup_default_session()
+    boto3.DEFAULT_SESSION._session.set_default_client_config(brief)
+    page.real_time = True
+    yield
+    names, (instance, *others) = page.names, make_instances(4)
+    start_after_first_attempt(names["ec2"], [instance])
+    outcome = names["start"](instance, names["queue_url"])
+    assert (outcome.attempts, outcome.observed) == (2, ["running"])
+    start_after_first_attempt(names["ec2"], others)
+    outcomes = names["wait_for_each"](others, names["queue_url"])
+    assert [outcome.observed for outcome in outcomes] == [["running"]] * 3
+    assert all(each.elapsed < 30 for each in [outcome, *outcomes])
+    topic = boto3.client("sns").create_topic(Name="stacks")["TopicArn"]
+    stacks = names["watch_topic"](topic, names["queue_url"])
+    assert stacks.deliver(
+        "StackStatus='CREATE_COMPLETE'\nResourceType='AWS::CloudFormation::Stack'"
+    )
+
+
+def start_after_first_attempt(ec2, instances):
+    """Stop instances; start them after their first attempt, and put the events, as EC2 does."""
+    ec2.stop_instances(InstanceIds=instances)
+    missing = set(instances)
+    start = type(ec2).start_instances
+    ec2.start_instances = lambda **_: None
+
+    def change(**_):
+        for instance in [missing.pop() for _ in range(len(missing))]:
+            start(ec2, InstanceIds=[instance])
+            entry = {
+                "Source": "aws.ec2",
+                "DetailType": "EC2 Instance State-change Notification",
+                "Detail": json.dumps({"instance-id": instance, "state": "running"}),
+            }
+            boto3.client("events").put_events(Entries=[entry])
+
+    ec2.meta.events.register("after-call.ec2.DescribeInstances", change)
+
+
+@setup("definitions.md")
+def definitions(page):
+    examples = [block for block in blocks(page.page) if block.language == "json"]
+    (page.folder / "queue.json").write_text(examples[0].code, encoding="utf-8")
+    page.service = "sqs"
+    boto3.client("sqs").create_queue(QueueName="orders")
+    tags = [{"Key": "app", "Value": "shop"}, {"Key": "version", "Value": "2.1"}]
+    make_instances(3, TagSpecifications=[{"ResourceType": "instance", "Tags": tags}])
+    make_function("orders", alias="live", version="1")
+    make_query_waiter(page.folder)
+    yield
+    names = page.names
+    assert bwp.load_definitions(names["idl"]) == bwp.load_definitions(json.loads(examples[0].code))
+    for waiter in names["instances_running"](4, "app", "shop"), names["tagged_version"]("3"):
+        with virtual_time(), pytest.raises(bwp.WaiterTimeoutError):
+            bwp.wait_until(boto3.client("ec2"), waiter, max_wait=10)
+
+
+def make_query_waiter(folder):
+    """A definition that compares with a value that the enum does not have."""
+    output = {"path": "QueryExecution.Status.State", "comparator": "stringEquals"}
+    acceptors = [
+        {"state": state, "matcher": {"output": {**output, "expected": expected}}}
+        for state, expected in [
+            ("success", "SUCCEEDED"),
+            ("failure", "FAILED"),
+            ("failure", "CANCELED"),
+        ]
+    ]
+    traits = {"smithy.waiters#waitable": {"QueryDone": {"acceptors": acceptors}}}
+    shapes = {"com.amazonaws.athena#GetQueryExecution": {"type": "apply", "traits": traits}}
+    text = json.dumps({"smithy": "2.0", "shapes": shapes}, indent=2)
+    (folder / "waiters").mkdir()
+    (folder / "waiters/athena.json").write_text(text, encoding="utf-8")
+
+
+@setup("operations.md")
+def operations(page):
+    page.real_time = True
+    page.names["s3"] = boto3.client("s3")
+    page.names["s3"].create_bucket(Bucket="orders")
+    yield
+    page.names["store"].close()
+    assert "True 1 response" in "".join(page.printed)
+
+
+@setup("idempotency.md")
+def idempotency(page):
+    pytest.importorskip("sqlalchemy")
+    yield
+    *python, command = page.printed
+    assert "".join(python).endswith(" 1 ['running']\n")
+    assert page.names["call"].outcome.waiter == "InstanceExists"
+    assert page.names["store"].open_calls() == []
+    page.names["store"].close()
+    assert "then InstanceRunning" in command
+
+
+@setup("telemetry.md")
+def telemetry(page):
+    export = pytest.importorskip("opentelemetry.sdk.trace.export")
+    memory = pytest.importorskip("opentelemetry.sdk.trace.export.in_memory_span_exporter")
+    exporter = memory.InMemorySpanExporter()
+    # It writes to the stdout of the moment at which OpenTelemetry was imported.
+    page.monkeypatch.setattr(export, "ConsoleSpanExporter", lambda: exporter)
+    boto3.client("s3").create_bucket(Bucket="my-bucket")
+    yield
+    page.names["telemetry"].uninstrument()
+    (span,) = exporter.get_finished_spans()
+    assert span.name == "wait BucketExists"
+
+
+@setup("errors.md", "logging.md")
+def errors(page):
+    # So that the number of attempts is the same each time.
+    bwp.install(defaults={"delay_pace": "fixed"})
+    s3, ec2, cloudformation = map(boto3.client, ("s3", "ec2", "cloudformation"))
+    for number in set(range(30)) - {3, 17, 29}:
+        s3.create_bucket(Bucket=f"logs-{number:02}")
+    ids = make_instances(3)
+    ec2.terminate_instances(InstanceIds=ids[1:2])
+    failed = {"StackName": "web", "StackStatus": "ROLLBACK_COMPLETE"}
+    failed["StackStatusReason"] = "The following resource(s) failed to create: [Bucket]."
+    going = {"StackName": "web", "StackStatus": "CREATE_IN_PROGRESS"}
+    page.answers(cloudformation, *[{"Stacks": [going]}] * 9, {"Stacks": [failed]})
+    page.names |= {"s3": s3, "ec2": ec2, "cloudformation": cloudformation, "ids": ids}
+    page.replaced = dict(zip(ids, ["i-0a1", "i-0b2", "i-0c3"], strict=True))
+    logger = logging.getLogger("boto_waiters_plus")
+    handlers = list(logger.handlers)
+    yield
+    logger.setLevel(logging.NOTSET)
+    logger.handlers[:] = handlers
+
+
+@setup("command.md")
+def command(page):
+    page.rough_times = True
+    make_table("orders", region_name="eu-west-1")
+    for name in ("orders", "customers"):
+        make_table(name)
+    s3 = boto3.client("s3")
+    page.planned = [(10, lambda: s3.create_bucket(Bucket="my-bucket"))]
+    ecs = boto3.client("ecs")
+    ecs.create_cluster(clusterName="web")
+    container = {"name": "main", "image": "x", "memory": 128}
+    ecs.register_task_definition(family="api", containerDefinitions=[container])
+    ecs.create_service(cluster="web", serviceName="api", taskDefinition="api", desiredCount=1)
+    (page.folder / "tables.jsonl").write_text(
+        '{"TableName": "orders"}\n{"TableName": "customers"}\n'
+    )
+    (page.folder / "deploy.py").write_text(
+        "import boto3\n"
+        "boto3.client('s3').wait_until_bucket_exists(Bucket='my-bucket', max_wait=9)\n"
+    )
+    (page.folder / ".config/fish/completions").mkdir(parents=True)
+    yield
