@@ -45,11 +45,20 @@ def make_table(name, **client):
     )
 
 
+def make_bucket(name):
+    boto3.client("s3").create_bucket(Bucket=name)
+
+
 def make_instances(count, **parameters):
     made = boto3.client("ec2").run_instances(
         ImageId="ami-12345678", MinCount=count, MaxCount=count, **parameters
     )
     return [instance["InstanceId"] for instance in made["Instances"]]
+
+
+def short_ids(ids):
+    """Return what the pages show for identifiers of instances."""
+    return dict(zip(ids, ["i-0a1", "i-0b2", "i-0c3"], strict=False))
 
 
 def make_function(name, alias, version):
@@ -74,7 +83,7 @@ def make_function(name, alias, version):
 
 @setup("README.md")
 def readme(page):
-    boto3.client("s3").create_bucket(Bucket="my-bucket")
+    make_bucket("my-bucket")
     make_table("orders")
     make_waiters_folder(page.folder)
     yield
@@ -90,6 +99,13 @@ def make_waiters_folder(folder):
     shapes = {"com.amazonaws.sqs#GetQueueUrl": {"type": "apply", "traits": traits}}
     (folder / "waiters").mkdir()
     (folder / "waiters/sqs.json").write_text(json.dumps({"smithy": "2.0", "shapes": shapes}))
+
+
+@setup("tutorial.md")
+def tutorial(page):
+    page.rough_times = True
+    page.replaced = lambda: short_ids(page.names.get("ids", ()))
+    yield
 
 
 @setup("waiting.md")
@@ -124,16 +140,10 @@ def asyncio_page(page):
     required("aiobotocore.session")
     page.real_time = True
     # moto does not reach aiobotocore; its server does.
-    server = pytest.importorskip("moto.server").ThreadedMotoServer(port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    page.monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+    page.monkeypatch.setenv("AWS_ENDPOINT_URL", page.start_server())
     for name in ("my-bucket", "my-other-bucket"):
-        boto3.client("s3").create_bucket(Bucket=name)
-    try:
-        yield
-    finally:
-        server.stop()
+        make_bucket(name)
+    yield
     page.names["s3"].close()
     printed = "".join(page.printed)
     assert "asyncio's error" in printed
@@ -292,7 +302,7 @@ def telemetry(page):
     exporter = memory.InMemorySpanExporter()
     # It writes to the stdout of the moment at which OpenTelemetry was imported.
     page.monkeypatch.setattr(export, "ConsoleSpanExporter", lambda: exporter)
-    boto3.client("s3").create_bucket(Bucket="my-bucket")
+    make_bucket("my-bucket")
     yield
     page.names["telemetry"].uninstrument()
     (span,) = exporter.get_finished_spans()
@@ -313,7 +323,7 @@ def errors(page):
     going = {"StackName": "web", "StackStatus": "CREATE_IN_PROGRESS"}
     page.answers(cloudformation, *[{"Stacks": [going]}] * 9, {"Stacks": [failed]})
     page.names |= {"s3": s3, "ec2": ec2, "cloudformation": cloudformation, "ids": ids}
-    page.replaced = dict(zip(ids, ["i-0a1", "i-0b2", "i-0c3"], strict=True))
+    page.replaced = lambda: short_ids(ids)
     logger = logging.getLogger("boto_waiters_plus")
     handlers = list(logger.handlers)
     yield
@@ -327,8 +337,8 @@ def command(page):
     make_table("orders", region_name="eu-west-1")
     for name in ("orders", "customers"):
         make_table(name)
-    s3 = boto3.client("s3")
-    page.planned = [(10, lambda: s3.create_bucket(Bucket="my-bucket"))]
+    first = "s3 bucket-exists --bucket my-bucket --max-wait 5m"
+    page.planned = [(first, 10, lambda: make_bucket("my-bucket"))]
     ecs = boto3.client("ecs")
     ecs.create_cluster(clusterName="web")
     container = {"name": "main", "image": "x", "memory": 128}
