@@ -33,7 +33,9 @@ class PageRun:
         planned: (code, seconds, action): what happens in the virtual time of the block that
             contains the code.
         rough_times: whether times and numbers of attempts may differ from those shown.
+        service: the service of definitions that do not name one.
         real_time: whether delays take real time, because the page starts threads that it leaves.
+        is_test_module: whether the Python blocks are collected in `test_page.py` instead of run.
         printed: the output of each block that was executed.
         folder: the current directory.
     """
@@ -48,6 +50,7 @@ class PageRun:
         self.planned = []
         self.rough_times = False
         self.real_time = False
+        self.is_test_module = False
         self.service = None
         self.printed = []
         self._loop = asyncio.new_event_loop()
@@ -105,6 +108,10 @@ class PageRun:
             yield
 
     def _run_python(self, block):
+        if self.is_test_module:
+            with (self.folder / "test_page.py").open("a", encoding="utf-8") as module:
+                module.write(f"{block.code}\n")
+            return
         # A file, so that assertions can quote it.
         file = self.folder / f"{self.page.stem}_{block.line}.py"
         file.write_text(block.code, encoding="utf-8")

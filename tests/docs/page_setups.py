@@ -5,8 +5,14 @@ A setup is a generator: the resources and names before its `yield`, assertions a
 
 import dataclasses
 import io
+import itertools
 import json
 import logging
+import os
+import re
+import signal
+import subprocess
+import sys
 import zipfile
 from types import SimpleNamespace
 
@@ -54,6 +60,42 @@ def make_instances(count, **parameters):
         ImageId="ami-12345678", MinCount=count, MaxCount=count, **parameters
     )
     return [instance["InstanceId"] for instance in made["Instances"]]
+
+
+def answer(service, operation, *replies):
+    """Answer an operation of clients made from now on: with each reply, and the last one again.
+
+    A reply is a response, or a function that is given the request and returns one, or None to
+    leave the request to moto.
+    """
+    replies = list(replies)
+
+    def reply(params, **_):
+        found = replies.pop(0) if len(replies) > 1 else replies[0]
+        found = found(params) if callable(found) else found
+        if found is None:
+            return None
+        status = 400 if "Error" in found else 200
+        metadata = {"HTTPStatusCode": status} | found.get("ResponseMetadata", {})
+        http = SimpleNamespace(status_code=metadata["HTTPStatusCode"])
+        return http, {**found, "ResponseMetadata": metadata}
+
+    if boto3.DEFAULT_SESSION is None:
+        boto3.setup_default_session()
+    boto3.DEFAULT_SESSION.events.register(f"before-call.{service}.{operation}", reply)
+
+
+def error_reply(code, message="", status=400):
+    return {
+        "Error": {"Code": code, "Message": message},
+        "ResponseMetadata": {"HTTPStatusCode": status},
+    }
+
+
+def first_time(text, reply):
+    """Give a reply to the first request that contains some text."""
+    replies = [reply]
+    return lambda request: replies.pop() if replies and text in str(request) else None
 
 
 def short_ids(ids):
@@ -106,6 +148,85 @@ def tutorial(page):
     page.rough_times = True
     page.replaced = lambda: short_ids(page.names.get("ids", ()))
     yield
+
+
+@setup("howto.md")
+def howto(page):
+    page.rough_times = True
+    make_bucket("my-bucket")
+    make_table("orders")
+    make_table("busy")
+    boto3.client("rds").create_db_instance(
+        DBInstanceIdentifier="orders",
+        DBInstanceClass="db.m5.large",
+        Engine="postgres",
+        AllocatedStorage=20,
+        MasterUsername="admin",
+        MasterUserPassword="not-a-secret",
+    )
+    going = {"StackName": "web", "StackStatus": "CREATE_IN_PROGRESS"}
+    failed = going | {"StackStatus": "ROLLBACK_COMPLETE"}
+    failed["StackStatusReason"] = "The following resource(s) failed to create: [Bucket]."
+    answer("cloudformation", "DescribeStacks", {"Stacks": [going]}, {"Stacks": [failed]})
+    tasks = [{"tasks": [{"taskArn": "a1", "lastStatus": s}]} for s in ("PENDING", "RUNNING")]
+    answer("ecs", "DescribeTasks", *tasks)
+    done = {"ExportDescription": {"ExportStatus": "COMPLETED"}}
+    lost = {"ExportDescription": {"ExportStatus": "FAILED"}}
+    answer(
+        "dynamodb", "DescribeExport", lambda request: lost if "-failed" in str(request) else done
+    )
+    throttled = error_reply("ThrottlingException", "Rate exceeded")
+    answer("dynamodb", "DescribeTable", first_time("busy", throttled))
+    missing = error_reply("ResourceNotFoundException", "Function not found", 404)
+    answer("lambda", "GetFunctionConfiguration", missing, {"State": "Active"})
+    refused = error_reply("InvalidParameterValueException", "The role cannot be assumed")
+    answer("lambda", "CreateFunction", refused, refused, {"FunctionName": "resize"})
+    denied = error_reply("403", "Forbidden", 403)
+    answer("s3", "HeadBucket", lambda request: denied if "not-mine" in str(request) else None)
+    missing = error_reply("ResourceNotFoundException", "no stream")
+    active = {"StreamDescription": {"StreamStatus": "ACTIVE"}}
+    answer("kinesis", "DescribeStream", missing, active)
+    page.planned = [("cancel_event=stop", 10, lambda: os.kill(os.getpid(), signal.SIGTERM))]
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, handler)
+
+
+@setup("migration.md")
+def migration(page):
+    pytest.importorskip("tenacity")
+    pytest.importorskip("backoff")
+    make_bucket("my-bucket")
+    ids = make_instances(3)
+    boto3.client("ec2").terminate_instances(InstanceIds=ids[1:2])
+    states = itertools.cycle(["RUNNING", "RUNNING", "SUCCEEDED"])
+    answer("glue", "GetJobRun", lambda _: {"JobRun": {"JobRunState": next(states)}})
+    page.replaced = lambda: short_ids(ids)
+    page.names |= {"ids": ids, "report": page.folder}
+    yield
+    assert page.names["run"] == {"JobRunState": "SUCCEEDED"}
+    assert page.names["state"] == "SUCCEEDED"
+
+
+@setup("testing.md")
+def testing(page):
+    page.is_test_module = True
+    yield
+    names = re.findall(r"^def (test_\w+)", page.page.read_text(encoding="utf-8"), re.MULTILINE)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_page.py"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert f"{len(names)} passed" in run.stdout, run.stdout
+
+
+@setup("lambda.md")
+def lambda_page(page):
+    pytest.importorskip("sqlalchemy")
+    make_bucket("my-bucket")
+    make_bucket("my-other-bucket")
+    page.names["context"] = SimpleNamespace(get_remaining_time_in_millis=lambda: 60_000)
+    page.names["STORE_URL"] = "waits.db"
+    yield
+    page.names["store"].close()
 
 
 @setup("waiting.md")
