@@ -34,7 +34,9 @@ class PageRun:
             contains the code.
         rough_times: whether times and numbers of attempts may differ from those shown.
         service: the service of definitions that do not name one.
-        real_time: whether delays take real time, because the page starts threads that it leaves.
+        real_time: parts of the code of blocks in which delays take real time, because of threads
+            or tasks that go on after the block.
+        in_loop: whether blocks run in an event loop, as in a notebook.
         is_test_module: whether the Python blocks are collected in `test_page.py` instead of run.
         printed: the output of each block that was executed.
         folder: the current directory.
@@ -49,7 +51,8 @@ class PageRun:
         self.replaced = dict
         self.planned = []
         self.rough_times = False
-        self.real_time = False
+        self.real_time = []
+        self.in_loop = False
         self.is_test_module = False
         self.service = None
         self.printed = []
@@ -96,7 +99,7 @@ class PageRun:
     @contextlib.contextmanager
     def _time(self, code):
         """Virtual time, unless the code has its own."""
-        if self.real_time or "virtual_time" in code:
+        if any(part in code for part in ("virtual_time", *self.real_time)):
             yield
             return
         with virtual_time() as clock:
@@ -117,9 +120,15 @@ class PageRun:
         file.write_text(block.code, encoding="utf-8")
         code = compile(block.code, str(file), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         with self._time(block.code):
-            awaitable = eval(code, self.names)
-            if inspect.iscoroutine(awaitable):
-                self._loop.run_until_complete(awaitable)
+            if self.in_loop or code.co_flags & inspect.CO_COROUTINE:
+                self._loop.run_until_complete(self._run_code(code))
+            else:
+                exec(code, self.names)
+
+    async def _run_code(self, code):
+        awaitable = eval(code, self.names)
+        if awaitable is not None:
+            await awaitable
 
     def _run_json(self, block):
         """Definitions load, and pass the check; anything else is JSON."""

@@ -173,7 +173,7 @@ def howto(page):
     done = {"ExportDescription": {"ExportStatus": "COMPLETED"}}
     lost = {"ExportDescription": {"ExportStatus": "FAILED"}}
     answer(
-        "dynamodb", "DescribeExport", lambda request: lost if "-failed" in str(request) else done
+        "dynamodb", "DescribeExport", lambda request: lost if "-lost" in str(request) else done
     )
     throttled = error_reply("ThrottlingException", "Rate exceeded")
     answer("dynamodb", "DescribeTable", first_time("busy", throttled))
@@ -229,6 +229,19 @@ def lambda_page(page):
     page.names["store"].close()
 
 
+@setup("jupyter.md")
+def jupyter(page):
+    page.in_loop = True
+    page.real_time = ["task", "operation"]
+    make_bucket("my-bucket")
+    make_bucket("my-other-bucket")
+    yield
+    for shown in page.names["outcome"], page.names["failed"]:
+        assert shown._repr_html_().startswith("<table>")
+    assert page.printed[2].endswith("\r2 of 2 ended, 0 failed")
+    assert page.names["task"].cancelled()
+
+
 @setup("waiting.md")
 def waiting(page):
     make_waiters_folder(page.folder)
@@ -259,7 +272,7 @@ def many(page):
 @setup("asyncio.md")
 def asyncio_page(page):
     required("aiobotocore.session")
-    page.real_time = True
+    page.real_time = [""]
     # moto does not reach aiobotocore; its server does.
     page.monkeypatch.setenv("AWS_ENDPOINT_URL", page.start_server())
     for name in ("my-bucket", "my-other-bucket"):
@@ -321,7 +334,7 @@ def signals(page):
     brief = Config(read_timeout=1)
     boto3.setup_default_session()
     boto3.DEFAULT_SESSION._session.set_default_client_config(brief)
-    page.real_time = True
+    page.real_time = [""]
     yield
     names, (instance, *others) = page.names, make_instances(4)
     start_after_first_attempt(names["ec2"], [instance])
@@ -396,7 +409,7 @@ def make_query_waiter(folder):
 
 @setup("operations.md")
 def operations(page):
-    page.real_time = True
+    page.real_time = [""]
     page.names["s3"] = boto3.client("s3")
     page.names["s3"].create_bucket(Bucket="orders")
     yield
