@@ -26,6 +26,8 @@ def stands_in(command):
             return True
         case ["python", "-m", "pip", "install", *requirements]:
             require_extras(requirements)
+        case ["ruff" | "lint-imports" | "mypy", *_]:  # tox.ini has them
+            require_text("tox.ini", command[0])
         case ["tox", "run", "-e", names]:
             require_environments(names.split(","))
         case ["python", "-m", "pytest", *arguments]:
@@ -35,8 +37,15 @@ def stands_in(command):
     return True
 
 
+def require_text(file, text):
+    """Require that a file of the project contains some text."""
+    assert text in (ROOT / file).read_text(encoding="utf-8"), text
+
+
 def require_extras(requirements):
-    """Require that the extras of a command that installs the package exist."""
+    """Require that the extras and groups of a command that installs the package exist."""
+    for group in re.findall(r"--group (\w+)", " ".join(requirements)):
+        require_text("pyproject.toml", f"\n{group} = [")
     extras = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     extras = extras.partition("[project.optional-dependencies]")[2].partition("\n[")[0]
     for requirement in requirements:

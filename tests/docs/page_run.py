@@ -133,7 +133,7 @@ class PageRun:
     def _run_json(self, block):
         """Definitions load, and pass the check; anything else is JSON."""
         document = json.loads(block.code)
-        if "shapes" in document or "waiters" in document:
+        if "shapes" in document or "version" in document:
             assert load_layers(document)
             service = None if "smithy" in document else self.service
             events = check(document, service)
@@ -184,7 +184,7 @@ class PageRun:
                     self._export(*variable.split("=", 1))
                 return 0
             case ["python", tool, *_] if tool.startswith("tools/"):
-                return self._run_shell(line, folder=ROOT)
+                return self._run_shell(line.replace("tools/", f"{ROOT}/tools/"))
             case _:
                 return self._run_shell(line)
 
@@ -212,7 +212,7 @@ class PageRun:
             except SystemExit as ended:
                 return ended.code
 
-    def _run_shell(self, script, folder=None):
+    def _run_shell(self, script):
         """Run a script in bash, which finds the package and moto's resources on a server."""
         url = self.start_server()
         program = f'boto-wait() {{ {shlex.quote(sys.executable)} -m boto_waiters_plus.cli "$@"; }}'
@@ -224,7 +224,6 @@ class PageRun:
         }
         run = subprocess.run(
             ["bash", "-ec", f"{program}\n{script}"],
-            cwd=folder,
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

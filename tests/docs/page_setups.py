@@ -20,7 +20,7 @@ import boto3
 import pytest
 from aio.clients import required
 from botocore.config import Config
-from docs.snippets import blocks
+from docs.snippets import ROOT, blocks
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.signals import receiver
@@ -172,9 +172,7 @@ def howto(page):
     answer("ecs", "DescribeTasks", *tasks)
     done = {"ExportDescription": {"ExportStatus": "COMPLETED"}}
     lost = {"ExportDescription": {"ExportStatus": "FAILED"}}
-    answer(
-        "dynamodb", "DescribeExport", lambda request: lost if "-lost" in str(request) else done
-    )
+    answer("dynamodb", "DescribeExport", lambda request: lost if "-lost" in str(request) else done)
     throttled = error_reply("ThrottlingException", "Rate exceeded")
     answer("dynamodb", "DescribeTable", first_time("busy", throttled))
     missing = error_reply("ResourceNotFoundException", "Function not found", 404)
@@ -208,13 +206,16 @@ def migration(page):
     assert page.names["state"] == "SUCCEEDED"
 
 
-@setup("testing.md")
-def testing(page):
+@setup("testing.md", "contributing.md")
+def test_module(page):
     page.is_test_module = True
+    (page.folder / "data").symlink_to(ROOT / "data")
+    (page.folder / "docs").mkdir()
     yield
     names = re.findall(r"^def (test_\w+)", page.page.read_text(encoding="utf-8"), re.MULTILINE)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_page.py"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    page.monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "tests"), *sys.path]))
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=170)
     assert f"{len(names)} passed" in run.stdout, run.stdout
 
 
