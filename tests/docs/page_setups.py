@@ -26,7 +26,7 @@ import boto_waiters_plus as bwp
 from boto_waiters_plus.signals import receiver
 from boto_waiters_plus.testing import virtual_time
 
-SETUPS = {None: lambda page: iter([None])}
+SETUPS = {}
 
 
 def setup(*names):
@@ -121,6 +121,12 @@ def make_function(name, alias, version):
 
 
 # --- README.md and the pages of docs/ -----------------------------------------------------------
+
+
+@setup(None)
+def other_pages(page):
+    make_bucket("my-bucket")
+    yield
 
 
 @setup("README.md")

@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 EXECUTED = ("python", "console", "json", "smithy")
 OUTPUT = "text"
+MADE_BY_THE_BUILD = "reference/"
 
 
 class Block(NamedTuple):
@@ -27,9 +28,9 @@ class Block(NamedTuple):
 
 
 def pages():
-    """Return README.md and the pages of docs/."""
+    """Return README.md and the pages of docs/, without those that a build makes."""
     found = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))] if DOCS.is_dir() else []
-    return [page for page in found if not any(p.startswith("_") for p in page.parts)]
+    return [page for page in found if not name_of(page).startswith(MADE_BY_THE_BUILD)]
 
 
 def name_of(page):
