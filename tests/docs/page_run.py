@@ -39,6 +39,7 @@ class PageRun:
         in_loop: whether blocks run in an event loop, as in a notebook.
         is_test_module: whether the Python blocks are collected in `test_page.py` instead of run.
         printed: the output of each block that was executed.
+        executed: these blocks.
         folder: the current directory.
     """
 
@@ -56,6 +57,7 @@ class PageRun:
         self.is_test_module = False
         self.service = None
         self.printed = []
+        self.executed = []
         self._loop = asyncio.new_event_loop()
         self._servers = {}
 
@@ -90,6 +92,7 @@ class PageRun:
         for real, short in self.replaced().items():
             printed = printed.replace(real, short)
         self.printed.append(printed)
+        self.executed.append(block)
         checker = RoughChecker(rough_times=self.rough_times)
         if block.shown is not None and not checker.matches(block.shown, printed):
             pytest.fail(

@@ -227,6 +227,7 @@ def test_module(page):
 
 @setup("lambda.md")
 def lambda_page(page):
+    page.rough_times = True
     pytest.importorskip("sqlalchemy")
     make_bucket("my-bucket")
     make_bucket("my-other-bucket")
@@ -431,9 +432,26 @@ def idempotency(page):
     *python, command = page.printed
     assert "".join(python).endswith(" 1 ['running']\n")
     assert page.names["call"].outcome.waiter == "InstanceExists"
+    assert "then InstanceRunning" in command
+    interrupt_and_resume(page)
     assert page.names["store"].open_calls() == []
     page.names["store"].close()
-    assert "then InstanceRunning" in command
+
+
+def interrupt_and_resume(page):
+    """Run the block that resumes calls after one that was interrupted."""
+    [block] = [block for block in blocks(page.page) if "resume_call(" in block.code]
+    events = page.names["ec2"].meta.events
+    events.register("before-call.ec2.RunInstances", interrupt, unique_id="interrupt")
+    with pytest.raises(KeyboardInterrupt):
+        page.execute(block)
+    assert len(page.names["store"].open_calls()) == 1
+    events.unregister("before-call.ec2.RunInstances", unique_id="interrupt")
+    page.execute(block)
+
+
+def interrupt(**_):
+    raise KeyboardInterrupt
 
 
 @setup("telemetry.md")
