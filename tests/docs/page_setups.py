@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -215,7 +216,7 @@ def migration(page):
 @setup("testing.md", "contributing.md")
 def test_module(page):
     page.is_test_module = True
-    (page.folder / "data").symlink_to(ROOT / "data")
+    shutil.copytree(ROOT / "data", page.folder / "data")
     (page.folder / "docs").mkdir()
     yield
     names = re.findall(r"^def (test_\w+)", page.page.read_text(encoding="utf-8"), re.MULTILINE)
