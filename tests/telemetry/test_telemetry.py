@@ -6,7 +6,6 @@ from pathlib import Path
 import boto3
 import pytest
 from botocore.stub import Stubber
-from moto import mock_aws
 from opentelemetry.instrumentation.botocore import BotocoreInstrumentor
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
@@ -193,18 +192,6 @@ def test_a_second_instrument_replaces_the_first(instrument, exporter):
 def test_labels_must_be_a_boolean(instrument):
     with pytest.raises(TypeError, match="labels must be"):
         instrument(labels="yes")
-
-
-def test_the_example_of_the_page_runs(instrument, exporter, monkeypatch):
-    # It writes to the stdout of the moment at which OpenTelemetry was imported.
-    monkeypatch.setattr("opentelemetry.sdk.trace.export.ConsoleSpanExporter", lambda: exporter)
-    page = Path(__file__).resolve().parents[2] / "docs/telemetry.md"
-    example = page.read_text().partition("```python\n")[2].partition("```")[0]
-    with mock_aws():
-        boto3.client("s3").create_bucket(Bucket="my-bucket")
-        exec(compile(example, page.name, "exec"), {})
-    (span,) = exporter.get_finished_spans()
-    assert span.name == "wait BucketExists"
 
 
 def test_the_page_has_every_name():

@@ -1,0 +1,56 @@
+"""What pages list is complete, and what they name exists."""
+
+import re
+
+import pytest
+from docs.snippets import DOCS, ROOT
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import idempotency
+from boto_waiters_plus.cli import COMMANDS, DEFAULT_COMMAND
+from boto_waiters_plus.definitions.coalescing_trait import shipped_coalescing
+
+pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="the documentation is not in a wheel")
+
+
+def text_of(page):
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def test_waiting_page_describes_every_option():
+    cells = re.findall(r"^\| (`\w+`.*?) \|", text_of("waiting.md"), re.MULTILINE)
+    assert set(bwp.WaitOptions.__dataclass_fields__) <= set(re.findall(r"`(\w+)`", "".join(cells)))
+
+
+def test_command_page_describes_every_subcommand():
+    text = text_of("command.md")
+    assert {name for name in COMMANDS if f"boto-wait {name}" in text} == COMMANDS.keys()
+    assert DEFAULT_COMMAND in COMMANDS
+
+
+def test_many_page_counts_right():
+    found = re.search(r"lists the operations, (\d+) of (\d+) services", text_of("many.md"))
+    shapes = shipped_coalescing()
+    services = {shape.partition("#")[0] for shape in shapes}
+    assert tuple(map(int, found.groups())) == (len(shapes), len(services))
+
+
+def test_operations_page_has_every_code():
+    operations = pytest.importorskip("boto_waiters_plus.operations")
+    table = text_of("operations.md").split("| code | meaning |")[1].split("##")[0]
+    codes = {code for row in table.splitlines() for code in re.findall(r"`(\w+)`", row[:150])}
+    assert set(operations.CODES) <= codes
+
+
+def test_idempotency_page_has_every_public_name():
+    text = text_of("idempotency.md")
+    assert [name for name in idempotency.__all__ if name not in text] == []
+
+
+@pytest.mark.parametrize("area", ["operations", "idempotency"])
+def test_tests_that_the_page_names_exist(area):
+    named = set(re.findall(r"`(test_\w+)`", text_of(f"{area}.md")))
+    files = (ROOT / "tests" / area).glob("test_*.py")
+    code = "".join(file.read_text(encoding="utf-8") for file in files)
+    assert len(named) > 10
+    assert named <= set(re.findall(r"def (test_\w+)", code))
