@@ -1,6 +1,8 @@
 """`Wait` and `wait_all` on real clients."""
 
+import asyncio
 import contextlib
+import inspect
 import logging
 import threading
 from datetime import timedelta
@@ -588,3 +590,18 @@ def test_one_signal_wakes_all_its_waits(s3, virtual_time):
     outcomes = wait_all(waits)
     assert [outcome.attempts for outcome in outcomes] == [2, 2]
     assert virtual_time.now < 8
+
+
+@pytest.mark.parametrize("wrong", ["timeout", "MaxWait", "WaiterConfig"])
+@pytest.mark.parametrize("twin", ["", "_async"])
+@pytest.mark.parametrize("name", ["wait_all", "wait_any", "as_completed"])
+def test_other_names_of_max_wait_are_answered(s3, answers, name, twin, wrong):
+    asked = answers(s3, {})
+    function = getattr(bwp, name + twin)
+    text = rf"{name}{twin} takes max_wait \(seconds\) instead of {wrong}"
+    with pytest.raises(TypeError, match=text):
+        asyncio.run(function([Wait(s3, "bucket_exists", {"Bucket": "b"})], **{wrong: 5}))
+    assert asked.requests == []
+    assert "max_wait" in inspect.signature(function).parameters
+    assert "keywords" not in inspect.signature(function).parameters
+    assert inspect.iscoroutinefunction(function) == (bool(twin) and name != "as_completed")
