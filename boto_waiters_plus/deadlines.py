@@ -22,9 +22,8 @@ _ends: contextvars.ContextVar[tuple[float, ...]] = contextvars.ContextVar(
     "boto_waiters_plus_deadlines", default=()
 )
 
-_OTHER_NAMES: dict[str, str] = {
-    name: "the seconds as a positional argument" for name in ("timeout", "max_wait", "MaxWait")
-}
+_MEANT = "the seconds as a positional argument"
+_OTHER_NAMES: dict[str, str] = dict.fromkeys(("timeout", "max_wait", "MaxWait"), _MEANT)
 
 
 class deadline:  # noqa: N801 - reads as `with deadline(600):`

@@ -8,8 +8,7 @@ import pytest
 from moto import mock_aws
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.conditions import steps
-from boto_waiters_plus.conditions import poll
+from boto_waiters_plus.conditions import poll, steps
 from boto_waiters_plus.deadlines import seconds_left
 
 NEVER = {
