@@ -43,7 +43,10 @@ COMMANDS = {
     "schedule": ("schedule_command", "draw when a waiter would poll, beside botocore's"),
     "run": ("run_command", "run a Python script with every client extended"),
     "draft": ("draft", "write the definition of a waiter that is not shipped"),
-    "operations": ("operations", "background waits: list, get, wait, cancel, resume, work, serve"),
+    "operations": (
+        "operations",
+        "background waits: list, get, wait, cancel, resume, expire, work, serve",
+    ),
     "check": ("check", "check waiter definitions against the shapes of their operations"),
     "demo": ("demo", "compare botocore's waiters with this package's on a local server"),
 }

@@ -214,7 +214,8 @@ def _token(file: str) -> str:
     try:
         return Path(file).read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--token-file {file}: {type(error).__name__}") from error
+        problem = getattr(error, "strerror", None) or error
+        raise UsageError(f"--token-file: cannot read {printable(file)}: {problem}") from error
 
 
 def _state(body: dict[str, Any]) -> str:

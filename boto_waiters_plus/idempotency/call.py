@@ -160,7 +160,7 @@ def _run(call: PreparedCall) -> CallOutcome:
     except StopIteration as end:
         outcome: CallOutcome = end.value
         return outcome
-    raise AssertionError("a step that blocks awaits nothing")
+    raise AssertionError  # A step that blocks awaits nothing.
 
 
 async def _run_async(call: PreparedCall) -> CallOutcome:

@@ -226,7 +226,11 @@ class PreparedCall:
         found = differences(self.parameters, description)
         if found == ():
             return description
-        text = f"It differs in {', '.join(found)}." if found else "Nothing of it can be compared."
+        text = (
+            f"It differs in {', '.join(found)}."
+            if found
+            else "None of the parameters can be compared with it."
+        )
         raised = error.extended(text, AlreadyExistsError)
         raised.differences = found or ()
         raise raised from cause

@@ -550,7 +550,7 @@ def test_other_objects_than_waits_are_refused(s3):
 def test_same_wait_twice_is_refused(s3):
     requests = requests_of(s3)
     twice = exists(s3, "first")
-    with pytest.raises(ValueError, match=r"waits\[2\] is waits\[0\] again"):
+    with pytest.raises(ValueError, match=r"waits\[2\] and waits\[0\] are the same object"):
         wait_all([twice, exists(s3, "first"), twice])
     assert requests == []
 
