@@ -251,7 +251,7 @@ def label(service: str, url: str) -> None:
         (instructions_a_poll(service, path, url), instructions(service, path, url, few))
         for path in ("wait_until", "hidden")
     )
-    print(f"poll, {f'with its label, {service}':38}{named / hidden:10.4f}  at most 1.001")
+    print(f"poll, {f'with its label, {service}':38}{named / hidden:10.4f}  at most 1.01")
     share = (named_few - hidden_few) / hidden
     print(f"  {f'the label, of one poll, {service}':42}{share:10.1%}", flush=True)
 

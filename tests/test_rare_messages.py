@@ -2,8 +2,10 @@
 
 import importlib
 import json
+import logging
 import os
 import pickle
+import re
 import sys
 import threading
 import time
@@ -14,6 +16,7 @@ import pytest
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 from botocore.session import get_session
+from moto import mock_aws
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions, idempotency, operations
@@ -23,6 +26,7 @@ from boto_waiters_plus.cli.client_options import service_model
 from boto_waiters_plus.cli.demo.server import MotoServer
 from boto_waiters_plus.definitions.idl import parse_idl
 from boto_waiters_plus.engine.matching import UNUSABLE
+from boto_waiters_plus.engine.wait_event import WaitEvent
 from boto_waiters_plus.operations.error_codes import CODES, problem
 from boto_waiters_plus.operations.store import find_operation
 from boto_waiters_plus.operations.stored_wait import (
@@ -30,6 +34,7 @@ from boto_waiters_plus.operations.stored_wait import (
     definition_from_json,
     unsealed,
 )
+from boto_waiters_plus.runtime.wait_log import WaitLog
 from boto_waiters_plus.signals import SqsSignal
 from boto_waiters_plus.validation import check
 
@@ -101,7 +106,7 @@ ERRORS = [
      lambda _: described(service="nothing").make()),
     (operations.OperationError, "the parameters cannot be decrypted: KeyError",
      lambda _: unsealed("", refused(KeyError()), is_encrypted=True)),
-    (operations.OperationError, "its definition is malformed: 'name'",
+    (operations.OperationError, "its definition is malformed: 'name' is missing",
      lambda _: definition_from_json("{}")),
     (TypeError, "a signal belongs to one process: it cannot be pickled or copied",
      lambda _: pickle.dumps(SqsSignal(URL, client=boto3.client("sqs")))),
@@ -219,6 +224,22 @@ def test_a_sensitive_token_is_not_shown(stock_botocore, answers, virtual_time):
     assert caught.value.token not in str(caught.value)
 
 
+def test_no_thread_for_a_background_wait_is_an_error(stock_botocore, monkeypatch):
+    def refused(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    with pytest.raises(RuntimeError, match="no thread can be started for a background wait"):
+        operations.start(boto3.client("s3"), "bucket_exists", max_wait=9, Bucket="b")
+
+
+def test_a_wait_without_a_label_is_logged_by_its_name(caplog):
+    facts = {"kind": "success", "wait_id": 1, "waiter": "JobDone", "label": "", "service": None}
+    caplog.set_level(logging.INFO, logger="boto_waiters_plus")
+    WaitLog().write(WaitEvent(**facts, operation="job", attempt=2, elapsed=3.0))
+    assert caplog.messages == ["Waiter JobDone succeeded (attempt 2, 3.0 s)"]
+
+
 # --- the command --------------------------------------------------------------------------------
 
 
@@ -253,6 +274,17 @@ def test_wrong_words_are_answered(words, text, tmp_path, monkeypatch, capsys):
         file.truncate(2**30)
     code, said = command(capsys, *words.split())
     assert (code, text in said) == (2, True), said
+
+
+def test_ctrl_c_tells_how_far_the_wait_came(stock_botocore, monkeypatch, capsys):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(time, "sleep", interrupted)
+    with mock_aws():
+        code, said = command(capsys, "s3", "bucket-exists", "--bucket=b", "--max-wait=9")
+    assert code == 130
+    assert re.search(r"s3 Bucket=b: interrupted after \d.\d s, last state seen: 404 \(1 att", said)
 
 
 def test_words_of_a_worker_and_a_server(tmp_path, monkeypatch, capsys):
@@ -316,7 +348,8 @@ def test_a_state_that_cannot_be_read_is_an_error(kept):
 
 
 def test_a_time_that_is_over_is_not_resumed(kept):
-    kept.change("update boto_waiters_operations set state = 'failed', elapsed = 10")
+    kept.store.cancel(kept.operation.path)
+    kept.change("update boto_waiters_operations set elapsed = 10")
     with pytest.raises(ValueError, match="has no time left: give max_wait"):
         kept.store.resume(kept.operation.path)
 
@@ -328,16 +361,21 @@ def test_a_state_from_the_future_is_logged(kept, answers, caplog):
     assert f"{kept.operation.path} was stored later than now: was a clock set?" in caplog.text
 
 
+def until(condition):
+    end = time.monotonic() + 60
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+
+
 def test_a_store_that_breaks_is_logged(kept, answers, caplog):
     answers(kept.client, {"Error": {"Code": "404"}, "ResponseMetadata": {"HTTPStatusCode": 404}})
     stop = threading.Event()
     options = {"make_client": lambda _: kept.client, "stop_event": stop, "lease": 0.3}
     worker = threading.Thread(target=kept.store.work, kwargs=options)
     worker.start()
+    until(lambda: kept.operation.metadata["attempts"])
     kept.change("alter table boto_waiters_leases rename to gone")
-    end = time.monotonic() + 60
-    while "trying again" not in caplog.text and time.monotonic() < end:
-        time.sleep(0.01)
+    until(lambda: "trying again" in caplog.text)
     stop.set()
     worker.join(60)
     assert "no such table: boto_waiters_leases; trying again" in caplog.text

@@ -180,7 +180,8 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
 
 
 def _expire(store: Store, arguments: argparse.Namespace) -> int:
-    print(f"{store.expire(arguments.older_than)} operations deleted", file=sys.stderr)
+    number = store.expire(arguments.older_than)
+    print(f"{number} operation{'' if number == 1 else 's'} deleted", file=sys.stderr)
     return 0
 
 
