@@ -30,8 +30,8 @@ USAGE_ERROR = 2
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells report a command that SIGINT ended."""
 
-CLOSED_PIPE = 1
-"""Exit code if the reader of stdout has gone, as Python's own."""
+CLOSED_PIPE = 141
+"""Exit code if the reader of stdout has gone, as shells report a command that SIGPIPE ended."""
 
 DEFAULT_COMMAND = "wait"
 
@@ -82,7 +82,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: the arguments after the command's name; by default those of the process.
 
     Returns:
-        The exit code: the subcommand's own, 2 for wrong arguments, 130 after Ctrl-C.
+        The exit code: the subcommand's own, 2 for wrong arguments, 130 after Ctrl-C, 141 if the
+        reader of stdout has gone.
 
     Raises:
         SystemExit: after `--help` and `--version` (0), and for invalid arguments (2).
