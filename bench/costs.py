@@ -217,7 +217,7 @@ def serve() -> None:
     server.serve_forever()
 
 
-def counted(chosen: list[str]) -> None:
+def count_instructions(chosen: list[str]) -> None:
     """Print what is counted in instructions."""
     if shutil.which("valgrind") is None:
         print("polls, label: valgrind, which counts the instructions, is not installed")
@@ -377,7 +377,7 @@ def main() -> None:
     if "clients" in chosen:
         clients(arguments.rounds)
     if not {"polls", "label"}.isdisjoint(chosen):
-        counted(chosen)
+        count_instructions(chosen)
     if "calls" in chosen:
         calls()
 
