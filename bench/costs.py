@@ -1,6 +1,6 @@
 """What the package costs beside boto3: starting, creating clients, and one poll.
 
-    python bench/costs.py [--only start,clients,polls,calls] [--processes 15] [--rounds 60]
+    python bench/costs.py [--only start,clients,polls,label,calls] [--processes 15] [--rounds 60]
 
 - start: CPU time in processes of their own, with compiled bytecode and nothing else imported
   before: `import boto_waiters_plus` and `install()` as shares of `import boto3`, the first lookup
@@ -12,6 +12,8 @@
 - polls: the instructions of one more attempt of a wait, by valgrind, which counts the same
   whatever else the machine does. The server runs in another process. Waits have a `max_wait`,
   `get_waiter`'s too, so that every call of the package has a deadline;
+- label: the same count of a wait that names its resource against one with `show_parameters=False`,
+  for one more attempt, and for the whole wait, which makes the label once;
 - calls: the functions, Python's and C's, that one more attempt calls, and where those are that
   botocore alone does not call. This shows what the instructions of a poll are spent on.
 """
@@ -215,10 +217,10 @@ def serve() -> None:
     server.serve_forever()
 
 
-def polls() -> None:
-    """Print the instructions of a poll, with all that a wait does around it."""
+def count_instructions(chosen: list[str]) -> None:
+    """Print what is counted in instructions."""
     if shutil.which("valgrind") is None:
-        print("polls: valgrind, which counts the instructions, is not installed")
+        print("polls, label: valgrind, which counts the instructions, is not installed")
         return
     command = [sys.executable, __file__, "--serve"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:  # noqa: S603 - this file
@@ -226,12 +228,32 @@ def polls() -> None:
             assert server.stdout is not None
             url = f"http://127.0.0.1:{server.stdout.readline().strip()}"
             for service in POLLED:
-                stock = instructions_a_poll(service, "stock", url)
-                for path, goal in (("get_waiter", "at most 1.05"), ("wait_until", "at most 1.03")):
-                    ratio = instructions_a_poll(service, path, url) / stock
-                    print(f"poll, {f'{path}, {service}':38}{ratio:10.3f}  {goal}", flush=True)
+                if "polls" in chosen:
+                    polls(service, url)
+                if "label" in chosen:
+                    label(service, url)
         finally:
             server.terminate()
+
+
+def polls(service: str, url: str) -> None:
+    """Print the instructions of a poll, with all that a wait does around it."""
+    stock = instructions_a_poll(service, "stock", url)
+    for path, goal in (("get_waiter", "at most 1.05"), ("wait_until", "at most 1.03")):
+        ratio = instructions_a_poll(service, path, url) / stock
+        print(f"poll, {f'{path}, {service}':38}{ratio:10.3f}  {goal}", flush=True)
+
+
+def label(service: str, url: str) -> None:
+    """Print what the label of the resource costs a poll, and a wait."""
+    few, _ = ATTEMPTS
+    (named, named_few), (hidden, hidden_few) = (
+        (instructions_a_poll(service, path, url), instructions(service, path, url, few))
+        for path in ("wait_until", "hidden")
+    )
+    print(f"poll, {f'with its label, {service}':38}{named / hidden:10.4f}  at most 1.01")
+    share = (named_few - hidden_few) / hidden
+    print(f"  {f'the label, of one poll, {service}':42}{share:10.1%}", flush=True)
 
 
 def instructions_a_poll(service: str, path: str, url: str) -> float:
@@ -274,6 +296,7 @@ def poll(service: str, path: str, url: str, attempts: int) -> None:
             client.get_waiter(waiter).wait(**{key: "missing"}, WaiterConfig=config)
         else:
             options = {"min_delay": DELAY, "max_delay": DELAY, "max_attempts": attempts}
+            options["show_parameters"] = path != "hidden"
             bwp.wait_until(client, waiter, **{key: "missing"}, **options, max_wait=3600)
 
 
@@ -332,7 +355,7 @@ def counted(path: str, url: str, attempts: int) -> Counter[str]:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="start,clients,polls")
+    parser.add_argument("--only", default="start,clients,polls,label")
     parser.add_argument("--processes", type=int, default=15)
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
@@ -353,8 +376,8 @@ def main() -> None:
         start(arguments.processes)
     if "clients" in chosen:
         clients(arguments.rounds)
-    if "polls" in chosen:
-        polls()
+    if not {"polls", "label"}.isdisjoint(chosen):
+        count_instructions(chosen)
     if "calls" in chosen:
         calls()
 

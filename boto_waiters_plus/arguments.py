@@ -5,10 +5,18 @@ from __future__ import annotations
 import math
 import numbers
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
+from functools import wraps
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+if TYPE_CHECKING:
+    from typing_extensions import ParamSpec
+
+    P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def seconds(name: str, value: Any, *, zero: bool = False) -> float:
@@ -178,3 +186,42 @@ def _as_float(value: Any) -> float:
     if not math.isfinite(as_float):
         return sys.float_info.max if exact > 0 else -sys.float_info.max
     return exact if isinstance(exact, int) else as_float
+
+
+def refuse_wrong_names(function: str, names: Iterable[str], right: Mapping[str, str]) -> None:
+    """Refuse arguments under the names that they have in other libraries.
+
+    Args:
+        function: its name in the message.
+        names: the names that were given.
+        right: what is to be given, by wrong name.
+
+    Raises:
+        TypeError: one of them is given; the message has the right name.
+    """
+    for name in names:
+        if name in right:
+            raise TypeError(f"{function} takes {right[name]} instead of {name}")
+
+
+def answers_other_names(
+    right: Mapping[str, str], function_name: str = ""
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a function without `**keywords` so that it refuses other names; see above."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        name = function_name or function.__name__
+
+        @wraps(function)
+        def checked(*arguments: P.args, **keywords: P.kwargs) -> R:
+            refuse_wrong_names(name, keywords, right)
+            return function(*arguments, **keywords)
+
+        @wraps(function)
+        async def awaited(*arguments: P.args, **keywords: P.kwargs) -> Any:
+            return await cast("Any", checked(*arguments, **keywords))
+
+        # Frameworks ask whether a function is to be awaited.
+        return cast("Any", awaited) if iscoroutinefunction(function) else checked
+
+    return decorate

@@ -10,6 +10,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
+from .arguments import answers_other_names
 from .arguments import seconds as checked_seconds
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ ResultT = TypeVar("ResultT")
 _ends: contextvars.ContextVar[tuple[float, ...]] = contextvars.ContextVar(
     "boto_waiters_plus_deadlines", default=()
 )
+
+_MEANT = "the seconds as a positional argument"
+_OTHER_NAMES: dict[str, str] = dict.fromkeys(("timeout", "max_wait", "MaxWait"), _MEANT)
 
 
 class deadline:  # noqa: N801 - reads as `with deadline(600):`
@@ -39,6 +43,7 @@ class deadline:  # noqa: N801 - reads as `with deadline(600):`
         ValueError: not finite, or not greater than 0.
     """
 
+    @answers_other_names(_OTHER_NAMES, "deadline")
     def __init__(self, seconds: float | timedelta, /) -> None:
         self._seconds = checked_seconds("seconds", seconds)
         self._lock = threading.Lock()

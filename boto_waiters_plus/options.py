@@ -12,6 +12,7 @@ from .arguments import (
     check_order,
     count,
     flag,
+    refuse_wrong_names,
     seconds,
     seconds_or_zero,
     unknown,
@@ -156,6 +157,9 @@ OTHER_NAMES: Final = {
 }
 """Our options by the names that they have in other waiters."""
 
+MAX_WAIT_NAMES: Final = {name: text for name, text in OTHER_NAMES.items() if "max_wait" in text}
+"""Those of `max_wait`, for functions that take no other option."""
+
 
 def refuse_other_names(wait: str, names: Iterable[str]) -> None:
     """Refuse options under the names that they have in other waiters.
@@ -163,9 +167,7 @@ def refuse_other_names(wait: str, names: Iterable[str]) -> None:
     Raises:
         TypeError: one of them is given; the message has the right name.
     """
-    for name in names:
-        if name in OTHER_NAMES:
-            raise TypeError(f"{wait} takes {OTHER_NAMES[name]} instead of {name}")
+    refuse_wrong_names(wait, names, OTHER_NAMES)
 
 
 def as_options(value: WaitOptions | Mapping[str, Any], name: str) -> WaitOptions:

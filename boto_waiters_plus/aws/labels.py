@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,9 @@ _IDENTIFIER = re.compile(r"(?:[Ii]d|[Ii]dentifier|[Nn]ame|[Aa]rn|ARN)\Z|cluster\
 _IDENTIFIERS = re.compile(r"(?:[Ii]d|[Ii]dentifier|[Nn]ame|[Aa]rn|ARN)s\Z|[Ii]dentities\Z")
 """The names of lists that identify resources: `InstanceIds`."""
 
+_FILTERS = re.compile(r"[Ff]ilters?\Z")
+"""The names of lists of filters, which identify resources where nothing else does."""
+
 _CREDENTIAL = re.compile(r"(?i)(?:token|password|passphrase|secret|signature|accesskeyid)\Z")
 """The names of members that no text shows, for models that do not mark them as sensitive."""
 
@@ -28,14 +31,15 @@ class ResourceLabel:
 
     Args:
         operation: its input model tells which members identify the resource: strings that are
-            required or named like an identifier, and lists of identifiers. None of them is
-            `sensitive` in the model.
+            required or named like an identifier, lists of identifiers, and filters where a wait
+            has none of these. None of them is `sensitive` in the model.
     """
 
     def __init__(self, operation: OperationModel) -> None:
         self.service = operation.service_model.service_name
         self._strings = tuple(_strings(operation))
         self._lists = tuple(_lists(operation))
+        self._filters = tuple(_filters(operation))
 
     def text(self, parameters: Mapping[str, Any]) -> str:
         """Return the label of a wait with these parameters, with at most three values."""
@@ -47,7 +51,16 @@ class ResourceLabel:
         if lists:
             name, values = lists[0]
             parts.append(f"{name}=[{listed(values, MAX_PARAMETERS - len(parts))}]")
+        parts = parts or list(self._shown_filters(parameters))
         return f"{self.service} {', '.join(parts)}" if parts else self.service
+
+    def _shown_filters(self, parameters: Mapping[str, Any]) -> Iterator[str]:
+        for member, name, values in self._filters:
+            filters = [each for each in _items(parameters.get(member)) if isinstance(each, dict)]
+            texts = [f"{each.get(name)}={'|'.join(_texts(each.get(values)))}" for each in filters]
+            shown = [text for text in texts if not _CREDENTIAL.search(text.partition("=")[0])]
+            if shown:
+                yield f"{member}=[{listed(shown)}]"
 
 
 def label_of(
@@ -90,12 +103,31 @@ def _lists(operation: OperationModel) -> Iterator[str]:
             yield name
 
 
+def _filters(operation: OperationModel) -> Iterator[tuple[str, str, str]]:
+    """Yield the lists of filters: the member, and a filter's members of its name and values."""
+    shape = operation.input_shape
+    for name, member in () if shape is None else shape.members.items():
+        if not (
+            _FILTERS.search(name) and isinstance(member, ListShape) and _may_show(name, member)
+        ):
+            continue
+        parts = getattr(member.member, "members", {})
+        for key, values in (("Name", "Values"), ("Key", "Values"), ("name", "values")):
+            texts = parts.get(values)
+            if key in parts and isinstance(texts, ListShape):
+                shapes = (member.member, parts[key], texts, texts.member)
+                if all(_may_show(name, each) for each in shapes):
+                    yield name, key, values
+
+
 def _may_show(name: str, shape: Shape) -> bool:
     return not shape.metadata.get("sensitive") and not _CREDENTIAL.search(name)
 
 
 def _texts(value: Any) -> list[str]:
-    if not isinstance(value, (list, tuple, set)):
-        return []
-    texts = [each for each in value if isinstance(each, str)]
+    texts = [each for each in _items(value) if isinstance(each, str)]
     return sorted(texts) if isinstance(value, set) else texts
+
+
+def _items(value: Any) -> Iterable[Any]:
+    return value if isinstance(value, (list, tuple, set)) else ()

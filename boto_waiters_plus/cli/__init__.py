@@ -30,8 +30,8 @@ USAGE_ERROR = 2
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells report a command that SIGINT ended."""
 
-CLOSED_PIPE = 1
-"""Exit code if the reader of stdout has gone, as Python's own."""
+CLOSED_PIPE = 141
+"""Exit code if the reader of stdout has gone, as shells report a command that SIGPIPE ended."""
 
 DEFAULT_COMMAND = "wait"
 
@@ -43,7 +43,10 @@ COMMANDS = {
     "schedule": ("schedule_command", "draw when a waiter would poll, beside botocore's"),
     "run": ("run_command", "run a Python script with every client extended"),
     "draft": ("draft", "write the definition of a waiter that is not shipped"),
-    "operations": ("operations", "background waits: list, get, wait, cancel, resume, work, serve"),
+    "operations": (
+        "operations",
+        "background waits: list, get, wait, cancel, resume, expire, work, serve",
+    ),
     "check": ("check", "check waiter definitions against the shapes of their operations"),
     "demo": ("demo", "compare botocore's waiters with this package's on a local server"),
 }
@@ -79,7 +82,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: the arguments after the command's name; by default those of the process.
 
     Returns:
-        The exit code: the subcommand's own, 2 for wrong arguments, 130 after Ctrl-C.
+        The exit code: the subcommand's own, 2 for wrong arguments, 130 after Ctrl-C, 141 if the
+        reader of stdout has gone.
 
     Raises:
         SystemExit: after `--help` and `--version` (0), and for invalid arguments (2).

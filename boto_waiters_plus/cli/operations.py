@@ -180,7 +180,8 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
 
 
 def _expire(store: Store, arguments: argparse.Namespace) -> int:
-    print(f"{store.expire(arguments.older_than)} operations deleted", file=sys.stderr)
+    number = store.expire(arguments.older_than)
+    print(f"{number} operation{'' if number == 1 else 's'} deleted", file=sys.stderr)
     return 0
 
 
@@ -214,7 +215,8 @@ def _token(file: str) -> str:
     try:
         return Path(file).read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--token-file {file}: {type(error).__name__}") from error
+        problem = getattr(error, "strerror", None) or error
+        raise UsageError(f"--token-file: cannot read {printable(file)}: {problem}") from error
 
 
 def _state(body: dict[str, Any]) -> str:

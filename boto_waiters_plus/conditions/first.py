@@ -122,7 +122,7 @@ def _condition(
         "wait_for_first",
         evaluate,
         [success(found)],
-        name=f"{len(calls)} conditions",
+        name=f"{len(calls)} condition{'' if len(calls) == 1 else 's'}",
         observed=_observed,
         **terms,
     )

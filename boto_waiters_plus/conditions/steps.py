@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from ..arguments import seconds
+from ..arguments import answers_other_names, seconds
 from ..deadlines import deadline
-from ..options import Seconds
+from ..options import MAX_WAIT_NAMES, Seconds
 from .cases import Case
 from .condition import run, run_async
 from .first import Conditions, First, first_of, first_of_async
@@ -41,6 +41,7 @@ class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step
         TypeError, ValueError: a bad argument.
     """
 
+    @answers_other_names(MAX_WAIT_NAMES, "steps")
     def __init__(self, *, max_wait: Seconds, **options: Unpack[ConditionOptions]) -> None:
         self._max_wait = seconds("max_wait", max_wait)
         super().__init__(self._max_wait)

@@ -189,8 +189,8 @@ def require_acceptor_rules(acceptor: Acceptor, place: Place) -> None:
 def _matcher(body: Any, place: Place) -> Matcher:
     union = require_mapping(body, "matcher", place)
     if len(union) != 1:
-        names = ", ".join(sorted(str(name) for name in union))
-        raise place.error(f"matcher must have exactly one member, not {len(union)} ({names})")
+        names = " and ".join(sorted(str(name) for name in union)) or "none"
+        raise place.error(f"matcher must have exactly one member, not {names}")
     [(kind, value)] = union.items()
     match kind:
         case "output":
@@ -257,7 +257,7 @@ def parse_typed(
     """Parse a member of a waiter that must be of one type."""
     value = waiter.get(member, default)
     if not isinstance(value, kind):
-        raise place.error(f"{member} must be a {kind.__name__}, not {_kind(value)}")
+        raise place.error(f"{member} must be {_kind(kind())}, not {_kind(value)}")
     return value
 
 

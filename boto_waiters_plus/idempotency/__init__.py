@@ -5,6 +5,7 @@ from __future__ import annotations
 from .call import call_once, call_once_async, resume_call, resume_call_async
 from .call_errors import (
     AlreadyExistsError,
+    CallCancelledError,
     CallOnceError,
     CallRefusedError,
     CallTimeoutError,
@@ -18,6 +19,7 @@ from .stored_calls import CallStore
 
 __all__ = [
     "AlreadyExistsError",
+    "CallCancelledError",
     "CallOnceError",
     "CallOutcome",
     "CallRefusedError",

@@ -9,8 +9,9 @@ from botocore import xform_name
 
 from ..aws.client_kind import is_async
 from ..aws.json_parameters import from_json
+from ..options import CancelEvent
 from .following_wait import WaiterChoice
-from .prepared_call import CallOptions, CallOutcome, PreparedCall
+from .prepared_call import CallOptions, CallOutcome, PreparedCall, Step
 from .stored_calls import CallStore
 
 
@@ -23,6 +24,7 @@ def call_once(
     allow_repeat: bool = False,
     adopt_existing: bool = False,
     in_store: CallStore | None = None,
+    cancel_event: CancelEvent | None = None,
     **parameters: Any,
 ) -> CallOutcome:
     """Call an operation until its outcome is known, executed once.
@@ -42,6 +44,7 @@ def call_once(
             outcome is unknown, if it is as the parameters ask for.
         in_store: keeps the call, its token included, before the first attempt, so that another
             process can go on with it by `resume_call`.
+        cancel_event: an event that ends the call in flight, the delay or the wait.
         parameters: of the operation. The token's member may be among them.
 
     Returns:
@@ -52,7 +55,7 @@ def call_once(
         CallOnceError: the call has no certain result, or was refused; see the subclasses.
         WaiterError: the wait did not succeed; its attribute `call` is the `CallOutcome`.
     """
-    options = CallOptions(max_wait, then_wait, allow_repeat, adopt_existing, in_store)
+    options = CallOptions(max_wait, then_wait, allow_repeat, adopt_existing, in_store, cancel_event)
     return _run(PreparedCall(method, options, parameters))
 
 
@@ -65,6 +68,7 @@ async def call_once_async(
     allow_repeat: bool = False,
     adopt_existing: bool = False,
     in_store: CallStore | None = None,
+    cancel_event: CancelEvent | None = None,
     **parameters: Any,
 ) -> CallOutcome:
     """`call_once` as part of the calling task.
@@ -72,7 +76,7 @@ async def call_once_async(
     The calls of an aiobotocore client are awaited, those of any other are made in threads.
     Cancelling the task ends it at once; whether the call was executed is unknown then.
     """
-    options = CallOptions(max_wait, then_wait, allow_repeat, adopt_existing, in_store)
+    options = CallOptions(max_wait, then_wait, allow_repeat, adopt_existing, in_store, cancel_event)
     return await _run_async(PreparedCall(method, options, parameters))
 
 
@@ -84,6 +88,7 @@ def resume_call(
     max_wait: Any = None,
     in_store: CallStore | None = None,
     path: str | None = None,
+    cancel_event: CancelEvent | None = None,
 ) -> CallOutcome:
     """Go on with a call that a store has kept, under its token and with its parameters.
 
@@ -92,13 +97,14 @@ def resume_call(
         record: what `CallStore.save_call` was given.
         max_wait: seconds (or a `timedelta`); by default as many as the call had at first.
         in_store, path: the store, and where it keeps the call; the call is finished there.
+        cancel_event: as in `call_once`.
 
     Raises:
         TypeError: one of `in_store` and `path` is missing.
         ValueError: the record is of another service.
         CallOnceError, WaiterError: as `call_once`.
     """
-    return _run(_resumed(client, record, max_wait, in_store, path))
+    return _run(_resumed(client, record, max_wait, in_store, path, cancel_event))
 
 
 async def resume_call_async(
@@ -109,9 +115,10 @@ async def resume_call_async(
     max_wait: Any = None,
     in_store: CallStore | None = None,
     path: str | None = None,
+    cancel_event: CancelEvent | None = None,
 ) -> CallOutcome:
     """`resume_call` as part of the calling task."""
-    return await _run_async(_resumed(client, record, max_wait, in_store, path))
+    return await _run_async(_resumed(client, record, max_wait, in_store, path, cancel_event))
 
 
 def _resumed(
@@ -120,18 +127,22 @@ def _resumed(
     max_wait: Any,
     in_store: CallStore | None,
     path: str | None,
+    cancel_event: CancelEvent | None,
 ) -> PreparedCall:
     if (in_store is None) != (path is None):
-        raise TypeError("in_store and path are given together: where the call is kept")
+        raise TypeError(
+            "in_store and path must be given together: they tell where the call is kept"
+        )
     service = client.meta.service_model.service_name
     if record["service"] != service:
-        raise ValueError(f"the call is one of {record['service']}, the client one of {service}")
+        raise ValueError(f"client is of {service}, but the record is a call of {record['service']}")
     options = CallOptions(
         record["max_wait"] if max_wait is None else max_wait,
         record["then_wait"],
         record["allow_repeat"],
         record["adopt_existing"],
         in_store,
+        cancel_event,
         path,
     )
     method = getattr(client, xform_name(record["operation"]))
@@ -140,33 +151,25 @@ def _resumed(
 
 def _run(call: PreparedCall) -> CallOutcome:
     if is_async(type(call.target.client)):
-        raise TypeError("the client is one of aiobotocore: await the async twin instead")
-    steps = call.steps()
+        raise TypeError(
+            "calls of an aiobotocore client are awaited: use call_once_async or resume_call_async"
+        )
+    made = call.run(_blocking)
     try:
-        step = next(steps)
-        while True:
-            try:
-                result = step.drive()
-            except Exception as error:  # noqa: PERF203 - each step may fail
-                step = steps.throw(error)
-            else:
-                step = steps.send(result)
+        made.send(None)
     except StopIteration as end:
         outcome: CallOutcome = end.value
         return outcome
+    raise AssertionError  # A step that blocks awaits nothing.
 
 
 async def _run_async(call: PreparedCall) -> CallOutcome:
-    steps = call.steps()
-    try:
-        step = next(steps)
-        while True:
-            try:
-                result = await step.drive_async()
-            except Exception as error:  # noqa: PERF203 - each step may fail
-                step = steps.throw(error)
-            else:
-                step = steps.send(result)
-    except StopIteration as end:
-        outcome: CallOutcome = end.value
-        return outcome
+    return await call.run(_awaited)
+
+
+async def _blocking(step: Step) -> Any:
+    return step.drive()
+
+
+async def _awaited(step: Step) -> Any:
+    return await step.drive_async()

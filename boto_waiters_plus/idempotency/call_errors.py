@@ -7,6 +7,7 @@ WaiterError
       TokenExpiredError            the service does not know the token any more
       AlreadyExistsError           such a resource exists
     CallTimeoutError               timed out (a WaiterTimeoutError too)
+    CallCancelledError             cancelled (a WaiterCancelledError too)
   LateArrivalError                 the wait that followed saw a resource that is gone
                                    (a WaiterFailedError)
 """
@@ -16,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..exceptions import WaiterError, WaiterFailedError, WaiterTimeoutError
+from ..exceptions import WaiterCancelledError, WaiterError, WaiterFailedError, WaiterTimeoutError
 
 
 class CallOnceError(WaiterError):
@@ -63,6 +64,10 @@ class AlreadyExistsError(CallRefusedError):
 
 class CallTimeoutError(CallOnceError, WaiterTimeoutError):
     """The time was used up before the service answered for certain."""
+
+
+class CallCancelledError(CallOnceError, WaiterCancelledError):
+    """The `cancel_event` was set before the service answered for certain."""
 
 
 class LateArrivalError(WaiterFailedError):

@@ -15,7 +15,14 @@ from ..aws.private_names import is_marked_readonly
 from ..aws.tokens import TokenMember, new_token, token_member
 from ..definitions.operation_names import READS, verb_of
 
-OWN_KEYWORDS = ("max_wait", "then_wait", "allow_repeat", "adopt_existing", "in_store")
+OWN_KEYWORDS = (
+    "max_wait",
+    "then_wait",
+    "allow_repeat",
+    "adopt_existing",
+    "in_store",
+    "cancel_event",
+)
 
 
 @dataclass(frozen=True, slots=True)

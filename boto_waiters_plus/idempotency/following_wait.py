@@ -17,6 +17,7 @@ from ..definitions.idempotency_traits import shipped_produces
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterFailedError, WaiterTimeoutError
 from ..hooks.waits import find_waiter
+from ..options import CancelEvent
 from ..outcome import WaiterOutcome
 from ..settings import Settings
 
@@ -62,7 +63,9 @@ class FollowingWait:
         """The waiter's name."""
         return self._bound.definition.name
 
-    def step(self, response: Any, max_wait: float) -> WaitStep:
+    def step(
+        self, response: Any, max_wait: float, cancel_event: CancelEvent | None = None
+    ) -> WaitStep:
         """Return the wait for the resource of a response.
 
         Raises:
@@ -72,7 +75,8 @@ class FollowingWait:
         parameters = self._parameters(response)
         if max_wait <= 0:
             raise WaiterTimeoutError(self.name, "timed out: the call took all of max_wait")
-        return WaitStep(self._client, self._bound, self._settings, max_wait, parameters)
+        keywords = {**parameters, "cancel_event": cancel_event}
+        return WaitStep(self._client, self._bound, self._settings, max_wait, keywords)
 
     def _parameters(self, response: Any) -> Mapping[str, Any]:
         if self._function is not None:
@@ -111,20 +115,20 @@ class WaitStep:
         bound: BoundWaiter,
         settings: Settings,
         max_wait: float,
-        parameters: Mapping[str, Any],
+        keywords: Mapping[str, Any],
     ) -> None:
         self._arguments = (client, bound, settings)
         self._max_wait = max_wait
-        self._parameters = parameters
+        self._keywords = keywords
 
     def drive(self) -> WaiterOutcome[Any]:
         """Wait."""
-        return wait_on(*self._arguments, max_wait=self._max_wait, keywords=self._parameters)
+        return wait_on(*self._arguments, max_wait=self._max_wait, keywords=self._keywords)
 
     async def drive_async(self) -> WaiterOutcome[Any]:
         """Wait as part of a task."""
         return await wait_on_async(
-            *self._arguments, max_wait=self._max_wait, keywords=self._parameters
+            *self._arguments, max_wait=self._max_wait, keywords=self._keywords
         )
 
 

@@ -1,8 +1,8 @@
-"""A call that is ready to be made, as steps that a caller drives, blocking or awaited."""
+"""A call that is ready to be made, in steps that a caller drives, blocking or awaited."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -15,7 +15,7 @@ from ..deadlines import effective_max_wait
 from ..engine.redaction import shown
 from ..exceptions import WaiterError, WaiterFailedError
 from ..hooks.clients import waiters_of
-from ..options import NO_OPTIONS
+from ..options import CancelEvent, WaitOptions
 from ..outcome import WaiterOutcome
 from .adoption import differences
 from .call_errors import AlreadyExistsError, CallOnceError, LateArrivalError
@@ -58,7 +58,8 @@ class Step(Protocol):
         ...
 
 
-Steps = Generator[Step, Any, CallOutcome]
+Drive = Callable[[Step], Awaitable[Any]]
+"""Drives a step; one that blocks returns what is awaited without a pause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +71,12 @@ class CallOptions:
     allow_repeat: bool
     adopt_existing: bool
     in_store: CallStore | None = None
+    cancel_event: CancelEvent | None = None
     path: str | None = None
     """Where the store keeps the call already."""
 
     def __post_init__(self) -> None:
+        WaitOptions(cancel_event=self.cancel_event)  # raises for what is no event
         flag("allow_repeat", self.allow_repeat)
         flag("adopt_existing", self.adopt_existing)
         if self.in_store is not None:
@@ -105,46 +108,48 @@ class PreparedCall:
         self.max_wait = effective_max_wait("call_once", options.max_wait)
         self._record = None if options.in_store is None else self._to_json()
 
-    def steps(self) -> Steps:
-        """Yield what to do, and return the outcome."""
+    async def run(self, drive: Drive) -> CallOutcome:
+        """Make the call and wait; whether that blocks depends on `drive` alone."""
         repetition = self._repetition(self.target.operation, self.parameters, self.max_wait)
-        call = yield from self._stored(repetition)
+        call = await self._stored(repetition, drive)
         if self._wait is None:
             return call
         is_first = call.attempts == 1 and not (self._is_callers or self._is_resumed)
         is_repeated = not is_first or _retries_of_sdk(call.response) > 0
         try:
-            outcome = yield self._wait.step(call.response, repetition.time_left)
+            step = self._wait.step(call.response, repetition.time_left, repetition.cancel_event)
+            outcome = await drive(step)
         except WaiterError as error:
             raise _about(error, call, is_repeated=is_repeated) from error.__cause__
         return replace(call, outcome=outcome)
 
-    def _stored(self, repetition: Repetition) -> Steps:
+    async def _stored(self, repetition: Repetition, drive: Drive) -> CallOutcome:
         """Make the call, between its two entries in the store."""
         store = self._options.in_store
         if store is None:
-            return (yield from self._called(repetition))
+            return await self._called(repetition, drive)
         path = self._options.path
         if path is None:
-            path = yield StoreStep(store.save_call, self._record)
+            path = await drive(StoreStep(store.save_call, self._record))
         try:
-            call = yield from self._called(repetition)
+            call = await self._called(repetition, drive)
         except Exception as error:
             # What may have been executed stays open, to be resumed.
             if not getattr(error, "outcome_unknown", False):
                 result = {"succeeded": False, "error": type(error).__name__}
-                yield StoreStep(store.finish_call, path, result)
+                await drive(StoreStep(store.finish_call, path, result))
             raise
-        yield StoreStep(store.finish_call, path, {"succeeded": True, "attempts": call.attempts})
+        result = {"succeeded": True, "attempts": call.attempts}
+        await drive(StoreStep(store.finish_call, path, result))
         return call
 
-    def _called(self, repetition: Repetition) -> Steps:
+    async def _called(self, repetition: Repetition, drive: Drive) -> CallOutcome:
         adopted = False
         try:
-            response = yield repetition
+            response = await drive(repetition)
         except AlreadyExistsError as error:
             raised = self._with_check(error)
-            response = yield from self._adopted(raised, repetition.time_left)
+            response = await self._adopted(raised, repetition.time_left, drive)
             adopted = True
         except CallOnceError as error:
             raise self._with_token(error) from error.last_exception
@@ -170,13 +175,14 @@ class PreparedCall:
         client = self.target.client
         method = getattr(client, xform_name(operation.name))
         settings = waiters_of(client).settings
+        given = WaitOptions(cancel_event=self._options.cancel_event)
         return Repetition(
             client,
             operation,
             method,
             parameters,
             max_wait,
-            options=settings.defaults or NO_OPTIONS,
+            options=given.merged_over(settings.defaults),
             observers=settings.observers,
             first_is_unknown=self._is_resumed,
         )
@@ -206,20 +212,25 @@ class PreparedCall:
             raised.check_operation, raised.check_parameters = check[0].name, check[1]
         return raised
 
-    def _adopted(self, error: AlreadyExistsError, time_left: float) -> Generator[Step, Any, Any]:
+    async def _adopted(self, error: AlreadyExistsError, time_left: float, drive: Drive) -> Any:
         """Return the description of a resource that is as the call asked for; else raise."""
         cause, check = error.last_exception, error.check_operation
         if not self._options.adopt_existing or check is None or time_left <= 0:
             raise error from cause
         operation = self.target.client.meta.service_model.operation_model(check)
         try:
-            description = yield self._repetition(operation, error.check_parameters, time_left)
+            step = self._repetition(operation, error.check_parameters, time_left)
+            description = await drive(step)
         except CallOnceError:
             raise error from cause
         found = differences(self.parameters, description)
         if found == ():
             return description
-        text = f"It differs in {', '.join(found)}." if found else "Nothing of it can be compared."
+        text = (
+            f"It differs in {', '.join(found)}."
+            if found
+            else "None of the parameters can be compared with it."
+        )
         raised = error.extended(text, AlreadyExistsError)
         raised.differences = found or ()
         raise raised from cause

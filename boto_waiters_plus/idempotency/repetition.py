@@ -15,7 +15,7 @@ from ..aws.labels import ResourceLabel, label_of
 from ..aws.parameters import copied
 from ..engine.machine import Ending, Facts, Policy
 from ..engine.model import AcceptorState, MatchedAcceptor
-from ..exceptions import WaiterError, WaiterTimeoutError
+from ..exceptions import WaiterCancelledError, WaiterError, WaiterTimeoutError
 from ..options import NO_OPTIONS, WaitOptions
 from ..runtime.aio import drive_async
 from ..runtime.attempt import AsyncCall, Attempt, Reply
@@ -25,6 +25,7 @@ from ..runtime.wait_run import WaitDescription, WaitRun
 from ..runtime.wording import reason_of
 from .call_errors import (
     AlreadyExistsError,
+    CallCancelledError,
     CallOnceError,
     CallRefusedError,
     CallTimeoutError,
@@ -50,7 +51,7 @@ class Repetition:
         parameters: sent with every attempt, each time as a copy.
         max_wait: seconds.
         method: calls it.
-        options: tell whether parameters may be shown.
+        options: tell whether parameters may be shown, and what cancels the call.
         observers: called with the events of the attempts.
         first_is_unknown: whether the call may have been executed before.
     """
@@ -70,6 +71,7 @@ class Repetition:
         self._client = client
         self._method = method
         self._parameters = parameters
+        self.cancel_event = options.cancel_event
         self.judge = CallJudge(operation, client.meta.endpoint_url, first_is_unknown)
         self.run = WaitRun(
             _description(operation),
@@ -92,7 +94,8 @@ class Repetition:
             CallOnceError: it did not succeed. The token and the check are not filled in.
         """
         try:
-            drive(self.run, BlockingCall(self._send, self._client))
+            call = BlockingCall(self._send, self._client, cancel=self.cancel_event)
+            drive(self.run, call, cancel=self.cancel_event)
         except WaiterError as error:
             return self._ended(error)
         return self.judge.response
@@ -101,16 +104,16 @@ class Repetition:
         """`drive` as part of a task: aiobotocore clients are awaited, others called in threads."""
         call: AsyncCall
         if is_async(type(self._client)):
-            call = AwaitedCall(self._send, self._client)
+            call = AwaitedCall(self._send, self._client, cancel=self.cancel_event)
         else:
             # Imports asyncio: 11 ms that a program without tasks never pays.
             from ..runtime.in_thread import CallAbandonment, ThreadCall  # noqa: PLC0415
 
-            abandonment = CallAbandonment(None)
+            abandonment = CallAbandonment(self.cancel_event)
             blocking = BlockingCall(self._send, self._client, cancel=abandonment.event)
             call = ThreadCall(blocking, abandonment)
         try:
-            await drive_async(self.run, call)
+            await drive_async(self.run, call, cancel=self.cancel_event)
         except WaiterError as error:
             return self._ended(error)
         return self.judge.response
@@ -127,6 +130,8 @@ class Repetition:
         kind: type[CallOnceError] = _ERRORS.get(self.judge.verdict, CallRefusedError)
         if isinstance(error, WaiterTimeoutError):
             kind = CallTimeoutError
+        elif isinstance(error, WaiterCancelledError):
+            kind = CallCancelledError
         outcome_unknown = self.judge.outcome_unknown or self.judge.is_in_flight
         raised = error.extended(_UNKNOWN if outcome_unknown else "", kind)
         raised.outcome_unknown = outcome_unknown

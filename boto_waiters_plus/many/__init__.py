@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Generator, Iterable
 from typing import Any, Literal, overload
 
-from ..options import CancelEvent, Seconds
+from ..arguments import answers_other_names
+from ..options import MAX_WAIT_NAMES, CancelEvent, Seconds
 from ..outcome import WaiterOutcome
 from ..runtime.schedule import DEFAULT_THREADS
 from .batch import Batch, OnFailure, ProgressCallback, has_failed, has_succeeded
@@ -34,6 +35,8 @@ __all__ = [
     "wait_any",
     "wait_any_async",
 ]
+
+_takes_max_wait = answers_other_names(MAX_WAIT_NAMES)
 
 
 @overload
@@ -60,6 +63,7 @@ def wait_all(
     cancel_event: CancelEvent | None = None,
     coalesce: bool = True,
 ) -> list[Result]: ...
+@_takes_max_wait
 def wait_all(
     waits: Iterable[Wait],
     /,
@@ -123,6 +127,7 @@ async def wait_all_async(
     cancel_event: CancelEvent | None = None,
     coalesce: bool = True,
 ) -> list[Result]: ...
+@_takes_max_wait
 async def wait_all_async(
     waits: Iterable[Wait],
     /,
@@ -144,6 +149,7 @@ async def wait_all_async(
     return batch.results(on_failure)
 
 
+@_takes_max_wait
 def wait_any(
     waits: Iterable[Wait],
     /,
@@ -172,6 +178,7 @@ def wait_any(
     return batch.first_success()
 
 
+@_takes_max_wait
 async def wait_any_async(
     waits: Iterable[Wait],
     /,
@@ -189,6 +196,7 @@ async def wait_any_async(
     return batch.first_success()
 
 
+@_takes_max_wait
 def as_completed(
     waits: Iterable[Wait],
     /,
@@ -219,6 +227,7 @@ def as_completed(
     return Batch(name, waits, max_wait, threads, progress, cancel_event, coalesce).completed()
 
 
+@_takes_max_wait
 def as_completed_async(
     waits: Iterable[Wait],
     /,

@@ -176,10 +176,7 @@ class Batch:
     def _need_max_wait(self) -> None:
         for index, wait in enumerate(self.waits):
             if wait.max_wait is None:
-                raise TypeError(
-                    f"waits[{index}] needs max_wait, or {self._name} does: "
-                    "the seconds you are willing to wait"
-                )
+                raise TypeError(f"waits[{index}] needs max_wait (seconds), or {self._name} does")
 
     def _make_progress(
         self,
@@ -294,7 +291,7 @@ def _checked(waits: Any, name: str) -> tuple[list[Wait], bool]:
             raise TypeError(f"waits[{index}] must be a Wait, not {type(wait).__name__}")
         first = places.setdefault(id(wait), index)
         if first != index:
-            raise ValueError(f"waits[{index}] is waits[{first}] again: {wait!r}")
+            raise ValueError(f"waits[{index}] and waits[{first}] are the same object: {wait!r}")
         checked.append(wait)
         kind = type(wait.client)
         if kind not in kinds:

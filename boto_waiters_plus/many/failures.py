@@ -60,7 +60,7 @@ def _reason(waits: Sequence[Wait], errors: Mapping[int, Exception]) -> str:
     parts += [_described(i, waits[i], named[i]) for i in places[:MOST_DESCRIBED]]
     parts += _named(waits, {index: named[index] for index in places[MOST_DESCRIBED:]})
     if len(named) < len(errors):
-        parts.append(f"{cancelled} were cancelled")
+        parts.append(f"{cancelled} {'was' if cancelled == 1 else 'were'} cancelled")
     return "\n  ".join(parts)
 
 

@@ -128,17 +128,17 @@ def _parsed(url: str | os.PathLike[str] | None) -> URL:
     if not isinstance(url, str) or "://" not in url:
         path = os.fspath(url)
         if not path:
-            raise ValueError("the path of the store is empty")
+            raise ValueError("url: the path of the store is empty")
         return URL.create("sqlite", database=path if path == _IN_MEMORY else str(Path(path)))
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError):
         # The text of either may quote the URL, and a password in it.
-        raise ValueError("the URL of the store cannot be parsed") from None
+        raise ValueError("url: the URL of the store cannot be parsed") from None
     if parsed.drivername == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
     if parsed.drivername not in ("sqlite", "postgresql+psycopg"):
-        raise ValueError(f"a store is sqlite or postgresql+psycopg, not {parsed.drivername}")
+        raise ValueError(f"url: a store is sqlite or postgresql+psycopg, not {parsed.drivername}")
     return parsed
 
 

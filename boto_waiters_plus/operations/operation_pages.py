@@ -88,4 +88,4 @@ def _position(token: str, filters: Sequence[Any]) -> tuple[float, str]:
             return float(created), last
     except (ValueError, TypeError):
         pass
-    raise ValueError("page_token is not one of a list with these filters")
+    raise ValueError("page_token is not of a list with these filters")

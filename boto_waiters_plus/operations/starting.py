@@ -67,7 +67,7 @@ def background_wait(
     if is_async(type(client)):
         raise TypeError("client is an aiobotocore client: background waits need a blocking one")
     if max_wait is None:
-        raise TypeError("a background wait needs max_wait: the seconds to wait at most")
+        raise TypeError("a background wait needs max_wait, the number of seconds to wait at most")
     _, parameters = split_keywords(bound, keywords)
     options = {name: value for name, value in keywords.items() if name not in parameters}
     return Wait(client, waiter, parameters, max_wait=max_wait, **options)

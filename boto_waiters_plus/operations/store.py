@@ -221,7 +221,9 @@ class Store(KeptCalls):
         with self.database.writing() as connection:
             row = self._row(connection, path)
             if row["state"] in (OPEN, SUCCEEDED):
-                raise ValueError(f"{path} is {row['state']}: only one with an error is resumed")
+                raise ValueError(
+                    f"{path} is {row['state']}: only an operation with an error is resumed"
+                )
             left = row["max_wait"] - row["elapsed"] if more is None else more
             if left <= 0:
                 raise ValueError(f"{path} has no time left: give max_wait")

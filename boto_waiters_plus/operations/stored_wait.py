@@ -208,7 +208,10 @@ def definition_from_json(text: str) -> WaiterDefinition:
         waitable = {"smithy.waiters#waitable": {members["name"]: members["waiter"]}}
         shapes = {f"stored#{members['operation']}": {"type": "apply", "traits": waitable}}
         (definition,) = load_definitions({"smithy": "2.0", "shapes": shapes})
-    except (WaiterDefinitionError, ValueError, KeyError) as error:
+    except KeyError as error:
+        problem = f"its definition is malformed: {error} is missing"
+        raise OperationError("unreadable", problem) from error
+    except (WaiterDefinitionError, ValueError) as error:
         raise OperationError("unreadable", f"its definition is malformed: {error}") from error
     return replace(definition, service=members["service"], source="store")
 

@@ -237,7 +237,7 @@ class Worker:
         key, driven = row["id"], _Driven(None, include_response=row["include_response"])
         self._driven[key] = driven
         if age < -self._lease_seconds:
-            logger.warning("worker: the state of %s is from the future; clock set?", path_of(row))
+            logger.warning("worker: %s was stored later than now: was a clock set?", path_of(row))
         try:
             driven.wait = self._wait_of(row)
             task, on_end = self._pool.prepared(
@@ -251,7 +251,9 @@ class Worker:
             self._results[key] = error
             return []
         except (ValueError, TypeError) as error:
-            self._results[key] = OperationError("unreadable", f"its state: {type(error).__name__}")
+            self._results[key] = OperationError(
+                "unreadable", f"its state cannot be read: {type(error).__name__}"
+            )
             return []
         driven.task = task
         return [(task, on_end)]

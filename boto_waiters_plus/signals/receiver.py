@@ -32,8 +32,8 @@ FIRST_DELAY: Final = 1.0
 LONGEST_DELAY: Final = 60.0
 """The longest delay in seconds after any number of errors."""
 
-RECEIVING: Final = "a signal cannot receive messages from its queue, its waits only poll"
-DELETING: Final = "a signal cannot delete the messages that it received, they will come again"
+RECEIVING: Final = "a signal cannot receive messages from its queue; its waits only poll"
+DELETING: Final = "a signal cannot delete the messages that it received; they will come again"
 
 
 class Receiver:

@@ -15,6 +15,7 @@ from faults.scenarios import KEYS
 from faults.server import BEFORE_HEADERS, FaultServer, hang
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus import operations, signals
 
 aiosession = required("aiobotocore.session")
 aiowaiter = required("aiobotocore.waiter")
@@ -327,3 +328,14 @@ def test_methods_work_on_the_anyio_backend_in_a_loop_of_asyncio(httpx_session):
         return (await client.wait_until_table_exists(**NAME, **pace)).attempts
 
     assert run([COMING, UP], main, http_session_cls=httpx_session) == (2, 2)
+
+
+def test_what_blocks_takes_no_awaited_client():
+    async def main(client):
+        with pytest.raises(TypeError, match="background waits need a blocking one"):
+            operations.start(client, "table_exists", max_wait=9, **NAME)
+        async with SESSION.create_client("sqs", "us-east-1", **KEYS) as sqs:
+            with pytest.raises(TypeError, match="client must be a blocking client: a thread"):
+                signals.SqsSignal("https://sqs.us-east-1.amazonaws.com/1/q", client=sqs)
+
+    run([], main)

@@ -20,6 +20,10 @@ ANY = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
 IDS = [f"i-{n}" for n in range(9)]
 
 
+def filters(**values):
+    return {"Filters": [{"Name": name, "Values": list(each)} for name, each in values.items()]}
+
+
 @pytest.mark.parametrize(
     ("service", "name", "parameters", "label"),
     [
@@ -29,7 +33,46 @@ IDS = [f"i-{n}" for n in range(9)]
         ("ec2", "DescribeInstances", {"InstanceIds": IDS[:3]}, "ec2 InstanceIds=[i-0, i-1, i-2]"),
         ("ec2", "DescribeInstances", {"InstanceIds": IDS}, "ec2 InstanceIds=[i-0, i-1 and 7 more]"),
         ("ec2", "DescribeInstances", {"InstanceIds": tuple(IDS[:1])}, "ec2 InstanceIds=[i-0]"),
-        ("ec2", "DescribeInstances", {"Filters": [{"Name": "x", "Values": ["y"]}]}, "ec2"),
+        ("ec2", "DescribeInstances", filters(x=["y"]), "ec2 Filters=[x=y]"),
+        (
+            "ec2",
+            "DescribeInstances",
+            filters(**{"tag:Name": ["web", "db"], "vpc-id": ["vpc-1"]}),
+            "ec2 Filters=[tag:Name=web|db, vpc-id=vpc-1]",
+        ),
+        (
+            "ec2",
+            "DescribeInstances",
+            filters(a="1", b="2", c="3", d="4"),
+            "ec2 Filters=[a=1, b=2 and 2 more]",
+        ),
+        (
+            "ec2",
+            "DescribeInstances",
+            filters(x=["y"]) | {"InstanceIds": ["i-1"]},
+            "ec2 InstanceIds=[i-1]",
+        ),
+        (
+            "ec2",
+            "DescribeInstances",
+            filters(**{"tag:a": ["x" * 300]}),
+            f"ec2 Filters=[tag:a={'x' * 91}...]",
+        ),
+        ("ec2", "DescribeInstances", filters(**{"tag:Password": ["hidden"]}), "ec2"),
+        ("ec2", "DescribeInstances", {"Filters": "x"}, "ec2"),
+        ("ec2", "DescribeInstances", {"Filters": [3]}, "ec2"),
+        (
+            "ssm",
+            "DescribeInstanceInformation",
+            {"Filters": [{"Key": "tag:env", "Values": ["prod"]}]},
+            "ssm Filters=[tag:env=prod]",
+        ),
+        (
+            "secretsmanager",
+            "ListSecrets",
+            {"Filters": [{"Key": "name", "Values": ["db"]}]},
+            "secretsmanager Filters=[name=db]",
+        ),
         ("ec2", "DescribeInstances", {"InstanceIds": [3], "NextToken": "t"}, "ec2"),
         ("cloudformation", "DescribeStacks", {"StackName": "web"}, "cloudformation StackName=web"),
         ("kinesis", "DescribeStream", {"StreamName": "s", "Limit": 3}, "kinesis StreamName=s"),
@@ -66,7 +109,13 @@ def test_no_sensitive_member_is_in_a_label():
                     "ClientId": {"shape": "Text", "idempotencyToken": True},
                     "KeyIds": {"shape": "Secrets"},
                     "ThingIds": {"shape": "HiddenList"},
+                    "Filters": {"shape": "Filters"},
                 },
+            },
+            "Filters": {"type": "list", "member": {"shape": "Filter"}},
+            "Filter": {
+                "type": "structure",
+                "members": {"Name": {"shape": "Text"}, "Values": {"shape": "Secrets"}},
             },
             "Text": {"type": "string"},
             "Secret": {"type": "string", "sensitive": True},
@@ -76,7 +125,9 @@ def test_no_sensitive_member_is_in_a_label():
     }
     label = ResourceLabel(ServiceModel(model, "acme").operation_model("GetThing"))
     secrets = {"PinCode": "1", "ClientId": "2", "KeyIds": ["3"], "ThingIds": ["4"]}
+    secrets |= filters(color=["5"])
     assert label.text({"Id": "thing", **secrets}) == "acme Id=thing"
+    assert label.text(secrets) == "acme"
 
 
 def by_method(client, **options):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -74,9 +75,19 @@ def test_closed_pipe_gives_no_traceback(endpoint):
     try:
         assert process.stderr.read() == ""
         process.stderr.close()
-        assert process.wait(timeout=60) == 1
+        assert process.wait(timeout=60) == 141
     finally:
         process.kill()
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="a pipe of a shell")
+@pytest.mark.parametrize("words", ["list", "list ec2", "show ec2 instance-running"])
+def test_the_reader_of_a_listing_may_stop(words):
+    # `true` ends long before the command has started.
+    script = f'"$@" {words} | true; echo "${{PIPESTATUS[0]}}"'
+    shell = ["bash", "-c", script, "bash", *COMMAND]
+    ran = subprocess.run(shell, capture_output=True, text=True, check=True, timeout=100)
+    assert (ran.stdout, ran.stderr) == ("141\n", "")
 
 
 def test_unreachable_server_exits_with_255():

@@ -8,7 +8,7 @@ import pytest
 from moto import mock_aws
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.conditions import poll
+from boto_waiters_plus.conditions import poll, steps
 from boto_waiters_plus.deadlines import seconds_left
 
 NEVER = {
@@ -140,3 +140,16 @@ def test_tasks_inherit_the_deadline_and_threads_run_in_it(virtual_time):
 def test_bad_seconds_are_refused(seconds, error):
     with pytest.raises(error, match="seconds"):
         bwp.deadline(seconds)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: bwp.deadline(timeout=5), "deadline takes the seconds as a positional argument"),
+        (lambda: bwp.deadline(max_wait=5), "positional argument instead of max_wait"),
+        (lambda: steps(timeout=5), r"steps takes max_wait \(seconds\) instead of timeout"),
+    ],
+)
+def test_other_keywords_are_answered(call, text):
+    with pytest.raises(TypeError, match=text):
+        call()

@@ -75,8 +75,8 @@ def test_other_members_stay_unchanged():
         ({"prepend": ANY}, None, "prepend must be a list of acceptors"),
         ({"prepend": [ANY, {"state": "success"}]}, 1, "matcher must be an object"),
         ({"append": [{**ANY, "state": "done"}]}, 0, "state must be one of"),
-        ({"documentation": None}, None, "documentation must be a str"),
-        ({"deprecated": "yes"}, None, "deprecated must be a bool"),
+        ({"documentation": None}, None, "documentation must be a string"),
+        ({"deprecated": "yes"}, None, "deprecated must be a boolean"),
         ({"tags": [""]}, None, "tags must be a list of non-empty strings"),
     ],
 )

@@ -1,8 +1,10 @@
 """What is repeated, under which token, with which parameters, and for how long."""
 
 import itertools
+import threading
 import time
 import uuid
+from types import SimpleNamespace
 
 import boto3
 import pytest
@@ -216,3 +218,83 @@ def test_repr_shows_no_response(ec2, answers, image):
     call = idempotency.call_once(ec2.run_instances, max_wait=60, **image)
     assert "i-secret" not in repr(call)
     assert call.token not in repr(call)
+
+
+# --- cancelling ---------------------------------------------------------------------------------
+
+
+class SetAfter:
+    """An event that is set when it was asked for the nth time."""
+
+    def __init__(self, number):
+        self._left = number
+
+    def is_set(self):
+        self._left -= 1
+        return self._left < 0
+
+    def wait(self, timeout=None):
+        return self.is_set()
+
+
+def cancelled(call_once, ec2, event, image, **options):
+    with pytest.raises(idempotency.CallCancelledError, match="was cancelled") as caught:
+        call_once(ec2.run_instances, max_wait=600, cancel_event=event, **image, **options)
+    assert isinstance(caught.value, bwp.WaiterCancelledError)
+    return caught.value
+
+
+def test_no_request_once_it_is_cancelled(call_once, ec2, answers, image, running):
+    service = answers(ec2, running)
+    error = cancelled(call_once, ec2, SetAfter(0), image)
+    assert (service.requests, error.outcome_unknown, error.attempts) == ([], False, 0)
+
+
+def test_cancelling_ends_the_delay(call_once, ec2, answers, lost, image, running, virtual_time):
+    event = threading.Event()
+    service = answers(ec2, lambda: event.set() or lost, running)
+    error = cancelled(call_once, ec2, event, image)
+    assert (len(service.requests), error.outcome_unknown) == (1, True)
+    assert error.token in str(error)
+    assert virtual_time.now < 1
+
+
+def test_cancelling_ends_the_wait_that_follows(call_once, ec2, answers, image, running):
+    event = threading.Event()
+    service = answers(ec2, lambda: event.set() or running, {"Reservations": []})
+    with pytest.raises(bwp.WaiterCancelledError) as caught:
+        call_once(
+            ec2.run_instances,
+            max_wait=600,
+            then_wait="InstanceRunning",
+            cancel_event=event,
+            **image,
+        )
+    assert len(service.requests) == 1
+    assert caught.value.call.response["Instances"][0]["InstanceId"] == "i-1"
+
+
+def test_an_event_of_the_defaults_cancels(ec2, answers, image, running):
+    service = answers(ec2, running)
+    bwp.enable(ec2, defaults={"cancel_event": SetAfter(0)})
+    cancelled(idempotency.call_once, ec2, None, image)
+    assert service.requests == []
+
+
+def test_cancelled_call_stays_open_in_its_store(ec2, answers, lost, image, running):
+    kept = {}
+    store = SimpleNamespace(
+        save_call=lambda record: kept.update(open=record) or "calls/1",
+        finish_call=lambda path, result: kept.pop("open"),
+    )
+    event = threading.Event()
+    answers(ec2, lambda: event.set() or lost, running)
+    error = cancelled(idempotency.call_once, ec2, event, image, in_store=store)
+    assert kept["open"]["token"] == error.token
+
+
+def test_what_is_no_event_is_refused(ec2, answers, image):
+    service = answers(ec2, {})
+    with pytest.raises(TypeError, match="cancel_event must have the methods is_set, wait"):
+        idempotency.call_once(ec2.run_instances, max_wait=5, cancel_event=3, **image)
+    assert service.requests == []

@@ -1,6 +1,8 @@
 """`Wait` and `wait_all` on real clients."""
 
+import asyncio
 import contextlib
+import inspect
 import logging
 import threading
 from datetime import timedelta
@@ -484,7 +486,7 @@ def test_other_objects_than_waits_are_refused(s3):
 def test_same_wait_twice_is_refused(s3):
     requests = requests_of(s3)
     twice = exists(s3, "first")
-    with pytest.raises(ValueError, match=r"waits\[2\] is waits\[0\] again"):
+    with pytest.raises(ValueError, match=r"waits\[2\] and waits\[0\] are the same object"):
         wait_all([twice, exists(s3, "first"), twice])
     assert requests == []
 
@@ -506,3 +508,18 @@ def test_stubbed_responses_are_used_in_order(virtual_time):
         (outcome,) = wait_all([Wait(client, "instance_running", {}, max_wait=600)])
     assert outcome.attempts == 3
     assert outcome.observed == ["running"]
+
+
+@pytest.mark.parametrize("wrong", ["timeout", "MaxWait", "WaiterConfig"])
+@pytest.mark.parametrize("twin", ["", "_async"])
+@pytest.mark.parametrize("name", ["wait_all", "wait_any", "as_completed"])
+def test_other_names_of_max_wait_are_answered(s3, answers, name, twin, wrong):
+    asked = answers(s3, {})
+    function = getattr(bwp, name + twin)
+    text = rf"{name}{twin} takes max_wait \(seconds\) instead of {wrong}"
+    with pytest.raises(TypeError, match=text):
+        asyncio.run(function([Wait(s3, "bucket_exists", {"Bucket": "b"})], **{wrong: 5}))
+    assert asked.requests == []
+    assert "max_wait" in inspect.signature(function).parameters
+    assert "keywords" not in inspect.signature(function).parameters
+    assert inspect.iscoroutinefunction(function) == (bool(twin) and name != "as_completed")

@@ -131,6 +131,16 @@ def test_wrong_starts_are_refused(web, store, change, words):
     assert not store.list().operations
 
 
+def test_an_incomplete_start_is_refused(web):
+    start = {**WAIT, "definition": {"smithy": "2.0", "shapes": {}}}
+    detail = is_problem(web.post("/operations", json=start), 400, "invalid_argument")
+    assert "definition has no waiter 'stream_exists'" in detail
+    start = {"service": "kinesis", "max_wait": 5}
+    assert "waiter is missing" in is_problem(
+        web.post("/operations", json=start), 400, "invalid_argument"
+    )
+
+
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"[" * 9999])
 def test_a_body_that_is_no_object(web, content):
     is_problem(web.post("/operations", content=content), 400, "invalid_argument")

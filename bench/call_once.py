@@ -1,0 +1,97 @@
+"""`call_once` beside plain repeated calls, over sockets that are cut at drawn points.
+
+    python bench/call_once.py [--schedules 1000] [--first 0]
+
+A service on a loopback socket keeps tokens and instances in SQLite, in one transaction each. A
+proxy before it drops a part of the request or of the reply, delivers requests late, or has the
+answering process killed. Each schedule is run twice: by `call_once`, and by a script that calls
+`run_instances` again until it is answered. The client makes two attempts a call under one token,
+as the SDK does. Delays are virtual.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).absolute().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+import boto3  # noqa: E402 - after the path
+from botocore.config import Config  # noqa: E402
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError  # noqa: E402
+from botocore.parsers import ResponseParserError  # noqa: E402
+from idempotency.cutting_proxy import CuttingProxy, schedule  # noqa: E402
+
+from boto_waiters_plus import idempotency  # noqa: E402
+from boto_waiters_plus.testing import virtual_time  # noqa: E402
+
+SDK_ATTEMPTS = 2
+IMAGE = {"ImageId": "ami-1", "MinCount": 1, "MaxCount": 1}
+KEYS = {"aws_access_key_id": "a", "aws_secret_access_key": "b", "region_name": "us-east-1"}
+
+
+def client_of(proxy: CuttingProxy) -> object:
+    """A client of the service behind the proxy."""
+    retries = {"total_max_attempts": SDK_ATTEMPTS, "mode": "standard"}
+    config = Config(retries=retries, proxies={})
+    return boto3.client("ec2", endpoint_url=proxy.url, config=config, **KEYS)
+
+
+def once(client) -> None:  # noqa: ANN001 - made by botocore
+    """Call as the package does."""
+    idempotency.call_once(client.run_instances, max_wait=3600, **IMAGE)
+
+
+def plainly(client) -> None:  # noqa: ANN001 - made by botocore
+    """Call again until there is an answer."""
+    while True:
+        try:
+            client.run_instances(**IMAGE)
+        except (BotoCoreError, ClientError, HTTPClientError, ResponseParserError):  # noqa: PERF203 - as scripts do
+            time.sleep(2)
+        else:
+            return
+
+
+def instances(seeds: range) -> dict[str, Counter[int]]:
+    """The number of schedules that ended with each number of instances."""
+    counts: dict[str, Counter[int]] = {"call_once": Counter(), "plain calls": Counter()}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        CuttingProxy(f"{folder}/service.db") as proxy,
+        virtual_time(),
+    ):
+        client = client_of(proxy)
+        for seed in seeds:
+            for way, call in zip(counts, (once, plainly), strict=True):
+                proxy.begin(schedule(seed, SDK_ATTEMPTS))
+                call(client)
+                assert len(proxy.tokens()) == len(proxy.instances()), f"seed {seed}: not atomic"
+                counts[way][len(proxy.instances())] += 1
+    return counts
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--schedules", type=int, default=1000)
+    parser.add_argument("--first", type=int, default=0)
+    arguments = parser.parse_args()
+    os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
+    began = time.perf_counter()
+    counts = instances(range(arguments.first, arguments.first + arguments.schedules))
+    most = max(max(each) for each in counts.values())
+    print(f"{'instances':14}", *(f"{number:>7}" for number in range(1, most + 1)))
+    for way, each in counts.items():
+        print(f"{way:14}", *(f"{each[number]:>7}" for number in range(1, most + 1)))
+    print(f"{arguments.schedules} schedules, each by both; {time.perf_counter() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
