@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
@@ -15,6 +16,7 @@ project = "boto_waiters_plus"
 version = release = boto_waiters_plus.__version__
 html_title = f"{project} {version}"
 html_theme = "furo"
+html_show_copyright = False
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 html_static_path = ["static"]
 html_css_files = ["site.css"]
@@ -31,13 +33,20 @@ python_maximum_signature_line_length = 72
 napoleon_use_ivar = True
 
 
-
-def write_generated_files(_app):
+def write_generated_files(_app: Any) -> None:
     """Write what is made from the package: the pages of services, the pictures."""
     reference_pages.main([str(ROOT / "docs/reference")])
     pictures.main([str(ROOT / "docs/pictures")])
 
 
-def setup(app):
+def find_public_name(app: Any, env: Any, node: Any, link: Any) -> Any:
+    """Resolve a name of the package itself, which the docstrings of its modules write alone."""
+    domain = env.domains["py"]
+    name = f"{project}.{node['reftarget']}"
+    return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", name, node, link)
+
+
+def setup(app: Any) -> None:
     """Sphinx calls this first."""
     app.connect("builder-inited", write_generated_files)
+    app.connect("missing-reference", find_public_name)

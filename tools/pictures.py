@@ -15,13 +15,14 @@ import io
 import json
 import random
 import textwrap
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import boto3
+from botocore import UNSIGNED
 from botocore.awsrequest import AWSResponse
+from botocore.config import Config
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.cli import main as boto_wait
@@ -85,13 +86,14 @@ Transitions = dict[tuple[str, str], list[str]]
 def transitions() -> Transitions:
     """Return every transition that the machine makes, found by stepping it."""
     found: Transitions = {}
+    draws = random.Random(1)  # noqa: S311 - a drawing
 
     def explore(before: machine.Machine, now: float, depth: int) -> None:
         for event in EVENTS:
             for passed in (0.25, 100):
                 after = copy.deepcopy(before)
                 try:
-                    decision = after.step(event, now + passed, random.Random(1))
+                    decision = after.step(event, now + passed, draws)
                 except machine.MachineMisuseError:
                     continue
                 has_ended = after.state.phase is machine.Phase.ENDED
@@ -140,7 +142,9 @@ def states() -> str:
     parts += [part for pair in ROUTES for part in _arrow(*ROUTES[pair], found.pop(pair))]
     for index, ending in enumerate(ENDINGS):
         middle = 84 + 148 * index
-        sources = {phase: found.pop((phase, ending)) for phase in PHASES if (phase, ending) in found}
+        sources = {
+            phase: found.pop((phase, ending)) for phase in PHASES if (phase, ending) in found
+        }
         parts += _ending(ending, middle, sources)
     if found:
         raise ValueError(f"transitions that the picture has no place for: {sorted(found)}")
@@ -195,9 +199,7 @@ class Trace:
         """When each call began."""
         self.events: list[bwp.WaitEvent] = []
         draws = random.Random(5)  # noqa: S311 - a drawing
-        client = boto3.client(
-            "dynamodb", "us-east-1", aws_access_key_id="none", aws_secret_access_key="none"
-        )
+        client = boto3.client("dynamodb", "us-east-1", config=Config(signature_version=UNSIGNED))
         client.meta.events.register("before-send.dynamodb.DescribeTable", self._answer)
         with virtual_time() as self._clock:
             bwp.enable(client, on_event=self.events.append)

@@ -98,12 +98,14 @@ def _service_page(
     lines += ["| waiter | operation | delays | confidence |", "|---|---|---|---|"]
     lines += [
         f"| [{definition.name}](#{definition.name.lower()}) | {definition.operation} "
-        f"| {delay_range(definition)} | {confidence(definition)} |"
+        f"| {_unbroken(delay_range(definition))} | {_unbroken(confidence(definition))} |"
         for definition in definitions
     ]
     for definition in definitions:
         required = _required_parameters(session, name, definition.operation)
-        lines += ["", *_section(definition, required)]
+        method = f"{name.replace('-', '_')}.wait_until_{xform_name(definition.name)}"
+        signature = f"{method}(*, {''.join(f'{each}, ' for each in required)}max_wait, **keywords)"
+        lines += ["", *_section(definition, signature)]
     return "\n".join(lines) + "\n"
 
 
@@ -115,7 +117,7 @@ def _required_parameters(session: Session, service: str, operation: str) -> list
     return model.input_shape.required_members if model.input_shape else []
 
 
-def _section(definition: WaiterDefinition, required: Iterable[str]) -> Iterator[str]:
+def _section(definition: WaiterDefinition, signature: str) -> Iterator[str]:
     yield f"## {definition.name}"
     yield ""
     if definition.documentation:
@@ -124,14 +126,15 @@ def _section(definition: WaiterDefinition, required: Iterable[str]) -> Iterator[
     if definition.deprecated:
         yield "**Deprecated.**"
         yield ""
-    keywords = "".join(f"{name}=..., " for name in required)
-    yield "```python"
-    yield f"client.wait_until_{xform_name(definition.name)}({keywords}max_wait=...)"
+    # An object of Sphinx's: the search finds it by any part of its name.
+    yield f"```{{py:method}} {signature}"
+    yield ":no-index-entry:"
+    yield ":no-contents-entry:"
     yield "```"
     yield ""
     yield (
-        f"Polls `{definition.operation}`. Delays: {delay_range(definition)}. "
-        f"Confidence: {confidence(definition)}."
+        f"`{xform_name(definition.name)}` polls `{definition.operation}`. "
+        f"Delays: {delay_range(definition)}. Confidence: {confidence(definition)}."
     )
     yield ""
     yield "| | state | condition |"
@@ -143,6 +146,11 @@ def _section(definition: WaiterDefinition, required: Iterable[str]) -> Iterator[
     if paths:
         yield ""
         yield f"Reason of a failure: {', '.join(map(_code, paths))}."
+
+
+def _unbroken(text: str) -> str:
+    """Return text that stays on one line of a table's cell."""
+    return text.replace(" ", "\u00a0")
 
 
 def _code(text: str) -> str:

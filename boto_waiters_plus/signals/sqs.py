@@ -103,7 +103,9 @@ class EventSignal:
 
 
 class SqsSignal(EventSignal):
-    """Wakes waits at events from a queue that EventBridge or SNS sends to::
+    """Wakes waits at events from a queue that EventBridge or SNS sends to.
+
+    Example::
 
         changes = SqsSignal(queue_url, match="detail.state == 'running'", client=sqs)
         ec2.wait_until_instance_running(
