@@ -95,6 +95,7 @@ def _service_page(
     name = client_name(service_id)
     title = name if name == service_id else f"{name} ({service_id})"
     lines = [f"# {title}", "", f'Methods of `boto3.client("{name}")`. [All services](index.md)', ""]
+    lines += ["`keywords` are options of the wait and further parameters of the operation.", ""]
     lines += ["| waiter | operation | delays | confidence |", "|---|---|---|---|"]
     lines += [
         f"| [{definition.name}](#{definition.name.lower()}) | {definition.operation} "
