@@ -23,7 +23,6 @@ html_css_files = ["site.css"]
 pygments_dark_style = "github-dark"
 
 myst_heading_anchors = 4
-suppress_warnings = ["toc.empty_glob"]  # a toctree may name pages that are still to be written
 
 # Docstrings write names and code between single backticks: what is documented becomes a link.
 default_role = "py:obj"
