@@ -1,5 +1,6 @@
 """Sphinx's configuration; `tox run -e docs` builds the site."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,21 @@ def find_public_name(app: Any, env: Any, node: Any, link: Any) -> Any:
     return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", name, node, link)
 
 
+def keep_colons(_app: Any, what: str, *facts: Any) -> None:
+    """Keep napoleon from reading what stands before a colon as the type of an attribute."""
+    if what in ("attribute", "property"):
+        facts[-1].insert(0, "")
+
+
+def without_reprs(*facts: Any) -> tuple[str | None, str | None]:
+    """Return the signature with `...` for defaults such as `<factory>`, which are no Python."""
+    signature, returns = facts[-2:]
+    return signature and re.sub("<[^<>]*>", "...", signature), returns
+
+
 def setup(app: Any) -> None:
     """Sphinx calls this first."""
     app.connect("builder-inited", write_generated_files)
     app.connect("missing-reference", find_public_name)
+    app.connect("autodoc-process-docstring", keep_colons, priority=400)  # before napoleon's 500
+    app.connect("autodoc-process-signature", without_reprs)
