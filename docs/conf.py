@@ -47,10 +47,15 @@ def find_public_name(app: Any, env: Any, node: Any, link: Any) -> Any:
     return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", name, node, link)
 
 
-def keep_colons(_app: Any, what: str, *facts: Any) -> None:
+def hide_colons(_app: Any, what: str, *facts: Any) -> None:
     """Keep napoleon from reading what stands before a colon as the type of an attribute."""
     if what in ("attribute", "property"):
-        facts[-1].insert(0, "")
+        facts[-1][:] = [line.replace(":", "\N{RATIO}") for line in facts[-1]]
+
+
+def show_colons(*facts: Any) -> None:
+    """Undo `hide_colons` behind napoleon."""
+    facts[-1][:] = [line.replace("\N{RATIO}", ":") for line in facts[-1]]
 
 
 def without_reprs(*facts: Any) -> tuple[str | None, str | None]:
@@ -63,5 +68,6 @@ def setup(app: Any) -> None:
     """Sphinx calls this first."""
     app.connect("builder-inited", write_generated_files)
     app.connect("missing-reference", find_public_name)
-    app.connect("autodoc-process-docstring", keep_colons, priority=400)  # before napoleon's 500
+    app.connect("autodoc-process-docstring", hide_colons, priority=400)  # napoleon's is 500
+    app.connect("autodoc-process-docstring", show_colons, priority=600)
     app.connect("autodoc-process-signature", without_reprs)
