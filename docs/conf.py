@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from pygments.lexers import BashLexer
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
@@ -66,6 +68,7 @@ def without_reprs(*facts: Any) -> tuple[str | None, str | None]:
 
 def setup(app: Any) -> None:
     """Sphinx calls this first."""
+    app.add_lexer("console", BashLexer)  # the commands have no prompts, and would be grey
     app.connect("builder-inited", write_generated_files)
     app.connect("missing-reference", find_public_name)
     app.connect("autodoc-process-docstring", hide_colons, priority=400)  # napoleon's is 500
