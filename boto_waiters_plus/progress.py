@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from typing_extensions import Self
 
+__all__ = ["WaitProgress"]
+
 MAX_ROWS: Final = 25
 """The most waits that the table shows; the line below it counts all."""
 

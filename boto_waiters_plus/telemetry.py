@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import Span, TracerProvider
 
+__all__ = ["instrument", "uninstrument"]
+
 SCOPE: Final = "boto_waiters_plus"
 
 WAITER: Final = "boto.wait.waiter"

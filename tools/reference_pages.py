@@ -1,16 +1,23 @@
 """Write the reference pages: one for each service with shipped waiters, and an index.
 
 python tools/reference_pages.py OUTPUT_FOLDER
+
+docs/conf.py calls it with docs/reference.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from botocore import xform_name
+from botocore.exceptions import UnknownServiceError
+from botocore.model import OperationNotFoundError
+from botocore.session import Session
+from waiter_coverage import CONFIDENCE_MEANINGS
 
 from boto_waiters_plus.cli.service_lookup import client_name, confidence
 from boto_waiters_plus.cli.text import acceptor_rows, delay_range, reason_paths
@@ -20,9 +27,24 @@ from boto_waiters_plus.engine.model import WaiterDefinition
 INDEX = """\
 # Waiters by service
 
+{count} waiters of {services} services. To find one, search for a part of its name, such as
+`stack_create` or `deleted`. `boto-wait list SERVICE` also shows the waiters that your botocore and
+your own definitions add.
+
+Each page says how a waiter was checked:
+
+| confidence | meaning |
+|---|---|
+{confidences}
+```{{toctree}}
+:hidden:
+
+{documents}
+```
+
 | service | waiters |
 |---|---|
-"""
+{rows}"""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -36,42 +58,67 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if file.name not in pages:
             file.unlink()
     for name, text in pages.items():
-        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+        file = folder / name
+        # Sphinx reads a file again that is newer than the last build.
+        if not file.is_file() or file.read_text(encoding="utf-8") != text:
+            file.write_text(text, encoding="utf-8", newline="\n")
     print(f"{len(pages)} pages")
 
 
-def reference_pages() -> dict[str, str]:
-    """Return every page by its file name."""
+@functools.cache
+def reference_pages() -> Mapping[str, str]:
+    """Return every page by its file name; reading the models takes seconds."""
     services = {
         service_id: sorted(found, key=lambda definition: definition.name)
         for service_id in shipped_services()
         if (found := shipped_definitions(service_id))
     }
+    session = Session()
     pages = {
-        f"{service_id}.md": _service_page(service_id, definitions)
+        f"{service_id}.md": _service_page(service_id, definitions, session)
         for service_id, definitions in services.items()
     }
     rows = sorted((client_name(each), each, len(found)) for each, found in services.items())
-    index = "".join(f"| [{name}]({file}.md) | {count} |\n" for name, file, count in rows)
-    return {"index.md": INDEX + index, **pages}
+    index = INDEX.format(
+        count=f"{sum(map(len, services.values())):,}",
+        services=len(services),
+        confidences="".join(f"| {name} | {text} |\n" for name, text in CONFIDENCE_MEANINGS.items()),
+        documents="\n".join(file for _, file, _ in rows),
+        rows="".join(f"| [{name}]({file}.md) | {count} |\n" for name, file, count in rows),
+    )
+    return {"index.md": index, **pages}
 
 
-def _service_page(service_id: str, definitions: Iterable[WaiterDefinition]) -> str:
+def _service_page(
+    service_id: str, definitions: Iterable[WaiterDefinition], session: Session
+) -> str:
     name = client_name(service_id)
     title = name if name == service_id else f"{name} ({service_id})"
     lines = [f"# {title}", "", f'Methods of `boto3.client("{name}")`. [All services](index.md)', ""]
+    lines += ["`keywords` are options of the wait and further parameters of the operation.", ""]
     lines += ["| waiter | operation | delays | confidence |", "|---|---|---|---|"]
     lines += [
         f"| [{definition.name}](#{definition.name.lower()}) | {definition.operation} "
-        f"| {delay_range(definition)} | {confidence(definition)} |"
+        f"| {_unbroken(delay_range(definition))} | {_unbroken(confidence(definition))} |"
         for definition in definitions
     ]
     for definition in definitions:
-        lines += ["", *_section(definition)]
+        required = _required_parameters(session, name, definition.operation)
+        method = f"{name.replace('-', '_')}.wait_until_{xform_name(definition.name)}"
+        signature = f"{method}(*, {''.join(f'{each}, ' for each in required)}max_wait, **keywords)"
+        lines += ["", *_section(definition, signature)]
     return "\n".join(lines) + "\n"
 
 
-def _section(definition: WaiterDefinition) -> Iterator[str]:
+def _required_parameters(session: Session, service: str, operation: str) -> list[str]:
+    try:
+        model = session.get_service_model(service).operation_model(operation)
+    except (UnknownServiceError, OperationNotFoundError):
+        return []  # an older botocore
+    return model.input_shape.required_members if model.input_shape else []
+
+
+def _section(definition: WaiterDefinition, signature: str) -> Iterator[str]:
     yield f"## {definition.name}"
     yield ""
     if definition.documentation:
@@ -80,16 +127,21 @@ def _section(definition: WaiterDefinition) -> Iterator[str]:
     if definition.deprecated:
         yield "**Deprecated.**"
         yield ""
+    # An object of Sphinx's: the search finds it by any part of its name.
+    yield f"```{{py:method}} {signature}"
+    yield ":no-index-entry:"
+    yield ":no-contents-entry:"
+    yield "```"
+    yield ""
     yield (
-        f"`client.wait_until_{xform_name(definition.name)}(max_wait=..., ...)` polls "
-        f"`{definition.operation}`. Delays: {delay_range(definition)}. "
-        f"Confidence: {confidence(definition)}."
+        f"`{xform_name(definition.name)}` polls `{definition.operation}`. "
+        f"Delays: {delay_range(definition)}. Confidence: {confidence(definition)}."
     )
     yield ""
     yield "| | state | condition |"
     yield "|---|---|---|"
     for number, state, condition in acceptor_rows(definition):
-        text = condition if number == "-" else _code(condition)
+        text = condition if number == "-" else _code(condition).replace("|", "\\|")
         yield f"| {number} | {state} | {text} |"
     paths = reason_paths(definition)
     if paths:
@@ -97,12 +149,17 @@ def _section(definition: WaiterDefinition) -> Iterator[str]:
         yield f"Reason of a failure: {', '.join(map(_code, paths))}."
 
 
+def _unbroken(text: str) -> str:
+    """Return text that stays on one line of a table's cell."""
+    return text.replace(" ", "\u00a0")
+
+
 def _code(text: str) -> str:
-    """Return a code span for a table cell; JMESPath may contain backticks and bars."""
+    """Return a code span; JMESPath may contain backticks."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
     space = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{fence}{space}{text}{space}{fence}".replace("|", "\\|")
+    return f"{fence}{space}{text}{space}{fence}"
 
 
 if __name__ == "__main__":

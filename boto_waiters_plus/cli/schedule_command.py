@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape
 
 from botocore import xform_name
 from botocore.exceptions import BotoCoreError
@@ -21,6 +20,7 @@ from . import UsageError
 from .client_options import duration
 from .service_lookup import add_waiter_arguments, find_service, find_waiter
 from .show import attempt_times
+from .svg_picture import svg_picture, svg_text
 from .text import delay_range, span
 
 SAMPLES = 200
@@ -100,26 +100,16 @@ def svg(title: str, schedules: Sequence[DrawnSchedule], max_wait: float) -> str:
     width, left, row = 760, 20, 64
     scale = (width - 2 * left) / max_wait
     height = 40 + row * len(schedules) + 24
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">',
-        "<style>text { font: 13px sans-serif }</style>",
-        f'<rect width="{width}" height="{height}" fill="white"/>',
-        f'<text x="{left}" y="24" font-weight="bold">{escape(title)}</text>',
-    ]
+    parts = []
     for index, schedule in enumerate(schedules):
         top = 40 + row * index
-        parts.append(
-            f'<text x="{left}" y="{top + 14}">{escape(f"{schedule.name}: {schedule.facts}")}</text>'
-        )
-        parts.append(f'<path d="M{left} {top + 38}H{width - left}" stroke="#bbb"/>')
+        parts.append(svg_text(left, top + 14, f"{schedule.name}: {schedule.facts}"))
+        parts.append(f'<path class="axis" d="M{left} {top + 38}H{width - left}"/>')
         strokes = "".join(f"M{left + time * scale:.1f} {top + 24}v28" for time in schedule.times)
-        parts.append(f'<path d="{strokes}" stroke="#06c" stroke-width="2"/>')
-    bottom = height - 8
-    parts.append(f'<text x="{left}" y="{bottom}">0 s</text>')
-    parts.append(
-        f'<text x="{width - left}" y="{bottom}" text-anchor="end">{span(max_wait)}</text></svg>\n'
-    )
-    return "\n".join(parts)
+        parts.append(f'<path class="attempt" d="{strokes}"/>')
+    parts.append(svg_text(left, height - 8, "0 s", "small"))
+    parts.append(svg_text(width - left, height - 8, span(max_wait), "small", "end"))
+    return svg_picture(width, height, title, parts)
 
 
 def _ours(definition: WaiterDefinition, max_wait: float) -> DrawnSchedule:

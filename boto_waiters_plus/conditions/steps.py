@@ -25,6 +25,8 @@ MatchT = TypeVar("MatchT")
 class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step:`
     """Waits in sequence that share the time left.
 
+    Example::
+
         with steps(max_wait=10, interval=0.05) as step:
             account = step.wait_for(lambda: load_account(token), max_wait=2)
             balance = step.wait_for_match(lambda: fetch_balance(account), float)

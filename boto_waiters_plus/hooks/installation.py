@@ -35,7 +35,7 @@ def install(
     on_event: Observer | None = None,
     get_waiter: bool = True,
 ) -> None:
-    """Give every client `wait_until_<name>` methods and run all waiters on the engine.
+    """Give every client `wait_until_*` methods and run all waiters on the engine.
 
     Reaches sessions made from now on, existing sessions, and every botocore waiter object. It is
     safe to call again and from several threads: definitions and handlers add up, defaults

@@ -105,6 +105,8 @@ class EventSignal:
 class SqsSignal(EventSignal):
     """Wakes waits at events from a queue that EventBridge or SNS sends to.
 
+    Example::
+
         changes = SqsSignal(queue_url, match="detail.state == 'running'", client=sqs)
         ec2.wait_until_instance_running(
             InstanceIds=[i], max_wait=600, min_delay=60, wake_signal=changes
