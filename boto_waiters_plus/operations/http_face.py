@@ -132,11 +132,13 @@ class _Face:
     async def events(self, request: Request) -> Response:
         """Return a stream of server-sent events: the open operations, whenever they change."""
         _query(request, ())
-        return StreamingResponse(self._news(), media_type="text/event-stream")
+        # The server may say that it closes; it would wait for the streams, which never end.
+        is_closing = getattr(request.app.state, "is_closing", bool)
+        return StreamingResponse(self._news(is_closing), media_type="text/event-stream")
 
-    async def _news(self) -> AsyncIterator[str]:
+    async def _news(self, is_closing: Callable[[], bool]) -> AsyncIterator[str]:
         before = None
-        while True:
+        while not is_closing():
             page = await run_in_threadpool(lambda: self._store.list(state="open", page_size=1000))
             text = json.dumps(page.operations)
             yield ": nothing new\n\n" if text == before else f"data: {text}\n\n"

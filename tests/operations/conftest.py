@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -106,3 +107,21 @@ def working():
     yield work
     for end in stops:
         end()
+
+
+@pytest.fixture
+def serve():
+    """`serve(*words)`: `boto-wait operations serve` on a free port; the process and its address."""
+    processes = []
+
+    def start(*words):
+        command = [sys.executable, "-m", "boto_waiters_plus.cli", "operations", "serve"]
+        pipes = {"stderr": subprocess.PIPE, "text": True}
+        processes.append(subprocess.Popen([*command, "--port", "0", *words], **pipes))
+        line = processes[-1].stderr.readline().strip()
+        return processes[-1], line.removeprefix("boto-wait operations: serving ")
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
