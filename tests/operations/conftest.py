@@ -56,13 +56,23 @@ def store_url(request, tmp_path):
         return ":memory:"
     if request.param == "file":
         return str(tmp_path / "waits.db")
-    url = sqlalchemy.make_url(request.getfixturevalue("server"))
-    name = f"test_{os.getpid()}_{next(NAMES)}"
-    engine = sqlalchemy.create_engine(url, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.exec_driver_sql(f"create database {name}")
-    engine.dispose()
-    return url.set(database=name).render_as_string(hide_password=False)
+    return request.getfixturevalue("new_database")()
+
+
+@pytest.fixture
+def new_database(server):
+    """`new_database()`: the URL of an empty database of the server."""
+
+    def make():
+        name = f"test_{os.getpid()}_{next(NAMES)}"
+        engine = sqlalchemy.create_engine(server, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.exec_driver_sql(f"create database {name}")
+        engine.dispose()
+        url = sqlalchemy.make_url(server).set(database=name)
+        return url.render_as_string(hide_password=False)
+
+    return make
 
 
 @pytest.fixture

@@ -119,6 +119,23 @@ def test_a_profile_is_remembered(store, active, stream, tmp_path, monkeypatch):
     assert (made[0].profile, made[0].region) == ("there", "us-east-1")
 
 
+@pytest.mark.parametrize(
+    ("name", "problem"), [("service", "UnknownServiceError"), ("profile", "ProfileNotFound")]
+)
+def test_what_the_worker_lacks_is_named(store, stream, active, name, problem):
+    client = stream(active)
+    operation = store.start(client, "stream_exists", max_wait=9, StreamName="orders")
+    with store.database.writing() as connection:
+        connection.exec_driver_sql(f"update boto_waiters_operations set {name} = 'newer'")
+    store.work(until_idle=True)
+    error = operation.exception(10)
+    assert (error.code, problem in str(error)) == ("unsupported", True)
+    # Once a worker has it, the wait goes on.
+    store.resume(operation.path)
+    store.work(until_idle=True, make_client=lambda _: client)
+    assert store.get(operation.path).result(10).attempts == 1
+
+
 # --- certificates -----------------------------------------------------------------------------
 
 

@@ -78,6 +78,8 @@ def test_a_read_only_file_can_be_read(tmp_path, stream, active):
     assert store.get_json(path)["path"] == path
     with pytest.raises(operations.StoreError, match="readonly"):
         start(store, stream(active))
+    with pytest.raises(operations.StoreError, match="readonly"):
+        store.work(until_idle=True)
     assert len(store.list().operations) == 1
 
 
