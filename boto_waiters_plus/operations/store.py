@@ -16,6 +16,7 @@ from sqlalchemy.exc import IntegrityError
 
 from ..arguments import count, seconds
 from ..engine.model import WaiterDefinition
+from ..engine.redaction import printable
 from ..many.wait import Wait
 from ..runtime.schedule import DEFAULT_THREADS
 from .database import Database, wall_time
@@ -282,6 +283,7 @@ class Store(KeptCalls):
             TypeError, ValueError: an argument is wrong.
             StoreError: the store cannot be used; later failures are logged and tried again.
         """
+        check_text("worker_name", worker_name)
         worker = Worker(
             self,
             name=worker_name,
@@ -403,8 +405,7 @@ def _label(wait: Wait, *, is_encrypted: bool) -> str:
     if is_encrypted:
         # The other label quotes parameters.
         label = wait.given_label or f"{wait.bound.service_name} {wait.waiter}"
-    # PostgreSQL stores no NUL.
-    return "".join(each if each.isprintable() else " " for each in label)
+    return printable(label)
 
 
 def _insert_definition(connection: Connection, digest: str, definition: str) -> None:

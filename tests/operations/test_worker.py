@@ -357,7 +357,19 @@ def test_a_worker_without_its_extra_says_so(monkeypatch):
     assert b"boto-waiters-plus[store]" in done.stderr
 
 
+@pytest.mark.parametrize("text", ["A\0B", "A\ud800B", "A\nB"])
+def test_any_text_of_a_service_is_stored(store, stream, creating, active, error_answer, text):
+    creating["StreamDescription"]["StreamStatus"] = text
+    client = stream(creating, error_answer(text, text))
+    operation = start(store, client)
+    assert store.work(until_idle=True, make_client=lambda _: client) == 1
+    assert operation.exception(10).observed is None
+    assert operation.metadata["state_seen"] == f"error {text!r}".replace("'", "")
+
+
 def test_arguments_of_work_are_checked(store):
+    with pytest.raises(ValueError, match="worker_name"):
+        store.work(worker_name="a\0b")
     for name in ("lease", "batch_size", "max_open", "threads"):
         with pytest.raises(ValueError, match=name):
             store.work(**{name: -1})
