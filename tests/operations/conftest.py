@@ -10,6 +10,7 @@ from pathlib import Path
 import boto3
 import pytest
 import sqlalchemy
+from moto.server import ThreadedMotoServer
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
@@ -117,6 +118,16 @@ def working():
     yield work
     for end in stops:
         end()
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    """The address of a moto server."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
 
 
 @pytest.fixture

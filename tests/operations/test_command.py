@@ -12,20 +12,10 @@ import uuid
 import boto3
 import httpx2 as httpx
 import pytest
-from moto.server import ThreadedMotoServer
 
 from boto_waiters_plus import operations
 from boto_waiters_plus.cli import UsageError, main
 from boto_waiters_plus.cli.operations import start_in_background
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
 
 
 @pytest.fixture

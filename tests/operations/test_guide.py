@@ -1,6 +1,9 @@
 """The examples of docs/operations.md run unchanged; its tables name what exists."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import boto3
@@ -27,6 +30,29 @@ def test_examples_of_the_guide_run(tmp_path, monkeypatch, capsys):
         exec("\n".join(blocks), names)
     names["store"].close()
     assert "True 1 response" in capsys.readouterr().out
+
+
+def test_the_commands_of_the_guide_run(tmp_path, endpoint):
+    """A worker is killed, another goes on: as a user would type it."""
+    for name, words in (("boto-wait", "-m boto_waiters_plus.cli"), ("python", "")):
+        command = tmp_path / name
+        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
+        command.chmod(0o755)
+    (block,) = re.findall(r"(?ms)^```console\n(.*?)^```", GUIDE.read_text("utf-8"))
+    lines = [line.removeprefix("$ ") for line in block.splitlines()]
+    script = "\n".join(line for line in lines if not line.startswith("pip"))
+    environment = {
+        **os.environ,
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }
+    run = ["bash", "-c", f"set -e\n{script}\nwait $! || true"]
+    where = {"cwd": tmp_path, "env": environment}
+    done = subprocess.run(run, **where, check=False, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert '"kind": "response"' in done.stdout
+    assert done.stderr.count("working on sqlite:///waits.db") == 2
 
 
 def test_the_table_of_codes_is_complete():
