@@ -16,7 +16,6 @@ from sqlalchemy.exc import IntegrityError
 
 from ..arguments import count, seconds
 from ..engine.model import WaiterDefinition
-from ..engine.redaction import printable
 from ..many.wait import Wait
 from ..runtime.schedule import DEFAULT_THREADS
 from .database import Database, wall_time
@@ -405,7 +404,8 @@ def _label(wait: Wait, *, is_encrypted: bool) -> str:
     if is_encrypted:
         # The other label quotes parameters.
         label = wait.given_label or f"{wait.bound.service_name} {wait.waiter}"
-    return printable(label)
+    # PostgreSQL stores no NUL.
+    return "".join(each if each.isprintable() else " " for each in label)
 
 
 def _insert_definition(connection: Connection, digest: str, definition: str) -> None:
