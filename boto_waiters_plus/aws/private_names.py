@@ -13,6 +13,7 @@ instead:
 | `botocore.context` | the waiter's mark in the user agent |
 | `botocore.retries.standard` | which errors botocore itself would retry |
 | `OperationModel._operation_model` | whether an operation is marked as one that only reads |
+| `client._endpoint`, `URLLib3Session._verify` | the CA bundle of a client, for stored waits |
 
 Calls are bounded through connection classes that each client gets for itself:
 
@@ -195,6 +196,12 @@ def asks_socket_maker(connection: SocketMaker) -> bool:
 def http_session_of(client: Any) -> Any:
     """Return the HTTP session of a client, or None."""
     return getattr(getattr(client, "_endpoint", None), "http_session", None)
+
+
+def verification_of(client: Any) -> str | bool:
+    """Return how a client verifies certificates: the path of a CA bundle, True or False."""
+    verify = getattr(http_session_of(client), "_verify", True)
+    return verify if isinstance(verify, bool) else str(verify)
 
 
 def pool_classes_of(session: Any) -> dict[str, Any] | None:

@@ -6,6 +6,7 @@ import argparse
 import json
 import logging
 import secrets
+import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -54,7 +55,7 @@ def add_parser(subparsers: Any) -> None:
     work.add_argument("--name", help="the name of the worker; by default host and process")
     serve = _action(actions, "serve", _serve, "serve the operations over HTTP")
     serve.add_argument("--host", default="127.0.0.1", help="default: this machine only")
-    serve.add_argument("--port", type=int, default=8151)
+    serve.add_argument("--port", type=int, default=8151, help="default: 8151; 0: any")
     serve.add_argument("--token-file", metavar="FILE", help="by default a token is generated")
 
 
@@ -187,7 +188,7 @@ def _expire(store: Store, arguments: argparse.Namespace) -> int:
 
 def _work(store: Store, arguments: argparse.Namespace) -> int:
     logging.basicConfig(level=logging.WARNING, format="boto-wait operations: %(message)s")
-    print(f"boto-wait operations: working on {store!r}", file=sys.stderr)
+    print(f"boto-wait operations: working on {store.database.name}", file=sys.stderr)
     store.work(until_idle=arguments.until_idle, lease=arguments.lease, worker_name=arguments.name)
     return 0
 
@@ -200,15 +201,30 @@ def _serve(store: Store, arguments: argparse.Namespace) -> int:
     except ImportError as error:
         message = "serve requires starlette and uvicorn: pip install 'boto-waiters-plus[serve]'"
         raise UsageError(message) from error
+    fragment = ""
     if arguments.token_file is None:
         token = secrets.token_urlsafe()
-        url = f"http://{arguments.host}:{arguments.port}/#token={token}"
-        print(f"boto-wait operations: serving {url}", file=sys.stderr, flush=True)
+        fragment = f"#token={token}"
     else:
         token = _token(arguments.token_file)
     app = asgi(store, token=token)
-    uvicorn.run(app, host=arguments.host, port=arguments.port, log_level="warning")
+    # Before the address is printed: the port may be in use, or be the system's choice.
+    listener = _listener(arguments.host, arguments.port)
+    host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
+    url = f"http://{host}:{listener.getsockname()[1]}/{fragment}"
+    print(f"boto-wait operations: serving {url}", file=sys.stderr, flush=True)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5))
+    app.state.is_closing = lambda: server.should_exit
+    server.run(sockets=[listener])
     return 0
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as error:
+        raise UsageError(f"cannot listen on {host} port {port}: {error}") from error
 
 
 def _token(file: str) -> str:

@@ -37,10 +37,15 @@ def cut(text: str, limit: int = MAX_TEXT) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
+def printable(text: str) -> str:
+    """A text, with escapes in place of characters that are not printable."""
+    return text if text.isprintable() else repr(text)[1:-1]
+
+
 def parameter_text(value: str) -> str:
     """The text of one value of a parameter, on one line."""
     # A line break in it would forge a line of the log.
-    return cut(value if value.isprintable() else repr(value)[1:-1], MAX_PARAMETER)
+    return cut(printable(value), MAX_PARAMETER)
 
 
 def listed(values: Sequence[str], most: int = MAX_PARAMETERS) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from importlib import resources
 from typing import Any, Final
 
 import boto3
-from botocore.exceptions import BotoCoreError
+from botocore.exceptions import BotoCoreError, UnknownServiceError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -58,8 +59,7 @@ def asgi(store: Store, *, token: str, make_client: MakeServiceClient | None = No
     routes = [
         Route("/", _page, methods=["GET"]),
         Route("/openapi.json", _openapi, methods=["GET"]),
-        Route(f"/{COLLECTION}", face.listed, methods=["GET"]),
-        Route(f"/{COLLECTION}", face.start, methods=["POST"]),
+        Route(f"/{COLLECTION}", face.collection, methods=["GET", "POST"]),
         Route(f"/{COLLECTION}:events", face.events, methods=["GET"]),
         Route(f"/{COLLECTION}/{{id}}:cancel", face.cancel, methods=["POST"]),
         Route(f"/{COLLECTION}/{{id}}", face.get, methods=["GET"]),
@@ -101,11 +101,15 @@ class _Face:
         self._store = store
         self._make_client = make_client
 
+    async def collection(self, request: Request) -> Response:
+        """Start an operation, or list those that there are."""
+        return await (self.start(request) if request.method == "POST" else self.listed(request))
+
     async def listed(self, request: Request) -> Response:
         """Return a page of operations."""
         filters: dict[str, Any] = _query(request, FILTERS)
         if "page_size" in filters:
-            filters["page_size"] = int(filters["page_size"])
+            filters["page_size"] = _page_size(filters["page_size"])
         page = await run_in_threadpool(lambda: self._store.list(**filters))
         body = {"results": page.operations, "next_page_token": page.next_page_token}
         return JSONResponse(body)
@@ -132,11 +136,13 @@ class _Face:
     async def events(self, request: Request) -> Response:
         """Return a stream of server-sent events: the open operations, whenever they change."""
         _query(request, ())
-        return StreamingResponse(self._news(), media_type="text/event-stream")
+        # The server may say that it closes; it would wait for the streams, which never end.
+        is_closing = getattr(request.app.state, "is_closing", bool)
+        return StreamingResponse(self._news(is_closing), media_type="text/event-stream")
 
-    async def _news(self) -> AsyncIterator[str]:
+    async def _news(self, is_closing: Callable[[], bool]) -> AsyncIterator[str]:
         before = None
-        while True:
+        while not is_closing():
             page = await run_in_threadpool(lambda: self._store.list(state="open", page_size=1000))
             text = json.dumps(page.operations)
             yield ": nothing new\n\n" if text == before else f"data: {text}\n\n"
@@ -147,6 +153,9 @@ class _Face:
         service, waiter = body["service"], body["waiter"]
         try:
             client = self._make_client(service, body.get("region"), body.get("profile"))
+        except UnknownServiceError as error:
+            # Its own text lists all services.
+            raise ValueError(f"botocore has no service {service!r}") from error
         except BotoCoreError as error:
             raise ValueError(str(error)) from error
         if "definition" in body:
@@ -185,7 +194,7 @@ async def _openapi(_: Request) -> Response:
     return JSONResponse(document())
 
 
-def _query(request: Request, known: tuple[str, ...]) -> dict[str, str]:
+def _query(request: Request, known: Collection[str]) -> dict[str, str]:
     """Return the query; refuse what the method does not take."""
     items = request.query_params.multi_items()
     for name, _ in items:
@@ -194,6 +203,13 @@ def _query(request: Request, known: tuple[str, ...]) -> dict[str, str]:
     if len(dict(items)) < len(items):
         raise ValueError("a query parameter is given twice")
     return dict(items)
+
+
+def _page_size(text: str) -> int:
+    if not re.fullmatch("[0-9]+", text):
+        raise ValueError("page_size must be a whole number of at least 1")
+    # More digits than these are many more than a page has.
+    return int(text.lstrip("0")[:9] or 0)
 
 
 async def _body(request: Request) -> dict[str, Any]:

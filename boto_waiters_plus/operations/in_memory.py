@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
+from ..engine.redaction import printable
 from ..engine.wait_event import WaitEvent
 from ..many.wait import Wait
 from ..runtime.clock import current_time
@@ -144,9 +145,11 @@ def facts_of(wait: Wait, path: str, created: float) -> OperationFacts:
 
 def progress_of(event: WaitEvent, now: float) -> WaitProgressFacts:
     """Return how far a wait is after an attempt that ended at `now` of the wall clock."""
+    state = f"error {event.error}" if event.error else event.state
     return WaitProgressFacts(
         attempts=event.attempt,
         elapsed=event.elapsed,
-        state_seen=f"error {event.error}" if event.error else event.state,
+        # No database stores a lone surrogate, and PostgreSQL no NUL.
+        state_seen=None if state is None else printable(state),
         next_attempt=None if event.next_delay is None else now + event.next_delay,
     )

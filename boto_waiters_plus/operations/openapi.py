@@ -6,14 +6,29 @@ from typing import Any, Final
 
 from .. import __version__
 from .error_codes import CODES
+from .operation_pages import LARGEST_PAGE, LONGEST_NAME, NAME_PATTERN, STATES
 
 LARGEST_BODY: Final = 65_536
 """Bytes of a request body."""
 
-FILTERS: Final = ("state", "service", "waiter", "page_size", "page_token")
-"""The query parameters of a list."""
-
 _NULLABLE: Final = ["string", "null"]
+
+_TEXT: Final = {"type": "string"}
+
+_NAME: Final = {"type": "string", "maxLength": LONGEST_NAME, "pattern": NAME_PATTERN}
+
+FILTERS: Final[dict[str, dict[str, Any]]] = {
+    "state": {"type": "string", "enum": list(STATES)},
+    "service": _NAME,
+    "waiter": _NAME,
+    "page_size": {
+        "type": "integer",
+        "minimum": 1,
+        "description": f"More than {LARGEST_PAGE} are taken for {LARGEST_PAGE}.",
+    },
+    "page_token": {**_TEXT, "description": "next_page_token of a page with the same filters."},
+}
+"""The query parameters of a list, and their schemas."""
 
 REQUEST: Final[dict[str, Any]] = {
     "type": "object",
@@ -30,11 +45,18 @@ REQUEST: Final[dict[str, Any]] = {
         "definition": {"type": "object", "description": "The waiter, as Smithy JSON AST."},
         "include_response": {"type": "boolean"},
         "exclusive_key": {
-            "type": "string",
-            "maxLength": 200,
+            **_NAME,
             "description": "Refused with 409 while an operation with the same key is open.",
         },
     },
+}
+
+_EXAMPLE: Final = {
+    "service": "s3",
+    "waiter": "bucket_exists",
+    "max_wait": 600,
+    "parameters": {"Bucket": "orders"},
+    "region": "us-east-1",
 }
 
 _METADATA: Final = {
@@ -112,15 +134,9 @@ _LIST: Final = {
 def document() -> dict[str, Any]:
     """Return the OpenAPI 3.1 document."""
     an_id = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
-    filters = [
-        {
-            "name": name,
-            "in": "query",
-            "schema": {"type": "integer", "minimum": 1} if name == "page_size" else _TEXT,
-        }
-        for name in FILTERS
-    ]
-    body = {"required": True, "content": {"application/json": {"schema": REQUEST}}}
+    filters = [{"name": name, "in": "query", "schema": schema} for name, schema in FILTERS.items()]
+    content = {"schema": REQUEST, "example": _EXAMPLE}
+    body = {"required": True, "content": {"application/json": content}}
     paths = {
         "/operations": {
             "get": _method("listOperations", "200", "OperationList", filters, [400]),
@@ -161,9 +177,6 @@ def _document(paths: dict[str, Any]) -> dict[str, Any]:
             },
         },
     }
-
-
-_TEXT: Final = {"type": "string"}
 
 
 def _content(media_type: str, schema: str) -> dict[str, Any]:

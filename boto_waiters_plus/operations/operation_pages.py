@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,7 +18,13 @@ from .tables import OPEN, OPERATIONS, SUCCEEDED
 LONGEST_NAME: Final = 200
 """Characters of a name that is looked up."""
 
-_STATES: Final = ("open", "done", SUCCEEDED, *CODES)
+LARGEST_PAGE: Final = 1000
+"""Operations of a page at most; more that are asked for are as many."""
+
+NAME_PATTERN: Final = r"^[^\x00-\x1f\x7f]*$"
+"""Text without control characters: PostgreSQL stores no NUL."""
+
+STATES: Final = ("open", "done", SUCCEEDED, *CODES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +45,8 @@ def page_query(
     Raises:
         ValueError, TypeError: an argument is wrong.
     """
-    if state is not None and state not in _STATES:
-        raise ValueError(f"state must be one of {', '.join(_STATES)}, not {state!r}")
+    if state is not None and state not in STATES:
+        raise ValueError(f"state must be one of {', '.join(STATES)}, not {state!r}")
     check_text("service", service)
     check_text("waiter", waiter)
     query = _filtered(state, service, waiter)
@@ -61,13 +68,16 @@ def check_text(name: str, value: Any) -> None:
 
     Raises:
         TypeError: not text.
-        ValueError: too long, or not printable.
+        ValueError: too long, or with control characters.
     """
-    if value is not None and not isinstance(value, str):
+    if value is None:
+        return
+    if not isinstance(value, str):
         raise TypeError(f"{name} must be text, not {type(value).__name__}")
-    # PostgreSQL stores no such text.
-    if value is not None and (len(value) > LONGEST_NAME or not value.isprintable()):
-        raise ValueError(f"{name} must have at most {LONGEST_NAME} characters, all printable")
+    if len(value) > LONGEST_NAME or not re.fullmatch(NAME_PATTERN, value):
+        raise ValueError(
+            f"{name} must have at most {LONGEST_NAME} characters, and no control characters"
+        )
 
 
 def _filtered(state: str | None, service: str | None, waiter: str | None) -> Select[Any]:
@@ -84,8 +94,8 @@ def _filtered(state: str | None, service: str | None, waiter: str | None) -> Sel
 def _position(token: str, filters: Sequence[Any]) -> tuple[float, str]:
     try:
         created, last, *of_token = json.loads(base64.urlsafe_b64decode(token))
-        if of_token == list(filters) and isinstance(last, str):
+        if of_token == list(filters) and re.fullmatch("[0-9a-f]{32}", last):
             return float(created), last
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         pass
     raise ValueError("page_token is not of a list with these filters")

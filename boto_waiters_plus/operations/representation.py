@@ -37,6 +37,8 @@ _CODE_OF: Final[tuple[tuple[type[BaseException], str], ...]] = (
     (PartialCredentialsError, "credentials"),
     (NoRegionError, "invalid_parameters"),
 )
+_LATEST: Final = dt.datetime.max.replace(microsecond=0, tzinfo=dt.timezone.utc).timestamp()
+
 _ERROR_OF: Final = {code: kind for kind, code in _CODE_OF if issubclass(kind, WaiterError)}
 
 
@@ -66,10 +68,10 @@ class WaitProgressFacts:
 
 
 def timestamp(seconds: float | None) -> str | None:
-    """Return a time as RFC 3339 text in UTC."""
+    """Return a time as RFC 3339 text in UTC; what comes later than its last year, as its end."""
     if seconds is None:
         return None
-    moment = dt.datetime.fromtimestamp(seconds, dt.timezone.utc)
+    moment = dt.datetime.fromtimestamp(min(seconds, _LATEST), dt.timezone.utc)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

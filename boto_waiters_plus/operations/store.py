@@ -23,7 +23,7 @@ from .error_codes import OperationError, problem
 from .in_memory import COLLECTION
 from .kept_calls import KeptCalls
 from .operation import CANCELLED_DETAIL, Operation, json_text
-from .operation_pages import OperationPage, check_text, next_token, page_query
+from .operation_pages import LARGEST_PAGE, OperationPage, check_text, next_token, page_query
 from .starting import background_wait
 from .stored_operation import (
     EndWatcher,
@@ -45,8 +45,6 @@ from .stored_wait import (
 )
 from .tables import DEFINITIONS, OPEN, OPERATIONS, SUCCEEDED
 from .worker import MakeClient, Worker, ended_by_sigterm
-
-LARGEST_PAGE: Final = 1000
 
 _PATH: Final = re.compile(rf"{COLLECTION}/([0-9a-f]{{32}})")
 
@@ -286,6 +284,7 @@ class Store(KeptCalls):
             TypeError, ValueError: an argument is wrong.
             StoreError: the store cannot be used; later failures are logged and tried again.
         """
+        check_text("worker_name", worker_name)
         worker = Worker(
             self,
             name=worker_name,

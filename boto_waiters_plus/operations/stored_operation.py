@@ -129,11 +129,11 @@ class EndWatcher:
             thread.join(CLOSE_GRACE)
 
     def _run(self) -> None:
-        while self._look():
+        while self._end_what_has_ended():
             self._news.wait(WATCH_INTERVAL)
             self._news.clear()
 
-    def _look(self) -> bool:
+    def _end_what_has_ended(self) -> bool:
         """End the operations that have ended; return False if there is none left to watch."""
         with self._lock:
             found = dict(self._open)

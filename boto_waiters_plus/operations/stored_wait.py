@@ -8,9 +8,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import boto3
 import botocore
@@ -20,6 +23,7 @@ from botocore.model import Shape, StructureShape
 
 from ..aws.data_model import converted
 from ..aws.json_parameters import as_json, from_json, inner_shape
+from ..aws.private_names import verification_of
 from ..definitions.files import load_definitions
 from ..engine.machine import Machine, Phase
 from ..engine.model import WaiterDefinition
@@ -38,11 +42,15 @@ _SETTINGS: Final = (
     "read_timeout",
     "retries",
     "max_pool_connections",
+    "tcp_keepalive",
+    "inject_host_prefix",
     "use_fips_endpoint",
     "use_dualstack_endpoint",
     "s3",
+    "user_agent_extra",
+    "user_agent_appid",
 )
-"""The settings of a client that are stored; `proxies` may have a password."""
+"""The members of `Config` that are stored as they are; `proxies` may have a password."""
 
 _OPTIONS: Final = (
     "min_delay",
@@ -68,7 +76,7 @@ class ClientDescription:
     profile: str | None
     endpoint: str | None
     settings: str
-    """Members of `botocore.config.Config`, as JSON."""
+    """Members of `botocore.config.Config`, and `verify`, as JSON."""
 
     @classmethod
     def of(cls, client: Any, profile: str | None = None) -> ClientDescription:
@@ -86,30 +94,54 @@ class ClientDescription:
         settings = {name: value for name, value in settings.items() if value is not None}
         if config.signature_version is botocore.UNSIGNED:
             settings["unsigned"] = True
+        elif config.signature_version is not None:
+            settings["signature_version"] = config.signature_version
+        verify = verification_of(client)
+        # A worker has an environment of its own.
+        of_environment = map(os.environ.get, ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"))
+        if isinstance(verify, str) and verify not in of_environment:
+            settings["verify"] = str(Path(verify).absolute())
+        elif verify is False:
+            settings["verify"] = False
         meta = client.meta
-        service = meta.service_model.service_name
-        return cls(service, meta.region_name, profile, meta.endpoint_url, json_text(settings))
+        service, endpoint = meta.service_model.service_name, _without_user_info(meta.endpoint_url)
+        return cls(service, meta.region_name, profile, endpoint, json_text(settings))
 
     def make(self) -> Any:
         """Return a client like the described one, with the credentials of this process.
 
         Raises:
-            OperationError: there is no such service or profile here.
+            OperationError: there is no such service, profile or CA bundle here.
         """
         settings = json.loads(self.settings)
+        verify = settings.pop("verify", None)
+        if verify and not Path(verify).exists():
+            raise OperationError("unsupported", f"there is no CA bundle {verify} here")
+        signature = settings.pop("signature_version", None)
         if settings.pop("unsigned", False):
             settings["signature_version"] = botocore.UNSIGNED
         try:
             session = boto3.session.Session(profile_name=self.profile, region_name=self.region)
             make: Any = session.client
-            client = make(self.service, config=Config(**settings))
-            # An endpoint that is the default one here is better left to botocore's rules.
+            arguments = {"config": Config(**settings), "verify": verify}
+            client = make(self.service, **arguments)
+            # What is the default here is better left to botocore's rules.
+            others: dict[str, Any] = {}
             if client.meta.endpoint_url != self.endpoint:
-                client = make(self.service, config=Config(**settings), endpoint_url=self.endpoint)
+                others["endpoint_url"] = self.endpoint
+            if signature not in (None, client.meta.config.signature_version):
+                others["config"] = Config(**settings, signature_version=signature)
+            if others:
+                client = make(self.service, **{**arguments, **others})
         except (BotoCoreError, TypeError, ValueError) as error:
             problem = f"a client of {self.service} cannot be made: {type(error).__name__}"
             raise OperationError("unsupported", problem) from error
         return client
+
+
+def _without_user_info(url: str) -> str:
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 # --- parameters -------------------------------------------------------------------------------

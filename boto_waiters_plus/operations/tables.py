@@ -28,7 +28,7 @@ from sqlalchemy import (
 
 from .error_codes import StoreError
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 METADATA: Final = MetaData()
 
@@ -114,7 +114,17 @@ Index(
     postgresql_where=OPERATIONS.c.state == OPEN,
 )
 
-MIGRATIONS: Final[Mapping[int, Callable[[Connection], None]]] = {}
+
+def _add_calls(connection: Connection) -> None:
+    # In SQL, so that later changes of the table stay out. Some stores of version 1 have it.
+    connection.exec_driver_sql(
+        "create table if not exists boto_waiters_calls (id varchar(32) primary key not null, "
+        "created double precision not null, ended double precision, record text not null, "
+        "result text)"
+    )
+
+
+MIGRATIONS: Final[Mapping[int, Callable[[Connection], None]]] = {1: _add_calls}
 """By version: what makes the tables of the next version of those of this one."""
 
 _CREATION_LOCK: Final = 0x626F746F

@@ -194,3 +194,14 @@ def test_pool_classes_of_one_client():
     assert session._manager.pool_classes_by_scheme is pools
     assert private_names.http_session_of(object()) is None
     assert private_names.pool_classes_of(None) is None
+
+
+@pytest.mark.parametrize("verify", [None, False, "bundle.pem"])
+def test_verify_of_an_http_session(verify, monkeypatch):
+    for name in ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"):
+        monkeypatch.delenv(name, raising=False)
+    client = boto3.client("s3", region_name="us-east-1", verify=verify, **KEYS)
+    expected = True if verify is None else verify
+    assert private_names.http_session_of(client)._verify == expected
+    assert private_names.verification_of(client) == expected
+    assert private_names.verification_of(None) is True

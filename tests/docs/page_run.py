@@ -10,6 +10,7 @@ import os
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -218,15 +219,21 @@ class PageRun:
     def _run_shell(self, script):
         """Run a script in bash, which finds the package and moto's resources on a server."""
         url = self.start_server()
-        program = f'boto-wait() {{ {shlex.quote(sys.executable)} -m boto_waiters_plus.cli "$@"; }}'
+        programs = Path(tempfile.mkdtemp(dir=self.folder))
+        # A file and not a function of the shell: `kill $!` has to kill the command itself.
+        command = programs / "boto-wait"
+        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m boto_waiters_plus.cli "$@"\n')
+        command.chmod(0o755)
         environment = {
             **os.environ,
-            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+            "PATH": os.pathsep.join(
+                [str(programs), str(Path(sys.executable).parent), os.environ["PATH"]]
+            ),
             "HOME": str(self.folder),
             "AWS_ENDPOINT_URL": url,
         }
         run = subprocess.run(
-            ["bash", "-ec", f"{program}\n{script}"],
+            ["bash", "-ec", script],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import boto3
 import pytest
 import sqlalchemy
+from moto.server import ThreadedMotoServer
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
@@ -55,13 +57,23 @@ def store_url(request, tmp_path):
         return ":memory:"
     if request.param == "file":
         return str(tmp_path / "waits.db")
-    url = sqlalchemy.make_url(request.getfixturevalue("server"))
-    name = f"test_{os.getpid()}_{next(NAMES)}"
-    engine = sqlalchemy.create_engine(url, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.exec_driver_sql(f"create database {name}")
-    engine.dispose()
-    return url.set(database=name).render_as_string(hide_password=False)
+    return request.getfixturevalue("new_database")()
+
+
+@pytest.fixture
+def new_database(server):
+    """`new_database()`: the URL of an empty database of the server."""
+
+    def make():
+        name = f"test_{os.getpid()}_{next(NAMES)}"
+        engine = sqlalchemy.create_engine(server, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.exec_driver_sql(f"create database {name}")
+        engine.dispose()
+        url = sqlalchemy.make_url(server).set(database=name)
+        return url.render_as_string(hide_password=False)
+
+    return make
 
 
 @pytest.fixture
@@ -106,3 +118,31 @@ def working():
     yield work
     for end in stops:
         end()
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    """The address of a moto server."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def serve():
+    """`serve(*words)`: `boto-wait operations serve` on a free port; the process and its address."""
+    processes = []
+
+    def start(*words):
+        command = [sys.executable, "-m", "boto_waiters_plus.cli", "operations", "serve"]
+        pipes = {"stderr": subprocess.PIPE, "text": True}
+        processes.append(subprocess.Popen([*command, "--port", "0", *words], **pipes))
+        line = processes[-1].stderr.readline().strip()
+        return processes[-1], line.removeprefix("boto-wait operations: serving ")
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()

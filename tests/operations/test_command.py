@@ -3,27 +3,19 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 import uuid
 
 import boto3
+import httpx2 as httpx
 import pytest
-from moto.server import ThreadedMotoServer
 
 from boto_waiters_plus import operations
 from boto_waiters_plus.cli import UsageError, main
 from boto_waiters_plus.cli.operations import start_in_background
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
 
 
 @pytest.fixture
@@ -163,3 +155,43 @@ def test_sigterm_ends_the_command(file, path, worker):
     assert process.wait(10) == 0
     assert store.get_json(path)["metadata"]["worker"] is None
     store.close()
+
+
+@pytest.mark.parametrize("token", [None, "word"])
+def test_serve_answers_until_it_is_interrupted(file, path, serve, tmp_path, token):
+    words = ["--store", file]
+    if token is not None:
+        (tmp_path / "token").write_text(f"{token}\n")
+        words += ["--token-file", str(tmp_path / "token")]
+    process, address = serve(*words)
+    url, _, generated = address.partition("#token=")
+    token = token or generated
+    assert len(token) > 30 if generated else "#" not in address
+    assert httpx.get(f"{url}{path}").status_code == 401
+    headers = {"Authorization": f"Bearer {token}"}
+    assert httpx.get(f"{url}{path}", headers=headers).json()["path"] == path
+    # A page that is open does not keep it from ending.
+    with httpx.stream("GET", f"{url}operations:events", headers=headers) as events:
+        assert path in next(events.iter_lines())
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=10)[1] == "boto-wait: interrupted\n"
+    assert process.returncode == 130
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--port", "{taken}"], "cannot listen on 127.0.0.1 port {taken}"),
+        (["--host", "no.such.host.invalid", "--port", "0"], "cannot listen"),
+        (["--token-file", "{folder}/none"], "FileNotFoundError"),
+        (["--token-file", "/dev/null"], "token must not be empty"),
+    ],
+)
+def test_serve_refuses_what_it_cannot_do(file, capsys, tmp_path, words, problem):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        facts = {"taken": taken.getsockname()[1], "folder": tmp_path}
+        words = [word.format(**facts) for word in words]
+        assert main(["operations", "serve", "--store", file, *words]) == 2
+    error = capsys.readouterr().err
+    assert problem.format(**facts) in error
+    assert error.count("\n") == 1

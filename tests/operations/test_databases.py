@@ -12,7 +12,6 @@ import pytest
 import sqlalchemy
 
 from boto_waiters_plus import operations
-from boto_waiters_plus.operations import tables
 
 
 def start(store, client):
@@ -58,56 +57,6 @@ def test_a_missing_folder_is_named(tmp_path, stream, active):
         start(operations.Store(tmp_path / "no" / "waits.db"), stream(active))
 
 
-def test_a_newer_schema_is_refused(store, open_store, stream, active, store_url):
-    start(store, stream(active))
-    with store.database.writing() as connection:
-        connection.exec_driver_sql("update boto_waiters_schema set version = 99")
-    if store_url == ":memory:":
-        return
-    with pytest.raises(operations.StoreError, match=r"version 99.*install a newer"):
-        open_store().list()
-
-
-def test_an_older_schema_is_migrated(store, open_store, stream, active, store_url, monkeypatch):
-    if store_url == ":memory:":
-        pytest.skip("it has no older version")
-    path = start(store, stream(active)).path
-
-    def add_column(connection):
-        connection.exec_driver_sql("alter table boto_waiters_operations add column extra text")
-
-    monkeypatch.setattr(tables, "VERSION", tables.VERSION + 1)
-    monkeypatch.setattr(tables, "MIGRATIONS", {tables.VERSION - 1: add_column})
-    assert open_store().get(path).path == path
-    newest = open_store()
-    assert newest.list().operations
-    with newest.database.reading() as connection:
-        version = connection.exec_driver_sql("select version from boto_waiters_schema").scalar()
-        assert version == tables.VERSION
-        connection.exec_driver_sql("select extra from boto_waiters_operations")
-
-
-def test_a_failed_migration_changes_nothing(store, open_store, store_url, monkeypatch):
-    if store_url == ":memory:":
-        pytest.skip("it has no older version")
-    store.list()
-
-    def fail(connection):
-        connection.exec_driver_sql("alter table boto_waiters_operations add column extra text")
-        raise ZeroDivisionError
-
-    version = tables.VERSION
-    monkeypatch.setattr(tables, "VERSION", version + 1)
-    monkeypatch.setattr(tables, "MIGRATIONS", {version: fail})
-    with pytest.raises(ZeroDivisionError):
-        open_store().list()
-    with store.database.reading() as connection:
-        found = connection.exec_driver_sql("select version from boto_waiters_schema").scalar()
-        assert found == version
-    with pytest.raises(operations.StoreError), store.database.reading() as connection:
-        connection.exec_driver_sql("select extra from boto_waiters_operations")
-
-
 def test_a_locked_file_is_reported(tmp_path, stream, active):
     file = tmp_path / "waits.db"
     operations.Store(file).list()
@@ -129,6 +78,8 @@ def test_a_read_only_file_can_be_read(tmp_path, stream, active):
     assert store.get_json(path)["path"] == path
     with pytest.raises(operations.StoreError, match="readonly"):
         start(store, stream(active))
+    with pytest.raises(operations.StoreError, match="readonly"):
+        store.work(until_idle=True)
     assert len(store.list().operations) == 1
 
 

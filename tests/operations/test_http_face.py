@@ -1,5 +1,6 @@
 """The HTTP face: AEP-151's methods and statuses, errors in one form."""
 
+import base64
 import json
 import socket
 import threading
@@ -149,7 +150,8 @@ def test_a_body_that_is_no_object(web, content):
 def test_an_unknown_service(store):
     web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
     wait = {**WAIT, "service": "kinesys"}
-    assert "kinesys" in is_problem(web.post("/operations", json=wait), 400, "invalid_argument")
+    detail = is_problem(web.post("/operations", json=wait), 400, "invalid_argument")
+    assert detail == "botocore has no service 'kinesys'"
 
 
 def test_a_large_body_is_refused(web):
@@ -163,8 +165,34 @@ def test_get_takes_the_path_only(web, started):
     is_problem(web.get("/operations?state=open&state=done"), 400, "invalid_argument")
 
 
+@pytest.mark.parametrize("size", ["1000", "9" * 30, "9" * 5000, "0" * 5000 + "7"])
+def test_a_large_page_is_cut(web, started, size):
+    response = web.get("/operations", params={"page_size": size})
+    assert [each["path"] for each in response.json()["results"]] == [started]
+
+
+@pytest.mark.parametrize("size", ["0", "-1", "+1", " 1", "1_0", "1.5", "\u0661", "", "x"])
+def test_a_page_size_is_a_number(web, size):
+    is_problem(web.get("/operations", params={"page_size": size}), 400, "invalid_argument")
+
+
+@pytest.mark.parametrize("position", ['[NaN, "x"]', "[1e999]", "[" + "1" * 400 + ', "x"]', "1", ""])
+def test_a_page_token_of_another_is_refused(web, position):
+    token = base64.urlsafe_b64encode(position.encode()).decode()
+    is_problem(web.get("/operations", params={"page_token": token}), 400, "invalid_argument")
+
+
+@pytest.mark.parametrize("max_wait", [1e12, 1e300])
+def test_a_far_deadline_can_be_shown(web, max_wait):
+    response = web.post("/operations", json={**WAIT, "max_wait": max_wait})
+    assert response.json()["metadata"]["deadline"].startswith("9999-12-31")
+    assert web.get("/operations").json()["results"] == [response.json()]
+
+
 def test_other_methods_and_paths(web, started):
     is_problem(web.delete(f"/{started}"), 405, "method_not_allowed")
+    allowed = web.delete("/operations").headers["allow"]
+    assert set(allowed.split(", ")) == {"GET", "HEAD", "POST"}
     is_problem(web.get("/else"), 404, "not_found")
 
 

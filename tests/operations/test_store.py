@@ -299,54 +299,6 @@ def test_an_operation_that_botocore_lacks(store, stream, active, monkeypatch):
     assert store.get(operation.path).result(10)
 
 
-def test_the_client_is_made_again(store, stream, active):
-    config = boto3.session.Config(
-        connect_timeout=7, retries={"mode": "standard", "total_max_attempts": 2}
-    )
-    client = boto3.client(
-        "kinesis",
-        region_name="eu-west-1",
-        endpoint_url="http://127.0.0.1:9",
-        config=config,
-        aws_access_key_id="hidden-key",
-        aws_secret_access_key="hidden-secret",
-    )
-    start(store, client, profile_name=None)
-    made = []
-
-    def make(description):
-        made.append(description)
-        made.append(description.make())
-        return stream(active)
-
-    store.work(until_idle=True, make_client=make)
-    description, again = made
-    assert "hidden" not in repr(description)
-    assert again.meta.region_name == "eu-west-1"
-    assert again.meta.endpoint_url == "http://127.0.0.1:9"
-    assert again.meta.config.connect_timeout == 7
-    assert again.meta.config.retries["total_max_attempts"] == 2
-
-
-def test_a_profile_is_remembered(store, active, stream, tmp_path, monkeypatch):
-    config = tmp_path / "config"
-    config.write_text("[profile there]\n")
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
-    bwp.install()
-    client = boto3.session.Session(profile_name="there").client("kinesis")
-    start(store, client)
-    made = []
-    store.work(until_idle=True, make_client=lambda each: made.append(each) or stream(active))
-    assert (made[0].profile, made[0].region) == ("there", "us-east-1")
-
-
-def test_the_default_endpoint_is_left_to_botocore(store, stream, active):
-    start(store, stream(active))
-    made = []
-    store.work(until_idle=True, make_client=lambda each: made.append(each.make()) or stream(active))
-    assert made[0].meta.endpoint_url == "https://kinesis.us-east-1.amazonaws.com"
-
-
 def test_operations_are_pickled_by_path(store, stream, active):
     operation = start(store, stream(active))
     text = pickle.dumps(operation)

@@ -1,7 +1,9 @@
 """Workers: take-over, fencing, handing back; on SQLite and on PostgreSQL."""
 
+import contextlib
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -176,29 +178,77 @@ def test_a_jump_of_the_clock_is_shown(open_store, stream, creating, working, mon
     assert not operation.done()
 
 
-def test_a_database_that_comes_back(store, server_of, stream, creating, active, working, caplog):
+@pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
+def test_a_server_that_goes_away_and_comes_back(
+    server, store_url, store, stream, creating, active, working, caplog
+):
     client = stream(*[creating] * 20, active)
     operation = start(store, client)
     working(store, client)
     until(lambda: operation.metadata["attempts"])
-    server_of(store)
+    administrator = sqlalchemy.create_engine(server, isolation_level="AUTOCOMMIT")
+    name = sqlalchemy.make_url(store_url).database
+    with administrator.connect() as connection:
+        connection.exec_driver_sql(f"alter database {name} allow_connections false")
+        connection.exec_driver_sql(
+            "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s", (name,)
+        )
+        until(lambda: "trying again" in caplog.text)
+        with pytest.raises(operations.StoreError, match="not currently accepting connections"):
+            store.list()
+        connection.exec_driver_sql(f"alter database {name} allow_connections true")
+    administrator.dispose()
     assert operation.result(30).attempts == 21
 
 
-@pytest.fixture
-def server_of():
-    """Cut all connections of a store to its server; other stores have none."""
+@pytest.mark.parametrize("store_url", ["file"], indirect=True)
+def test_a_file_that_is_locked_for_a_while(
+    store_url, open_store, stream, creating, active, working, caplog
+):
+    store = open_store(f"sqlite:///{store_url}?timeout=0.1")
+    client = stream(*[creating] * 20, active)
+    operation = start(store, client)
+    working(store, client)
+    until(lambda: operation.metadata["attempts"])
+    with contextlib.closing(sqlite3.connect(store_url, isolation_level=None)) as other:
+        until(lambda: begins(other))
+        until(lambda: "database is locked; trying again" in caplog.text)
+        other.execute("rollback")
+    assert operation.result(30).attempts == 21
 
-    def cut(store):
-        if "postgresql" not in repr(store):
-            return
-        engine = sqlalchemy.create_engine(store.database.url.set(database="postgres"))
-        query = "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s"
-        with engine.connect() as connection:
-            connection.exec_driver_sql(query, (store.database.url.database,))
-        engine.dispose()
 
-    return cut
+def begins(connection):
+    with contextlib.suppress(sqlite3.OperationalError):
+        return connection.execute("begin immediate")
+
+
+@pytest.mark.parametrize("store_url", ["file"], indirect=True)
+def test_a_disk_that_is_full_for_a_while(store, store_url, stream, active, working, caplog):
+    active["StreamDescription"]["StreamARN"] = "x" * 1_000_000
+    operation = start(store, stream(active), include_response=True)
+    pages = sqlite_pages(store_url)
+    # SQLite refuses to grow the file, as on a full disk.
+    limits = [pages]
+
+    def limit(connection):
+        connection.exec_driver_sql(f"pragma max_page_count = {limits[-1]}")
+
+    sqlalchemy.event.listen(sqlalchemy.Engine, "begin", limit)
+    stop = working(store, stream(active))
+    try:
+        until(lambda: "full; trying again" in caplog.text)
+        assert not store.get_json(operation.path)["done"]
+        limits.append(10 * pages + 10_000)
+        assert len(operation.result(30).response["StreamDescription"]["StreamARN"]) == 1_000_000
+    finally:
+        stop()
+        store.close()
+        sqlalchemy.event.remove(sqlalchemy.Engine, "begin", limit)
+
+
+def sqlite_pages(file):
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        return connection.execute("pragma page_count").fetchone()[0]
 
 
 WORKER = """if True:
@@ -307,7 +357,19 @@ def test_a_worker_without_its_extra_says_so(monkeypatch):
     assert b"boto-waiters-plus[store]" in done.stderr
 
 
+@pytest.mark.parametrize("text", ["A\0B", "A\ud800B", "A\nB"])
+def test_any_text_of_a_service_is_stored(store, stream, creating, active, error_answer, text):
+    creating["StreamDescription"]["StreamStatus"] = text
+    client = stream(creating, error_answer(text, text))
+    operation = start(store, client)
+    assert store.work(until_idle=True, make_client=lambda _: client) == 1
+    assert operation.exception(10).observed is None
+    assert operation.metadata["state_seen"] == f"error {text!r}".replace("'", "")
+
+
 def test_arguments_of_work_are_checked(store):
+    with pytest.raises(ValueError, match="worker_name"):
+        store.work(worker_name="a\0b")
     for name in ("lease", "batch_size", "max_open", "threads"):
         with pytest.raises(ValueError, match=name):
             store.work(**{name: -1})

@@ -1,0 +1,98 @@
+"""A headless Chromium, driven over the WebDriver protocol by its own chromedriver."""
+
+import base64
+import contextlib
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import httpx2 as httpx
+
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync "
+    "--disable-background-networking --disable-component-update --remote-debugging-port=0"
+)
+
+
+def absence():
+    """Why there is no browser; None if there can be one."""
+    missing = [name for name in ("chromium", "chromedriver") if not shutil.which(name)]
+    return f"{', '.join(missing)} not installed" if missing else None
+
+
+class Browser:
+    """One window.
+
+    Args:
+        url: the address of its session.
+    """
+
+    def __init__(self, url):
+        self._url = url
+
+    def open(self, address):
+        self._post("url", url=address)
+
+    def run(self, script):
+        """Return what a script returns."""
+        return self._post("execute/sync", script=script, args=[])
+
+    def text(self):
+        """The text of the page that is seen."""
+        return self.run("return document.body.innerText")
+
+    def rows(self, table):
+        """The texts of a table of the page that are seen, row by row."""
+        script = "return [...document.querySelectorAll('%s tbody tr')].map("
+        cells = "row => row.checkVisibility() ? [...row.cells].map(cell => cell.innerText) : [])"
+        return self.run(script % table + cells)
+
+    def until(self, condition, seconds=20):
+        """Wait for a condition; return its value."""
+        end = time.monotonic() + seconds
+        while not (value := condition()):
+            assert time.monotonic() < end, self.text()
+            time.sleep(0.1)
+        return value
+
+    def look(self, file, width, scheme="light"):
+        """Save a picture of the page in a width and a colour scheme."""
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self._devtools("Emulation.setEmulatedMedia", features=[feature])
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        self._devtools("Emulation.setDeviceMetricsOverride", **size)
+        picture = self._devtools("Page.captureScreenshot", captureBeyondViewport=True)["data"]
+        Path(file).write_bytes(base64.b64decode(picture))
+
+    def _devtools(self, command, **parameters):
+        return self._post("goog/cdp/execute", cmd=command, params=parameters)
+
+    def _post(self, path, **body):
+        response = httpx.post(f"{self._url}/{path}", json=body, timeout=60)
+        assert response.is_success, response.text
+        return response.json()["value"]
+
+
+@contextlib.contextmanager
+def browser(folder):
+    """Start a browser with a new profile in a folder."""
+    pipe = {"stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(["chromedriver", "--port=0"], **pipe) as driver:
+        try:
+            line = ""
+            while "started successfully on port" not in line:
+                line = driver.stdout.readline()
+                assert line, "chromedriver has ended"
+            (port,) = re.findall(r"port (\d+)", line)
+            sessions = f"http://127.0.0.1:{port}/session"
+            flags = [*FLAGS.split(), f"--user-data-dir={folder}"]
+            options = {"binary": shutil.which("chromium"), "args": flags}
+            wanted = {"capabilities": {"alwaysMatch": {"goog:chromeOptions": options}}}
+            answer = httpx.post(sessions, json=wanted, timeout=60).json()["value"]
+            session = f"{sessions}/{answer['sessionId']}"
+            yield Browser(session)
+            httpx.delete(session, timeout=60)
+        finally:
+            driver.terminate()

@@ -1,0 +1,213 @@
+"""What a store keeps of a client, and the client that a worker makes of it."""
+
+import http.server
+import json
+import threading
+from pathlib import Path
+
+import boto3
+import botocore
+import pytest
+from botocore.config import Config
+from faults.scenarios import Certificate
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
+from boto_waiters_plus.operations.stored_wait import ClientDescription
+
+GUIDE = Path(__file__).parents[2] / "docs" / "operations.md"
+HERE = "http://127.0.0.1:9"
+
+
+def client_of(service="kinesis", **arguments):
+    return boto3.client(service, **{"region_name": "eu-west-1", **arguments})
+
+
+@pytest.fixture(autouse=True)
+def no_bundle(monkeypatch):
+    for name in ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def made_again(store):
+    """`made_again(client)`: the client that a worker makes for a stored wait of this one."""
+
+    def make_again(client):
+        made = []
+
+        def make(description):
+            assert "hidden" not in repr(description)
+            made.append(description.make())
+            raise operations.OperationError("unsupported", "the test has its client")
+
+        store.start(client, "stream_exists", max_wait=9, StreamName="orders")
+        store.work(until_idle=True, make_client=make)
+        return made[0]
+
+    return make_again
+
+
+def test_region_and_endpoint(made_again):
+    again = made_again(client_of(endpoint_url=HERE))
+    assert (again.meta.region_name, again.meta.endpoint_url) == ("eu-west-1", HERE)
+
+
+def test_the_default_endpoint_is_left_to_botocore(made_again):
+    again = made_again(client_of())
+    assert again.meta.endpoint_url == "https://kinesis.eu-west-1.amazonaws.com"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("connect_timeout", 7),
+        ("read_timeout", 8),
+        ("max_pool_connections", 3),
+        ("retries", {"mode": "standard", "total_max_attempts": 2}),
+        ("tcp_keepalive", True),
+        ("inject_host_prefix", False),
+        ("user_agent_extra", "deploy/7"),
+        ("user_agent_appid", "deploy"),
+        ("use_dualstack_endpoint", True),
+        ("use_fips_endpoint", True),
+        ("signature_version", botocore.UNSIGNED),
+        ("signature_version", "v4a"),
+    ],
+)
+def test_settings_of_the_client(made_again, name, value):
+    client = client_of(config=Config(**{name: value}))
+    again = made_again(client)
+    assert getattr(again.meta.config, name) == value
+    assert again.meta.endpoint_url == client.meta.endpoint_url
+    assert name in GUIDE.read_text("utf-8") if GUIDE.exists() else True
+
+
+def test_settings_of_s3():
+    config = Config(s3={"addressing_style": "path"}, signature_version="s3")
+    again = ClientDescription.of(client_of("s3", config=config)).make()
+    assert again.meta.config.s3["addressing_style"] == "path"
+    assert again.meta.config.signature_version == "s3"
+
+
+def test_nothing_secret_is_stored(open_store, tmp_path):
+    file = tmp_path / "secrets.db"
+    client = client_of(
+        endpoint_url="http://user:hidden-word@127.0.0.1:9",
+        config=Config(proxies={"http": "http://user:hidden-word@127.0.0.1:8"}),
+        aws_access_key_id="hidden-key",
+        aws_secret_access_key="hidden-secret",
+        aws_session_token="hidden-token",
+    )
+    store = open_store(str(file))
+    store.start(client, "stream_exists", max_wait=9, StreamName="orders")
+    store.close()
+    assert b"127.0.0.1:9" in file.read_bytes()
+    assert b"hidden" not in file.read_bytes()
+    assert ClientDescription.of(client).make().meta.endpoint_url == HERE
+
+
+def test_a_profile_is_remembered(store, active, stream, tmp_path, monkeypatch):
+    config = tmp_path / "config"
+    config.write_text("[profile there]\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    bwp.install()
+    client = boto3.session.Session(profile_name="there").client("kinesis")
+    store.start(client, "stream_exists", max_wait=9, StreamName="orders")
+    made = []
+    store.work(until_idle=True, make_client=lambda each: made.append(each) or stream(active))
+    assert (made[0].profile, made[0].region) == ("there", "us-east-1")
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"), [("service", "UnknownServiceError"), ("profile", "ProfileNotFound")]
+)
+def test_what_the_worker_lacks_is_named(store, stream, active, name, problem):
+    client = stream(active)
+    operation = store.start(client, "stream_exists", max_wait=9, StreamName="orders")
+    with store.database.writing() as connection:
+        connection.exec_driver_sql(f"update boto_waiters_operations set {name} = 'newer'")
+    store.work(until_idle=True)
+    error = operation.exception(10)
+    assert (error.code, problem in str(error)) == ("unsupported", True)
+    # Once a worker has it, the wait goes on.
+    store.resume(operation.path)
+    store.work(until_idle=True, make_client=lambda _: client)
+    assert store.get(operation.path).result(10).attempts == 1
+
+
+# --- certificates -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def certificate(tmp_path):
+    return Certificate(tmp_path)
+
+
+@pytest.fixture
+def https(certificate, active):
+    """The address of a server whose certificate no system knows, with an active stream."""
+
+    class Active(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            body = json.dumps(active).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Active)
+    server.socket = certificate.context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"https://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.filterwarnings("ignore:Unverified HTTPS request")
+@pytest.mark.parametrize("verify", ["bundle", False])
+def test_a_resumed_wait_verifies_as_its_client(store, https, certificate, verify, monkeypatch):
+    path = certificate.path
+    if verify:
+        monkeypatch.chdir(path.parent)
+        verify = path.name
+    client = client_of(endpoint_url=https, verify=verify)
+    operation = store.start(client, "stream_exists", max_wait=30, StreamName="orders")
+    # The worker's folder is another.
+    monkeypatch.chdir("/")
+    store.work(until_idle=True)
+    assert operation.result(10).attempts == 1
+
+
+def test_the_default_is_to_verify(store, https):
+    client = client_of(endpoint_url=https, config=Config(retries={"total_max_attempts": 1}))
+    operation = store.start(client, "stream_exists", max_wait=30, StreamName="orders")
+    store.work(until_idle=True)
+    assert "SSLError" in str(operation.exception(10))
+
+
+@pytest.mark.parametrize("name", ["AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"])
+def test_the_bundle_of_the_environment_is_the_workers(https, certificate, monkeypatch, name):
+    monkeypatch.setenv(name, str(certificate.path))
+    client = client_of(endpoint_url=https)
+    assert "verify" not in ClientDescription.of(client).settings
+
+
+def test_a_missing_bundle_is_named(store, https, certificate):
+    client = client_of(endpoint_url=https, verify=str(certificate.path))
+    operation = store.start(client, "stream_exists", max_wait=30, StreamName="orders")
+    moved = certificate.path.rename(certificate.path.with_suffix(".old"))
+    store.work(until_idle=True)
+    error = operation.exception(10)
+    assert error.code == "unsupported"
+    assert f"no CA bundle {certificate.path}" in str(error)
+    moved.rename(certificate.path)
+    store.resume(operation.path)
+    store.work(until_idle=True)
+    assert store.get(operation.path).result(10).attempts == 1
