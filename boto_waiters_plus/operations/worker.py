@@ -11,7 +11,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ..engine.wait_event import WaitEvent
@@ -71,6 +71,7 @@ class Worker:
         batch_size: operations that are claimed at once.
         max_open: operations that are driven at once.
         threads: calls in flight at once.
+        calls_per_second: of all workers of the store together, by service.
         make_client: makes the client of a description.
         stop_event: ends `run`.
     """
@@ -84,6 +85,7 @@ class Worker:
         batch_size: int,
         max_open: int,
         threads: int,
+        calls_per_second: Mapping[str, float],
         make_client: MakeClient,
         stop_event: threading.Event,
     ) -> None:
@@ -95,6 +97,7 @@ class Worker:
         self._make_client = make_client
         self._stop = stop_event
         self._pool = WaitPool(threads=threads)
+        self._calls_per_second = calls_per_second
         self._clients: dict[ClientDescription, Any] = {}
         self._driven: dict[str, _Driven] = {}
         # What has to be written, by operation: the last attempt and its time; how it ended.
@@ -154,6 +157,7 @@ class Worker:
         if time.monotonic() < self._check_at:
             return False
         self._drop_lost()
+        self._share_calls()
         try:
             is_full = self._claim()
         except LeaseLostError:
@@ -193,6 +197,13 @@ class Worker:
         driven = self._lease.driven()
         for key in [key for key in self._driven if key not in driven]:
             self._drop(key)
+
+    def _share_calls(self) -> None:
+        """Take an equal share of the calls per second that all workers have together."""
+        if self._calls_per_second:
+            workers = self._lease.workers()
+            shares = {name: rate / workers for name, rate in self._calls_per_second.items()}
+            self._pool.limit_calls(shares)
 
     def _drop(self, key: str) -> None:
         task = self._driven.pop(key).task
@@ -285,6 +296,8 @@ class Worker:
         with self._lock:
             if self._driven.get(key) is driven:
                 self._attempts[key] = change, time.monotonic()
+        if event.next_delay is not None:
+            task.run.forget_response()
         self._news.put(None)
 
     def _has_ended(self, key: str, driven: _Driven, task: Task) -> None:
