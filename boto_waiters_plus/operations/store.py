@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from sqlalchemy import Connection, and_, delete, select, update
+from sqlalchemy import URL, Connection, and_, delete, select, update
 from sqlalchemy.exc import IntegrityError
 
 from ..arguments import count, seconds
@@ -67,7 +67,7 @@ class Store(KeptCalls):
 
     def __init__(
         self,
-        url: str | os.PathLike[str] | None = None,
+        url: str | os.PathLike[str] | URL | None = None,
         *,
         encrypt: Cipher | None = None,
         decrypt: Cipher | None = None,
@@ -334,6 +334,16 @@ class Store(KeptCalls):
                 rows = connection.execute(query).mappings()
                 found |= {path_of(dict(row)): dict(row) for row in rows}
         return found
+
+    def shared_url(self) -> URL:
+        """Return the URL under which other processes open the store.
+
+        Raises:
+            ValueError: it is in memory.
+        """
+        if not self.database.is_shared:
+            raise ValueError("a store in memory cannot be shared by processes: give it a file")
+        return self.database.shared_url()
 
     def open_paths(self) -> set[str]:
         """Return the paths of the operations that are open."""
