@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
-import socket
 import time
 import uuid
 from collections.abc import Callable, Generator, Iterator
@@ -17,7 +16,7 @@ import distributed
 from ..many.callbacks import Callbacks
 from ..many.wait import Wait
 from ..operations import Operation, Store, StoreError
-from .shard import DaskEvent, ShardOptions, drive
+from .shard import DaskEvent, ShardOptions, drive, host
 
 wait_for_futures: Any = distributed.wait
 """Untyped there."""
@@ -171,8 +170,8 @@ class FleetRun:
         if self._options.url.get_backend_name() != "sqlite" or not workers:
             return
         # One that has gone meanwhile is left to the next turn.
-        names = self._client.run(socket.gethostname, workers=list(workers), on_error="ignore")
-        others = sorted({str(name) for name in names.values()} - {socket.gethostname()})
+        names = self._client.run(host, workers=list(workers), on_error="ignore")
+        others = sorted({str(name) for name in names.values()} - {host()})
         if others:
             raise ValueError(
                 f"workers run on {', '.join(others)}, and the store is a SQLite file of this "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -9,13 +11,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import distributed
-from distributed import Worker, get_worker
+from distributed import Worker, get_client, get_worker
 from distributed.core import Status
 from sqlalchemy import URL
 
 from ..operations import Store, StoreError
 from ..operations.stored_wait import Cipher, ClientDescription
 from ..runtime.process import start_thread
+
+logger = logging.getLogger("boto_waiters_plus")
 
 DaskEvent: Any = distributed.Event
 """Untyped there."""
@@ -44,6 +48,11 @@ class ShardOptions:
     make_client: Callable[[ClientDescription], Any]
 
 
+def host() -> str:
+    """Return the name of this machine, where it is called."""
+    return socket.gethostname()
+
+
 def drive(options: ShardOptions, stop_name: str) -> int:
     """Drive operations of the store in this worker; return how many ended.
 
@@ -54,7 +63,7 @@ def drive(options: ShardOptions, stop_name: str) -> int:
         options: of the run.
         stop_name: the name of the Dask event that ends the shards of the run.
     """
-    worker, ending = get_worker(), DaskEvent(stop_name)
+    worker, ending = get_worker(), DaskEvent(stop_name, client=get_client())
     stop = threading.Event()
     store = Store(options.url, decrypt=options.decrypt)
     start_thread(lambda: _stop_when_over(stop, worker, ending, store), "shard")
@@ -86,8 +95,9 @@ def _stop_when_over(stop: threading.Event, worker: Worker, ending: Any, store: S
                 used = time.monotonic()
         except StoreError:
             continue
-        # The scheduler is gone, and the worker closes.
-        except (OSError, RuntimeError, TimeoutError):
+        # The scheduler is gone, and the worker closes; Dask has many words for that.
+        except Exception as error:
+            logger.warning("fleet: no word from the scheduler: %s; the shard ends", error)
             break
         if time.monotonic() - used > LONGEST_IDLE:
             break
