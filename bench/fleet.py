@@ -180,7 +180,7 @@ class Memory:
 
     def find(self) -> list[int]:
         """Look for processes; return those that there are."""
-        found = list(self._client.run(os.getpid).values())
+        found = list(self._client.run(os.getpid, on_error="ignore").values())
         for pid in found:
             self.before.setdefault(pid, psutil.Process(pid).memory_info().rss)
         return found
@@ -242,6 +242,8 @@ def run(number: int, *, stubbed: bool, delay: float, postgresql: bool, max_open:
             ended += 1
             if ended == number // 2:
                 os.kill(victim, signal.SIGKILL)
+            elif not ended % 1000:
+                memory.find()
         seconds = time.monotonic() - began
         cpu = time.process_time() - cpu
         found = writes(store)
