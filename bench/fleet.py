@@ -14,7 +14,7 @@ Triggers in the database count the writes to each operation, whichever process m
 insertion, its claims, its attempts, its end. They also count what must not happen: a second end, a
 write after the end, an attempt that is stored twice. Calls are counted by the stub, in a file that
 all processes append to, or by the server. Memory is the resident set of each worker process, above
-what it was before the run.
+what it was before the run; CPU time is that of the workers' whole life.
 """
 
 from __future__ import annotations
@@ -168,13 +168,14 @@ def transport(*, stubbed: bool) -> Iterator[tuple[MakeClient, Callable[[], int]]
 # --- runs -------------------------------------------------------------------------------------
 
 
-class Memory:
-    """Samples the resident sets of worker processes."""
+class Usage:
+    """Samples the resident sets and the CPU time of worker processes."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self.before: dict[int, int] = {}
         self.most: dict[int, int] = {}
+        self._cpu: dict[int, float] = {}
         self.find()
         threading.Thread(target=self._run, daemon=True).start()
 
@@ -189,12 +190,17 @@ class Memory:
         """Return the bytes of each process above those of its start."""
         return {pid: self.most.get(pid, start) - start for pid, start in self.before.items()}
 
+    def cpu(self) -> float:
+        """Return the CPU seconds of all processes."""
+        return sum(self._cpu.values())
+
     def _run(self) -> None:
         while True:
             for pid in list(self.before):
                 with contextlib.suppress(psutil.Error):
-                    now = psutil.Process(pid).memory_info().rss
-                    self.most[pid] = max(self.most.get(pid, 0), now)
+                    process = psutil.Process(pid)
+                    self.most[pid] = max(self.most.get(pid, 0), process.memory_info().rss)
+                    self._cpu[pid] = sum(process.cpu_times()[:2])
             time.sleep(0.25)
 
 
@@ -228,8 +234,8 @@ def run(number: int, *, stubbed: bool, delay: float, postgresql: bool, max_open:
         contextlib.closing(operations.Store(url)) as store,
     ):
         prepare(store)
-        memory = Memory(client)
-        victim, ended, began, cpu = memory.find()[0], 0, time.monotonic(), time.process_time()
+        usage = Usage(client)
+        victim, ended, began, cpu = usage.find()[0], 0, time.monotonic(), time.process_time()
         ends = fleet.run(
             waits_on(make_client(None), number, delay),
             client=client,
@@ -243,7 +249,7 @@ def run(number: int, *, stubbed: bool, delay: float, postgresql: bool, max_open:
             if ended == number // 2:
                 os.kill(victim, signal.SIGKILL)
             elif not ended % 1000:
-                memory.find()
+                usage.find()
         seconds = time.monotonic() - began
         cpu = time.process_time() - cpu
         found = writes(store)
@@ -258,13 +264,15 @@ def run(number: int, *, stubbed: bool, delay: float, postgresql: bool, max_open:
             "waits a second": round(number / seconds),
             "calls a wait": round(calls() / number, 2),
             **{f"writes a wait: {kind}": round(found[kind] / number, 2) for kind in EXPECTED},
+            "workers: CPU ms a call": round(usage.cpu() / calls() * 1e3, 2),
             "driver: CPU seconds": round(cpu),
             "driver: MB": round(psutil.Process().memory_info().rss / 1e6),
         }
-        for pid, above in memory.above().items():
+        for pid, above in usage.above().items():
             rows[f"worker {pid}: MB above its start"] = round(above / 1e6)
-        for body in store.list(state="failed", page_size=3).operations:
-            print(body["error"]["detail"])
+        done = store.list(state="done", page_size=1000).operations
+        for body in [each for each in done if "error" in each][:3]:
+            print(body["error"])
     show(rows)
     wrong = found["late"] + found["repeated"] + abs(found["end"] - number)
     return ended == found["succeeded"] == number and not wrong
@@ -279,7 +287,7 @@ def hold(number: int, *, postgresql: bool) -> bool:
         cluster.get_client() as client,
         contextlib.closing(operations.Store(url)) as store,
     ):
-        memory = Memory(client)
+        usage = Usage(client)
         progress: list[fleet.FleetProgress] = []
 
         def stop_when_held(state: fleet.FleetProgress) -> None:
@@ -298,10 +306,10 @@ def hold(number: int, *, postgresql: bool) -> bool:
         )
         with contextlib.suppress(KeyboardInterrupt):
             list(ends)
-        ((pid, above),) = memory.above().items()
+        ((pid, above),) = usage.above().items()
         rows = {
             "open waits": progress[-1].open,
-            "MB at the start of the process": round(memory.before[pid] / 1e6),
+            "MB at the start of the process": round(usage.before[pid] / 1e6),
             "MB above": round(above / 1e6, 1),
             "kB a wait": round(above / number / 1e3, 1),
         }

@@ -50,12 +50,15 @@ MakeClient = Callable[[ClientDescription], Any]
 class _Driven:
     """An operation that the worker drives."""
 
-    __slots__ = ("include_response", "task", "wait")
+    __slots__ = ("include_response", "last_change", "task", "wait")
 
     def __init__(self, wait: Wait | None, *, include_response: bool) -> None:
         self.wait = wait
         self.include_response = include_response
         self.task: Task | None = None
+        # Of the attempt that ended the wait: written with the end, because its state cannot be
+        # resumed by the worker that takes over from one that was killed between the two.
+        self.last_change: dict[str, Any] = {}
 
 
 class Worker:
@@ -294,10 +297,14 @@ class Worker:
             "next_attempt": progress.next_attempt,
         }
         with self._lock:
-            if self._driven.get(key) is driven:
-                self._attempts[key] = change, time.monotonic()
-        if event.next_delay is not None:
-            task.run.forget_response()
+            if self._driven.get(key) is not driven:
+                return
+            if event.next_delay is None:
+                driven.last_change = change
+                self._attempts.pop(key, None)
+                return
+            self._attempts[key] = change, time.monotonic()
+        task.run.forget_response()
         self._news.put(None)
 
     def _has_ended(self, key: str, driven: _Driven, task: Task) -> None:
@@ -326,14 +333,20 @@ class Worker:
                     self._attempts = {**attempts, **self._attempts}
                 raise
         if results:
-            ends = [self._end_of(key, result) for key, result in results.items()]
-            self._ended += self._lease.write(ends, [0.0] * len(ends))
+            self._write_ends(results)
             with self._lock:
                 for key in results:
                     del self._driven[key], self._results[key]
             if not self._driven:
                 self._check_at = 0.0
             self._store.watcher.check()
+
+    def _write_ends(self, results: Mapping[str, Any]) -> None:
+        ends = [self._end_of(key, result) for key, result in results.items()]
+        # Those without a last attempt have fewer columns.
+        for columns in {frozenset(end) for end in ends}:
+            alike = [end for end in ends if end.keys() == columns]
+            self._ended += self._lease.write(alike, [0.0] * len(alike))
 
     def _end_of(self, key: str, result: Any) -> dict[str, Any]:
         response = error = None
@@ -342,7 +355,8 @@ class Worker:
             state, error = body["code"], json_text(body)
         else:
             state, response = SUCCEEDED, _response_text(self._driven[key], result)
-        ended: dict[str, Any] = {"id": key, "state": state, "response": response, "error": error}
+        ended = self._driven[key].last_change
+        ended = {**ended, "id": key, "state": state, "response": response, "error": error}
         return {**ended, "ended": 0.0, "lease": None, "next_attempt": None}
 
 

@@ -179,6 +179,24 @@ def test_errors_keep_what_responses_said(store, answers):
     assert "slow" in str(other.exception(10))
 
 
+def test_an_end_that_was_not_written_is_reached_again(store, stream, active, working, caplog):
+    if "postgresql" in repr(store):
+        pytest.skip("the trigger is written for SQLite")
+    operation = start(store, stream(active))
+    with store.database.writing() as connection:
+        connection.exec_driver_sql(
+            "create trigger full before update of state on boto_waiters_operations "
+            "when new.state != 'open' begin select raise(abort, 'no space left'); end"
+        )
+    stop = working(store, stream(active), lease=0.5)
+    until(lambda: "no space left" in caplog.text)
+    stop()
+    with store.database.writing() as connection:
+        connection.exec_driver_sql("drop trigger full")
+    working(store, stream(active), lease=0.5)
+    assert operation.result(10).attempts == 1
+
+
 def test_a_lost_lease_is_replaced(store, stream, creating, active, working, caplog):
     client = stream(creating)
     operation = start(store, client)
