@@ -11,10 +11,10 @@ worker that takes a wait over from a killed one sees CREATING once more where th
 stub, because the stub is part of its process. Signing, endpoint rules and parsing are botocore's.
 
 Triggers in the database count the writes to each operation, whichever process makes them: its
-insertion, its claims, its attempts, its end. They also count what must not happen: a second end, a
-write after the end, an attempt that is stored twice. Calls are counted by the stub, in a file that
-all processes append to, or by the server. Memory is the resident set of each worker process, above
-what it was before the run; CPU time is that of the workers' whole life.
+insertion, its claims, its attempts, its end with the last attempt. They also count what must not
+happen: a second end, a write after the end, an attempt that is stored twice. Calls are counted by
+the stub, in a file that all processes append to, or by the server. Memory is the resident set of
+each worker process, above what it was before the run; CPU time is that of the workers' whole life.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ TABLE = "create table test_changes (id varchar(32), kind varchar(10))"
 KINDS = {
     "insert": ("insert", "1 = 1"),
     "claim": ("update of lease", "new.lease is not null and old.lease is null"),
-    "attempt": ("update of attempts", "new.attempts > old.attempts"),
+    "attempt": ("update of attempts", "new.attempts > old.attempts and new.state = old.state"),
     "end": ("update of state", "old.state = 'open' and new.state != 'open'"),
     "repeated": ("update of attempts", "new.attempts <= old.attempts"),
     "late": ("update", "old.state != 'open'"),
@@ -229,7 +229,7 @@ def run(number: int, *, stubbed: bool, delay: float, postgresql: bool, max_open:
     with (
         store_url(postgresql=postgresql) as url,
         transport(stubbed=stubbed) as (make_client, calls),
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         cluster.get_client() as client,
         contextlib.closing(operations.Store(url)) as store,
     ):
@@ -283,7 +283,7 @@ def hold(number: int, *, postgresql: bool) -> bool:
     with (
         store_url(postgresql=postgresql) as url,
         transport(stubbed=True) as (make_client, calls),
-        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster,
         cluster.get_client() as client,
         contextlib.closing(operations.Store(url)) as store,
     ):

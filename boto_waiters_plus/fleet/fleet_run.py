@@ -16,7 +16,7 @@ import distributed
 from ..many.callbacks import Callbacks
 from ..many.wait import Wait
 from ..operations import Operation, Store, StoreError
-from .shard import DaskEvent, ShardOptions, drive, host
+from .shard import ShardOptions, drive, host, stop
 
 wait_for_futures: Any = distributed.wait
 """Untyped there."""
@@ -76,7 +76,6 @@ class FleetRun:
         self._callbacks = Callbacks()
         self._progress = progress and self._callbacks.guarded(progress, "progress")
         self._name = f"boto-waiters-{uuid.uuid4().hex}"
-        self._stop = DaskEvent(self._name, client=client)
         self._shards: dict[str, Any] = {}
         # Those that could not be stored when their turn came.
         self._pending: list[Wait] = []
@@ -182,5 +181,5 @@ class FleetRun:
         shards, self._shards = list(self._shards.values()), {}
         # A cluster that is closed has no shards.
         with contextlib.suppress(OSError, RuntimeError, TimeoutError):
-            self._stop.set()
+            self._client.run(stop, self._name, on_error="ignore")
             wait_for_futures(shards, timeout=STOP_GRACE)

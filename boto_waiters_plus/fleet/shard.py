@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import contextlib
 import socket
 import threading
 import time
@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import distributed
-from distributed import Worker, get_client, get_worker
+from distributed import Worker, get_worker
 from distributed.core import Status
 from sqlalchemy import URL
 
@@ -19,16 +18,14 @@ from ..operations import Store, StoreError
 from ..operations.stored_wait import Cipher, ClientDescription
 from ..runtime.process import start_thread
 
-logger = logging.getLogger("boto_waiters_plus")
-
-DaskEvent: Any = distributed.Event
-"""Untyped there."""
-
 CHECK_INTERVAL: Final = 1.0
 """Seconds between two checks of whether a shard has to end."""
 
 LONGEST_IDLE: Final = 30.0
 """Seconds without an open operation after which a shard ends by itself: its run may be dead."""
+
+_STOPS: Final[dict[str, threading.Event]] = {}
+"""What ends the shards of this process, by the names of their runs."""
 
 _ALIVE: Final = (Status.running, Status.paused)
 
@@ -53,7 +50,12 @@ def host() -> str:
     return socket.gethostname()
 
 
-def drive(options: ShardOptions, stop_name: str) -> int:
+def stop(run_name: str) -> None:
+    """End the shards of a run in this process, also one that has not begun."""
+    _STOPS.setdefault(run_name, threading.Event()).set()
+
+
+def drive(options: ShardOptions, run_name: str) -> int:
     """Drive operations of the store in this worker; return how many ended.
 
     It ends when the run ends, when the worker closes, and when nothing has been open for a while.
@@ -61,12 +63,12 @@ def drive(options: ShardOptions, stop_name: str) -> int:
 
     Args:
         options: of the run.
-        stop_name: the name of the Dask event that ends the shards of the run.
+        run_name: for `stop`.
     """
-    worker, ending = get_worker(), DaskEvent(stop_name, client=get_client())
-    stop = threading.Event()
+    worker = get_worker()
+    stopped = _STOPS.setdefault(run_name, threading.Event())
     store = Store(options.url, decrypt=options.decrypt)
-    start_thread(lambda: _stop_when_over(stop, worker, ending, store), "shard")
+    start_thread(lambda: _stop_when_over(stopped, worker, store), "shard")
     try:
         return store.work(
             lease=options.lease,
@@ -76,29 +78,20 @@ def drive(options: ShardOptions, stop_name: str) -> int:
             calls_per_second=options.calls_per_second or None,
             worker_name=worker.address,
             make_client=options.make_client,
-            stop_event=stop,
+            stop_event=stopped,
         )
     finally:
-        stop.set()
+        stopped.set()
+        _STOPS.pop(run_name, None)
         store.close()
 
 
-def _stop_when_over(stop: threading.Event, worker: Worker, ending: Any, store: Store) -> None:
+def _stop_when_over(stopped: threading.Event, worker: Worker, store: Store) -> None:
     used = time.monotonic()
-    while not stop.wait(CHECK_INTERVAL):
-        if worker.status not in _ALIVE:
-            break
-        try:
-            if ending.is_set():
-                break
+    while not stopped.wait(CHECK_INTERVAL):
+        # The database may come back.
+        with contextlib.suppress(StoreError):
             if store.has_open():
                 used = time.monotonic()
-        except StoreError:
-            continue
-        # The scheduler is gone, and the worker closes; Dask has many words for that.
-        except Exception as error:
-            logger.warning("fleet: no word from the scheduler: %s; the shard ends", error)
-            break
-        if time.monotonic() - used > LONGEST_IDLE:
-            break
-    stop.set()
+        if worker.status not in _ALIVE or time.monotonic() - used > LONGEST_IDLE:
+            stopped.set()

@@ -23,7 +23,7 @@ import stream_clients  # beside this file
 def cluster(_no_real_account):
     """Workers import what the tests import, and are restarted by Dask when they are killed."""
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
     ) as cluster:
         yield cluster
 
