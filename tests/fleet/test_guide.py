@@ -11,13 +11,16 @@ GUIDE = Path(__file__).parents[2] / "docs" / "fleet.md"
 
 pytestmark = [
     pytest.mark.skipif(not GUIDE.exists(), reason="the documentation is not part of a wheel"),
+    # Of Dask, where another cluster of the machine has the port of the dashboard.
     pytest.mark.filterwarnings("ignore:Port 8787 is already in use"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
 
 def test_the_example_of_the_guide_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (block,) = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text("utf-8"), re.DOTALL | re.M)
+    text = GUIDE.read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
