@@ -177,7 +177,7 @@ class TaskSteps:
         self._queue.remove_wait(task.connections.service)
         self.ended.append(task)
         self._of_ended += 1
-        if self._of_ended > max(FEWEST_TO_DROP, len(self._times) // 2):
+        if self._of_ended > max(FEWEST_TO_DROP, len(self._times) // 8):
             self._drop_ended()
 
     def _drop_ended(self) -> None:
