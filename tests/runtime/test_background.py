@@ -59,7 +59,7 @@ def task(call, connections):
 
 def test_waits_that_ended_are_let_go(scheduler, connections, ended):
     release = threading.Event()
-    open_wait = task(Call(release), ClientConnections(ServiceLimiter(), 1))
+    open_wait = task(Call(release), shared_connections(1))
     scheduler.add([(open_wait, ended.put)])
     for _ in range(5):
         scheduler.add([(task(Call(), connections), lambda _: ended.put(None)) for _ in range(100)])
