@@ -132,6 +132,7 @@ def is_retryable(error: Exception, response: Mapping[str, Any] | None) -> tuple[
 
 @functools.lru_cache(maxsize=1024)
 def _is_retryable_response(code: str, status: int | None) -> tuple[bool, bool]:
+    assert retries is not None, "the caller has asked"
     context = retries.RetryContext(
         attempt_number=1,
         parsed_response={"Error": {"Code": code}},

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -59,11 +60,18 @@ class Preparation:
         self._is_async = is_async
         self._clients: dict[int, _Client] = {}
         self._services: dict[tuple[str, str | None], ServiceLimiter] = {}
+        self._calls_per_second: Mapping[str, float] = {}
         self._policies: dict[tuple[int, float], Policy] = {}
 
     def tasks(self, waits: Sequence[Wait]) -> list[Task]:
         """Return a task for each wait, in order."""
         return [self._task(index, wait) for index, wait in enumerate(waits)]
+
+    def limit_calls(self, per_second: Mapping[str, float]) -> None:
+        """Limit the calls per second to each endpoint of these services, from now on."""
+        self._calls_per_second = per_second
+        for (service, _), limiter in self._services.items():
+            limiter.calls_per_second = per_second.get(service, math.inf)
 
     def forget(self, client: Any) -> None:
         """Forget a client that has no open wait: another may get its identity."""
@@ -130,9 +138,10 @@ class Preparation:
         meta = client.meta
         endpoint = meta.endpoint_url
         service = meta.service_model.service_name, endpoint
-        limiter = self._services.get(service) or self._services.setdefault(
-            service, ServiceLimiter()
-        )
+        limiter = self._services.get(service)
+        if limiter is None:
+            limiter = self._services[service] = ServiceLimiter()
+            limiter.calls_per_second = self._calls_per_second.get(service[0], math.inf)
         limit = getattr(meta.config, "max_pool_connections", None) or DEFAULT_CONNECTIONS
         added = _Client(settings, observers, endpoint, ClientConnections(limiter, limit))
         self._clients[id(client)] = added

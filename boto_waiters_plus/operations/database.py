@@ -41,7 +41,7 @@ class Database:
         name: the URL without the password, for messages.
     """
 
-    def __init__(self, url: str | os.PathLike[str] | None) -> None:
+    def __init__(self, url: str | os.PathLike[str] | URL | None) -> None:
         self.url = _parsed(url)
         self.name = self.url.render_as_string(hide_password=True)
         if not self.is_shared:
@@ -55,6 +55,12 @@ class Database:
     def is_shared(self) -> bool:
         """Whether another process can open it."""
         return self.url.database not in (None, "", _IN_MEMORY)
+
+    def shared_url(self) -> URL:
+        """Return the URL with the absolute path of a file."""
+        if self.url.get_backend_name() != "sqlite":
+            return self.url
+        return self.url.set(database=str(Path(str(self.url.database)).resolve()))
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -120,7 +126,9 @@ def wall_time(connection: Connection) -> float:
     return time.time()
 
 
-def _parsed(url: str | os.PathLike[str] | None) -> URL:
+def _parsed(url: str | os.PathLike[str] | URL | None) -> URL:
+    if isinstance(url, URL):
+        return url
     if url is None:
         folder = user_state_path("boto_waiters_plus")
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

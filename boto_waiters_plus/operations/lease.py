@@ -108,6 +108,13 @@ class Lease:
             )
             return [dict(row) for row in connection.execute(rows).mappings()], now
 
+    def workers(self) -> int:
+        """Return the number of workers of the store that are alive, this one included."""
+        with self._database.reading() as connection:
+            is_valid = LEASES.c.expires >= wall_time(connection)
+            query = select(func.count()).select_from(LEASES).where(is_valid)
+            return max(1, int(connection.execute(query).scalar_one()))
+
     def write(self, changes: Sequence[Mapping[str, Any]], ages: Sequence[float]) -> int:
         """Write to operations; those that the lease does not drive stay as they are.
 

@@ -64,10 +64,28 @@ def background_wait(
         ValueError, TypeError: an argument is wrong.
     """
     bound, _ = find_waiter(client, waiter)
+    _check(client, max_wait)
+    _, parameters = split_keywords(bound, keywords)
+    options = {name: value for name, value in keywords.items() if name not in parameters}
+    return Wait(client, waiter, parameters, max_wait=max_wait, **options)
+
+
+def check_background(wait: Any) -> None:
+    """Refuse what cannot be a background wait.
+
+    Raises:
+        TypeError: not a wait, one on an asynchronous client, or one without a bound.
+    """
+    if not isinstance(wait, Wait):
+        raise TypeError(f"waits must be Wait objects, not {type(wait).__name__}")
+    try:
+        _check(wait.client, wait.max_wait)
+    except TypeError as error:
+        raise TypeError(f"{wait!r}: {error}") from None
+
+
+def _check(client: Any, max_wait: Any) -> None:
     if is_async(type(client)):
         raise TypeError("client is an aiobotocore client: background waits need a blocking one")
     if max_wait is None:
         raise TypeError("a background wait needs max_wait, the number of seconds to wait at most")
-    _, parameters = split_keywords(bound, keywords)
-    options = {name: value for name, value in keywords.items() if name not in parameters}
-    return Wait(client, waiter, parameters, max_wait=max_wait, **options)

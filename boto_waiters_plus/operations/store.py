@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import re
 import threading
 import uuid
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from sqlalchemy import Connection, and_, delete, select, update
+from sqlalchemy import URL, Connection, and_, delete, select, update
 from sqlalchemy.exc import IntegrityError
 
 from ..arguments import count, seconds
 from ..engine.model import WaiterDefinition
 from ..many.wait import Wait
 from ..runtime.schedule import DEFAULT_THREADS
+from .call_rates import call_rates
 from .database import Database, wall_time
-from .error_codes import OperationError, problem
+from .error_codes import problem
 from .in_memory import COLLECTION
 from .kept_calls import KeptCalls
+from .new_rows import NewRows, conflict
 from .operation import CANCELLED_DETAIL, Operation, json_text
 from .operation_pages import LARGEST_PAGE, OperationPage, check_text, next_token, page_query
-from .starting import background_wait
+from .starting import background_wait, check_background
 from .stored_operation import (
     EndWatcher,
     Row,
@@ -33,16 +36,7 @@ from .stored_operation import (
     path_of,
     row_json,
 )
-from .stored_wait import (
-    Cipher,
-    ClientDescription,
-    definition_json,
-    first_state,
-    options_json,
-    parameters_json,
-    reopened_state,
-    sealed,
-)
+from .stored_wait import Cipher, ClientDescription, reopened_state
 from .tables import DEFINITIONS, OPEN, OPERATIONS, SUCCEEDED
 from .worker import MakeClient, Worker, ended_by_sigterm
 
@@ -71,7 +65,7 @@ class Store(KeptCalls):
 
     def __init__(
         self,
-        url: str | os.PathLike[str] | None = None,
+        url: str | os.PathLike[str] | URL | None = None,
         *,
         encrypt: Cipher | None = None,
         decrypt: Cipher | None = None,
@@ -79,7 +73,7 @@ class Store(KeptCalls):
         self.database = Database(url)
         self.encrypt = encrypt
         self.decrypt = decrypt
-        self.watcher = EndWatcher(self._rows)
+        self.watcher = EndWatcher(self.rows)
         self._key = self.database.name
         if not self.database.is_shared:
             self._key = uuid.uuid4().hex
@@ -130,18 +124,37 @@ class Store(KeptCalls):
         """
         check_text("exclusive_key", exclusive_key)
         wait = background_wait(client, waiter, max_wait, keywords)
-        description = ClientDescription.of(client, profile_name)
-        values = _values_of(wait, description, self.encrypt)
-        values |= {"include_response": bool(include_response), "exclusive_key": exclusive_key}
-        digest, definition = definition_json(wait.definition)
+        rows = NewRows(
+            self.encrypt, include_response=bool(include_response), profile_name=profile_name
+        )
+        row = rows.add(wait, exclusive_key)
         with self.database.writing() as connection:
-            now = wall_time(connection)
-            values |= {"created": now, "machine_at": now, "deadline": now + values["max_wait"]}
-            known = select(DEFINITIONS.c.digest).where(DEFINITIONS.c.digest == digest)
-            if connection.execute(known).first() is None:
-                _insert_definition(connection, digest, definition)
-            self._insert(connection, {**values, "digest": digest})
-        return self._operation({**dict.fromkeys(OPERATIONS.c.keys()), **values})
+            rows.insert(connection)
+        return self._operation(row)
+
+    def start_all(
+        self, waits: Iterable[Wait], *, include_response: bool = False
+    ) -> builtins.list[str]:
+        """Store many waits in one transaction, as `start` does each; return their paths in order.
+
+        Args:
+            waits: the waits; each needs a `max_wait`.
+            include_response: as for `start`.
+
+        Raises:
+            ValueError: a parameter is sensitive.
+            TypeError: not a wait, one without `max_wait`, or an option that cannot be stored; the
+                message names the wait.
+            StoreError: the store cannot be used.
+        """
+        rows = NewRows(self.encrypt, include_response=bool(include_response), profile_name=None)
+        for wait in waits:
+            check_background(wait)
+            rows.add(wait)
+        if rows.rows:
+            with self.database.writing() as connection:
+                rows.insert(connection)
+        return [path_of(row) for row in rows.rows]
 
     def get(self, path: str) -> Operation:
         """Return an operation by its path.
@@ -256,6 +269,7 @@ class Store(KeptCalls):
         batch_size: int = 100,
         max_open: int = 10_000,
         threads: int = DEFAULT_THREADS,
+        calls_per_second: Mapping[str, float] | None = None,
         worker_name: str | None = None,
         make_client: MakeClient = ClientDescription.make,
         stop_event: threading.Event | None = None,
@@ -272,6 +286,9 @@ class Store(KeptCalls):
             batch_size: operations that are claimed at once.
             max_open: operations that are driven at once.
             threads: calls in flight at once.
+            calls_per_second: of all workers of the store together, by the name of a service; each
+                takes an equal share, counted anew every second. Every worker must be given the
+                same.
             worker_name: shown in `metadata`; by default the host and the process.
             make_client: makes the client of a `ClientDescription`, such as one with the
                 credentials of a role; by default one of a boto3 session with its profile.
@@ -292,6 +309,7 @@ class Store(KeptCalls):
             batch_size=count("batch_size", batch_size),
             max_open=count("max_open", max_open),
             threads=count("threads", threads),
+            calls_per_second=call_rates(calls_per_second),
             make_client=make_client,
             stop_event=threading.Event() if stop_event is None else stop_event,
         )
@@ -304,6 +322,43 @@ class Store(KeptCalls):
         """Return the row of an operation; raise LookupError if there is none."""
         with self.database.reading() as connection:
             return self._row(connection, path)
+
+    def rows(self, paths: Sequence[str]) -> Mapping[str, Row]:
+        """Return the rows of those of these operations that are there."""
+        found: dict[str, Row] = {}
+        with self.database.reading() as connection:
+            for start in range(0, len(paths), LARGEST_PAGE):
+                ids = [path.partition("/")[2] for path in paths[start : start + LARGEST_PAGE]]
+                query = select(OPERATIONS).where(OPERATIONS.c.id.in_(ids))
+                rows = connection.execute(query).mappings()
+                found |= {path_of(dict(row)): dict(row) for row in rows}
+        return found
+
+    def shared_url(self) -> URL:
+        """Return the URL under which other processes open the store.
+
+        Raises:
+            ValueError: it is in memory.
+        """
+        if not self.database.is_shared:
+            raise ValueError("a store in memory cannot be shared by processes: give it a file")
+        return self.database.shared_url()
+
+    def open_paths(self) -> set[str]:
+        """Return the paths of the operations that are open."""
+        with self.database.reading() as connection:
+            query = select(OPERATIONS.c.id).where(OPERATIONS.c.state == OPEN)
+            return {f"{COLLECTION}/{each}" for each in connection.execute(query).scalars()}
+
+    def has_open(self) -> bool:
+        """Return whether any operation is open."""
+        with self.database.reading() as connection:
+            query = select(OPERATIONS.c.id).where(OPERATIONS.c.state == OPEN).limit(1)
+            return connection.execute(query).first() is not None
+
+    def ended(self, paths: Sequence[str]) -> builtins.list[Operation]:
+        """Return those of these operations that are there and have ended."""
+        return [self._operation(r) for r in self.rows(paths).values() if r["state"] != OPEN]
 
     def end_by_cancel(self, path: str) -> bool:
         """Cancel an operation; return False if it is not open."""
@@ -326,32 +381,17 @@ class Store(KeptCalls):
 
     # --- parts --------------------------------------------------------------------------------
 
-    def _insert(self, connection: Connection, values: Mapping[str, Any]) -> None:
-        self._update(connection, OPERATIONS.insert().values(**values))
-
     def _update(self, connection: Connection, statement: Any) -> None:
         try:
             connection.execute(statement)
         except IntegrityError:
-            raise OperationError(
-                "conflict", "an operation with this exclusive_key is open"
-            ) from None
+            raise conflict() from None
 
     def _row(self, connection: Connection, path: str) -> Row:
         row = connection.execute(select(OPERATIONS).where(_is(path))).mappings().first()
         if row is None:
             raise LookupError(f"there is no {path} in {self!r}, or it has expired")
         return dict(row)
-
-    def _rows(self, paths: Sequence[str]) -> Mapping[str, Row]:
-        found: dict[str, Row] = {}
-        with self.database.reading() as connection:
-            for start in range(0, len(paths), LARGEST_PAGE):
-                ids = [path.partition("/")[2] for path in paths[start : start + LARGEST_PAGE]]
-                query = select(OPERATIONS).where(OPERATIONS.c.id.in_(ids))
-                rows = connection.execute(query).mappings()
-                found |= {path_of(dict(row)): dict(row) for row in rows}
-        return found
 
     def _operation(self, row: Row) -> Operation:
         def make() -> Operation:
@@ -376,48 +416,6 @@ def find_operation(url: str | None, key: str, path: str) -> Operation:
             raise LookupError(f"{path} is in the memory of another process")
         store = Store(url)
     return store.get(path)
-
-
-def _values_of(wait: Wait, client: ClientDescription, encrypt: Cipher | None) -> dict[str, Any]:
-    parameters, is_encrypted = sealed(parameters_json(wait), encrypt)
-    service = wait.bound.service_name
-    return {
-        "id": uuid.uuid4().hex,
-        "state": OPEN,
-        "label": _label(wait, is_encrypted=is_encrypted),
-        "service": service,
-        "waiter": wait.waiter,
-        "region": client.region,
-        "profile": client.profile,
-        "endpoint": client.endpoint,
-        "client_settings": client.settings,
-        "parameters": parameters,
-        "is_encrypted": is_encrypted,
-        "options": options_json(wait),
-        "max_wait": wait.max_wait,
-        "machine": first_state(wait),
-        "attempts": 0,
-        "elapsed": 0.0,
-    }
-
-
-def _label(wait: Wait, *, is_encrypted: bool) -> str:
-    label = wait.label
-    if is_encrypted:
-        # The other label quotes parameters.
-        label = wait.given_label or f"{wait.bound.service_name} {wait.waiter}"
-    # PostgreSQL stores no NUL.
-    return "".join(each if each.isprintable() else " " for each in label)
-
-
-def _insert_definition(connection: Connection, digest: str, definition: str) -> None:
-    # Another process may have stored it a moment ago.
-    values = {"digest": digest, "definition": definition}
-    try:
-        with connection.begin_nested():
-            connection.execute(DEFINITIONS.insert().values(**values))
-    except IntegrityError:
-        pass
 
 
 def _is(path: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..aws.private_names import marked_as_waiter
 from ..engine.wait_event import WaitEvent
@@ -94,6 +94,11 @@ class WaitPool:
             RuntimeError: no thread can be started.
         """
         self._scheduler.add(waits)
+
+    def limit_calls(self, per_second: Mapping[str, float]) -> None:
+        """Limit the calls per second to each endpoint of these services, from now on."""
+        with self._lock:
+            self._preparation.limit_calls(per_second)
 
     def cancel(self, task: Task) -> None:
         """End a wait, if it has not ended."""

@@ -11,7 +11,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ..engine.wait_event import WaitEvent
@@ -50,12 +50,15 @@ MakeClient = Callable[[ClientDescription], Any]
 class _Driven:
     """An operation that the worker drives."""
 
-    __slots__ = ("include_response", "task", "wait")
+    __slots__ = ("include_response", "last_change", "task", "wait")
 
     def __init__(self, wait: Wait | None, *, include_response: bool) -> None:
         self.wait = wait
         self.include_response = include_response
         self.task: Task | None = None
+        # Of the attempt that ended the wait: written with the end, because its state cannot be
+        # resumed by the worker that takes over from one that was killed between the two.
+        self.last_change: dict[str, Any] = {}
 
 
 class Worker:
@@ -71,6 +74,7 @@ class Worker:
         batch_size: operations that are claimed at once.
         max_open: operations that are driven at once.
         threads: calls in flight at once.
+        calls_per_second: of all workers of the store together, by service.
         make_client: makes the client of a description.
         stop_event: ends `run`.
     """
@@ -84,6 +88,7 @@ class Worker:
         batch_size: int,
         max_open: int,
         threads: int,
+        calls_per_second: Mapping[str, float],
         make_client: MakeClient,
         stop_event: threading.Event,
     ) -> None:
@@ -95,6 +100,7 @@ class Worker:
         self._make_client = make_client
         self._stop = stop_event
         self._pool = WaitPool(threads=threads)
+        self._calls_per_second = calls_per_second
         self._clients: dict[ClientDescription, Any] = {}
         self._driven: dict[str, _Driven] = {}
         # What has to be written, by operation: the last attempt and its time; how it ended.
@@ -154,6 +160,7 @@ class Worker:
         if time.monotonic() < self._check_at:
             return False
         self._drop_lost()
+        self._share_calls()
         try:
             is_full = self._claim()
         except LeaseLostError:
@@ -193,6 +200,13 @@ class Worker:
         driven = self._lease.driven()
         for key in [key for key in self._driven if key not in driven]:
             self._drop(key)
+
+    def _share_calls(self) -> None:
+        """Take an equal share of the calls per second that all workers have together."""
+        if self._calls_per_second:
+            workers = self._lease.workers()
+            shares = {name: rate / workers for name, rate in self._calls_per_second.items()}
+            self._pool.limit_calls(shares)
 
     def _drop(self, key: str) -> None:
         task = self._driven.pop(key).task
@@ -283,8 +297,14 @@ class Worker:
             "next_attempt": progress.next_attempt,
         }
         with self._lock:
-            if self._driven.get(key) is driven:
-                self._attempts[key] = change, time.monotonic()
+            if self._driven.get(key) is not driven:
+                return
+            if event.next_delay is None:
+                driven.last_change = change
+                self._attempts.pop(key, None)
+                return
+            self._attempts[key] = change, time.monotonic()
+        task.run.forget_response()
         self._news.put(None)
 
     def _has_ended(self, key: str, driven: _Driven, task: Task) -> None:
@@ -313,14 +333,20 @@ class Worker:
                     self._attempts = {**attempts, **self._attempts}
                 raise
         if results:
-            ends = [self._end_of(key, result) for key, result in results.items()]
-            self._ended += self._lease.write(ends, [0.0] * len(ends))
+            self._write_ends(results)
             with self._lock:
                 for key in results:
                     del self._driven[key], self._results[key]
             if not self._driven:
                 self._check_at = 0.0
             self._store.watcher.check()
+
+    def _write_ends(self, results: Mapping[str, Any]) -> None:
+        ends = [self._end_of(key, result) for key, result in results.items()]
+        # Those without a last attempt have fewer columns.
+        for columns in {frozenset(end) for end in ends}:
+            alike = [end for end in ends if end.keys() == columns]
+            self._ended += self._lease.write(alike, [0.0] * len(alike))
 
     def _end_of(self, key: str, result: Any) -> dict[str, Any]:
         response = error = None
@@ -329,7 +355,8 @@ class Worker:
             state, error = body["code"], json_text(body)
         else:
             state, response = SUCCEEDED, _response_text(self._driven[key], result)
-        ended: dict[str, Any] = {"id": key, "state": state, "response": response, "error": error}
+        ended = self._driven[key].last_change
+        ended = {**ended, "id": key, "state": state, "response": response, "error": error}
         return {**ended, "ended": 0.0, "lease": None, "next_attempt": None}
 
 

@@ -92,7 +92,7 @@ class CallQueue:
     def _has_room(self, connections: ClientConnections, now: float) -> bool:
         if self._services > 1 and connections.service.calling >= self._threads - self.calling:
             return False
-        free_at = connections.free_at(now)
+        free_at = max(connections.free_at(now), connections.service.free_at(now))
         if free_at > now:
             self.room_at = min(self.room_at, free_at)
             return False

@@ -14,6 +14,10 @@ LONGEST_HOLD: Final = 1.0
 """Seconds that a call in flight counts after a throttle: one that hangs must not hold up others."""
 
 
+LONGEST_CATCHING_UP: Final = 0.1
+"""Seconds of calls that a loop which was late may make at once, under a limit per second."""
+
+
 class ServiceLimiter:
     """The share of the threads that the calls to one service endpoint may take.
 
@@ -23,13 +27,26 @@ class ServiceLimiter:
     Attributes:
         waits: waits on the service that have not ended.
         calling: calls in flight.
+        calls_per_second: calls that may begin in a second; infinity: any number.
     """
 
-    __slots__ = ("calling", "waits")
+    __slots__ = ("_next_call", "calling", "calls_per_second", "waits")
 
     def __init__(self) -> None:
         self.waits = 0
         self.calling = 0
+        self.calls_per_second = math.inf
+        self._next_call = -math.inf
+
+    def begin_call(self, now: float) -> None:
+        """Count a call that begins."""
+        self.calling += 1
+        earliest = max(self._next_call, now - LONGEST_CATCHING_UP)
+        self._next_call = earliest + 1 / self.calls_per_second
+
+    def free_at(self, now: float) -> float:
+        """Return when the limit per second has room for another call."""
+        return now if self.calls_per_second == math.inf else max(now, self._next_call)
 
 
 class ClientConnections:
@@ -74,7 +91,7 @@ class ClientConnections:
     def begin_call(self, target: Task | SharedBatch, now: float) -> None:
         """Count a call that begins."""
         self.calling += 1
-        self.service.calling += 1
+        self.service.begin_call(now)
         self._holding[target] = now
 
     def end_call(self, target: Task | SharedBatch, *, throttled: bool | None) -> None:

@@ -21,6 +21,9 @@ from .wait_run import WaitRun
 EXPIRY_GRACE: Final = 0.001
 """Seconds after a deadline in which an attempt that was due at the deadline may still begin."""
 
+FEWEST_TO_DROP: Final = 100
+"""Waits that have ended for which it is worth to drop their times."""
+
 
 class TaskSteps:
     """The next step of each wait: the end of its delay, its place in a queue, or its end.
@@ -37,6 +40,7 @@ class TaskSteps:
         # The ends of delays, and the deadlines of waits that are queued or calling.
         self._times: list[tuple[float, int, int, Task]] = []
         self._order = itertools.count()
+        self._of_ended = 0
         self.ended: deque[Task] = deque()
 
     def next_time(self) -> float | None:
@@ -172,6 +176,15 @@ class TaskSteps:
         task.stage, task.result = TaskStage.ENDED, result
         self._queue.remove_wait(task.connections.service)
         self.ended.append(task)
+        self._of_ended += 1
+        if self._of_ended > max(FEWEST_TO_DROP, len(self._times) // 8):
+            self._drop_ended()
+
+    def _drop_ended(self) -> None:
+        """Drop the times of waits that have ended; a deadline may be days away."""
+        self._of_ended = 0
+        self._times = [each for each in self._times if each[-1].stage is not TaskStage.ENDED]
+        heapq.heapify(self._times)
 
 
 def _forget_frames(error: BaseException | None) -> None:

@@ -211,6 +211,7 @@ class WaitRun:
         """Return the decision after an attempt."""
         self.attempt = attempt
         self.last_response = attempt.last_response
+        self.unfinished = _NONE_UNFINISHED
         index = attempt.facts.acceptor
         if index is not None:
             self.last_matched = self.description.acceptors[index]
@@ -221,6 +222,19 @@ class WaitRun:
         delay = decision.seconds if isinstance(decision, Pause) else None
         self._observers.tell("attempt", self, next_delay=delay, error=attempt.error_code)
         return decision
+
+    def forget_response(self) -> None:
+        """Drop the last response, apart from what the message of an error needs of it.
+
+        It is most of the memory of a wait. For waits whose errors are stored without it.
+        """
+        attempt = self.attempt
+        if attempt is None:
+            return
+        self._find_reason(attempt)
+        self.unfinished = self._unfinished_ids(None)
+        attempt.response = attempt.find_reason = attempt.by_id = None
+        attempt.last_response = self.last_response = {}
 
     def paused(self, event: Event) -> Decision:
         """Return the decision after a pause, or after an event that ended it."""
@@ -283,8 +297,8 @@ class WaitRun:
 
     def _error(self, ending: Ending) -> WaiterError:
         attempt = self.attempt
-        if attempt is not None and attempt.service_message is None and attempt.find_reason:
-            attempt.service_message = attempt.find_reason(dict(attempt.last_response))
+        if attempt is not None:
+            self._find_reason(attempt)
         decided = ending.acceptor if isinstance(ending, Failed) else None
         self.unfinished = self._unfinished_ids(decided)
         reason, message = self._wording(self, ending)
@@ -309,7 +323,7 @@ class WaitRun:
         """Return the identifiers that the failure acceptor matched, or that no success did."""
         items = self.attempt.by_id if self.attempt else None
         if items is None:
-            return _NONE_UNFINISHED
+            return self.unfinished
         states = self.description.states
 
         def is_meant(index: int | None) -> bool:
@@ -318,6 +332,10 @@ class WaitRun:
             return index is None or states[index] is not AcceptorState.SUCCESS
 
         return items.ids_where(is_meant)
+
+    def _find_reason(self, attempt: Attempt) -> None:
+        if attempt.service_message is None and attempt.find_reason:
+            attempt.service_message = attempt.find_reason(dict(attempt.last_response))
 
     def _log_problems(self, problems: Sequence[str]) -> None:
         self._problems_logged = True

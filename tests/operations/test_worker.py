@@ -144,6 +144,61 @@ def test_waits_of_one_kind_share_calls(store, answers, working):
     assert len(ec2.answers.requests) <= 4
 
 
+def test_workers_share_the_calls_per_second(store, stream, creating, working):
+    clients = [stream(creating) for _ in range(2)]
+    for number in range(20):
+        start(store, clients[0], StreamName=f"stream-{number}")
+    for client in clients:
+        working(store, client, batch_size=10, max_open=10, calls_per_second={"kinesis": 20})
+    until(lambda: all(client.answers.requests for client in clients))
+    time.sleep(1.5)  # Both have counted both.
+    before = [len(client.answers.requests) for client in clients]
+    began = time.monotonic()
+    time.sleep(2)
+    calls = [len(each.answers.requests) - n for each, n in zip(clients, before, strict=True)]
+    most = 20 * (time.monotonic() - began) + 4
+    assert 4 <= sum(calls) <= most
+    assert max(calls) <= most / 2 + 2
+
+
+def test_errors_keep_what_responses_said(store, answers):
+    ec2 = boto3.client("ec2")
+    ids = ["i-00000000000000001", "i-00000000000000002"]
+    states = zip(ids, ["running", "pending"], strict=True)
+    items = [{"InstanceId": each, "State": {"Name": state}} for each, state in states]
+    ec2.answers = answers(ec2, {"Reservations": [{"Instances": items}]})
+    options = {"min_delay": 0.05, "max_delay": 0.05, "max_wait": 1.5}
+    operation = store.start(ec2, "instance_running", InstanceIds=ids, **options)
+    cloudformation = boto3.client("cloudformation")
+    stack = {"StackName": "s", "StackStatus": "CREATE_IN_PROGRESS", "StackStatusReason": "slow"}
+    cloudformation.answers = answers(cloudformation, {"Stacks": [stack]})
+    other = store.start(cloudformation, "stack_create_complete", StackName="s", **options)
+    clients = {"ec2": ec2, "cloudformation": cloudformation}
+    store.work(until_idle=True, make_client=lambda wanted: clients[wanted.service])
+    error = operation.exception(10)
+    assert list(error.failed_ids) == [ids[1]]
+    assert f"not reached by {ids[1]}" in str(error)
+    assert "slow" in str(other.exception(10))
+
+
+def test_an_end_that_was_not_written_is_reached_again(store, stream, active, working, caplog):
+    if "postgresql" in repr(store):
+        pytest.skip("the trigger is written for SQLite")
+    operation = start(store, stream(active))
+    with store.database.writing() as connection:
+        connection.exec_driver_sql(
+            "create trigger full before update of state on boto_waiters_operations "
+            "when new.state != 'open' begin select raise(abort, 'no space left'); end"
+        )
+    stop = working(store, stream(active), lease=0.5)
+    until(lambda: "no space left" in caplog.text)
+    stop()
+    with store.database.writing() as connection:
+        connection.exec_driver_sql("drop trigger full")
+    working(store, stream(active), lease=0.5)
+    assert operation.result(10).attempts == 1
+
+
 def test_a_lost_lease_is_replaced(store, stream, creating, active, working, caplog):
     client = stream(creating)
     operation = start(store, client)

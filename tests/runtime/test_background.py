@@ -1,6 +1,7 @@
 """Waits that are added to a background thread at any time."""
 
 import contextvars
+import gc
 import queue
 import threading
 
@@ -54,6 +55,20 @@ def ended():
 def task(call, connections):
     policy = Policy(min_delay=0.01, max_delay=0.01, max_wait=30)
     return Task(WaitRun(THING_READY, policy, AttemptJudge()), call, connections)
+
+
+def test_waits_that_ended_are_let_go(scheduler, connections, ended):
+    release = threading.Event()
+    open_wait = task(Call(release), shared_connections(1))
+    scheduler.add([(open_wait, ended.put)])
+    for _ in range(5):
+        scheduler.add([(task(Call(), connections), lambda _: ended.put(None)) for _ in range(100)])
+        for _ in range(100):
+            ended.get(timeout=10)
+    runs = [each for each in gc.get_objects() if isinstance(each, Task)]
+    assert open_wait in runs
+    assert len(runs) < 250
+    release.set()
 
 
 def test_a_client_is_free_after_its_waits_were_cancelled(scheduler, connections, ended):

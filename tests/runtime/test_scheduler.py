@@ -140,6 +140,23 @@ def test_wait_among_others_polls_as_it_would_alone(worlds, policies):
         assert other[2][:2] == one[2][:2]
 
 
+def test_calls_stay_within_the_limit_per_second(virtual_time):
+    service = ServiceLimiter()
+    service.calls_per_second = 5
+    things = [Call(virtual_time, ready_at=30, latency=0.1) for _ in range(40)]
+    pools = [ClientConnections(service, 10) for _ in range(2)]
+    tasks = [
+        Task(wait_run(seed, min_delay=1, max_delay=2), thing, pools[seed % 2])
+        for seed, thing in enumerate(things)
+    ]
+    run(virtual_time, tasks)
+    times = sorted(poll for thing in things for poll in thing.polls)
+    assert all(isinstance(task.result, ResponseOutcome) for task in tasks)
+    # 40 waits poll far more often than the limit lets them.
+    assert times[149] - times[0] == pytest.approx(149 / 5, abs=0.2)
+    assert all(times[index + 6] - times[index] >= 1 for index in range(len(times) - 6))
+
+
 @given(
     worlds=WORLDS,
     threads=st.integers(1, 4),

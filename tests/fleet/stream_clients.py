@@ -1,0 +1,27 @@
+"""Clients for the workers of a test's cluster; they are found there by the name of this module."""
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import boto3
+
+
+def waiting_client(folder, _=None):
+    """A client whose streams are CREATING until the folder has a file `active`."""
+    client = boto3.client("kinesis", region_name="us-east-1")
+    active = Path(folder, "active")
+
+    def answer(**_):
+        status = "ACTIVE" if active.exists() else "CREATING"
+        return SimpleNamespace(status_code=200), {
+            "StreamDescription": {"StreamStatus": status},
+            "ResponseMetadata": {"HTTPStatusCode": 200},
+        }
+
+    client.meta.events.register("before-call", answer)
+    return client
+
+
+def no_client(_):
+    raise RuntimeError(f"no role for process {os.getpid()}")

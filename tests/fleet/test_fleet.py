@@ -1,0 +1,165 @@
+"""Waits on a Dask cluster of two processes."""
+
+import collections
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+import stream_clients  # beside this file
+
+from boto_waiters_plus import fleet, operations
+
+ATTEMPTS = "create table test_attempts (id varchar(32), attempts integer)"
+TRIGGERS = {
+    "sqlite": """create trigger test_attempt after update of attempts on boto_waiters_operations
+        begin insert into test_attempts values (new.id, new.attempts); end""",
+    "postgresql": """create trigger test_attempt after update of attempts
+        on boto_waiters_operations for each row execute function test_note()""",
+}
+NOTE = """create function test_note() returns trigger as $$ begin
+    insert into test_attempts values (new.id, new.attempts); return new; end $$ language plpgsql"""
+
+
+@pytest.fixture
+def stored_attempts(store):
+    """Returns how often each attempt of each operation was stored, whoever stored it."""
+    store.list()
+    with store.database.writing() as connection:
+        connection.exec_driver_sql(ATTEMPTS)
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql(NOTE)
+        connection.exec_driver_sql(TRIGGERS[connection.dialect.name])
+
+    def read():
+        with store.database.reading() as connection:
+            rows = connection.exec_driver_sql("select id, attempts from test_attempts")
+            return collections.Counter((row.id, row.attempts) for row in rows)
+
+    return read
+
+
+def drivers(store):
+    """The workers of the open operations that were polled, and how many each drives."""
+    found = store.list(state="open", page_size=1000).operations
+    return collections.Counter(
+        each["metadata"]["worker"] for each in found if each["metadata"]["attempts"]
+    )
+
+
+def test_all_waits_end_with_few_open(store, dask, waits, make_client, tmp_path):
+    seen = []
+
+    def note(progress):
+        seen.append(progress)
+        if len(drivers(store)) == 2:
+            (tmp_path / "active").touch()
+
+    ended = list(
+        fleet.run(
+            waits(50),
+            client=dask,
+            in_store=store,
+            make_client=make_client,
+            max_open=5,
+            progress=note,
+        )
+    )
+    assert all(operation.result().attempts for operation in ended)
+    assert len({operation.path for operation in ended}) == len(ended) == 50
+    assert max(progress.open for progress in seen) == 10
+    assert (seen[-1].ended, seen[-1].open, seen[-1].shards) == (50, 0, 2)
+    assert not store.has_open()
+
+
+def test_a_killed_shard_goes_on_elsewhere(
+    store, dask, waits, make_client, tmp_path, stored_attempts
+):
+    paths = store.start_all(waits(40))
+    addresses = dask.run(os.getpid)
+    at_the_kill = {}
+
+    def kill_one(_):
+        driving = drivers(store)
+        if not at_the_kill and len(driving) == 2:
+            victim = min(driving)
+            os.kill(addresses[victim], signal.SIGKILL)
+            found = store.list(state="open", page_size=1000).operations
+            at_the_kill.update(
+                (each["path"], each["metadata"]["attempts"])
+                for each in found
+                if each["metadata"]["worker"] == victim
+            )
+        elif at_the_kill and not drivers(store).keys() & {min(addresses)}:
+            (tmp_path / "active").touch()
+
+    options = {"make_client": make_client, "batch_size": 5, "lease": 1}
+    ended = list(fleet.run(store, client=dask, progress=kill_one, **options))
+    assert {operation.path for operation in ended} == set(paths)
+    by_path = {operation.path: operation.result() for operation in ended}
+    assert at_the_kill
+    assert all(by_path[path].attempts > attempts for path, attempts in at_the_kill.items())
+    assert set(stored_attempts().values()) == {1}
+
+
+def test_closing_hands_waits_back(store, dask, waits, make_client):
+    paths = store.start_all(waits(4))
+
+    def stop(_):
+        if drivers(store):
+            raise KeyboardInterrupt
+
+    run = fleet.run(store, client=dask, make_client=make_client, progress=stop)
+    with pytest.raises(KeyboardInterrupt):
+        list(run)
+    assert store.open_paths() == set(paths)
+    assert drivers(store).keys() == {None}
+
+
+def test_what_a_shard_raises_is_raised(store, dask, waits):
+    store.start_all(waits(1))
+    with pytest.raises(RuntimeError, match="no role for process"):
+        list(fleet.run(store, client=dask, make_client=stream_clients.no_client))
+    assert store.has_open()
+
+
+def test_a_file_of_another_machine_is_refused(tmp_path, dask, monkeypatch):
+    monkeypatch.setattr(socket, "gethostname", lambda: "another-machine")
+    with pytest.raises(ValueError, match="use a store on PostgreSQL"):
+        fleet.run(operations.Store(tmp_path / "waits.db"), client=dask)
+
+
+def test_wrong_arguments_start_nothing(tmp_path, waits):
+    store = operations.Store(tmp_path / "waits.db")
+    (wait,) = waits(1)
+    (unbounded,) = waits(1, max_wait=None)
+    (with_function,) = waits(1, on_attempt=print)
+    for source, options, words in [
+        (operations.Store(":memory:"), {}, "in memory"),
+        (store, {"in_store": store}, "needs no other"),
+        ([wait], {}, "need in_store"),
+        (wait, {"in_store": store}, "must be Wait objects"),
+        ([print], {"in_store": store}, "must be Wait objects"),
+        ([wait, unbounded], {"in_store": store}, "needs max_wait"),
+        (store, {"max_open": 0}, "max_open"),
+        (store, {"lease": 0}, "lease"),
+        (store, {"calls_per_second": 20}, "mapping"),
+        (store, {"calls_per_second": {"ecc": 20}}, "'ec2'|'ecs'|'ecr'"),
+        (store, {"calls_per_second": {"ec2": 0}}, "greater than 0"),
+        (store, {"make_client": None}, "make_client"),
+        (store, {"client": wait.client}, "must be a distributed.Client"),
+    ]:
+        with pytest.raises((TypeError, ValueError), match=words):
+            fleet.run(source, **{"client": None, **options})
+    with pytest.raises(TypeError, match="on_attempt cannot be stored"):
+        store.start_all([wait, with_function])
+    assert not store.has_open()
+    store.close()
+
+
+def test_the_missing_extra_is_named():
+    command = "import sys; sys.modules['distributed'] = None; import boto_waiters_plus.fleet"
+    done = subprocess.run([sys.executable, "-c", command], check=False, capture_output=True)
+    assert b"boto-waiters-plus[fleet]" in done.stderr
