@@ -47,11 +47,13 @@ def add_parser(subparsers: Any) -> None:
     resume.add_argument("--max-wait", type=duration, metavar="TIME", help="time from now on")
     expire = _action(actions, "expire", _expire, "delete operations that ended long ago")
     expire.add_argument("--older-than", type=duration, required=True, metavar="TIME")
-    work = _action(actions, "work", _work, "drive open operations until SIGTERM")
+    work = _action(actions, "work", _work, "drive open operations until Ctrl-C or SIGTERM")
     work.add_argument(
         "--until-idle", action="store_true", help="end as soon as none is open and free"
     )
-    work.add_argument("--lease", type=duration, default=30.0, metavar="TIME")
+    work.add_argument(
+        "--lease", type=duration, default=30.0, metavar="TIME", help="until others take over"
+    )
     work.add_argument("--name", help="the name of the worker; by default host and process")
     serve = _action(actions, "serve", _serve, "serve the operations over HTTP")
     serve.add_argument("--host", default="127.0.0.1", help="default: this machine only")

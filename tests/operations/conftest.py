@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -138,7 +139,10 @@ def serve():
     def start(*words):
         command = [sys.executable, "-m", "boto_waiters_plus.cli", "operations", "serve"]
         pipes = {"stderr": subprocess.PIPE, "text": True}
+        # A shell starts background jobs, and what they start, with Ctrl-C ignored.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
         processes.append(subprocess.Popen([*command, "--port", "0", *words], **pipes))
+        signal.signal(signal.SIGINT, before)
         line = processes[-1].stderr.readline().strip()
         return processes[-1], line.removeprefix("boto-wait operations: serving ")
 
