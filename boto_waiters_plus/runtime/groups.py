@@ -18,10 +18,10 @@ Every wait keeps its own machine: its attempts, its verdicts and its end are its
 from __future__ import annotations
 
 import math
-import random
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from random import Random
 from typing import Any, Final
 
 from ..engine.backoff import draw
@@ -48,7 +48,7 @@ class Group:
         join: Callable[[Sequence[Any]], Any],
         limit: int,
         *,
-        source: random.Random = RANDOM,
+        source: Random = RANDOM,
     ) -> None:
         self.join = join
         self.limit = limit

@@ -86,7 +86,10 @@ def test_blocking_calls_run_in_threads(s3):
     asyncio.run(run())
     assert names
     assert threading.main_thread().name not in names
-    assert not [t for t in threading.enumerate() if t.name in names]
+    for thread in threading.enumerate():
+        if thread.name in names:
+            thread.join(30)
+            assert not thread.is_alive()
 
 
 def test_batches_in_one_loop_run_side_by_side(s3, virtual_time):
