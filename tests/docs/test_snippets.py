@@ -3,14 +3,13 @@
 import contextlib
 import re
 
+import boto3
 import pytest
 from docs.commands import NOT_RUN
 from docs.page_run import PageRun
 from docs.page_setups import SETUPS
 from docs.snippets import DOCS, EXECUTED, MADE_BY_THE_BUILD, OUTPUT, blocks, name_of, pages
 from moto import mock_aws
-
-import boto_waiters_plus as bwp
 
 PAGES = {name_of(page): page for page in pages()}
 WITH_BLOCKS = [
@@ -23,12 +22,11 @@ pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="the documentation is 
 
 
 @pytest.fixture
-def run_page(stock_botocore, tmp_path, monkeypatch, answers):
+def run_page(tmp_path, monkeypatch, answers):
     """`run_page(name)`: execute all blocks of a page against moto, in virtual time."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    # Loading moto's machine images takes longer than everything else.
-    monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
 
     def run(name):
         page = PageRun(PAGES[name], tmp_path, monkeypatch, answers)
@@ -37,7 +35,6 @@ def run_page(stock_botocore, tmp_path, monkeypatch, answers):
             for block in blocks(PAGES[name]):
                 if block.language in EXECUTED:
                     page.execute(block)
-        bwp.uninstall()
         return page
 
     return run
