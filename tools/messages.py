@@ -28,7 +28,7 @@ PAGE = ROOT / "docs" / "messages.md"
 TWO_WORDS = re.compile(r"[a-z}] [a-z{<`'\"]", re.IGNORECASE)
 NOT_MESSAGES = re.compile(
     r"hooks/docstrings|operations/openapi|telemetry|runtime/process"
-    r"|cli/(demo/|show|diagrams|text|schedule|listing|wait_options)"
+    r"|cli/(demo/|show|diagrams|svg_picture|text|schedule|listing|wait_options)"
     r"|definitions/(state_words|operation_names|waiter_names)"
 )
 """Modules of pages and of lists of words. What they raise is a message all the same."""
@@ -243,7 +243,7 @@ def page(rows: Iterable[dict[str, str]]) -> str:
     for row in rows:
         module, _, text = row["message"].partition(": ")
         if module != place:
-            lines.append(f"\n## {module}\n\n| message | as produced |\n|---|---|\n")
+            lines.append(f"\n## `{module}`\n\n| message | as produced |\n|---|---|\n")
             place = module
         shown = _cell(row["example"]) or f"({UNPRODUCED[row['message']]})"
         lines.append(f"| {_cell(text)} | {shown} |\n")
