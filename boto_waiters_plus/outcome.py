@@ -37,7 +37,8 @@ class WaiterOutcome(FactTable, Generic[ResponseT_co]):
     response, the operation takes no list of identifiers, or it is not known which of its members
     is one.
     """
-    response: ResponseT_co | None = field(default=None, init=False)
+    # Not `ResponseT_co | None`: an outcome that was not told apart would type-check nowhere.
+    response: Any = field(default=None, init=False)
     """The response of a `ResponseOutcome`; None for an `ExceptionOutcome`."""
     exception: Exception | None = field(default=None, init=False, compare=False)
     """The expected error of an `ExceptionOutcome`; None for a `ResponseOutcome`."""
@@ -73,6 +74,7 @@ class ResponseOutcome(WaiterOutcome[ResponseT_co]):
 class ExceptionOutcome(WaiterOutcome[NoReturn]):
     """The wait succeeded with an expected error, such as the 404 of `bucket_not_exists`."""
 
+    response: None = field(default=None, init=False)
     exception: Exception = field(compare=False)
     """The expected error."""
 
