@@ -24,7 +24,15 @@ from boto_waiters_plus.definitions.shipped import shipped_services
 from boto_waiters_plus.options import WaitOptions
 from boto_waiters_plus.typed import module_name
 
-PACKAGE = '"""Waits of each service, for type checkers; generated."""\n\n'
+PACKAGE = '''\
+"""Waits of each service, for type checkers; generated."""
+
+from typing import Any
+
+{imports}
+def members_of(service: str) -> dict[str, Any]: ...
+def module_name(service: str) -> str: ...
+'''
 
 MODULE = '''\
 """Waits of `{service}`, for type checkers; generated."""
@@ -96,10 +104,14 @@ def files() -> dict[str, str]:
             texts[f"{name}.py"] = MODULE.format(service=service)
             texts[f"{name}.pyi"] = service_stub(service, waiters, resources_of(service))
     names = [Path(each).stem for each in texts if each.endswith(".pyi")]
-    package = PACKAGE + "".join(f"from . import {name} as {name}\n" for name in names)
+    imports = "".join(f"from . import {name} as {name}\n" for name in names)
     options = "\n".join(f"    {option.name}: {option.type}" for option in fields(WaitOptions))
     keywords = KEYWORDS.format(options=options)
-    return {"__init__.pyi": package, "_keywords.pyi": keywords, **texts}
+    return {
+        "__init__.pyi": PACKAGE.format(imports=imports),
+        "_keywords.pyi": keywords,
+        **texts,
+    }
 
 
 def _services(loader: Loader) -> set[str]:
