@@ -24,11 +24,11 @@ ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT / "tests/cases"
 CALLS = (CASES / "typed_calls.txt").read_text(encoding="utf-8")
 PREAMBLES = json.loads((CASES / "typed_pages.json").read_text(encoding="utf-8"))
-"""The names that the examples of a page take as given."""
+"""The pages that are checked, with the names that their examples take as given."""
 PAGES = [
-    page
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
-    if page.is_file() and "```python\n" in page.read_text(encoding="utf-8")
+    path
+    for name in PREAMBLES
+    if (path := ROOT / ("" if name == "README.md" else "docs") / name).is_file()
 ]
 
 NEEDED = ("mypy", "pyright", "mypy_boto3_s3", "types_aiobotocore_s3")
@@ -119,7 +119,7 @@ def output_of(command, folder):
 def as_module(page, *, is_typed):
     """Return the examples of a page as one module; `is_typed`, with clients given to `typed`."""
     blocks = re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    text = "\n".join([*PREAMBLES.get(page.name, []), *blocks])
+    text = "\n".join([*PREAMBLES[page.name], *blocks])
     if is_typed:
         text = f"from boto_waiters_plus import typed\n{typed_form(text)}"
     if re.search(r"^(async with|.*\bawait )", text, re.MULTILINE) and "async def" not in text:

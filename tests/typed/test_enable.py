@@ -10,15 +10,12 @@ import boto3
 import pytest
 from botocore import xform_name
 from botocore.loaders import Loader
-from moto import mock_aws
 
-import boto_waiters_plus as bwp
 from boto_waiters_plus import typed
 from boto_waiters_plus.cli.service_lookup import client_name
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.options import OPTION_NAMES
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/typing.md"
 SERVICES = {"s3": "s3", "elbv2": "elbv2", "acm-pca": "acm_pca", "lambda": "lambda_"}
 """The names of modules by those of services."""
 
@@ -96,19 +93,3 @@ def test_stubs_parse_and_name_every_waiter(stubs):
     options = ast.parse(stubs["_keywords"]).body
     [declared] = [node for node in options if getattr(node, "name", "") == "Options"]
     assert tuple(each.target.id for each in declared.body) == OPTION_NAMES
-
-
-@pytest.mark.skipif(not PAGE.is_file(), reason="the documentation is not part of a wheel")
-def test_examples_of_the_page_run(capsys):
-    text = PAGE.read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    namespace = {}
-    try:
-        with mock_aws():
-            boto3.client("s3").create_bucket(Bucket="my-bucket")
-            for block in blocks:
-                exec(compile(block, "typing.md", "exec"), namespace)
-    finally:
-        bwp.uninstall()
-    assert capsys.readouterr().out == "us-east-1\n1\n"
-    assert namespace["state_of"](namespace["waited"])["BucketRegion"] == "us-east-1"
