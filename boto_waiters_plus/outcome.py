@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 from .engine.model import MatchedAcceptor
 from .engine.redaction import shown
 from .fact_table import FactTable, Rows, wait_rows
 
-ResponseT = TypeVar("ResponseT")
+ResponseT_co = TypeVar("ResponseT_co", covariant=True)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class WaiterOutcome(FactTable, Generic[ResponseT]):
+class WaiterOutcome(FactTable, Generic[ResponseT_co]):
     """The end of a wait that succeeded: a `ResponseOutcome` or an `ExceptionOutcome`."""
 
     waiter: str
@@ -37,6 +37,11 @@ class WaiterOutcome(FactTable, Generic[ResponseT]):
     response, the operation takes no list of identifiers, or it is not known which of its members
     is one.
     """
+    # Not `ResponseT_co | None`: an outcome that was not told apart would type-check nowhere.
+    response: Any = field(default=None, init=False)
+    """The response of a `ResponseOutcome`; None for an `ExceptionOutcome`."""
+    exception: Exception | None = field(default=None, init=False, compare=False)
+    """The expected error of an `ExceptionOutcome`; None for a `ResponseOutcome`."""
 
     def _rows(self) -> Rows:
         return [*wait_rows(self, shown(self.observed)), ("acceptor", self.acceptor.text)]
@@ -53,10 +58,11 @@ class WaiterOutcome(FactTable, Generic[ResponseT]):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ResponseOutcome(WaiterOutcome[ResponseT]):
+class ResponseOutcome(WaiterOutcome[ResponseT_co]):
     """The wait succeeded with a response of the operation."""
 
-    response: ResponseT
+    # `field()` takes the default of the base class away.
+    response: ResponseT_co = field()
     """The response of the operation; of a shared call, the wait's own share."""
 
     def __repr__(self) -> str:
@@ -65,9 +71,10 @@ class ResponseOutcome(WaiterOutcome[ResponseT]):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ExceptionOutcome(WaiterOutcome[Any]):
+class ExceptionOutcome(WaiterOutcome[NoReturn]):
     """The wait succeeded with an expected error, such as the 404 of `bucket_not_exists`."""
 
+    response: None = field(default=None, init=False)
     exception: Exception = field(compare=False)
     """The expected error."""
 

@@ -46,6 +46,15 @@ def test_both_carry_the_facts_and_cannot_be_changed(outcome):
             setattr(outcome, name, 1)
 
 
+def test_each_has_none_for_what_only_the_other_carries():
+    assert responded().exception is None
+    assert raised().response is None
+    with pytest.raises(TypeError):
+        ResponseOutcome(**FACTS)
+    with pytest.raises(TypeError):
+        ResponseOutcome(response={}, exception=KeyError(), **FACTS)
+
+
 def test_repr_tells_the_facts_and_never_the_response():
     assert repr(responded()) == (
         "ResponseOutcome(waiter='ThingUp', attempts=3, elapsed=4.568, "

@@ -431,7 +431,7 @@ def idempotency(page):
     pytest.importorskip("sqlalchemy")
     yield
     *python, command = page.printed
-    assert "".join(python).endswith(" 1 ['running']\n")
+    assert "".join(python).endswith(" 1\n['running']\n")
     assert page.names["call"].outcome.waiter == "InstanceExists"
     assert "then InstanceRunning" in command
     interrupt_and_resume(page)
@@ -453,6 +453,13 @@ def interrupt_and_resume(page):
 
 def interrupt(**_):
     raise KeyboardInterrupt
+
+
+@setup("typing.md")
+def typing_page(page):
+    make_bucket("my-bucket")
+    yield
+    assert page.names["state_of"](page.names["waited"])["BucketRegion"] == "us-east-1"
 
 
 @setup("telemetry.md")

@@ -1,0 +1,127 @@
+"""`wait_until_*` for type checkers: `typed.<service>.enable(client)`.
+
+The build writes a module and a stub for each service beside this file; where it has not run, as in
+a checkout, the modules are made here and type checkers see nothing.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+
+def members_of(service: str) -> dict[str, Any]:
+    """Return what the module of a service holds; `service` is the name as in `boto3.client`."""
+
+    def enable(client: Any, /, **settings: Any) -> Any:
+        """Do what `boto_waiters_plus.enable` does, for a boto3 client of this service.
+
+        Raises:
+            TypeError: not such a client; otherwise as `boto_waiters_plus.enable`.
+        """
+        return _enable_client(client, "client", service, settings, is_async=False)
+
+    def enable_async(client: Any, /, **settings: Any) -> Any:
+        """Do what `boto_waiters_plus.enable` does, for an aiobotocore client of this service.
+
+        Raises:
+            TypeError: not such a client; otherwise as `boto_waiters_plus.enable`.
+        """
+        return _enable_client(client, "client", service, settings, is_async=True)
+
+    def enable_resource(resource: Any, /, **settings: Any) -> Any:
+        """Do what `boto_waiters_plus.enable` does, for the client of a boto3 resource.
+
+        Raises:
+            TypeError: not a boto3 resource of this service; otherwise as
+                `boto_waiters_plus.enable`.
+            ValueError: the resource was made before `install`, or before its session was given to
+                `enable`: its waiters would drop the outcome.
+        """
+        return _enable_resource(resource, service, settings)
+
+    functions: tuple[Callable[..., Any], ...] = (enable, enable_async, enable_resource)
+    # For annotations that are evaluated; the classes exist in the stubs alone.
+    classes = dict.fromkeys(("Client", "AsyncClient", "ServiceResource"), Any)
+    return {**{function.__name__: function for function in functions}, **classes}
+
+
+def _enable_client(
+    client: Any, argument: str, service: str, settings: dict[str, Any], *, is_async: bool
+) -> Any:
+    # Imported by the first call: a module of types alone should cost nothing.
+    from botocore.client import BaseClient  # noqa: PLC0415 - see above
+
+    from ..aws import client_kind  # noqa: PLC0415 - see above
+    from ..hooks.installation import enable  # noqa: PLC0415 - see above
+
+    if not isinstance(client, BaseClient):
+        raise TypeError(f"{argument} must be a client of {service}, not {type(client).__name__}")
+    found = client.meta.service_model.service_name
+    if found != service:
+        raise TypeError(f"{argument} must be a client of {service}, not of {found}")
+    if client_kind.is_async(type(client)) != is_async:
+        kind, other = ("a boto3", "enable") if is_async else ("an aiobotocore", "enable_async")
+        raise TypeError(f"{argument} is {kind} client: use {other}")
+    return enable(client, **settings)
+
+
+def _enable_resource(resource: Any, service: str, settings: dict[str, Any]) -> Any:
+    from boto3.resources.base import ServiceResource  # noqa: PLC0415 - see `_enable_client`
+
+    from ..hooks.resources import returns_outcomes  # noqa: PLC0415 - see `_enable_client`
+
+    if not isinstance(resource, ServiceResource):
+        raise TypeError(
+            f"resource must be a boto3 resource of {service}, not {type(resource).__name__}"
+        )
+    if resource.meta.service_name != service:
+        raise TypeError(
+            f"resource must be a resource of {service}, not of {resource.meta.service_name}"
+        )
+    if not returns_outcomes(type(resource)):
+        raise ValueError(
+            "resource was made before install() and before enable(session): make it after them"
+        )
+    _enable_client(resource.meta.client, "resource.meta.client", service, settings, is_async=False)
+    return resource
+
+
+def __getattr__(name: str) -> Any:
+    if not name.startswith("_"):
+        module = _written(name) or _made(name)
+        if module is not None:
+            globals()[name] = module
+            return module
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _written(name: str) -> ModuleType | None:
+    """Return the module that the build wrote; None if there is none."""
+    try:
+        return import_module(f".{name}", __name__)
+    except ModuleNotFoundError as error:
+        if error.name != f"{__name__}.{name}":
+            raise
+        return None
+
+
+def _made(name: str) -> ModuleType | None:
+    """Return a module for a service of the installed botocore; None if there is none."""
+    from ..aws.service_waiters import default_loader  # noqa: PLC0415 - not for what was written
+
+    for service in default_loader().list_available_services("service-2"):
+        if module_name(service) == name:
+            module = ModuleType(f"{__name__}.{name}")
+            vars(module).update(members_of(service))
+            return module
+    return None
+
+
+def module_name(service: str) -> str:
+    """Return the name of a service's module: `lambda_` for `lambda`, `acm_pca` for `acm-pca`."""
+    name = service.replace("-", "_")
+    return f"{name}_" if keyword.iskeyword(name) else name
