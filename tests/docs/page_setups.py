@@ -426,6 +426,18 @@ def operations(page):
     assert "True 1 response" in "".join(page.printed)
 
 
+@setup("fleet.md")
+def fleet(page):
+    pytest.importorskip("distributed")
+    page.real_time = [""]
+    page.names["dynamodb"] = boto3.client("dynamodb", endpoint_url=page.start_server())
+    for number in range(20):
+        make_table(f"table-{number}")
+    yield
+    page.names["store"].close()
+    assert "".join(page.printed).count(" succeeded\n") == 20
+
+
 @setup("idempotency.md")
 def idempotency(page):
     pytest.importorskip("sqlalchemy")

@@ -183,7 +183,7 @@ def test_serve_answers_until_it_is_interrupted(file, path, serve, tmp_path, toke
     [
         (["--port", "{taken}"], "cannot listen on 127.0.0.1 port {taken}"),
         (["--host", "no.such.host.invalid", "--port", "0"], "cannot listen"),
-        (["--token-file", "{folder}/none"], "FileNotFoundError"),
+        (["--token-file", "{folder}/none"], "cannot read {folder}/none"),
         (["--token-file", "/dev/null"], "token must not be empty"),
     ],
 )
