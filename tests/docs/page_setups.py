@@ -133,21 +133,16 @@ def other_pages(page):
 @setup("README.md")
 def readme(page):
     make_bucket("my-bucket")
-    make_table("orders")
-    make_waiters_folder(page.folder)
+    answer("cloudformation", "DescribeStacks", *failing_stack(), *failing_stack())
     yield
-    assert [outcome.attempts for outcome in page.names["outcomes"]] == [1, 1, 1]
-    assert page.names["buckets"][0]["Name"] == "my-bucket"
-    assert "ResponseOutcome(waiter='BucketExists', label='s3 Bucket=" in "".join(page.printed)
-    page.names["test_gives_up_after_five_minutes"]()
 
 
-def make_waiters_folder(folder):
-    acceptors = [{"state": "success", "matcher": {"success": True}}]
-    traits = {"smithy.waiters#waitable": {"QueueReady": {"acceptors": acceptors}}}
-    shapes = {"com.amazonaws.sqs#GetQueueUrl": {"type": "apply", "traits": traits}}
-    (folder / "waiters").mkdir()
-    (folder / "waiters/sqs.json").write_text(json.dumps({"smithy": "2.0", "shapes": shapes}))
+def failing_stack():
+    """Return the answers for a stack that is rolled back."""
+    going = {"StackName": "web", "StackStatus": "CREATE_IN_PROGRESS"}
+    failed = going | {"StackStatus": "ROLLBACK_COMPLETE"}
+    failed["StackStatusReason"] = "The following resource(s) failed to create: [Bucket]."
+    return {"Stacks": [going]}, {"Stacks": [failed]}
 
 
 @setup("tutorial.md")
@@ -171,10 +166,7 @@ def howto(page):
         MasterUsername="admin",
         MasterUserPassword="not-a-secret",
     )
-    going = {"StackName": "web", "StackStatus": "CREATE_IN_PROGRESS"}
-    failed = going | {"StackStatus": "ROLLBACK_COMPLETE"}
-    failed["StackStatusReason"] = "The following resource(s) failed to create: [Bucket]."
-    answer("cloudformation", "DescribeStacks", {"Stacks": [going]}, {"Stacks": [failed]})
+    answer("cloudformation", "DescribeStacks", *failing_stack())
     tasks = [{"tasks": [{"taskArn": "a1", "lastStatus": s}]} for s in ("PENDING", "RUNNING")]
     answer("ecs", "DescribeTasks", *tasks)
     done = {"ExportDescription": {"ExportStatus": "COMPLETED"}}
@@ -249,6 +241,14 @@ def jupyter(page):
         assert shown._repr_html_().startswith("<table>")
     assert page.printed[2].endswith("\r2 of 2 ended, 0 failed")
     assert page.names["task"].cancelled()
+
+
+def make_waiters_folder(folder):
+    acceptors = [{"state": "success", "matcher": {"success": True}}]
+    traits = {"smithy.waiters#waitable": {"QueueReady": {"acceptors": acceptors}}}
+    shapes = {"com.amazonaws.sqs#GetQueueUrl": {"type": "apply", "traits": traits}}
+    (folder / "waiters").mkdir()
+    (folder / "waiters/sqs.json").write_text(json.dumps({"smithy": "2.0", "shapes": shapes}))
 
 
 @setup("waiting.md")

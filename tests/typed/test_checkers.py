@@ -149,13 +149,6 @@ def test_marked_lines_are_errors_and_no_others(errors):
     assert sorted(errors["calls.py"]) == marked, errors["calls.py"]
 
 
-unannotated = pytest.mark.xfail(reason="its test function lacks -> None", strict=False)
-
-
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, marks=[unannotated] * (page.name == "README.md")) for page in PAGES],
-    ids=lambda page: page.name,
-)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples_have_no_errors(errors, page):
     assert errors[f"page_{page.stem}.py"] == {}
