@@ -1,6 +1,7 @@
 """Errors of waits: what they carry, how they read, and that they survive copying."""
 
 import copy
+import copyreg
 import pickle
 import threading
 import traceback
@@ -42,6 +43,13 @@ COPIES = {
     "copied": copy.copy,
     "copied deep": copy.deepcopy,
 }
+
+
+@pytest.fixture(autouse=True)
+def without_tblib(monkeypatch):
+    """Dask, which other tests import, lets tblib pickle exceptions, with their causes."""
+    for kind in KINDS:
+        monkeypatch.delitem(copyreg.dispatch_table, kind, raising=False)
 
 
 class UnpicklableError(Exception):

@@ -19,7 +19,7 @@ from botocore.session import get_session
 from moto import mock_aws
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus import conditions, idempotency, operations
+from boto_waiters_plus import conditions, idempotency, operations, typed
 from boto_waiters_plus.aws.tokens import new_token, token_member
 from boto_waiters_plus.cli import main
 from boto_waiters_plus.cli.client_options import service_model
@@ -172,12 +172,19 @@ def test_titles_of_error_codes():
             lambda: importlib.import_module("boto_waiters_plus.telemetry"),
             r"telemetry needs OpenTelemetry: pip install 'boto-waiters-plus\[otel\]'",
         ),
+        (
+            "distributed",
+            "boto_waiters_plus.fleet",
+            lambda: importlib.import_module("boto_waiters_plus.fleet"),
+            r"fleet requires distributed; install it with: .* 'boto-waiters-plus\[fleet\]'",
+        ),
     ],
 )
 def test_a_missing_extra_is_named(package, reloaded, use, text, monkeypatch):
     for name in [each for each in sys.modules if each.partition(".")[0] == package]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delitem(sys.modules, reloaded, raising=False)
+    for name in [each for each in sys.modules if f"{each}.".startswith(f"{reloaded}.")]:
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=text):
         use()
@@ -205,6 +212,12 @@ def test_an_empty_list_is_no_item(ec2, answers, virtual_time):
             ec2, "instance_running", InstanceIds=["i-1"], max_wait=5, on_attempt=seen.append
         )
     assert {event.state for event in seen} == {"no item"}
+
+
+def test_a_client_of_aiobotocore_has_another_function(stock_botocore, monkeypatch):
+    monkeypatch.setattr("boto_waiters_plus.aws.client_kind.is_async", lambda _: True)
+    with pytest.raises(TypeError, match="client is an aiobotocore client: use enable_async"):
+        typed.s3.enable(boto3.client("s3"))
 
 
 def test_a_call_that_takes_all_the_time_leaves_none_for_the_wait(ec2, answers, virtual_time):
@@ -292,10 +305,11 @@ def test_words_of_a_worker_and_a_server(tmp_path, monkeypatch, capsys):
     code, said = command(capsys, "operations", "work", *store, "--until-idle")
     assert (code, "boto-wait operations: working on " in said) == (0, True)
     served = []
-    monkeypatch.setattr("uvicorn.run", lambda *_, **options: served.append(options["port"]))
-    code, said = command(capsys, "operations", "serve", *store, "--port", "9")
-    assert (code, served) == (0, [9])
-    assert "boto-wait operations: serving http://127.0.0.1:9/#token=" in said
+    run = lambda _, sockets: served.extend(each.getsockname()[1] for each in sockets)  # noqa: E731
+    monkeypatch.setattr("uvicorn.Server.run", run)
+    code, said = command(capsys, "operations", "serve", *store, "--port", "0")
+    assert code == 0
+    assert f"boto-wait operations: serving http://127.0.0.1:{served[0]}/#token=" in said
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     code, said = command(capsys, "operations", "serve", *store)
     assert (code, "serve requires starlette and uvicorn: pip install" in said) == (2, True)

@@ -211,13 +211,14 @@ def _serve(store: Store, arguments: argparse.Namespace) -> int:
         token = _token(arguments.token_file)
     app = asgi(store, token=token)
     # Before the address is printed: the port may be in use, or be the system's choice.
-    listener = _listener(arguments.host, arguments.port)
-    host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
-    url = f"http://{host}:{listener.getsockname()[1]}/{fragment}"
-    print(f"boto-wait operations: serving {url}", file=sys.stderr, flush=True)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5))
-    app.state.is_closing = lambda: server.should_exit
-    server.run(sockets=[listener])
+    with _listener(arguments.host, arguments.port) as listener:
+        host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
+        url = f"http://{host}:{listener.getsockname()[1]}/{fragment}"
+        print(f"boto-wait operations: serving {url}", file=sys.stderr, flush=True)
+        settings = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5)
+        server = uvicorn.Server(settings)
+        app.state.is_closing = lambda: server.should_exit
+        server.run(sockets=[listener])
     return 0
 
 

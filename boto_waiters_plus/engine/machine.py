@@ -229,7 +229,7 @@ class State:
     last: bool = False
     """The current or next attempt is the last one."""
     brought_forward: bool = False
-    """A signal brought the next attempt forward to the end of the current pause."""
+    """A signal has come during the current pause."""
     next_early: float = 0
     """The least `elapsed` at which a signal may start an attempt."""
     successes: int = 0
@@ -398,13 +398,14 @@ class Machine:
         """Poll, unless the last attempt that a signal brought forward was a moment ago."""
         state = self.state
         wanted = state.next_early - state.elapsed
+        # An attempt that a signal brought forward does not replace the last one.
+        state.last = state.last and not (early and wanted < state.pause)
         if early and state.pause and wanted > ROUNDING:
-            state.brought_forward = wanted < state.pause
+            state.brought_forward = True
             state.pause = min(state.pause, wanted)
             return Pause(state.pause, is_brought_forward=True)
         if early or state.brought_forward:
-            # An attempt that a signal brought forward does not replace the last one.
-            state.last = state.brought_forward = False
+            state.brought_forward = False
             spacing = min(SHORTEST_EARLY_SPACING, self._policy.min_delay)
             state.next_early = state.elapsed + spacing
         return self._poll()

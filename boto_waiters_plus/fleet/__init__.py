@@ -78,6 +78,7 @@ def run(
     Raises:
         TypeError, ValueError: an argument is wrong, or the cluster has no workers. If
             `waits_or_store` is a list, its waits are checked too, before anything starts.
+        StoreError: the store does not answer.
         ImportError: `distributed` is not installed.
         Exception: while iterating: what a shard raised, such as a `StoreError` on a worker that
             does not reach the store.

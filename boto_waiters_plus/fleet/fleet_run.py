@@ -51,6 +51,7 @@ class FleetRun:
     """One run; see `fleet.run` for the arguments.
 
     Raises:
+        StoreError: the store does not answer.
         TypeError: not a blocking Dask client.
         ValueError: the cluster has no workers, or not all of them can open the store.
     """
@@ -80,12 +81,13 @@ class FleetRun:
         # Those that could not be stored when their turn came.
         self._pending: list[Wait] = []
         self._fed_all = waits is None
-        self._open: set[str] = set()
         self._ended = 0
         workers = self._workers()
         if not workers:
             raise ValueError("the cluster of client has no workers")
         self._check_hosts(workers)
+        # Before a shard is placed: what it ends at once has to be reported, too.
+        self._open = store.open_paths()
 
     def operations(self) -> Generator[Operation, None, None]:
         """Yield each operation when it has ended."""
@@ -115,10 +117,11 @@ class FleetRun:
 
     def _turn(self) -> list[Operation]:
         """Store waits as there is room; return the operations that have ended."""
+        # First: an error of it loses nothing that has ended.
+        self._feed()
         now_open = self._store.open_paths()
         ended = self._store.ended(list(self._open - now_open))
         self._open = now_open
-        self._feed()
         return ended
 
     def _feed(self) -> None:

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 
 import pytest
 from moto.server import ThreadedMotoServer
@@ -131,6 +132,34 @@ def test_words_are_completed(line, words, tmp_path):
     assert process.stderr == ""
     found = (tmp_path / "words").read_text() if (tmp_path / "words").exists() else ""
     assert set(found.split()) == words
+
+
+COMPLETED_IN = {
+    "bash": """eval "$(register-python-argcomplete boto-wait)"
+        COMP_LINE="boto-wait s3 bucket-e" COMP_POINT=21 COMP_TYPE=9
+        COMP_WORDS=(boto-wait s3 bucket-e) COMP_CWORD=2
+        _python_argcomplete boto-wait bucket-e s3
+        echo "${COMPREPLY[@]}" """,
+    "fish": """register-python-argcomplete --shell fish boto-wait | source
+        complete -C "boto-wait s3 bucket-e" """,
+}
+
+
+@pytest.mark.parametrize("shell", COMPLETED_IN)
+def test_shells_complete_by_the_lines_of_the_page(shell, tmp_path):
+    pytest.importorskip("argcomplete")
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
+    process = subprocess.run(
+        [shell, "-c", COMPLETED_IN[shell]],
+        check=True,
+        env={**os.environ, "PATH": path, "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert process.stdout.split() == ["bucket-exists"]
 
 
 def test_stdout_may_lack_characters():

@@ -112,6 +112,15 @@ def test_a_pause_that_a_signal_shortened_is_resumed():
     assert resumed(paused).step(Begin(), 500, min) == pause
 
 
+def test_a_signal_that_did_not_shorten_the_pause_is_remembered():
+    policy = Policy(min_delay=1, max_delay=1, max_wait=300)
+    paused = machine_after(Begin(), NO_MATCH, Woken(early=True), policy=policy)
+    paused.step(NO_MATCH, 2, min)
+    pause = paused.step(Woken(early=True), 2, min)
+    assert pause.is_brought_forward
+    assert resumed(paused, policy).step(Begin(), 500, min) == pause
+
+
 def changed(**members):
     stored = json.loads(machine_after(Begin()).to_json())
     return json.dumps({**stored, **members})

@@ -1,12 +1,12 @@
 """Waits on a Dask cluster of two processes."""
 
 import collections
+import logging
 import os
 import signal
 import socket
-import subprocess
-import sys
 
+import distributed
 import pytest
 import stream_clients  # beside this file
 
@@ -118,6 +118,34 @@ def test_closing_hands_waits_back(store, dask, waits, make_client):
     assert drivers(store).keys() == {None}
 
 
+def test_a_store_that_does_not_answer_is_asked_again(
+    store, dask, waits, make_client, tmp_path, monkeypatch, caplog
+):
+    (tmp_path / "active").touch()
+    caplog.set_level(logging.WARNING)  # Dask silenced every handler
+    store.start_all(waits(1))
+    failing = iter([False, True])
+
+    def open_paths():
+        if next(failing, False):
+            raise operations.StoreError("the disk is full")
+        return type(store).open_paths(store)
+
+    monkeypatch.setattr(store, "open_paths", open_paths)
+    (ended,) = fleet.run(store, client=dask, make_client=make_client)
+    assert ended.done()
+    assert caplog.messages == ["fleet: the disk is full; trying again"]
+
+
+def test_a_cluster_without_workers_is_refused(tmp_path):
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0") as cluster,
+        cluster.get_client() as client,
+        pytest.raises(ValueError, match="the cluster of client has no workers"),
+    ):
+        fleet.run(operations.Store(tmp_path / "waits.db"), client=client)
+
+
 def test_what_a_shard_raises_is_raised(store, dask, waits):
     store.start_all(waits(1))
     with pytest.raises(RuntimeError, match="no role for process"):
@@ -157,9 +185,3 @@ def test_wrong_arguments_start_nothing(tmp_path, waits):
         store.start_all([wait, with_function])
     assert not store.has_open()
     store.close()
-
-
-def test_the_missing_extra_is_named():
-    command = "import sys; sys.modules['distributed'] = None; import boto_waiters_plus.fleet"
-    done = subprocess.run([sys.executable, "-c", command], check=False, capture_output=True)
-    assert b"boto-waiters-plus[fleet]" in done.stderr

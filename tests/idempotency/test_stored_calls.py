@@ -229,10 +229,10 @@ def test_resumed_call_is_finished_in_its_store(call_once, ec2, answers, lost, im
 
 
 def test_store_and_path_belong_together(ec2, path):
-    with pytest.raises(TypeError, match="in_store and path are given together"):
+    with pytest.raises(TypeError, match="in_store and path must be given together"):
         idempotency.resume_call(ec2, {"service": "ec2"}, in_store=FileStore(path))
 
 
 def test_client_of_another_service_is_refused(dynamodb):
-    with pytest.raises(ValueError, match="one of ec2, the client one of dynamodb"):
+    with pytest.raises(ValueError, match="client is of dynamodb, but the record is a call of ec2"):
         idempotency.resume_call(dynamodb, {"service": "ec2"})
