@@ -4,7 +4,8 @@ MESSAGES_TO is the folder that the record is written to. With MESSAGES_OF only t
 table run.
 
 It compiles each module of the package so that a message, when it is made, is noted with the test
-that runs. Constants of a module are noted when they are put into another text.
+that runs. Constants of a module are noted when they are put into another text. What other threads
+than the main one make may belong to an earlier test: it is recorded apart.
 """
 
 import ast
@@ -13,6 +14,7 @@ import importlib.machinery
 import json
 import os
 import sys
+import threading
 from pathlib import Path
 
 import messages
@@ -20,14 +22,16 @@ import pytest
 
 PACKAGE = "boto_waiters_plus"
 FOLDER = Path(os.environ["MESSAGES_TO"])
-MOST_TESTS = 40
+MOST_TESTS = 2000 if "MESSAGES_OF" in os.environ else 40
+"""Tests that are noted of a message: of those of the table each."""
 
-_record = {"messages": {}, "times": {}, "passed": []}
+_record = {"messages": {}, "of threads": {}, "times": {}, "passed": []}
 _running = [""]
 
 
 def note(key, text):
-    tests = _record["messages"].setdefault(key, {})
+    is_main = threading.current_thread() is threading.main_thread()
+    tests = _record["messages" if is_main else "of threads"].setdefault(key, {})
     if _running[0] and len(tests) < MOST_TESTS:
         tests.setdefault(_running[0], str(text)[:300])
     return text

@@ -108,6 +108,8 @@ ERRORS = [
      lambda _: unsealed("", refused(KeyError()), is_encrypted=True)),
     (operations.OperationError, "its definition is malformed: 'name' is missing",
      lambda _: definition_from_json("{}")),
+    (operations.OperationError, "its definition is malformed: Expecting value: line 1 column 1",
+     lambda _: definition_from_json("")),
     (TypeError, "a signal belongs to one process: it cannot be pickled or copied",
      lambda _: pickle.dumps(SqsSignal(URL, client=boto3.client("sqs")))),
     (bwp.WaiterDefinitionError, r"\$version must be a string",

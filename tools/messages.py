@@ -172,7 +172,7 @@ def update(folder: Path) -> None:
     for file in folder.glob("*.json"):
         record = json.loads(file.read_text(encoding="utf-8"))
         times |= record["times"]
-        for key, tests in record["messages"].items():
+        for key, tests in (record["of threads"] | record["messages"]).items():
             # A long one was cut.
             whole = {test: text for test, text in tests.items() if pattern(key).search(text)}
             seen.setdefault(key, {}).update(whole)

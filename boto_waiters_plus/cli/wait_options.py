@@ -71,6 +71,11 @@ def add_wait_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--operation", metavar="NAME", help="such as describe-services")
     _add_ad_hoc_options(group)
+    _add_background_and_output(parser)
+    add_client_options(parser)
+
+
+def _add_background_and_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("background (see `boto-wait operations`)")
     group.add_argument(
         "--background",
@@ -82,7 +87,6 @@ def add_wait_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--output", choices=("text", "json"), default="text")
     group.add_argument("--quiet", action="store_true", help="print errors only")
     group.add_argument("--include-response", action="store_true", help="print the response too")
-    add_client_options(parser)
 
 
 def _add_ad_hoc_options(group: Any) -> None:

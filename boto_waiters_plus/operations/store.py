@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import os
-import re
 import threading
 import uuid
 import weakref
@@ -22,11 +21,11 @@ from ..runtime.schedule import DEFAULT_THREADS
 from .call_rates import call_rates
 from .database import Database, wall_time
 from .error_codes import problem
-from .in_memory import COLLECTION
 from .kept_calls import KeptCalls
 from .new_rows import NewRows, conflict
 from .operation import CANCELLED_DETAIL, Operation, json_text
 from .operation_pages import LARGEST_PAGE, OperationPage, check_text, next_token, page_query
+from .operation_rows import OperationRows, is_at
 from .starting import background_wait, check_background
 from .stored_operation import (
     EndWatcher,
@@ -40,13 +39,11 @@ from .stored_wait import Cipher, ClientDescription, reopened_state
 from .tables import DEFINITIONS, OPEN, OPERATIONS, SUCCEEDED
 from .worker import MakeClient, Worker, ended_by_sigterm
 
-_PATH: Final = re.compile(rf"{COLLECTION}/([0-9a-f]{{32}})")
-
 _STORES: Final[weakref.WeakValueDictionary[str, Store]] = weakref.WeakValueDictionary()
 """The open stores of this process, for operations that are unpickled."""
 
 
-class Store(KeptCalls):
+class Store(OperationRows, KeptCalls):
     """Operations in a SQLite file or on a PostgreSQL server, shared by any number of processes.
 
     Stored are the operation, its parameters and options, and what is needed to make the client
@@ -230,7 +227,7 @@ class Store(KeptCalls):
         """
         more = None if max_wait is None else seconds("max_wait", max_wait)
         with self.database.writing() as connection:
-            row = self._row(connection, path)
+            row = self.row_in(connection, path)
             if row["state"] in (OPEN, SUCCEEDED):
                 raise ValueError(
                     f"{path} is {row['state']}: only an operation with an error is resumed"
@@ -242,7 +239,7 @@ class Store(KeptCalls):
             values: dict[str, Any] = dict.fromkeys(("ended", "response", "error", "next_attempt"))
             values |= {"state": OPEN, "machine": reopened_state(row["machine"]), "machine_at": now}
             values |= {"deadline": now + left, "max_wait": row["elapsed"] + left}
-            self._update(connection, update(OPERATIONS).where(_is(path)).values(**values))
+            self._update(connection, update(OPERATIONS).where(is_at(path)).values(**values))
         return self._operation({**row, **values})
 
     def expire(self, older_than: float | timedelta) -> int:
@@ -318,22 +315,6 @@ class Store(KeptCalls):
 
     # --- for operations ---------------------------------------------------------------------
 
-    def row(self, path: str) -> Row:
-        """Return the row of an operation; raise LookupError if there is none."""
-        with self.database.reading() as connection:
-            return self._row(connection, path)
-
-    def rows(self, paths: Sequence[str]) -> Mapping[str, Row]:
-        """Return the rows of those of these operations that are there."""
-        found: dict[str, Row] = {}
-        with self.database.reading() as connection:
-            for start in range(0, len(paths), LARGEST_PAGE):
-                ids = [path.partition("/")[2] for path in paths[start : start + LARGEST_PAGE]]
-                query = select(OPERATIONS).where(OPERATIONS.c.id.in_(ids))
-                rows = connection.execute(query).mappings()
-                found |= {path_of(dict(row)): dict(row) for row in rows}
-        return found
-
     def shared_url(self) -> URL:
         """Return the URL under which other processes open the store.
 
@@ -344,18 +325,6 @@ class Store(KeptCalls):
             raise ValueError("a store in memory cannot be shared by processes: give it a file")
         return self.database.shared_url()
 
-    def open_paths(self) -> set[str]:
-        """Return the paths of the operations that are open."""
-        with self.database.reading() as connection:
-            query = select(OPERATIONS.c.id).where(OPERATIONS.c.state == OPEN)
-            return {f"{COLLECTION}/{each}" for each in connection.execute(query).scalars()}
-
-    def has_open(self) -> bool:
-        """Return whether any operation is open."""
-        with self.database.reading() as connection:
-            query = select(OPERATIONS.c.id).where(OPERATIONS.c.state == OPEN).limit(1)
-            return connection.execute(query).first() is not None
-
     def ended(self, paths: Sequence[str]) -> builtins.list[Operation]:
         """Return those of these operations that are there and have ended."""
         return [self._operation(r) for r in self.rows(paths).values() if r["state"] != OPEN]
@@ -363,7 +332,7 @@ class Store(KeptCalls):
     def end_by_cancel(self, path: str) -> bool:
         """Cancel an operation; return False if it is not open."""
         error = json_text(problem("cancelled", CANCELLED_DETAIL))
-        is_open = and_(_is(path), OPERATIONS.c.state == OPEN)
+        is_open = and_(is_at(path), OPERATIONS.c.state == OPEN)
         with self.database.writing() as connection:
             now = wall_time(connection)
             values = {"state": "cancelled", "error": error, "ended": now, "lease": None}
@@ -386,12 +355,6 @@ class Store(KeptCalls):
             connection.execute(statement)
         except IntegrityError:
             raise conflict() from None
-
-    def _row(self, connection: Connection, path: str) -> Row:
-        row = connection.execute(select(OPERATIONS).where(_is(path))).mappings().first()
-        if row is None:
-            raise LookupError(f"there is no {path} in {self!r}, or it has expired")
-        return dict(row)
 
     def _operation(self, row: Row) -> Operation:
         def make() -> Operation:
@@ -416,10 +379,3 @@ def find_operation(url: str | None, key: str, path: str) -> Operation:
             raise LookupError(f"{path} is in the memory of another process")
         store = Store(url)
     return store.get(path)
-
-
-def _is(path: str) -> Any:
-    match = _PATH.fullmatch(path)
-    if match is None:
-        raise LookupError(f"there is no {path!r}: a path is {COLLECTION}/ and 32 digits")
-    return OPERATIONS.c.id == match.group(1)

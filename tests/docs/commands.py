@@ -30,6 +30,8 @@ def stands_in(command):
             require_text("tox.ini", command[0])
         case ["tox", "run", "-e", names]:
             require_environments(names.split(","))
+        case ["python", "tools/messages.py", *_]:  # it writes into the checkout
+            require_text("tools/messages.py", command[2])
         case ["python", "-m", "pytest", *arguments]:
             require_tests(arguments)
         case _:

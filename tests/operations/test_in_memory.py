@@ -69,6 +69,7 @@ def test_json_of_a_success_has_no_response_of_the_service(stream, active, virtua
     assert "error" not in body
     assert body["response"]["kind"] == "response"
     assert body["response"]["acceptor"]["text"].startswith("success when")
+    assert repr(operation) == f"<Operation {operation.path} done>"
     assert "StreamDescription" not in body["response"].get("response", {})
     assert body["metadata"]["next_attempt"] is None
 

@@ -209,6 +209,14 @@ def test_expired_operations_are_gone(store, stream, active):
     assert store.get(still_open.path).result(10)
 
 
+def test_an_operation_whose_row_is_gone_ends(store, stream, active):
+    operation = start(store, stream(active))
+    with store.database.writing() as connection:
+        connection.exec_driver_sql("delete from boto_waiters_operations")
+    error = operation.exception(10)
+    assert (error.code, "is no longer in the store" in str(error)) == ("not_found", True)
+
+
 @pytest.mark.parametrize("path", ["operations/0", "", "x", "operations/" + "0" * 32])
 def test_unknown_paths_are_named(store, path):
     for call in (store.get, store.cancel, store.resume):
