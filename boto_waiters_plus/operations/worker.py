@@ -262,15 +262,17 @@ class Worker:
                 seconds_ago=max(0.0, age + time.monotonic() - began),
             )
         except OperationError as error:
-            self._results[key] = error
-            return []
+            return self._not_started(key, error)
         except (ValueError, TypeError) as error:
-            self._results[key] = OperationError(
-                "unreadable", f"its state cannot be read: {type(error).__name__}"
-            )
-            return []
+            problem = f"its state cannot be read: {type(error).__name__}"
+            return self._not_started(key, OperationError("unreadable", problem))
         driven.task = task
         return [(task, on_end)]
+
+    def _not_started(self, key: str, error: OperationError) -> list[tuple[Task, TaskEnd]]:
+        self._results[key] = error
+        self._news.put(None)
+        return []
 
     def _wait_of(self, row: Row) -> Wait:
         parameters = unsealed(
