@@ -58,6 +58,8 @@ def task(call, connections):
 
 
 def test_waits_that_ended_are_let_go(scheduler, connections, ended):
+    gc.collect()
+    of_others = len(runs_alive())
     release = threading.Event()
     open_wait = task(Call(release), shared_connections(1))
     scheduler.add([(open_wait, ended.put)])
@@ -65,11 +67,14 @@ def test_waits_that_ended_are_let_go(scheduler, connections, ended):
         scheduler.add([(task(Call(), connections), lambda _: ended.put(None)) for _ in range(100)])
         for _ in range(100):
             ended.get(timeout=10)
-    # Not isinstance(): weak proxies of other tests are among the objects.
-    runs = [each for each in gc.get_objects() if issubclass(type(each), Task)]
-    assert open_wait in runs
-    assert len(runs) < 250
+    assert open_wait in runs_alive()
+    assert len(runs_alive()) < of_others + 250
     release.set()
+
+
+def runs_alive():
+    # Not isinstance(): weak proxies of other tests are among the objects.
+    return [each for each in gc.get_objects() if issubclass(type(each), Task)]
 
 
 def test_a_client_is_free_after_its_waits_were_cancelled(scheduler, connections, ended):

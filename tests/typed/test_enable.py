@@ -16,8 +16,13 @@ from boto_waiters_plus.cli.service_lookup import client_name
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.options import OPTION_NAMES
 
-SERVICES = {"s3": "s3", "elbv2": "elbv2", "acm-pca": "acm_pca", "lambda": "lambda_"}
-"""The names of modules by those of services."""
+SERVICES = [
+    ("s3", "s3", "bucket_exists"),
+    ("elbv2", "elbv2", "load_balancer_available"),
+    ("acm-pca", "acm_pca", "audit_report_created"),
+    ("lambda", "lambda_", "function_active"),
+]
+"""A service, its module, and a waiter."""
 
 
 @pytest.fixture(scope="module")
@@ -30,13 +35,11 @@ def stubs():
     return {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.pyi")}
 
 
-@pytest.mark.parametrize(("service", "name"), SERVICES.items())
-def test_enable_adds_the_methods_and_returns_the_client(service, name):
+@pytest.mark.parametrize(("service", "name", "waiter"), SERVICES)
+def test_enable_adds_the_methods_and_returns_the_client(service, name, waiter):
     client = boto3.client(service)
-    [waiter, *_] = shipped_definitions(client.meta.service_model.service_id.hyphenize())
-    module = getattr(typed, name)
-    assert module.enable(client, defaults={"max_delay": 60}) is client
-    assert hasattr(client, f"wait_until_{xform_name(waiter.name)}")
+    assert getattr(typed, name).enable(client, defaults={"max_delay": 60}) is client
+    assert hasattr(client, f"wait_until_{waiter}")
 
 
 @pytest.mark.skipif("TYPES_REQUIRED" not in os.environ, reason="creates 218 clients")
