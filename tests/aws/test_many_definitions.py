@@ -8,8 +8,8 @@ import pytest
 
 import boto_waiters_plus as bwp
 
-MOST = 14
-"""Quadratic time would be a ratio of 100."""
+MOST = 30
+"""Quadratic time would be a ratio of 100; other tests on the machine make 10 a 16."""
 
 OPERATIONS = ("DescribeStream", "DescribeStreamSummary", "ListShards", "ListStreams")
 

@@ -54,7 +54,7 @@ def policies(draw):
         retry_transient=draw(st.booleans()),
         count_requests=draw(st.booleans()),
         patience=draw(st.just(math.inf) | st.floats(0, 200)),
-        deadline=draw(st.none() | st.floats(-1, 2 * MOST_DELAYS * low)),
+        deadline=draw(st.none() | st.floats(-1, 0) | st.floats(1e-6, 2 * MOST_DELAYS * low)),
     )
 
 
