@@ -18,18 +18,18 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).absolute().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+from botocore.parsers import ResponseParserError
 
-import boto3  # noqa: E402 - after the path
-from botocore.config import Config  # noqa: E402
-from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError  # noqa: E402
-from botocore.parsers import ResponseParserError  # noqa: E402
-from idempotency.cutting_proxy import CuttingProxy, schedule  # noqa: E402
+from boto_waiters_plus import idempotency
+from boto_waiters_plus.testing import virtual_time
 
-from boto_waiters_plus import idempotency  # noqa: E402
-from boto_waiters_plus.testing import virtual_time  # noqa: E402
+sys.path.insert(0, str(Path(__file__).absolute().parents[1] / "tests"))
+from idempotency.cutting_proxy import CuttingProxy, schedule
 
 SDK_ATTEMPTS = 2
 IMAGE = {"ImageId": "ami-1", "MinCount": 1, "MaxCount": 1}
@@ -43,12 +43,12 @@ def client_of(proxy: CuttingProxy) -> object:
     return boto3.client("ec2", endpoint_url=proxy.url, config=config, **KEYS)
 
 
-def once(client) -> None:  # noqa: ANN001 - made by botocore
+def once(client: Any) -> None:
     """Call as the package does."""
     idempotency.call_once(client.run_instances, max_wait=3600, **IMAGE)
 
 
-def plainly(client) -> None:  # noqa: ANN001 - made by botocore
+def plainly(client: Any) -> None:
     """Call again until there is an answer."""
     while True:
         try:

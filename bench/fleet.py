@@ -34,7 +34,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import boto3
@@ -42,6 +41,7 @@ import psutil
 from botocore.awsrequest import AWSResponse
 from botocore.config import Config
 from distributed import Client, LocalCluster
+from operations_kill import store_url
 from scale import HEADERS, LATENCY, SETTINGS, Raw, answer
 
 from boto_waiters_plus import Wait, fleet, operations
@@ -202,19 +202,6 @@ class Usage:
                     self.most[pid] = max(self.most.get(pid, 0), process.memory_info().rss)
                     self._cpu[pid] = sum(process.cpu_times()[:2])
             time.sleep(0.25)
-
-
-@contextlib.contextmanager
-def store_url(*, postgresql: bool) -> Iterator[str]:
-    if postgresql:
-        sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "operations"))
-        import postgres  # noqa: PLC0415 - beside the tests
-
-        with postgres.server() as url:
-            yield url
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            yield f"{folder}/waits.db"
 
 
 def waits_on(client: Any, number: int, delay: float) -> Iterator[Wait]:

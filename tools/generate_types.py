@@ -88,7 +88,7 @@ def write(folder: Path) -> int:
 
 def files() -> dict[str, str]:
     """Return the text of every file by its name."""
-    # Not the search path of whoever builds.
+    # Not the search path of the machine that builds.
     builtin = str(Loader.BUILTIN_DATA_PATH)
     loader = Loader(extra_search_paths=[builtin], include_default_search_paths=False)
     texts = {}

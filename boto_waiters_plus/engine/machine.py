@@ -399,7 +399,8 @@ class Machine:
         state = self.state
         wanted = state.next_early - state.elapsed
         # An attempt that a signal brought forward does not replace the last one.
-        state.last = state.last and not (early and wanted < state.pause)
+        if early and wanted < state.pause:
+            state.last = False
         if early and state.pause and wanted > ROUNDING:
             state.brought_forward = True
             state.pause = min(state.pause, wanted)

@@ -59,7 +59,7 @@ class Step(Protocol):
 
 
 Drive = Callable[[Step], Awaitable[Any]]
-"""Drives a step; one that blocks returns what is awaited without a pause."""
+"""Drives a step; if it blocks, what it returns is done when it is awaited."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ LONGEST_NAME: Final = 200
 """Characters of a name that is looked up."""
 
 LARGEST_PAGE: Final = 1000
-"""Operations of a page at most; more that are asked for are as many."""
+"""The most operations of a page, however many are asked for."""
 
 NAME_PATTERN: Final = r"^[^\x00-\x1f\x7f]*$"
 """Text without control characters: PostgreSQL stores no NUL."""

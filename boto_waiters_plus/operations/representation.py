@@ -68,7 +68,7 @@ class WaitProgressFacts:
 
 
 def timestamp(seconds: float | None) -> str | None:
-    """Return a time as RFC 3339 text in UTC; what comes later than its last year, as its end."""
+    """Return a time as RFC 3339 text in UTC, at most the end of the year 9999."""
     if seconds is None:
         return None
     moment = dt.datetime.fromtimestamp(min(seconds, _LATEST), dt.timezone.utc)

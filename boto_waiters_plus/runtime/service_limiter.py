@@ -15,7 +15,7 @@ LONGEST_HOLD: Final = 1.0
 
 
 LONGEST_CATCHING_UP: Final = 0.1
-"""Seconds of calls that a loop which was late may make at once, under a limit per second."""
+"""Seconds whose calls a loop that was late may make at once, under a limit per second."""
 
 
 class ServiceLimiter:

@@ -22,7 +22,7 @@ EXPIRY_GRACE: Final = 0.001
 """Seconds after a deadline in which an attempt that was due at the deadline may still begin."""
 
 FEWEST_TO_DROP: Final = 100
-"""Waits that have ended for which it is worth to drop their times."""
+"""Waits that end before their times are dropped; for fewer it is not worth the search."""
 
 
 class TaskSteps:

@@ -1,22 +1,19 @@
 """A Dask cluster of two processes, and stores that they share."""
 
 import functools
-import os
 import sys
-import uuid
 from pathlib import Path
 
 import distributed
 import pytest
-import sqlalchemy
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "operations"))
-import postgres  # beside the tests of stores
 import stream_clients  # beside this file
+from database_fixtures import new_database, server  # noqa: F401 - fixtures of stores
 
 
 @pytest.fixture(scope="module")
@@ -35,27 +32,11 @@ def dask(cluster):
         yield client
 
 
-@pytest.fixture(scope="session")
-def server():
-    absence = postgres.absence()
-    if absence is not None:
-        assert not os.environ.get("POSTGRES_REQUIRED"), absence
-        pytest.skip(absence)
-    with postgres.server() as url:
-        yield sqlalchemy.make_url(url)
-
-
 @pytest.fixture(params=["file", "postgresql"])
 def store(request, tmp_path):
     url = str(tmp_path / "waits.db")
     if request.param == "postgresql":
-        server = request.getfixturevalue("server")
-        name = f"fleet_{uuid.uuid4().hex}"
-        engine = sqlalchemy.create_engine(server, isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:
-            connection.exec_driver_sql(f"create database {name}")
-        engine.dispose()
-        url = server.set(database=name).render_as_string(hide_password=False)
+        url = request.getfixturevalue("new_database")()
     store = operations.Store(url)
     yield store
     store.close()

@@ -25,7 +25,7 @@ NOTE = """create function test_note() returns trigger as $$ begin
 
 @pytest.fixture
 def stored_attempts(store):
-    """Returns how often each attempt of each operation was stored, whoever stored it."""
+    """Returns how often each attempt of each operation was stored, by any worker."""
     store.list()
     with store.database.writing() as connection:
         connection.exec_driver_sql(ATTEMPTS)

@@ -1,7 +1,5 @@
 """A client whose stream becomes active, and stores in both databases."""
 
-import itertools
-import os
 import signal
 import subprocess
 import sys
@@ -10,17 +8,15 @@ from pathlib import Path
 
 import boto3
 import pytest
-import sqlalchemy
 from moto.server import ThreadedMotoServer
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 
 sys.path.insert(0, str(Path(__file__).parent))
-import postgres  # beside this file
+from database_fixtures import new_database, server  # noqa: F401 - fixtures, beside this file
 
 SESSION = boto3.session.Session(region_name="us-east-1")
-NAMES = itertools.count()
 
 
 @pytest.fixture(autouse=True)
@@ -41,16 +37,6 @@ def stream(answers):
     return make
 
 
-@pytest.fixture(scope="session")
-def server():
-    absence = postgres.absence()
-    if absence is not None:
-        assert not os.environ.get("POSTGRES_REQUIRED"), absence
-        pytest.skip(absence)
-    with postgres.server() as url:
-        yield url
-
-
 @pytest.fixture(params=["memory", "file", "postgresql"])
 def store_url(request, tmp_path):
     """An empty database of each kind."""
@@ -59,22 +45,6 @@ def store_url(request, tmp_path):
     if request.param == "file":
         return str(tmp_path / "waits.db")
     return request.getfixturevalue("new_database")()
-
-
-@pytest.fixture
-def new_database(server):
-    """`new_database()`: the URL of an empty database of the server."""
-
-    def make():
-        name = f"test_{os.getpid()}_{next(NAMES)}"
-        engine = sqlalchemy.create_engine(server, isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:
-            connection.exec_driver_sql(f"create database {name}")
-        engine.dispose()
-        url = sqlalchemy.make_url(server).set(database=name)
-        return url.render_as_string(hide_password=False)
-
-    return make
 
 
 @pytest.fixture
@@ -124,11 +94,11 @@ def working():
 @pytest.fixture(scope="module")
 def endpoint():
     """The address of a moto server."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
+    moto = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    moto.start()
+    host, port = moto.get_host_and_port()
     yield f"http://{host}:{port}"
-    server.stop()
+    moto.stop()
 
 
 @pytest.fixture
