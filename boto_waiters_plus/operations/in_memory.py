@@ -66,6 +66,11 @@ class MemoryRecord:
         """Note how far the wait is."""
         self._progress = progress_of(event, time.time())
 
+    def has_ended(self, task: Task) -> None:
+        """Note the attempts of the whole wait: the last call may have had no answer."""
+        run = task.run
+        self._progress = replace(self._progress, attempts=run.attempts, elapsed=run.elapsed)
+
     def to_json(self, ended: dict[str, Any] | None) -> dict[str, Any]:
         """Return the JSON form."""
         progress = self._progress
@@ -98,6 +103,7 @@ def start_in_memory(wait: Wait) -> Operation:
     def ended(task: Task) -> None:
         result = task.result
         assert result is not None, "the task has ended"
+        record.has_ended(task)
         pool.deliver(lambda: operation.end(result))
 
     prepared = pool.prepared(wait, record.attempted, ended)

@@ -313,6 +313,8 @@ class Worker:
         # Handing back ends the calls in flight: their waits go on elsewhere.
         if isinstance(task.result, WaiterCancelledError) and self._is_stopping:
             return
+        # The last call may have had no answer: it counts, though no attempt was told.
+        driven.last_change |= {"attempts": task.run.attempts, "elapsed": task.run.elapsed}
         with self._lock:
             if self._driven.get(key) is driven:
                 self._results[key] = task.result

@@ -4,9 +4,11 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import boto3
+import botocore.exceptions
 import pytest
 from moto.server import ThreadedMotoServer
 
@@ -35,6 +37,17 @@ def stream(answers):
         return client
 
     return make
+
+
+@pytest.fixture
+def late_answer():
+    """An answer that comes after the end of a wait of 0.1 s."""
+
+    def wait_for_the_deadline():
+        time.sleep(0.2)
+        raise botocore.exceptions.ReadTimeoutError(endpoint_url="https://example.com")
+
+    return wait_for_the_deadline
 
 
 @pytest.fixture(params=["memory", "file", "postgresql"])

@@ -33,6 +33,14 @@ def test_result_is_the_outcome(stream, creating, active, virtual_time):
     assert virtual_time.now > 2
 
 
+def test_a_call_without_an_answer_is_an_attempt(stream, creating, late_answer):
+    operation = start(stream(creating, late_answer), max_wait=0.1, min_delay=0.01, max_delay=0.02)
+    error = operation.exception(10)
+    assert "the last call got no answer" in str(error)
+    assert operation.metadata["attempts"] == error.attempts == 2
+    assert operation.metadata["elapsed"] == pytest.approx(error.elapsed, abs=0.001)
+
+
 def test_json_of_an_open_operation(stream, creating, virtual_time):
     seen, go_on = threading.Event(), threading.Event()
 

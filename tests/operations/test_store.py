@@ -58,7 +58,18 @@ def test_errors_come_back_with_their_facts(store, stream, creating):
     assert error.label == operation.metadata["label"]
     assert str(error).startswith(f"Waiter StreamExists timed out after 0.3 s for {error.label}: ")
     assert operation.to_json()["error"]["code"] == "timed_out"
-    assert operation.metadata["elapsed"] <= 0.35
+    assert operation.metadata["elapsed"] == pytest.approx(error.elapsed, abs=0.001)
+
+
+def test_a_call_without_an_answer_is_an_attempt(store, stream, creating, late_answer):
+    client = stream(creating, late_answer)
+    operation = start(store, client, max_wait=0.1)
+    work(store, client)
+    error = operation.exception(10)
+    assert "the last call got no answer" in str(error)
+    assert operation.metadata["attempts"] == error.attempts == 2
+    assert operation.metadata["elapsed"] == pytest.approx(error.elapsed, abs=0.001)
+    assert operation.metadata["state_seen"] == "CREATING"
 
 
 def test_an_expected_exception_comes_back(store, stream, error_answer):
