@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import boto3
@@ -40,14 +39,9 @@ def stream(answers):
 
 
 @pytest.fixture
-def late_answer():
-    """An answer that comes after the end of a wait of 0.1 s."""
-
-    def wait_for_the_deadline():
-        time.sleep(0.2)
-        raise botocore.exceptions.ReadTimeoutError(endpoint_url="https://example.com")
-
-    return wait_for_the_deadline
+def no_answer():
+    """What a call ends with that was given no answer."""
+    return botocore.exceptions.ReadTimeoutError(endpoint_url="https://example.com")
 
 
 @pytest.fixture(params=["memory", "file", "postgresql"])

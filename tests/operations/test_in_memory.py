@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 
 import botocore.exceptions
 import pytest
@@ -33,8 +34,9 @@ def test_result_is_the_outcome(stream, creating, active, virtual_time):
     assert virtual_time.now > 2
 
 
-def test_a_call_without_an_answer_is_an_attempt(stream, creating, late_answer):
-    operation = start(stream(creating, late_answer), max_wait=0.1, min_delay=0.01, max_delay=0.02)
+def test_a_call_without_an_answer_is_an_attempt(stream, creating, no_answer):
+    client = stream(creating, lambda: time.sleep(1.2) or no_answer)
+    operation = start(client, max_wait=1, min_delay=0.01, max_delay=0.02)
     error = operation.exception(10)
     assert "the last call got no answer" in str(error)
     assert operation.metadata["attempts"] == error.attempts == 2

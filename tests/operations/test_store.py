@@ -49,21 +49,21 @@ def test_a_worker_ends_an_operation(store, stream, creating, active):
 
 def test_errors_come_back_with_their_facts(store, stream, creating):
     client = stream(creating)
-    operation = start(store, client, max_wait=0.3)
+    operation = start(store, client, max_wait=1)
     assert work(store, client) == 1
     error = operation.exception(10)
     assert isinstance(error, bwp.WaiterTimeoutError)
     assert error.attempts == operation.metadata["attempts"] > 1
     assert error.observed == "CREATING"
     assert error.label == operation.metadata["label"]
-    assert str(error).startswith(f"Waiter StreamExists timed out after 0.3 s for {error.label}: ")
+    assert str(error).startswith(f"Waiter StreamExists timed out after 1 s for {error.label}: ")
     assert operation.to_json()["error"]["code"] == "timed_out"
     assert operation.metadata["elapsed"] == pytest.approx(error.elapsed, abs=0.001)
 
 
-def test_a_call_without_an_answer_is_an_attempt(store, stream, creating, late_answer):
-    client = stream(creating, late_answer)
-    operation = start(store, client, max_wait=0.1)
+def test_a_call_without_an_answer_is_an_attempt(store, stream, creating, no_answer):
+    client = stream(creating, lambda: time.sleep(1.2) or no_answer)
+    operation = start(store, client, max_wait=1)
     work(store, client)
     error = operation.exception(10)
     assert "the last call got no answer" in str(error)
