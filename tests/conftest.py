@@ -190,6 +190,14 @@ def creating():
 
 
 @pytest.fixture
+def collect_garbage():
+    """`collect_garbage()`: frees the garbage of this test; that of all would take seconds."""
+    gc.freeze()
+    yield gc.collect
+    gc.unfreeze()
+
+
+@pytest.fixture
 def sleeps():
     """The seconds of every sleep; none takes time."""
     seconds = []

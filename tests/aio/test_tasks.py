@@ -1,7 +1,6 @@
 """Waits as parts of tasks: cancelled, timed out, many side by side; nothing is left behind."""
 
 import asyncio
-import gc
 import threading
 import weakref
 
@@ -140,7 +139,7 @@ def test_a_bug_in_a_handler_of_the_call_comes_through_as_it_is(name):
 
 
 @pytest.mark.parametrize("name", AWAITED)
-def test_a_wait_that_was_cancelled_is_not_kept_alive(name):
+def test_a_wait_that_was_cancelled_is_not_kept_alive(collect_garbage, name):
     class Options:
         def __call__(self, event):
             pass
@@ -155,7 +154,7 @@ def test_a_wait_that_was_cancelled_is_not_kept_alive(name):
 
     with FaultServer([hang(BEFORE_HEADERS)]) as server:
         reference = on(name, server, main)
-        gc.collect()
+        collect_garbage()
         assert reference() is None
 
 

@@ -4,7 +4,6 @@ import contextlib
 import contextvars
 import datetime as dt
 import functools
-import gc
 import http.client
 import math
 import multiprocessing
@@ -378,12 +377,12 @@ def test_in_a_thread_result_error_and_context_are_the_callers():
 # --- clients ---------------------------------------------------------------------------------
 
 
-def test_a_client_is_not_kept_alive():
+def test_a_client_is_not_kept_alive(collect_garbage):
     one = client()
     bounded_call(lambda: None, client=one, seconds=MANY_SECONDS)
     reference = weakref.ref(one)
     del one
-    gc.collect()
+    collect_garbage()
     assert reference() is None
 
 

@@ -29,7 +29,6 @@ def document(count):
 
 
 def seconds(action):
-    gc.collect()
     gc.disable()
     began = time.process_time()
     action()

@@ -2,7 +2,6 @@
 
 import asyncio
 import copy
-import gc
 import pickle
 import threading
 import weakref
@@ -240,7 +239,7 @@ def test_a_closed_loop_does_no_harm_to_notify():
     del task
 
 
-def test_a_signal_keeps_nothing_of_ended_waits():
+def test_a_signal_keeps_nothing_of_ended_waits(collect_garbage):
     signal = Signal()
 
     async def main():
@@ -250,7 +249,7 @@ def test_a_signal_keeps_nothing_of_ended_waits():
         return weakref.ref(asyncio.get_running_loop())
 
     loop = asyncio.run(main())
-    gc.collect()
+    collect_garbage()
     assert loop() is None
 
 
@@ -277,20 +276,20 @@ def test_signals_of_one_name_are_equal():
     assert (repr(one), repr(nameless)) == ("Signal('a')", "Signal()")
 
 
-def test_an_unused_name_is_forgotten():
+def test_an_unused_name_is_forgotten(collect_garbage):
     signal = Signal(("forgotten", 1))
     subscription, known = signal.subscribe(), weakref.ref(signal)
     del signal
-    gc.collect()
+    collect_garbage()
     assert known() is Signal(("forgotten", 1))
     del subscription
-    gc.collect()
+    collect_garbage()
     assert known() is None
 
 
-def test_a_wait_keeps_the_name_alive(box, virtual_time):
+def test_a_wait_keeps_the_name_alive(collect_garbage, box, virtual_time):
     def fill():
-        gc.collect()
+        collect_garbage()
         box.content = "full"
         Signal("kept").notify()
 

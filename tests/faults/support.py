@@ -57,7 +57,6 @@ class Alarms:
 
     def __enter__(self):
         # Python swallows what a handler raises while a finalizer runs.
-        gc.collect()
         gc.disable()
         # pytest-timeout's own alarm is put back afterwards, with what it had left.
         self._before = signal.signal(signal.SIGALRM, self._handler)

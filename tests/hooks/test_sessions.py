@@ -1,6 +1,5 @@
 """The sessions that `install` reaches, and `enable` of one session or one client."""
 
-import gc
 import json
 import weakref
 
@@ -71,14 +70,14 @@ def test_subclass_of_a_session_is_reached(when):
     assert client.meta.region_name == "eu-west-1"
 
 
-def test_sessions_and_clients_are_not_kept_alive():
+def test_sessions_and_clients_are_not_kept_alive(collect_garbage):
     bwp.install()
     session = botocore.session.get_session()
     client = session.create_client("kinesis")
     client.wait_until_stream_exists  # noqa: B018 - builds it
     gone = [weakref.ref(session), weakref.ref(client), weakref.ref(type(client))]
     del session, client
-    gc.collect()
+    collect_garbage()
     assert [ref() for ref in gone] == [None, None, None]
 
 

@@ -1,7 +1,6 @@
 """Batches under interrupts, without threads, abandoned, forked, and inside each other."""
 
 import asyncio
-import gc
 import json
 import multiprocessing
 import os
@@ -176,7 +175,7 @@ def test_ctrl_c_during_a_delay_ends_the_batch(s3):
 
 
 @pytest.mark.parametrize("how", ["forgotten", "in a cycle"])
-def test_abandoned_iterator_stops_its_waits(s3, how):
+def test_abandoned_iterator_stops_its_waits(collect_garbage, s3, how):
     results = as_completed([exists(s3, "first"), exists(s3, "never")])
     next(results)
     threads = threads_of_ours()
@@ -186,7 +185,7 @@ def test_abandoned_iterator_stops_its_waits(s3, how):
         cycle.append(cycle)
         del cycle
     del results
-    gc.collect()
+    collect_garbage()
     assert gone(threads)
 
 

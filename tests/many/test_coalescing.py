@@ -528,9 +528,9 @@ def test_as_completed_yields_each_share(ec2, virtual_time):
 
 
 def test_asyncio_twin_shares_calls(ec2, virtual_time):
-    ids = instances(ec2, 120)
-    ec2.stop_instances(InstanceIds=ids[:50])
-    virtual_time.call_at(30, lambda: ec2.start_instances(InstanceIds=ids[:50]))
+    ids = instances(ec2, 30)
+    ec2.stop_instances(InstanceIds=ids[:10])
+    virtual_time.call_at(30, lambda: ec2.start_instances(InstanceIds=ids[:10]))
     calls = Calls(ec2, "DescribeInstances", virtual_time)
     waits = [running(ec2, each) for each in [*ids, "i-00000000000000000"]]
     results = asyncio.run(wait_all_async(waits, on_failure="collect"))

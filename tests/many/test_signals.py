@@ -1,7 +1,6 @@
 """Signals of many waits: no signal is lost, and no subscription outlives its waits."""
 
 import asyncio
-import gc
 import itertools
 import threading
 import weakref
@@ -282,7 +281,7 @@ def test_every_end_unsubscribes(buckets, run, virtual_time, ending):
     assert counted.subscribed == len(counted.left) == 1
 
 
-def test_signal_is_released_with_its_waits(buckets, run, virtual_time):
+def test_signal_is_released_with_its_waits(collect_garbage, buckets, run, virtual_time):
     name = ("forgotten by many", 1)
     waits = [buckets.wait(n, wake_signal=Signal(name), max_wait=20, min_delay=5) for n in "ab"]
     results = run(waits, on_failure="collect")
@@ -290,7 +289,7 @@ def test_signal_is_released_with_its_waits(buckets, run, virtual_time):
     signal = weakref.ref(Signal(name))
     assert signal() is not None
     del waits, results
-    gc.collect()
+    collect_garbage()
     assert signal() is None
 
 

@@ -143,6 +143,7 @@ def test_an_incomplete_start_is_refused(web):
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"[" * 9999])
+@pytest.mark.usefixtures("collect_garbage")
 def test_a_body_that_is_no_object(web, content):
     is_problem(web.post("/operations", content=content), 400, "invalid_argument")
 

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(not BENCH.exists(), reason="bench/ is not part o
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_every_wait_ends_exactly_once(database, request):
-    words = ["--rounds", "3", "--waits", "20"]
+    words = ["--rounds", "3", "--waits", "10"]
     if database == "postgresql":
         request.getfixturevalue("server")
         words.append("--postgresql")

@@ -242,16 +242,16 @@ def test_a_server_that_goes_away_and_comes_back(
     working(store, client)
     until(lambda: operation.metadata["attempts"])
     administrator = sqlalchemy.create_engine(server, isolation_level="AUTOCOMMIT")
-    name = sqlalchemy.make_url(store_url).database
+    name = sqlalchemy.make_url(store_url).username
     with administrator.connect() as connection:
-        connection.exec_driver_sql(f"alter database {name} allow_connections false")
+        connection.exec_driver_sql(f"alter role {name} nologin")
         connection.exec_driver_sql(
-            "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s", (name,)
+            "select pg_terminate_backend(pid) from pg_stat_activity where usename = %s", (name,)
         )
         until(lambda: "trying again" in caplog.text)
-        with pytest.raises(operations.StoreError, match="not currently accepting connections"):
+        with pytest.raises(operations.StoreError, match="not permitted to log in"):
             store.list()
-        connection.exec_driver_sql(f"alter database {name} allow_connections true")
+        connection.exec_driver_sql(f"alter role {name} login")
     administrator.dispose()
     assert operation.result(30).attempts == 21
 

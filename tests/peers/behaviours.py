@@ -35,8 +35,8 @@ TABLE = {"Table": {"TableName": "table", "TableStatus": "ACTIVE"}}
 
 
 BEHAVIOURS = {
-    **{f"botocore pages of {s}": (lambda s=s: botocore_pages(s)) for s in ("s3", "athena", "sqs")},
-    **{f"boto3 pages of {s}": (lambda s=s: boto3_pages(s)) for s in ("s3", "glacier", "logs")},
+    **{f"botocore pages of {s}": (lambda s=s: botocore_pages(s)) for s in ("acm", "sqs")},
+    **{f"boto3 pages of {s}": (lambda s=s: boto3_pages(s)) for s in ("glacier", "acm")},
 }
 
 

@@ -57,9 +57,8 @@ def task(call, connections):
     return Task(WaitRun(THING_READY, policy, AttemptJudge()), call, connections)
 
 
+@pytest.mark.usefixtures("collect_garbage")
 def test_waits_that_ended_are_let_go(scheduler, connections, ended):
-    gc.collect()
-    of_others = len(runs_alive())
     release = threading.Event()
     open_wait = task(Call(release), shared_connections(1))
     scheduler.add([(open_wait, ended.put)])
@@ -68,13 +67,12 @@ def test_waits_that_ended_are_let_go(scheduler, connections, ended):
         for _ in range(100):
             ended.get(timeout=10)
     assert open_wait in runs_alive()
-    assert len(runs_alive()) < of_others + 250
+    assert len(runs_alive()) < 250
     release.set()
 
 
 def runs_alive():
-    # Not isinstance(): weak proxies of other tests are among the objects.
-    return [each for each in gc.get_objects() if issubclass(type(each), Task)]
+    return [each for each in gc.get_objects() if type(each) is Task]
 
 
 def test_a_client_is_free_after_its_waits_were_cancelled(scheduler, connections, ended):
