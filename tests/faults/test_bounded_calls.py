@@ -48,8 +48,8 @@ from boto_waiters_plus.aws.call_budget import CallEnded
 
 pytestmark = pytest.mark.serial
 
-SECONDS = 0.5
-SHORT = 0.3
+SECONDS = 0.3
+SHORT = 0.15
 MANY_SECONDS = 60
 
 # In these modes they take different ways through botocore; the others do not care.

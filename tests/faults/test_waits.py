@@ -37,7 +37,7 @@ import boto_waiters_plus as bwp
 
 pytestmark = pytest.mark.serial
 
-SHORT = 0.3
+SHORT = 0.15
 CREATING = b'{"Table": {"TableName": "table", "TableStatus": "CREATING"}}'
 
 
