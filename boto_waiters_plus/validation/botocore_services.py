@@ -10,6 +10,7 @@ from pathlib import Path
 
 import botocore.model
 from botocore.exceptions import DataNotFoundError, UnknownServiceError
+from botocore.loaders import Loader
 from botocore.model import ServiceModel
 
 from ..aws.service_waiters import default_loader
@@ -19,6 +20,12 @@ from .shapes import ModelledError, OperationShapes
 
 _SERVICE_ID = re.compile(r'"serviceId"\s*:\s*"([^"]+)"')
 _HEAD = 4096  # bytes
+
+
+@functools.cache
+def _loader() -> Loader:
+    """One for all services: each lists the folders of all of them."""
+    return default_loader()
 
 
 class BotocoreService:
@@ -72,7 +79,7 @@ class BotocoreService:
     @cached_property
     def _pages(self) -> dict[str, tuple[str, ...]]:
         try:
-            document = default_loader().load_service_model(
+            document = _loader().load_service_model(
                 self.name, "paginators-1", self.model.api_version
             )
         except DataNotFoundError:
@@ -87,7 +94,7 @@ def service_by_name(name: str) -> BotocoreService:
     Raises:
         botocore.exceptions.UnknownServiceError: botocore has no such service.
     """
-    description = default_loader().load_service_model(name, "service-2")
+    description = _loader().load_service_model(name, "service-2")
     return BotocoreService(ServiceModel(description, service_name=name))
 
 
@@ -120,7 +127,7 @@ def _names_by_id() -> dict[str, str]:
     The id stands in the first lines of a model; to load all models would take ten seconds.
     """
     names: dict[str, str] = {}
-    for root in default_loader().search_paths:
+    for root in _loader().search_paths:
         for path in sorted(Path(root).glob("*/*/service-2.json*")):
             with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
                 head = file.read(_HEAD).decode(errors="replace")

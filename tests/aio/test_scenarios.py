@@ -72,7 +72,7 @@ SCENARIOS = [
     Scenario("a deadline around it", [COMING], bwp.WaiterTimeoutError, 4, 12 - 0.25, budget=12),
     Scenario("cancelled before", [UP], bwp.WaiterCancelledError, 0, cancel_at=0),
     Scenario("cancelled in a delay", [COMING], bwp.WaiterCancelledError, 2, 7, cancel_at=7),
-    *(Scenario(name, [behaviour], bwp.WaiterTimeoutError, 1, 0.3, {"max_wait": 0.3}, real=True)
+    *(Scenario(name, [behaviour], bwp.WaiterTimeoutError, 1, 0.15, {"max_wait": 0.15}, real=True)
       for name, behaviour in (
           ("hang before headers", hang(BEFORE_HEADERS)), ("hang between headers", hang(HEADERS)),
           ("hang mid-body", hang(BODY)), ("headers drip", drip(HEADERS)),

@@ -25,7 +25,6 @@ def _installed():
     bwp.install()
     yield
     bwp.uninstall()
-    join_own_threads()
 
 
 # --- nothing process-wide ----------------------------------------------------------------------
@@ -44,9 +43,9 @@ def test_waits_leave_the_modules_as_they_were():
             for fault in (error("json", 400, "ValidationException"), drip(BODY)):
                 server.script = [fault]
                 with pytest.raises(bwp.WaiterError):
-                    client.wait_until_table_exists(max_wait=0.3, **EXISTS)
+                    client.wait_until_table_exists(max_wait=0.15, **EXISTS)
                 with pytest.raises(bwp.WaiterError):
-                    client.get_waiter("table_exists").wait(max_wait=0.3, **EXISTS)
+                    client.get_waiter("table_exists").wait(max_wait=0.15, **EXISTS)
             client.close()
         other.close()
     assert len(before) > 20
@@ -100,8 +99,8 @@ def test_vcrpy_records_and_replays(order, tls, tmp_path, certificate):
         server.script = [hang(BODY)]
         began = time.perf_counter()
         with pytest.raises(bwp.WaiterTimeoutError):
-            client.wait_until_table_exists(max_wait=0.3, **EXISTS)
-        assert time.perf_counter() - began < 0.3 + GENEROUS
+            client.wait_until_table_exists(max_wait=0.15, **EXISTS)
+        assert time.perf_counter() - began < 0.15 + GENEROUS
         assert server.wait_until_closed(5)
         client.close()
 
@@ -119,8 +118,8 @@ def test_a_call_that_vcrpy_records_ends_in_time(order, tmp_path):
         began = time.perf_counter()
         with vcr.use_cassette(str(tmp_path / "cassette.yaml")):
             with pytest.raises(bwp.WaiterTimeoutError):
-                client.wait_until_table_exists(max_wait=0.3, **EXISTS)
-            assert time.perf_counter() - began < 0.3 + GENEROUS
+                client.wait_until_table_exists(max_wait=0.15, **EXISTS)
+            assert time.perf_counter() - began < 0.15 + GENEROUS
             server.stop()
             join_own_threads()
         client.close()
@@ -179,8 +178,8 @@ def test_a_recorders_connection_class_is_left_alone(order):
             client.close()
             began = time.perf_counter()
             with pytest.raises(bwp.WaiterTimeoutError):
-                client.wait_until_table_exists(max_wait=0.3, **EXISTS)
-            assert time.perf_counter() - began < 0.3 + GENEROUS
+                client.wait_until_table_exists(max_wait=0.15, **EXISTS)
+            assert time.perf_counter() - began < 0.15 + GENEROUS
             assert pool.ConnectionCls is Recorder
             assert dict(vars(Recorder)) == own
             go_on.set()
