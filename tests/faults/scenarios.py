@@ -190,7 +190,7 @@ FAULTS: Sequence[Fault] = (
     *(Fault(name=f"expired token, {protocol}", script=[error(protocol, status, code)],
             protocol=protocol, endings=_ends(code))
       for protocol, status, code in _EXPIRED),
-    *(Fault(name=f"slow but in time, {protocol}", script=[_healthy(protocol, after=0.15)],
+    *(Fault(name=f"slow but in time, {protocol}", script=[_healthy(protocol, after=0.3)],
             protocol=protocol, endings=_ANSWERED)
       for protocol in ("json", "xml", "query")),
     Fault(name="healthy", script=[_healthy()], endings=_ANSWERED),
