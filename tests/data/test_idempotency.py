@@ -50,3 +50,13 @@ def test_every_shape_has_one_of_the_traits():
         assert each["type"] == "apply", shape
         assert each["traits"].keys() <= {TOKEN, PRODUCES}
         assert all(each["traits"].values()), shape
+
+
+def test_no_wait_is_for_the_first_of_several_given_resources():
+    """A waiter of one resource cannot follow a call on a list of them."""
+    paths = {
+        (shape, waiter): list(paths.values())
+        for shape, each in SHAPES.items()
+        for waiter, paths in each["traits"].get(PRODUCES, {}).items()
+    }
+    assert [at for at, each in paths.items() if any("input." in p and "[0]" in p for p in each)] == []

@@ -13,7 +13,7 @@ from idempotency.token_service import FAULTS, TokenService, Wire, disconnect, sc
 import boto_waiters_plus as bwp
 from boto_waiters_plus import idempotency
 
-SCHEDULES = range(300)
+SCHEDULES = range(1000)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_one_instance_in_every_schedule(client, world, image, virtual_time):
         repeat_plainly(client, **image)
         plainly[min(len(service.instances), 2)] += 1
     # At least two; how many more depends on the schedule.
-    assert {"call_once": once, "plain": plainly} == {"call_once": {1: 300}, "plain": {2: 300}}
+    assert {"call_once": once, "plain": plainly} == {"call_once": {1: 1000}, "plain": {2: 1000}}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
