@@ -124,7 +124,7 @@ def service_by_any_name(name: str | None) -> BotocoreService | None:
 def _names_by_id() -> dict[str, str]:
     """Return botocore's names of all services by their ids in small letters.
 
-    The id stands in the first lines of a model; to load all models would take ten seconds.
+    The id stands in the first lines of a model; to load all models would take seconds.
     """
     names: dict[str, str] = {}
     for root in _loader().search_paths:

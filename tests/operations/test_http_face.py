@@ -142,8 +142,9 @@ def test_an_incomplete_start_is_refused(web):
     )
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"[" * 9999])
+# What other tests left is set aside: its finalizers would find no stack below a nested body.
 @pytest.mark.usefixtures("collect_garbage")
+@pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"[" * 9999])
 def test_a_body_that_is_no_object(web, content):
     is_problem(web.post("/operations", content=content), 400, "invalid_argument")
 
