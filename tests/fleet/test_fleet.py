@@ -95,7 +95,8 @@ def test_a_killed_shard_goes_on_elsewhere(
         elif at_the_kill and not drivers(store).keys() & {min(addresses)}:
             (tmp_path / "active").touch()
 
-    options = {"make_client": make_client, "batch_size": 5, "lease": 1}
+    # None may take all of them before the other has begun.
+    options = {"make_client": make_client, "batch_size": 5, "max_open": 35, "lease": 1}
     ended = list(fleet.run(store, client=dask, progress=kill_one, **options))
     assert {operation.path for operation in ended} == set(paths)
     by_path = {operation.path: operation.result() for operation in ended}
