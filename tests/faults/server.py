@@ -215,6 +215,20 @@ def plain_answer(exchange: Exchange) -> None:
     raise GoneError
 
 
+class _TLSSocket(ssl.SSLSocket):
+    """A socket that is closed if its client is gone before the handshake.
+
+    CPython asks for the peer first, and may leave the socket open where there is none.
+    """
+
+    def getpeername(self) -> object:
+        try:
+            return super().getpeername()
+        except OSError:
+            self.close()
+            raise ConnectionAbortedError from None
+
+
 class FaultServer:
     """Serves a script on a port of the loopback interface, a thread a connection.
 
@@ -236,6 +250,8 @@ class FaultServer:
         self.stopping = threading.Event()
         self.accepted = 0
         self._tls = tls
+        if tls is not None:
+            tls.sslsocket_class = _TLSSocket
         self._handshake = handshake
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()
@@ -307,8 +323,6 @@ class FaultServer:
                 if self._handshake is not None:
                     self._handshake(Exchange(self, raw_sock))
                 if self._tls is not None:
-                    # CPython leaves a socket open behind it whose client is gone already.
-                    raw_sock.getpeername()
                     # The raw socket stays open, for `stop` to shut it.
                     sock = self._tls.wrap_socket(raw_sock.dup(), server_side=True)
                 self._answer(sock)
