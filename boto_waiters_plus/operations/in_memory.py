@@ -67,7 +67,7 @@ class MemoryRecord:
         self._progress = progress_of(event, time.time())
 
     def has_ended(self, task: Task) -> None:
-        """Note the attempts of the whole wait: the last call may have had no answer."""
+        """Note the attempts of the whole wait: no event told of a last call without an answer."""
         run = task.run
         self._progress = replace(self._progress, attempts=run.attempts, elapsed=run.elapsed)
 

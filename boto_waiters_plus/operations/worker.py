@@ -313,7 +313,7 @@ class Worker:
         # Handing back ends the calls in flight: their waits go on elsewhere.
         if isinstance(task.result, WaiterCancelledError) and self._is_stopping:
             return
-        # The last call may have had no answer: it counts, though no attempt was told.
+        # A last call without an answer counts as an attempt, but no event told of it.
         driven.last_change |= {"attempts": task.run.attempts, "elapsed": task.run.elapsed}
         with self._lock:
             if self._driven.get(key) is driven:

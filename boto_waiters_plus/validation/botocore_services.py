@@ -24,7 +24,7 @@ _HEAD = 4096  # bytes
 
 @functools.cache
 def _loader() -> Loader:
-    """One for all services: each lists the folders of all of them."""
+    """Return one loader for all services: every new one lists all their folders."""
     return default_loader()
 
 

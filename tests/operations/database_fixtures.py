@@ -1,4 +1,4 @@
-"""A PostgreSQL server, and empty databases on it."""
+"""A PostgreSQL server, and users with empty schemas on it."""
 
 import itertools
 import os
@@ -22,7 +22,7 @@ def server():
 
 @pytest.fixture
 def new_database(server):
-    """`new_database()`: the URL of a new user with an empty schema; a database takes longer."""
+    """`new_database()`: the URL of a new user with an empty schema, which is made faster."""
 
     def make():
         name = f"test_{os.getpid()}_{next(NAMES)}"
