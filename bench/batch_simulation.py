@@ -27,16 +27,18 @@ from typing import Any
 
 from boto_waiters_plus.engine.machine import Facts, Policy
 from boto_waiters_plus.engine.model import AcceptorState, MatchedAcceptor
-from boto_waiters_plus.exceptions import WaiterCancelledError, WaiterError
+from boto_waiters_plus.engine.wait_description import WaitDescription
+from boto_waiters_plus.exceptions import WaiterCancelledError, WaiterError, WaiterFailedError
 from boto_waiters_plus.many.callbacks import Callbacks
 from boto_waiters_plus.outcome import ResponseOutcome
 from boto_waiters_plus.runtime.attempt import Attempt, Reply, SharedAttempts
 from boto_waiters_plus.runtime.clock import SIGNAL_SLICE, SYSTEM_TIME, set_time
 from boto_waiters_plus.runtime.groups import Group
-from boto_waiters_plus.runtime.scheduler import Scheduler
+from boto_waiters_plus.runtime.schedule import Schedule
+from boto_waiters_plus.runtime.scheduler import run_waits
 from boto_waiters_plus.runtime.service_limiter import ClientConnections, ServiceLimiter
-from boto_waiters_plus.runtime.tasks import FinishedCall, PlannedCall, Task
-from boto_waiters_plus.runtime.wait_run import WaitDescription, WaitRun
+from boto_waiters_plus.runtime.tasks import FinishedCall, Task, time_left
+from boto_waiters_plus.runtime.wait_run import WaitRun
 
 NEVER = 1e9
 ROUNDING = 1e-6
@@ -188,7 +190,7 @@ class World:
             max_delay=draw.choice([5, 10, 30]),
             max_wait=draw.choice([1, 5, 15, 60, 120]),
             initial_delay=draw.choice([0, 0, 0, draw.uniform(0, 50)]),
-            retry_transient=draw.random() < 0.8,
+            retry_transient=draw.choice(["answered", "answered", True, True, False]),
         )
 
     def join(self, tasks: Sequence[Task]) -> Call:
@@ -221,7 +223,7 @@ class Call:
     def _verdict(self, now: float) -> Attempt | SharedAttempts:
         client = self.things[0].client
         if any(begin <= now < end for begin, end in client.throttled):
-            facts = Facts(acceptor=None, retryable=True, throttled=True)
+            facts = Facts(acceptor=None, transient=True, throttled=True, answered=True)
             attempts = [Attempt(facts=facts, exception=ThrottledError()) for _ in self.things]
         elif self._is_shared and any(thing.unknown for thing in self.things):
             return self._instead("halve")
@@ -254,8 +256,8 @@ class Executor:
         self._world = world
         self._over: list[FinishedCall] = []
 
-    def begin(self, planned: PlannedCall) -> None:
-        world, call = self._world, planned.target.call
+    def begin(self, target: Any) -> None:
+        world, call = self._world, target.call
         client = call.things[0].client
         world.in_flight += 1
         client.in_flight += 1
@@ -263,10 +265,10 @@ class Executor:
         _law(client.in_flight <= client.connections.limit, "no more calls than connections")
         limit = client.group.limit if client.group else 1
         _law(len(call.things) <= limit, "no more identifiers in a call than it may have")
-        time_left = planned.time_left(world.clock.now)
-        assert time_left is not None, "each wait of the simulation has a max_wait"
-        reply, seconds = call.begin(time_left)
-        finished = FinishedCall(planned.target, reply, None)
+        left = time_left(target, world.clock.now)
+        assert left is not None, "each wait of the simulation has a max_wait"
+        reply, seconds = call.begin(left)
+        finished = FinishedCall(target, reply, None)
 
         def end() -> None:
             world.in_flight -= 1
@@ -314,8 +316,8 @@ def _run(seed: int, *, with_callbacks: bool) -> tuple[World, list[Any]]:
                 task.run.observe_attempts(
                     callbacks.observer(_callback(world, thing.callback), str(thing.index))
                 )
-        scheduler = Scheduler(tasks, threads=world.threads, executor=Executor(world))
-        for task in scheduler.run():
+        run = Schedule(world.threads)
+        for task in run_waits(run, tasks, executor=Executor(world)):
             world.things[task.index].ended_at = world.clock.now
         while not due.empty():
             due.get()()
@@ -373,6 +375,8 @@ def _check(world: World, thing: Thing, policy: Policy, result: Any) -> None:
     _law(not cancelled or thing.cancel_at <= thing.ended_at, "only a cancel event cancels")
     prompt = thing.cancel_at + SIGNAL_SLICE + ROUNDING
     _law(thing.ended_at <= prompt, "a cancelled wait ends at once")
+    if isinstance(result, WaiterFailedError) and not thing.unknown:
+        _law(policy.retry_transient is False, "a throttle ends a wait to the letter only")
     if isinstance(result, ResponseOutcome):
         _law(thing.polls[-1] >= thing.ready_at, "nothing is ready before it is")
         _law(result.response == {"index": thing.index}, "a response is that of its own wait")

@@ -1,12 +1,16 @@
 """`call_once` beside plain repeated calls, over sockets that are cut at drawn points.
 
-    python bench/call_once.py [--schedules 1000] [--first 0]
+    python bench/call_once.py [--schedules 1000] [--first 0] [--outages]
 
 A service on a loopback socket keeps tokens and instances in SQLite, in one transaction each. A
 proxy before it drops a part of the request or of the reply, delivers requests late, or has the
 answering process killed. Each schedule is run twice: by `call_once`, and by a script that calls
 `run_instances` again until it is answered. The client makes two attempts a call under one token,
 as the SDK does. Delays are virtual.
+
+With `--outages`, the token lives five minutes and an outage up to fifteen; callers keep the call in
+a store, are killed between two requests, and another process resumes the call. The script repeats
+the call under one token.
 """
 
 from __future__ import annotations
@@ -30,6 +34,7 @@ from boto_waiters_plus.testing import virtual_time
 
 sys.path.insert(0, str(Path(__file__).absolute().parents[1] / "tests"))
 from idempotency.cutting_proxy import CuttingProxy, schedule
+from idempotency.dying_callers import run_plainly, run_schedule, virtual_machine
 
 SDK_ATTEMPTS = 2
 IMAGE = {"ImageId": "ami-1", "MinCount": 1, "MaxCount": 1}
@@ -77,15 +82,41 @@ def instances(seeds: range) -> dict[str, Counter[int]]:
     return counts
 
 
+def ends(seeds: range) -> dict[str, Counter[str]]:
+    """The number of schedules with outages by the number of builds, and what is known of it."""
+    counts: dict[str, Counter[str]] = {"call_once": Counter(), "one token": Counter()}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        CuttingProxy(f"{folder}/service.db") as proxy,
+        virtual_time() as clock,
+        virtual_machine(clock),
+    ):
+        for seed in seeds:
+            builds, is_known = run_schedule(seed, proxy, clock, folder)
+            counts["call_once"][f"{builds} {'known' if is_known else 'outcome_unknown'}"] += 1
+            counts["one token"][f"{run_plainly(seed, proxy, clock)} known"] += 1
+    return counts
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--schedules", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--outages", action="store_true")
     arguments = parser.parse_args()
     os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
+    # As `KEYS`, for clients that other modules make.
+    os.environ |= {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
+    os.environ["AWS_DEFAULT_REGION"] = KEYS["region_name"]
     began = time.perf_counter()
-    counts = instances(range(arguments.first, arguments.first + arguments.schedules))
+    seeds = range(arguments.first, arguments.first + arguments.schedules)
+    if arguments.outages:
+        for way, each_end in ends(seeds).items():
+            print(f"{way:14}", dict(sorted(each_end.items())))
+        print(f"{arguments.schedules} schedules; {time.perf_counter() - began:.0f} s")
+        return
+    counts = instances(seeds)
     most = max(max(each) for each in counts.values())
     print(f"{'instances':14}", *(f"{number:>7}" for number in range(1, most + 1)))
     for way, each in counts.items():

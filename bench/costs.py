@@ -3,10 +3,12 @@
     python bench/costs.py [--only start,clients,polls,label,calls] [--processes 15] [--rounds 60]
 
 - start: CPU time in processes of their own, with compiled bytecode and nothing else imported
-  before: `import boto_waiters_plus` and `install()` as shares of `import boto3`, the first lookup
+  before: `import boto_waiters_plus` and `install()` in milliseconds where boto3 is not imported,
+  and as shares of `import boto3` where it is, the first lookup
   of `client.wait_until_<name>` in a session against the first `client.get_waiter(name)` of
-  botocore, and the first lookup in a process, which imports what waits need. Taken in pairs, one
-  right after the other; the median over all pairs, the goal and the quartiles;
+  botocore, and the first lookup and the first wait in a process, which import what waits need; both
+  also for a package without compiled files. Taken in pairs, one right after the other; the median
+  over all pairs, the goal and the quartiles;
 - clients: `session.client(service)` with `install()` against without, in CPU time: the least of
   ours to the least of stock's, and the quartiles of the pairs;
 - polls: the instructions of one more attempt of a wait, by valgrind, which counts the same
@@ -69,6 +71,14 @@ ours = time.process_time()
 print((ours - boto) / (boto - began), (time.process_time() - boto) / (boto - began))
 """
 
+EARLY = """
+import time
+began = time.process_time()
+import boto_waiters_plus
+boto_waiters_plus.install()
+print((time.process_time() - began) * 1000)
+"""
+
 FIRST = """
 import time
 began = time.process_time()
@@ -85,14 +95,51 @@ began = time.process_time()
 print(time.process_time() - began, warm_up / boto)
 """
 
+# The first wait less the second: what a process pays once. The request is not sent.
+FIRST_WAIT = """
+import time
+from types import SimpleNamespace
+began = time.process_time()
+import boto3
+boto = time.process_time() - began
+{install}
+client = boto3.session.Session().client("kinesis", **{settings!r})
+
+def answer(**_):
+    stream = {{"StreamDescription": {{"StreamStatus": "ACTIVE"}}}}
+    metadata = {{"ResponseMetadata": {{"HTTPStatusCode": 200}}}}
+    return SimpleNamespace(status_code=200), stream | metadata
+
+client.meta.events.register("before-call", answer)
+client.describe_stream(StreamName="s")
+
+def took(action):
+    began = time.process_time()
+    action()
+    return time.process_time() - began
+
+lookup = took(lambda: client.wait_until_stream_exists)
+wait = lambda: client.wait_until_stream_exists(StreamName="s", max_wait=60)
+print(lookup / boto, (lookup + took(wait) - took(wait)) / boto)
+"""
+
 INSTALL = "import boto_waiters_plus; boto_waiters_plus.install()"
 
 
-def fresh(script: str) -> list[float]:
-    """The numbers that a script prints in a process of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "AWS_EC2_METADATA_DISABLED": "true"}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    environment["PYTHONPYCACHEPREFIX"] = str(Path(tempfile.gettempdir()) / "costs-bytecode")
+def fresh(script: str, package: Path | None = None) -> list[float]:
+    """The numbers that a script prints in a process of its own.
+
+    Args:
+        script: the program.
+        package: the folder of a package that is not compiled; None: this checkout, compiled.
+    """
+    environment = {**os.environ, "PYTHONPATH": str(package or ROOT)}
+    environment["AWS_EC2_METADATA_DISABLED"] = "true"
+    if package is None:
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        environment["PYTHONPYCACHEPREFIX"] = str(Path(tempfile.gettempdir()) / "costs-bytecode")
+    else:
+        environment["PYTHONDONTWRITEBYTECODE"] = "1"
     command = [sys.executable, "-W", "ignore", "-c", script]
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)  # noqa: S603 - a script above
     return [float(number) for number in done.stdout.split()]
@@ -103,6 +150,9 @@ def start(processes: int) -> None:
     ours = IMPORTS.format(statement="import boto_waiters_plus", then="boto_waiters_plus.install()")
     wrapt = IMPORTS.format(statement="import wrapt", then="")
     fresh(ours), fresh(wrapt)  # these write the bytecode
+    fresh(EARLY)
+    early = [fresh(EARLY)[0] for _ in range(processes)]
+    report("import and install() without boto3, ms", early, "at most 30")
     pairs = [(fresh(ours), fresh(wrapt)) for _ in range(processes)]
     report("import, of import boto3", [o[0] for o, _ in pairs], "at most 3%", percent=True)
     report("import and install()", [o[1] for o, _ in pairs], "at most 12%", percent=True)
@@ -124,8 +174,27 @@ def start(processes: int) -> None:
         pairs = [(fresh(stock), fresh(ours)) for _ in range(processes)]
         ratios = [stock[0] / ours[0] for stock, ours in pairs]
         report(f"first waiter, times cheaper, {service}", ratios, f"at least {goal}")
-    report("first waiter of a process, of import boto3", [o[1] for _, o in pairs], percent=True)
-    report("  the same of botocore", [s[1] for s, _ in pairs], percent=True)
+    report("  botocore's first of a process", [s[1] for s, _ in pairs], percent=True)
+    first_of_a_process(processes)
+
+
+def first_of_a_process(processes: int) -> None:
+    """Print what the first lookup and the first wait of a process cost, of `import boto3`."""
+    script = FIRST_WAIT.format(install=INSTALL, settings=SETTINGS)
+    fresh(script)  # this writes the bytecode
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("boto_waiters_plus", "data"):
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / name, Path(folder) / name, ignore=ignored)
+        pairs = [(fresh(script), fresh(script, Path(folder))) for _ in range(processes)]
+    compiled, not_compiled = zip(*pairs, strict=True)
+    goals = ("at most 12%", "")
+    for number, (name, goal) in enumerate(
+        zip(("first lookup", "first lookup and wait"), goals, strict=True)
+    ):
+        for kind, all_shares in (("", compiled), (", not compiled", not_compiled)):
+            shares = [each[number] for each in all_shares]
+            report(f"{name}{kind}", shares, goal * (not kind), percent=True)
 
 
 # --- clients and polls: one process, install() in every second measurement --------------------

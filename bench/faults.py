@@ -1,15 +1,15 @@
 """How far waits outlive their deadline, fault by fault, what they end in, and what they leave.
 
     python bench/faults.py                          every fault, all retry modes: about 10 minutes
-    python bench/faults.py --write docs/faults.md   the same, and puts the table into that page
+    python bench/faults.py --write                  the same, and writes it into docs/figures.md
     python bench/faults.py --short                  few repeats, one mode; fails if a bound breaks
     python bench/faults.py --via call               measure the bare call (or get_waiter, thread)
     python bench/faults.py --cpu                    CPU of one poll, and of the bare call
 
 Faults that only a deadline ends run `--repeats` times in each mode, those that end by themselves a
-tenth of that. Overrun is the time from the deadline to the return of the wait, in ms, judged by
-docs/faults.md promises: median under 3, worst under 25 on an idle machine. Measured
-with the server in the same process, so that its threads cost what they cost.
+tenth of that. Overrun is the time from the deadline to the return of the wait; on an idle machine
+its median should be under 3 ms and its worst under 25. The server runs in the same process, so that
+its threads count too.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from typing import Any
 
 ROOT = Path(__file__).absolute().parents[1]
 # In place of this folder, where `faults` would be this file.
-sys.path[0:1] = [str(ROOT), str(ROOT / "tests")]
+sys.path[0:1] = [str(ROOT), *(str(ROOT / name) for name in ("tests", "tools"))]
 
 import botocore  # noqa: E402 - the path comes first
 import urllib3  # noqa: E402
@@ -56,6 +56,7 @@ from faults.scenarios import (  # noqa: E402
 )
 from faults.server import BlackHole, FaultServer, answer  # noqa: E402
 from faults.unchanged import differences, namespaces  # noqa: E402
+from figures import put  # noqa: E402
 
 import boto_waiters_plus as bwp  # noqa: E402
 from boto_waiters_plus.aws.bounded_call import bounded_call  # noqa: E402
@@ -72,9 +73,6 @@ PATIENCE = 2.0
 
 TURN = 5
 """Calls of one kind before it is the next one's turn."""
-
-START, END = "<!-- measured -->", "<!-- end of measured -->"
-"""Between these lines of a page `--write` puts what was measured."""
 
 CPU_TITLE = (
     "CPU of one poll (the call under its deadline, and its answer judged) and of the bare call:"
@@ -385,16 +383,6 @@ def unexpected(faults: Sequence[Fault], cells: dict[str, Cell]) -> Iterator[str]
             yield f"{fault.name}: left behind {dict(+cell.left)}"
 
 
-def put_into(page: Path, lines: Sequence[str]) -> None:
-    """Replace what stands between the two marks of a page."""
-    text = page.read_text(encoding="utf-8")
-    before, _, rest = text.partition(START)
-    _, found, after = rest.partition(END)
-    if not found:
-        raise SystemExit(f"{page} has no lines {START} and {END}")
-    page.write_text("\n".join([before + START, "", *lines, "", END + after]), encoding="utf-8")
-
-
 # --- CPU of one poll -------------------------------------------------------------------------
 
 
@@ -418,7 +406,7 @@ def _poll(client: Any, **options: Any) -> Callable[[], Any]:
     bound = ServiceWaiters(client.meta.service_model, None).get(name)
     assert bound is not None
     judge = DefinitionJudge(bound, parameters, client.meta.endpoint_url)
-    call = BlockingCall(ClientRequest(client, bound, parameters).send, client, **options)
+    call = BlockingCall(ClientRequest(client, bound, parameters), client, **options)
     return lambda: judge.judge(call.make(30))
 
 
@@ -473,7 +461,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--short", action="store_true", help="for CI: fewer repeats, one mode")
     parser.add_argument("--cpu", action="store_true", help="only the CPU of one poll")
-    parser.add_argument("--write", type=Path, metavar="PAGE", help="put what was measured there")
+    parser.add_argument("--write", action="store_true", help="write it into docs/figures.md")
     parser.add_argument("--via", choices=WAYS, default="wait_until", help="what is measured")
     parser.add_argument("--mode", choices=MODES, action="append", help="default: all")
     parser.add_argument("--fault", action="append", help="part of a fault's name; default: all")
@@ -494,7 +482,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         lines, problems = run(faults, modes, options, Certificate(Path(folder)))
     if options.write:
-        put_into(options.write, [*lines, "", CPU_TITLE, "", *_cpu_of(options)])
+        put("faults", [*lines, "", CPU_TITLE, "", *_cpu_of(options)])
     for problem in problems:
         print(f"PROBLEM {problem}")
     return 1 if problems else 0

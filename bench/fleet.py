@@ -32,7 +32,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -43,52 +42,13 @@ from botocore.config import Config
 from distributed import Client, LocalCluster
 from operations_kill import store_url
 from scale import HEADERS, LATENCY, SETTINGS, Raw, answer
+from store_writes import StoreWrites
 
 from boto_waiters_plus import Wait, fleet, operations
 
 MakeClient = Callable[[Any], Any]
 
-TABLE = "create table test_changes (id varchar(32), kind varchar(10))"
-KINDS = {
-    "insert": ("insert", "1 = 1"),
-    "claim": ("update of lease", "new.lease is not null and old.lease is null"),
-    "attempt": ("update of attempts", "new.attempts > old.attempts and new.state = old.state"),
-    "end": ("update of state", "old.state = 'open' and new.state != 'open'"),
-    "repeated": ("update of attempts", "new.attempts <= old.attempts"),
-    "late": ("update", "old.state != 'open'"),
-}
-"""By kind of write: the statements that make it, and when they do."""
-
 EXPECTED = ("insert", "claim", "attempt", "end")
-
-
-def prepare(store: operations.Store) -> None:
-    """Let the database count the writes."""
-    store.list()
-    with store.database.writing() as connection:
-        connection.exec_driver_sql(TABLE)
-        is_sqlite = connection.dialect.name == "sqlite"
-        if not is_sqlite:
-            connection.exec_driver_sql(
-                "create function test_note() returns trigger as $$ begin insert into "
-                "test_changes values (new.id, tg_argv[0]); return new; end $$ language plpgsql"
-            )
-        for kind, (statement, condition) in KINDS.items():
-            note = f"begin insert into test_changes values (new.id, '{kind}'); end"  # noqa: S608 - of KINDS
-            if not is_sqlite:
-                note = f"execute function test_note('{kind}')"
-            connection.exec_driver_sql(
-                f"create trigger test_{kind} after {statement} on boto_waiters_operations "
-                f"for each row when ({condition}) {note}"
-            )
-
-
-def writes(store: operations.Store) -> Counter[str]:
-    with store.database.reading() as connection:
-        query = "select kind, count(*) from test_changes group by kind"
-        found = Counter(dict(map(tuple, connection.exec_driver_sql(query))))
-        query = "select state, count(*) from boto_waiters_operations group by state"
-        return found + Counter(dict(map(tuple, connection.exec_driver_sql(query))))
 
 
 # --- transports -------------------------------------------------------------------------------
@@ -220,7 +180,8 @@ def run(number: int, *, stubbed: bool, delay: float, postgresql: bool, max_open:
         cluster.get_client() as client,
         contextlib.closing(operations.Store(url)) as store,
     ):
-        prepare(store)
+        store.list()
+        writes = StoreWrites(url)
         usage = Usage(client)
         victim, ended, began, cpu = usage.find()[0], 0, time.monotonic(), time.process_time()
         ends = fleet.run(
@@ -239,7 +200,8 @@ def run(number: int, *, stubbed: bool, delay: float, postgresql: bool, max_open:
                 usage.find()
         seconds = time.monotonic() - began
         cpu = time.process_time() - cpu
-        found = writes(store)
+        found = writes.counts()
+        writes.close()
         rows = {
             "waits, on " + ("PostgreSQL" if postgresql else "SQLite"): number,
             "ended": ended,

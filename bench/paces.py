@@ -1,6 +1,7 @@
 """Simulate how late each schedule sees a change, with how many calls, and what it misses.
 
-    python bench/paces.py                          # the two tables
+    python bench/paces.py                          # the two tables; --write puts them into
+                                                   # docs/figures.md
     python bench/paces.py --plot docs/paces.svg    # the picture (needs matplotlib)
 
 The package's own machine runs, at 0.1 s a call; ready times are lognormal around the median.
@@ -12,6 +13,12 @@ import argparse
 import math
 import random
 import statistics
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).absolute().parents[1] / "tools"))
+
+from figures import put
 
 from boto_waiters_plus.engine.backoff import delay_range
 from boto_waiters_plus.engine.machine import (
@@ -114,26 +121,32 @@ def missed(max_wait: float, delays: tuple[float, float], rule: LastAttempt, wait
     return lost / waits
 
 
-def print_tables(waits: int) -> None:
+def detection_table(waits: int) -> list[str]:
     names = [STOCK, DEFINITION, GET_WAITER, AWS]
-    print("| delay, median | " + " | ".join(names) + " | " + " | ".join(names[1:]) + " |")
-    print("|---" * 8 + "|")
+    head = " | ".join(["delay, median", *names, *(f"{name} / stock" for name in names[1:])])
+    lines = [f"| {head} |", "|---" * 8 + "|"]
     for delay, median in CELLS:
         seen = detection(delay, median, waits)
         texts = [f"{seen[name][0]:.1f} s / {seen[name][1]:.1f}" for name in names]
         (late, calls) = seen[STOCK]
         texts += [f"{seen[name][0] / late:.2f} / {seen[name][1] / calls:.2f}" for name in names[1:]]
-        print(f"| {delay} s, {median} s | " + " | ".join(texts) + " |")
-    print()
-    print("| max_wait, delay | AWS's numbers: spec | late | shipped: spec | late |")
-    print("|---" * 5 + "|")
+        lines.append(f"| {delay} s, {median} s | " + " | ".join(texts) + " |")
+    return lines
+
+
+def last_attempt_table(waits: int) -> list[str]:
+    lines = [
+        '| `max_wait`, delay | AWS: `"spec"` | `"late"` | shipped: `"spec"` | `"late"` |',
+        "|---" * 5 + "|",
+    ]
     for max_wait, delay in [(300, 15), (300, 30), (300, 60), (60, 15), (60, 30), (20, 15)]:
         texts = [
-            f"{missed(max_wait, delays, rule, waits):.1%}"
+            f"{100 * missed(max_wait, delays, rule, waits):.1f} %"
             for delays in ((delay, 120), delay_range(delay))
             for rule in (LastAttempt.SPEC, LastAttempt.LATE)
         ]
-        print(f"| {max_wait} s, {delay} s | " + " | ".join(texts) + " |")
+        lines.append(f"| {max_wait} s, {delay} s | " + " | ".join(texts) + " |")
+    return lines
 
 
 def plot(path: str, waits: int) -> None:
@@ -164,11 +177,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--waits", type=int, default=5000, help="simulated waits a cell")
     parser.add_argument("--plot", metavar="FILE", help="draw the picture instead")
+    parser.add_argument("--write", action="store_true", help="write them into docs/figures.md")
     arguments = parser.parse_args()
     if arguments.plot:
         plot(arguments.plot, arguments.waits)
-    else:
-        print_tables(arguments.waits)
+        return
+    tables = {
+        "paces": detection_table(arguments.waits),
+        "last attempts": last_attempt_table(arguments.waits),
+    }
+    for region, lines in tables.items():
+        print("\n".join(lines) + "\n")
+        if arguments.write:
+            put(region, lines)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python bench/signals.py [--instances 10] [--first 15] [--last 25]
 
-Runs against moto's server in a process of its own (extra `demo`). Each way has the same number of
+Runs against moto's server in this process (extra `demo`). Each way has the same number of
 stopped EC2 instances and of waits for `InstanceRunning`, each in a thread; all ways run at the same
 time. Between `--first` and `--last` seconds the instances are started one by one, at the same
 moments in every way. moto sends no event when an instance changes, so the bench puts EC2's event

@@ -4,7 +4,8 @@
     python bench/simulation.py --seed 4711 --verbose      # one wait again, step by step
 
 Each seed decides a world: when the resource becomes ready, fails or vanishes; how long an answer
-takes; which calls end in a throttle, a refused retry, a transport error or a permission error;
+takes; which calls end in a throttle, a refused retry, a time-out, no connection or a permission
+error; how long the state has to hold;
 whether the clock stands still, jumps or goes back; when the wait is cancelled. A call is cut off
 when its time is up or the wait is cancelled, as a call of a client is. The wait itself is real:
 machine, wait run and driver, with a call and a clock from the world. A seed that breaks a law is
@@ -34,6 +35,7 @@ from boto_waiters_plus.engine.machine import (
     Policy,
 )
 from boto_waiters_plus.engine.model import AcceptorState, MatchedAcceptor
+from boto_waiters_plus.engine.wait_description import WaitDescription
 from boto_waiters_plus.exceptions import (
     WaiterAttemptsError,
     WaiterCancelledError,
@@ -44,9 +46,11 @@ from boto_waiters_plus.exceptions import (
 from boto_waiters_plus.runtime.attempt import Attempt, Reply
 from boto_waiters_plus.runtime.clock import SYSTEM_TIME, set_time
 from boto_waiters_plus.runtime.sync import drive
-from boto_waiters_plus.runtime.wait_run import WaitDescription, WaitRun
+from boto_waiters_plus.runtime.wait_run import WaitRun
 
 READY, FAILED, PENDING = "READY", "FAILED", "PENDING"
+UNCONNECTED = "EndpointConnectionError"
+TRANSIENT = {"Throttling", "RefusedRetry", "ReadTimeoutError", UNCONNECTED}
 INDEXES = {READY: 0, FAILED: 1}
 """The acceptors that match these states."""
 ROUNDING = 1e-6
@@ -88,6 +92,7 @@ class World:
         self.throttles = draw.choice([0.0, 0.0, 0.1, 0.5])
         self.refused_retries = draw.choice([0.0, 0.0, 0.1])
         self.transport_errors = draw.choice([0.0, 0.0, 0.05, 0.3])
+        self.lost_connections = draw.choice([0.0, 0.0, 0.1, 0.4])
         self.denied = draw.choice([0.0, 0.0, 0.0, 0.02])
         self.clock = draw.choice(["right"] * 6 + ["still", "back", "jumping", "fast"])
         self.cancel_at = draw.choice([0, draw.uniform(0, 300)]) if draw.random() < 0.1 else NEVER
@@ -110,8 +115,9 @@ class World:
             last_attempt=draw.choice(list(LastAttempt)),
             initial_delay=draw.choice([0, 0, 0, draw.uniform(0, 100)]),
             success_count=draw.choice([1, 1, 1, 3]),
+            success_for=draw.choice([0, 0, 0, least * draw.uniform(0.1, 5)]),
             missing_ok_for=draw.choice([0, 0, 30]),
-            retry_transient=draw.random() < 0.4,
+            retry_transient=draw.choice(["answered", "answered", True, False]),
             count_requests=bound == "time",
             patience=draw.choice([math.inf, 0, draw.uniform(0, 30)]),
         )
@@ -162,6 +168,8 @@ class World:
             return self._error("RefusedRetry", ended="retry refused")
         if seen() < self.transport_errors:
             return self._error("EndpointConnectionError")
+        if seen() < self.lost_connections:
+            return self._error("ReadTimeoutError")
         if seen() < self.denied:
             return self._error("AccessDenied")
         if self.now >= self.vanishes_at:
@@ -192,7 +200,9 @@ class World:
         name = str(reply.error)
         facts = Facts(
             acceptor=None,
-            retryable=name in ("Throttling", "RefusedRetry", "EndpointConnectionError"),
+            transient=name in TRANSIENT,
+            unconnected=name == UNCONNECTED,
+            answered=name in ("Throttling", "AccessDenied", "NoSuchThing"),
             throttled=name == "Throttling",
             missing=name == "NoSuchThing",
             inconclusive=reply.ended is not None,
@@ -201,13 +211,46 @@ class World:
 
     # --- facts for the laws ---
 
-    def is_failure(self, answer: str | None, at: float) -> bool | None:
-        """Return whether an answer at this time is a failure; None: the wait's clock decides."""
-        if answer in ("Throttling", "EndpointConnectionError"):
-            return not self.policy.retry_transient
+    def is_failure(self, number: int) -> bool | None:
+        """Return whether an answer is a failure; None: the wait's clock decides."""
+        answer, at = self.answers[number]
+        if answer in TRANSIENT and answer != "RefusedRetry":
+            return not self.is_transient(number)
         if answer == "NoSuchThing":
             return self._is_missing_too_long(at)
         return answer in (FAILED, "AccessDenied")
+
+    def is_transient(self, number: int) -> bool:
+        """Return whether an answer is a transient error that the wait polls past."""
+        answer, rule = self.answers[number][0], self.policy.retry_transient
+        if answer not in TRANSIENT or answer == "RefusedRetry":
+            return answer == "RefusedRetry"
+        if rule != "answered" or answer != UNCONNECTED:
+            return rule is not False
+        before = {name for name, _ in self.answers[:number]}
+        return not before <= {UNCONNECTED, "ReadTimeoutError", "RefusedRetry"}
+
+    def row_of_successes(self, number: int) -> tuple[int, float]:
+        """Return how many successes count at an answer, and since when the state was seen."""
+        row, since = 0, None
+        for place, (answer, at) in enumerate(self.answers[: number + 1]):
+            if answer == READY:
+                row, since = row + 1, at if since is None else since
+            else:
+                row, since = row if self.is_transient(place) else 0, None
+        return row, self.answers[number][1] if since is None else since
+
+    def is_success(self, number: int) -> bool | None:
+        """Return whether an answer is the last success needed; None: the wait's clock decides."""
+        if self.answers[number][0] != READY:
+            return False
+        row, since = self.row_of_successes(number)
+        if row < self.policy.success_count or not self.policy.success_for:
+            return row >= self.policy.success_count
+        missing = self.policy.success_for - (self.polls[number] - since)
+        if self.clock != "right" or abs(missing) < ROUNDING:
+            return None
+        return missing < 0
 
     def _is_missing_too_long(self, at: float) -> bool | None:
         missing_for = at - self.polls[0] - self.policy.missing_ok_for
@@ -300,6 +343,10 @@ def _check(world: World, wait_run: WaitRun, end: str, error: WaiterError | None)
     if error is not None:
         _law(error.attempts == len(world.polls), "the error counts the calls")
         _law(wait_run.attempt is None, "the wait keeps nothing of its last call")
+    transient = [world.is_transient(number) for number in range(len(world.answers))]
+    # The last answer may have been too late to count.
+    counted = (sum(transient[:-1]), sum(transient))
+    _law(wait_run.transient_errors in counted, "every transient error is counted")
 
 
 def _check_bounds(world: World, wait_run: WaitRun) -> None:
@@ -341,11 +388,9 @@ def _check_distances(world: World) -> None:
 
 def _check_every_answer(world: World, end: str) -> None:
     """An answer that decides the wait ends it."""
-    row = 0
     for number, (answer, at) in enumerate(world.answers):
-        row = row + 1 if answer == READY else 0
         is_last = number == len(world.answers) - 1
-        decides = world.is_failure(answer, at) or row >= world.policy.success_count
+        decides = world.is_failure(number) or world.is_success(number)
         _law(is_last or not decides, f"no call after the answer {answer}")
         _law(is_last or answer != "cut off", "no call after one that was cut off")
         if is_last and decides and world.is_in_time(at):
@@ -354,14 +399,26 @@ def _check_every_answer(world: World, end: str) -> None:
         if is_last and world.is_late():
             late = (WaiterTimeoutError.__name__, WaiterCancelledError.__name__)
             _law(end in late, "a late answer does not count")
-        if not is_last and row:
-            pause = world.polls[number + 1] - at
-            short = pause < world.policy.min_delay - ROUNDING
-            last_attempt = number == len(world.answers) - 2 and world.policy.max_wait is not None
-            _law(not short or last_attempt, "successes are min_delay apart")
-        if answer == "Throttling" and world.policy.pace is None and number < len(world.answers) - 2:
-            pause = world.polls[number + 1] - at
-            _law(pause >= world.policy.max_delay - ROUNDING, "a throttle is followed by max_delay")
+        if not is_last:
+            is_before_last = number == len(world.answers) - 2
+            _check_pause_after(world, number, is_before_last=is_before_last)
+
+
+def _check_pause_after(world: World, number: int, *, is_before_last: bool) -> None:
+    answer, at = world.answers[number]
+    policy, pause = world.policy, world.polls[number + 1] - at
+    if answer == READY:
+        short = pause < policy.min_delay - ROUNDING
+        last_attempt = is_before_last and policy.max_wait is not None
+        _law(not short or last_attempt, "successes are min_delay apart")
+        row, since = world.row_of_successes(number)
+        needed = policy.success_for - (at - since)
+        is_enough = row + 1 >= policy.success_count and policy.max_attempts is None
+        if world.clock == "right" and is_enough and 0 < needed < 2 * policy.min_delay:
+            wanted = max(needed, policy.min_delay)
+            _law(pause <= wanted + ROUNDING, "the attempt that completes success_for is not late")
+    if answer == "Throttling" and policy.pace is None and not is_before_last:
+        _law(pause >= policy.max_delay - ROUNDING, "a throttle is followed by max_delay")
 
 
 def _check_end(world: World, wait_run: WaitRun, end: str) -> None:
@@ -369,11 +426,12 @@ def _check_end(world: World, wait_run: WaitRun, end: str) -> None:
     last, at = world.answers[-1] if world.answers else (None, world.now)
     match end:
         case "succeeded":
-            in_a_row = [answer for answer, _ in world.answers[-policy.success_count :]]
-            _law(in_a_row == [READY] * policy.success_count, "a success needs the answers")
+            decides = world.is_success(len(world.answers) - 1)
+            _law(decides is not False, "a success needs the answers")
             _law(at >= world.ready_at, "nothing is ready before its time")
         case WaiterFailedError.__name__:
-            _law(world.is_failure(last, at) is not False, "a failure needs its answer")
+            decides = world.is_failure(len(world.answers) - 1)
+            _law(decides is not False, "a failure needs its answer")
         case WaiterTimeoutError.__name__:
             _law(world.is_bounded_in_time or last == "cut off", "only a bound on time times out")
             _check_time_is_used(world)
@@ -411,6 +469,8 @@ def _check_sleep_is_used(world: World) -> None:
     shortest = max(policy.min_delay, policy.initial_delay)
     if callable(policy.pace):
         shortest = max(shortest, policy.pace(len(world.polls) - 1))
+    if policy.success_for:
+        shortest = max(shortest, 2 * policy.min_delay, policy.success_for)
     left = (policy.max_wait or 0) - sum(world.slept)
     _law(left <= shortest + ROUNDING, "the sleep is used up")
 
@@ -420,7 +480,7 @@ def _check_attempts_are_spread(world: World) -> None:
     policy = world.policy
     if policy.count_requests or policy.max_wait is None or policy.pace is not None:
         return
-    if policy.max_attempts == 1 or policy.success_count > 1:
+    if policy.max_attempts == 1 or policy.success_count > 1 or policy.success_for:
         return
     whole = sum(world.slept) >= policy.max_wait - policy.min_delay - ROUNDING
     _law(whole, "attempts are not used up before the time")

@@ -1,4 +1,7 @@
-"""Smithy waiters for boto3: `client.wait_until_<name>(..., max_wait=300)`."""
+"""Smithy waiters for boto3: `client.wait_until_<name>(..., max_wait=300)`.
+
+PYTEST_DONT_REWRITE: the package may be imported before pytest starts, which is no mistake.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .deadlines import deadline
+    from .definition_error import WaiterDefinitionError
     from .definitions.files import load_definitions
     from .engine.model import WaiterDefinition
     from .engine.wait_event import WaitEvent
     from .exceptions import (
         WaiterAttemptsError,
         WaiterCancelledError,
-        WaiterDefinitionError,
         WaiterError,
         WaiterFailedError,
         WaitersError,
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from .options import WaitOptions
     from .outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ExceptionOutcome",
@@ -70,13 +73,13 @@ __all__ = [
 # that installs and never waits pays for `install` alone.
 _MODULES = {
     "deadlines": ("deadline",),
+    "definition_error": ("WaiterDefinitionError",),
     "definitions.files": ("load_definitions",),
     "engine.model": ("WaiterDefinition",),
     "engine.wait_event": ("WaitEvent",),
     "exceptions": (
         "WaiterAttemptsError",
         "WaiterCancelledError",
-        "WaiterDefinitionError",
         "WaiterError",
         "WaiterFailedError",
         "WaiterTimeoutError",

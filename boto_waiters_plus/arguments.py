@@ -35,13 +35,7 @@ def seconds(name: str, value: Any, *, zero: bool = False) -> float:
     if (kind is int or kind is float) and 0 < value <= sys.float_info.max:
         exact: float = value
         return exact
-    if isinstance(value, timedelta):
-        value = value.total_seconds()
-    if isinstance(value, bool) or not isinstance(value, (numbers.Real, Decimal)):
-        raise TypeError(f"{name} must be seconds or a timedelta, not {type(value).__name__}")
-    if not (value.is_finite() if isinstance(value, Decimal) else _is_finite(value)):
-        raise ValueError(f"{name} must be finite, not {value}")
-    exact = _as_float(value)
+    exact = time_bound(name, value)
     if exact < 0 or (exact == 0 and not zero):
         raise ValueError(f"{name} must be {'at least' if zero else 'greater than'} 0, not {exact}")
     return exact
@@ -50,6 +44,26 @@ def seconds(name: str, value: Any, *, zero: bool = False) -> float:
 def seconds_or_zero(name: str, value: Any) -> float:
     """Return a number of seconds that may be 0; see `seconds`."""
     return seconds(name, value, zero=True)
+
+
+def time_bound(name: str, value: Any) -> float:
+    """Return the seconds of a bound as int or float; 0 or less: the bound is over already.
+
+    Raises:
+        TypeError: neither a number nor a `timedelta`.
+        ValueError: not finite.
+    """
+    kind = type(value)
+    if (kind is int or kind is float) and abs(value) <= sys.float_info.max:
+        exact: float = value
+        return exact
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
+    if isinstance(value, bool) or not isinstance(value, (numbers.Real, Decimal)):
+        raise TypeError(f"{name} must be seconds or a timedelta, not {type(value).__name__}")
+    if not (value.is_finite() if isinstance(value, Decimal) else _is_finite(value)):
+        raise ValueError(f"{name} must be finite, not {value}")
+    return _as_float(value)
 
 
 def count(name: str, value: Any) -> int:
@@ -83,11 +97,9 @@ def callback(name: str, value: Any) -> Any:
     Raises:
         TypeError: not callable, or a coroutine function.
     """
-    import inspect  # noqa: PLC0415 - only where a callback is given
-
     if not callable(value):
         raise TypeError(f"{name} must be a function, not {type(value).__name__}")
-    if inspect.iscoroutinefunction(value):
+    if iscoroutinefunction(value):
         raise TypeError(f"{name} must be a plain function: it is called between two attempts")
     return value
 
@@ -155,15 +167,6 @@ def unknown(name: object, known: Iterable[str], what: str) -> str:
     near = nearest(str(name), known)
     hint = f"; did you mean {near!r}?" if near else ""
     return f"unknown {what} {name!r}{hint}"
-
-
-def caller_stacklevel() -> int:
-    """Return the `stacklevel` of a warning that names the nearest line outside the package."""
-    level, frame = 1, sys._getframe(1)  # noqa: SLF001 - documented; `inspect` reads source files
-    package = __name__.partition(".")[0]
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(package):
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def _is_finite(value: numbers.Real) -> bool:

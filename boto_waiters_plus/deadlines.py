@@ -10,8 +10,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
-from .arguments import answers_other_names
-from .arguments import seconds as checked_seconds
+from .arguments import answers_other_names, time_bound
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -23,7 +22,7 @@ _ends: contextvars.ContextVar[tuple[float, ...]] = contextvars.ContextVar(
 )
 
 _MEANT = "the seconds as a positional argument"
-_OTHER_NAMES: dict[str, str] = dict.fromkeys(("timeout", "max_wait", "MaxWait"), _MEANT)
+_OTHER_NAMES: dict[str, str] = dict.fromkeys(("timeout", "max_wait", "MaxWait", "maxwait"), _MEANT)
 
 
 class deadline:  # noqa: N801 - reads as `with deadline(600):`
@@ -31,21 +30,22 @@ class deadline:  # noqa: N801 - reads as `with deadline(600):`
 
     It bounds every wait that is started inside, `get_waiter` and the forms of `conditions`
     included. A wait that starts after the deadline raises `WaiterTimeoutError` without a request.
-    Plain client calls are not bounded. Of nested deadlines the nearest end wins. Tasks that are
+    Plain client calls are not bounded. The earliest of nested deadlines wins. Tasks that are
     created inside inherit the deadline; other threads take it by `d.run(fn, ...)`, or by entering
     `with d:` themselves.
 
     Args:
-        seconds: seconds (or a `timedelta`) from the first time it is entered.
+        seconds: seconds (or a `timedelta`) from the first time it is entered; 0 or less: it is
+            over when it is entered.
 
     Raises:
         TypeError: not a number.
-        ValueError: not finite, or not greater than 0.
+        ValueError: not finite.
     """
 
     @answers_other_names(_OTHER_NAMES, "deadline")
     def __init__(self, seconds: float | timedelta, /) -> None:
-        self._seconds = checked_seconds("seconds", seconds)
+        self._seconds = time_bound("seconds", seconds)
         self._lock = threading.Lock()
         self._end: float | None = None
 
@@ -53,7 +53,7 @@ class deadline:  # noqa: N801 - reads as `with deadline(600):`
     def remaining(self) -> float:
         """The seconds left, never negative; the full budget before it is first entered."""
         if self._end is None:
-            return self._seconds
+            return max(0, self._seconds)
         return max(0.0, self._end - time.monotonic())
 
     def run(
@@ -97,25 +97,20 @@ def effective_max_wait(waiter: str, max_wait: object) -> float:
         max_wait: the caller's value; None if it was not given.
 
     Returns:
-        Seconds; not positive where the deadline has passed.
+        Seconds; not positive where the bound is over already: the wait times out without a request.
 
     Raises:
         TypeError: neither is given, or it is not a number.
-        ValueError: out of range.
+        ValueError: not finite.
     """
     return wait_bounds(waiter, max_wait)[0]
 
 
-def wait_bounds(waiter: str, max_wait: object, *, zero: bool = False) -> tuple[float, float | None]:
-    """Return `effective_max_wait` and the seconds to the deadline around the caller, if any.
-
-    Args:
-        waiter, max_wait: see `effective_max_wait`.
-        zero: whether 0 is allowed.
-    """
+def wait_bounds(waiter: str, max_wait: object) -> tuple[float, float | None]:
+    """Return `effective_max_wait` and the seconds to the deadline around the caller, if any."""
     left = seconds_left()
     if max_wait is not None:
-        given = checked_seconds("max_wait", max_wait, zero=zero)
+        given = time_bound("max_wait", max_wait)
         return given if left is None else min(given, left), left
     if left is None:
         raise TypeError(f"{waiter} needs max_wait, the number of seconds to wait at most")

@@ -20,54 +20,26 @@ from typing import Any, Final, TypeVar
 
 import botocore.exceptions
 
+from .definition_error import WaiterDefinitionError
 from .engine.model import MatchedAcceptor
 from .engine.redaction import shown
 from .fact_table import FactTable, Rows, wait_rows
+
+__all__ = [
+    "WaiterAttemptsError",
+    "WaiterCancelledError",
+    "WaiterDefinitionError",
+    "WaiterError",
+    "WaiterFailedError",
+    "WaiterTimeoutError",
+    "WaitersError",
+]
 
 # An exception group has them; there is none before Python 3.11.
 _GROUP: Final[Any] = getattr(builtins, "BaseExceptionGroup", ())
 
 
 ErrorT = TypeVar("ErrorT", bound="WaiterError")
-
-
-class WaiterDefinitionError(ValueError):
-    """A waiter definition breaks a rule of the specification.
-
-    Attributes:
-        problem: the rule, in words.
-        source: the file, or what stands for it.
-        waiter: the waiter's name, if the problem lies in one.
-        acceptor: the index of the acceptor, if the problem lies in one.
-    """
-
-    def __init__(
-        self,
-        problem: str,
-        *,
-        source: str,
-        waiter: str | None = None,
-        acceptor: int | None = None,
-    ) -> None:
-        place = source
-        if waiter is not None:
-            place += f": waiter {waiter}"
-        if acceptor is not None:
-            place += f", acceptor {acceptor}"
-        super().__init__(f"{place}: {problem}")
-        self.problem = problem
-        self.source = source
-        self.waiter = waiter
-        self.acceptor = acceptor
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild_definition_error, (self.problem, self.source, self.waiter, self.acceptor)
-
-
-def _rebuild_definition_error(
-    problem: str, source: str, waiter: str | None, acceptor: int | None
-) -> WaiterDefinitionError:
-    return WaiterDefinitionError(problem, source=source, waiter=waiter, acceptor=acceptor)
 
 
 class WaiterError(FactTable, botocore.exceptions.WaiterError):
@@ -82,12 +54,16 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
         label: the resource: `s3 Bucket=my-bucket`.
         attempts: calls made.
         elapsed: seconds from the start to the end.
+        transient_errors: attempts that ended in a transient error (a throttle, an HTTP 5xx, a lost
+            connection, a time-out of one request) and were followed by another.
         max_wait: seconds; None if attempts were the only bound.
         acceptor: index and text of the acceptor that decided; None if none did.
-        observed: the value of the acceptor's path at the last attempt, or the state seen then.
+        observed: the value of the acceptor's path at the last attempt that was no transient
+            error, or the state seen then.
         service_message: the service's own message about the failure, if it gave one.
         last_exception: the error of the last call, if it raised one.
-        last_response: the last response; after a ClientError its error response; else `{}`.
+        last_response: the last response; after a ClientError its error response; else `{}`. That
+            of a transient error only where there was no other.
         by_id: the items of the last response by the identifiers of the request.
         failed_ids: of a wait for a list of identifiers, those whose own item is in the failure
             state; of a wait that ended early, those that had not reached the state.
@@ -118,6 +94,7 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
         last_exception: Exception | None = None,
         by_id: Mapping[str, Any] | None = None,
         failed_ids: Sequence[str] = (),
+        transient_errors: int = 0,
     ) -> None:
         super().__init__(name=name, reason=reason, last_response={})
         if message is not None:
@@ -134,6 +111,7 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
         self.last_exception = last_exception
         self.by_id = {} if by_id is None else by_id
         self.failed_ids = list(failed_ids)
+        self.transient_errors = transient_errors
 
     def _rows(self) -> Rows:
         return [*wait_rows(self, shown(self.observed)), ("message", str(self))]
@@ -185,15 +163,15 @@ def _can_be_pickled(value: Any) -> bool:
 
 
 class WaiterFailedError(WaiterError):
-    """The wait reached a failure state, or a call ended in an error that no acceptor took."""
+    """The wait reached a failure state, or a call ended in an error that no acceptor matches."""
 
 
 class WaiterAttemptsError(WaiterError):
-    """The attempts that were allowed are used up."""
+    """The attempts, `max_attempts`, are used up."""
 
 
 class WaiterTimeoutError(WaiterError, TimeoutError):
-    """The time that was allowed is used up."""
+    """The time limit of the wait, `max_wait`, is used up."""
 
 
 class WaiterCancelledError(WaiterError):

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final, Literal, Protocol, runtime_checkable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, runtime_checkable
 
-from .arguments import (
-    callback,
-    check_order,
-    count,
-    flag,
-    refuse_wrong_names,
-    seconds,
-    seconds_or_zero,
-    unknown,
-    with_methods,
-)
-from .engine.machine import LastAttempt, Policy
+from .arguments import check_order, refuse_wrong_names, time_bound, unknown
 from .engine.model import DEFAULT_MAX_DELAY, WaiterDefinition
-from .engine.wait_event import WaitEvent
+from .option_checks import CHECKS, OPTION_NAMES
+
+if TYPE_CHECKING:
+    from .engine.machine import Policy, RetryTransient
+    from .engine.wait_event import WaitEvent
 
 Seconds = float | timedelta
 
@@ -69,8 +63,8 @@ class Subscribable(Protocol):
 class WaitOptions:
     """The options of a wait; None means not given.
 
-    An option of a call wins over `enable(client)`, that over the session's, `install`'s, the
-    definition's and the built-in value, in this order. Delays are seconds or a `timedelta`.
+    Precedence: call, `enable(client)`, `enable(session)`, `install`, definition, built-in value.
+    Delays are seconds or a `timedelta`.
 
     Attributes:
         min_delay: the least delay between two attempts; default: the definition's `minDelay`.
@@ -85,9 +79,14 @@ class WaitOptions:
         initial_delay: seconds before the first attempt; they count towards `max_wait`.
         success_count: the number of successes on consecutive attempts, `min_delay` apart, that
             end the wait; default: 1.
+        success_for: seconds that the state must have held: the wait ends with the first success
+            whose attempt begins so long after the first of the successes on consecutive attempts.
         missing_ok_for: seconds from the first attempt in which a not-found error is a retry.
-        retry_transient: True retries transient and throttling errors that are left after the
-            SDK's own retries; default: they end the wait.
+        retry_transient: which transient errors (throttles, HTTP 5xx, lost connections, time-outs
+            of one request) that remain after the SDK's own retries are retried. `"answered"` (the
+            default): all, but a connection that cannot be made ends the wait until the service
+            has answered once. True: those too. False: none; an error that no acceptor matches
+            ends the wait. A certificate that is not trusted ends every wait.
         wake_signal: a `Signal`, an `SqsSignal` or an event (which is cleared) that ends a delay
             early.
         cancel_event: an event that ends the wait with `WaiterCancelledError`.
@@ -113,8 +112,9 @@ class WaitOptions:
     last_attempt: Literal["late", "spec", "deadline"] | None = None
     initial_delay: Seconds | None = None
     success_count: int | None = None
+    success_for: Seconds | None = None
     missing_ok_for: Seconds | None = None
-    retry_transient: bool | None = None
+    retry_transient: RetryTransient | None = None
     wake_signal: WakeSignal | Subscribable | None = None
     cancel_event: CancelEvent | None = None
     on_attempt: Callable[[WaitEvent], object] | None = None
@@ -126,7 +126,7 @@ class WaitOptions:
             value = getattr(self, name)
             if value is not None:
                 # Frozen for all but the constructor, which turns values into plain numbers.
-                object.__setattr__(self, name, _CHECKS[name](name, value))
+                object.__setattr__(self, name, CHECKS[name](name, value))
         if self.min_delay is not None and self.max_delay is not None:
             check_order(self.min_delay, self.max_delay)
 
@@ -144,18 +144,23 @@ class WaitOptions:
         return merged
 
 
-OPTION_NAMES: Final[tuple[str, ...]] = tuple(field.name for field in fields(WaitOptions))
 _NAMES: Final = frozenset(OPTION_NAMES)
+_PLAIN: Final = frozenset((int, float, str, bool))
+_shared_options: Final = lru_cache(maxsize=128, typed=True)(WaitOptions)
 
 
 OTHER_NAMES: Final = {
     "Delay": "min_delay and max_delay (seconds)",
-    "MaxAttempts": "max_attempts",
     "MaxWait": "max_wait (seconds)",
     "WaiterConfig": "max_wait (seconds)",
+    "maxWait": "max_wait (seconds)",
+    "maxwait": "max_wait (seconds)",
     "timeout": "max_wait (seconds)",
+    # A name without its underscore would be taken for a parameter of the operation.
+    **{name.replace("_", ""): name for name in OPTION_NAMES},
+    **{name.title().replace("_", ""): name for name in OPTION_NAMES},
 }
-"""Our options by the names that they have in other waiters."""
+"""Our options by the names that they have in other waiters, and by likely slips."""
 
 MAX_WAIT_NAMES: Final = {name: text for name, text in OTHER_NAMES.items() if "max_wait" in text}
 """Those of `max_wait`, for functions that take no other option."""
@@ -202,98 +207,78 @@ def split_options(keywords: Mapping[str, Any]) -> tuple[WaitOptions, Mapping[str
     for name in with_underscore:
         if name not in _NAMES:
             raise TypeError(unknown(name, ("max_wait", *OPTION_NAMES), "option"))
-    options = WaitOptions(**{name: keywords[name] for name in with_underscore})
+    given = {name: keywords[name] for name in with_underscore}
+    # Thousands of waits with the same options share them; the caller's objects are not kept.
+    is_plain = _PLAIN.issuperset(map(type, given.values()))
+    options = _shared_options(**given) if is_plain else WaitOptions(**given)
     return options, {name: value for name, value in keywords.items() if name not in _NAMES}
 
 
-def policy_for(definition: WaiterDefinition, options: WaitOptions, max_wait: float) -> Policy:
+def policy_for(
+    definition: WaiterDefinition, options: WaitOptions, max_wait: float | None
+) -> Policy:
     """Return the policy of a wait under a definition, from merged options.
 
     Raises:
         ValueError: `min_delay` is more than `max_delay`.
     """
+    from .engine.machine import LastAttempt, Policy, shared_policy  # noqa: PLC0415 - installing needs no machine
+
     min_delay: Any = definition.min_delay if options.min_delay is None else options.min_delay
     max_delay: Any = options.max_delay
     if max_delay is None:
         # A definition with short delays must not forbid a longer `min_delay`.
         max_delay = max(definition.max_delay, min(min_delay, DEFAULT_MAX_DELAY))
     check_order(min_delay, max_delay)
-    return Policy(
+    make = Policy if callable(options.delay_pace) else shared_policy
+    return make(
         min_delay=min_delay,
         max_delay=max_delay,
         max_wait=max_wait,
         max_attempts=options.max_attempts,
         pace=options.delay_pace,
         last_attempt=LastAttempt(options.last_attempt or "late"),
-        **verdict_options(options),
+        **judging_options(options),
     )
 
 
-def verdict_options(options: WaitOptions) -> dict[str, Any]:
+def judging_options(options: WaitOptions) -> dict[str, Any]:
     """Return the options that have the same name and meaning in every policy."""
     return {
         "initial_delay": options.initial_delay or 0,
         "success_count": options.success_count or 1,
+        "success_for": options.success_for or 0,
         "missing_ok_for": options.missing_ok_for or 0,
-        "retry_transient": bool(options.retry_transient),
+        "retry_transient": retry_transient_of(options),
     }
 
 
-def _delay_pace(name: str, value: Any) -> Any:
-    if callable(value) and not isinstance(value, type):
-        return value
-    if not isinstance(value, str):
-        raise TypeError(f'{name} must be "fixed" or a function of the attempt number')
-    if value in _REMOVED_PACES:
-        raise ValueError(f"{name}: {value!r} was removed; {_REMOVED_PACES[value]}")
-    if value != "fixed":
-        raise ValueError(f"{name}: {unknown(value, ('fixed',), 'pace')}")
-    return value
+def retry_transient_of(options: WaitOptions) -> RetryTransient:
+    """Return `retry_transient`, or its default: `"answered"`."""
+    return "answered" if options.retry_transient is None else options.retry_transient
 
 
-_REMOVED_PACES: Final = {
-    "spec": "leave delay_pace out for the specification's algorithm, the default",
-    "eager": "leave delay_pace out, and give max_delay=D and min_delay=D/4 where a definition "
-    "has longer delays",
-}
-"""What to write instead, by the former value of `delay_pace`."""
+def refuse_short_wait(given: WaitOptions, max_wait: Any) -> None:
+    """Refuse a `max_wait` in which no state can hold for `success_for`.
 
+    Args:
+        given: the options of the call. A default may be more than a short wait has.
+        max_wait: seconds or a `timedelta`; None: there is nothing to check.
 
-def _last_attempt(name: str, value: Any) -> str:
-    known = [rule.value for rule in LastAttempt]
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be one of {', '.join(known)}, not {type(value).__name__}")
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
-    return str(value)
+    Raises:
+        TypeError, ValueError: it is not a number of seconds, or too small. One that is over
+            already is the wait's own business.
+    """
+    held: Any = given.success_for
+    if not held or max_wait is None:
+        return
+    max_wait = time_bound("max_wait", max_wait)
+    if 0 < max_wait <= held:
+        raise ValueError(
+            f"success_for ({held:g} s) must be less than max_wait ({max_wait:g} s): "
+            "no state can be seen to hold for so long"
+        )
 
-
-def _wake_signal(name: str, value: Any) -> Any:
-    if isinstance(value, Subscribable):
-        return value
-    return with_methods(name, value, "is_set", "wait", "clear")
-
-
-def _cancel_event(name: str, value: Any) -> Any:
-    return with_methods(name, value, "is_set", "wait")
-
-
-_CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {
-    "min_delay": seconds,
-    "max_delay": seconds,
-    "max_attempts": count,
-    "delay_pace": _delay_pace,
-    "last_attempt": _last_attempt,
-    "initial_delay": seconds_or_zero,
-    "success_count": count,
-    "missing_ok_for": seconds_or_zero,
-    "retry_transient": flag,
-    "wake_signal": _wake_signal,
-    "cancel_event": _cancel_event,
-    "on_attempt": callback,
-    "call_in_thread": flag,
-    "show_parameters": flag,
-}
 
 NO_OPTIONS: Final = WaitOptions()
 """No option is given."""

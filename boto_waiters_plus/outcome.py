@@ -37,7 +37,7 @@ class WaiterOutcome(FactTable, Generic[ResponseT_co]):
     response, the operation takes no list of identifiers, or it is not known which of its members
     is one.
     """
-    # Not `ResponseT_co | None`: an outcome that was not told apart would type-check nowhere.
+    # Not `ResponseT_co | None`: an outcome that was not narrowed would type-check nowhere.
     response: Any = field(default=None, init=False)
     """The response of a `ResponseOutcome`; None for an `ExceptionOutcome`."""
     exception: Exception | None = field(default=None, init=False, compare=False)

@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from .engine.wait_description import WaitDescription
 from .engine.wait_event import WaitEvent
 from .exceptions import WaiterCancelledError, WaiterError
 from .outcome import WaiterOutcome
 from .runtime.clock import current_time
-from .runtime.wait_run import WaitDescription
+from .short_labels import ONE_LINE, LabelCell, ShortLabels
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -36,9 +37,6 @@ LOG_INTERVAL: Final = 30
 """The least seconds between two lines where the table cannot be redrawn."""
 
 LabelledWait = tuple[WaitDescription, str]
-
-ONE_LINE: Final[dict[str, Any]] = {"no_wrap": True, "overflow": "ellipsis"}
-"""rich's options for text that is cut instead of wrapped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +65,8 @@ class WaitProgress:
     """The number of waits that have ended."""
     failed: int = 0
     """The number of waits that ended neither in success nor by being cancelled."""
+    unpolled: int = 0
+    """The number of waits whose first attempt is still to come."""
     total: int = 0
     """The number of all waits."""
 
@@ -89,6 +89,7 @@ class Progress:
         ]
         self._ended = 0
         self._failed = 0
+        self._unpolled = len(waits)
 
     def __enter__(self) -> Self:
         return self
@@ -98,6 +99,7 @@ class Progress:
 
     def attempted(self, index: int, event: WaitEvent) -> None:
         """Report an attempt of the wait at `index`."""
+        self._unpolled -= not self._waits[index].attempts
         self._report(
             replace(
                 self._waits[index],
@@ -115,13 +117,15 @@ class Progress:
             state = "cancelled" if isinstance(result, WaiterCancelledError) else "failed"
         self._ended += 1
         self._failed += state == "failed"
+        self._unpolled -= not self._waits[index].attempts
         wait = replace(self._waits[index], state=state, next_delay=None)
         if isinstance(result, (WaiterOutcome, WaiterError)):
             wait = replace(wait, attempts=result.attempts, elapsed=result.elapsed)
         self._report(wait)
 
     def _report(self, wait: WaitProgress) -> None:
-        wait = replace(wait, ended=self._ended, failed=self._failed, total=len(self._waits))
+        wait = replace(wait, ended=self._ended, failed=self._failed)
+        wait = replace(wait, unpolled=self._unpolled, total=len(self._waits))
         self._waits[wait.index] = wait
         self._callback(wait)
 
@@ -158,6 +162,7 @@ class ProgressTable(Progress):
         self._running = dict.fromkeys(range(len(waits)))
         self._failures: list[int] = []
         self._console = console or Console(stderr=True)
+        self._labels = ShortLabels(_name(wait) for wait in self._waits)
         self._can_redraw = self._console.is_terminal and not self._console.is_dumb_terminal
         self._is_final = False
         self._live = Live(
@@ -231,10 +236,9 @@ class ProgressTable(Progress):
         left = self._next_attempts[wait.index] - now
         # The state is in words too, for screens without colours.
         following = wait.state if not is_waiting else f"{left:.0f} s" if left > 0 else "now"
-        name = f"{wait.waiter} {wait.label}" if wait.label else wait.waiter
         return (
             Text(str(wait.index), style="dim"),
-            Text(name, style="red" if wait.state == "failed" else "", **ONE_LINE),
+            LabelCell(_name(wait), self._labels, "red" if wait.state == "failed" else ""),
             # Text, because a plain string from a service would be read as rich's markup.
             Text(wait.observed or "", **ONE_LINE),
             str(wait.attempts),
@@ -247,4 +251,14 @@ class ProgressTable(Progress):
         return f"{self._counts()}; {hidden} more not shown" if hidden > 0 else self._counts()
 
     def _counts(self) -> str:
-        return f"{self._ended} of {len(self._waits)} ended, {self._failed} failed"
+        total, unpolled = len(self._waits), self._unpolled
+        text = f"{self._ended} of {total} ended, {self._failed} failed"
+        # The first attempts of many waits are spread over what process and service allow.
+        seconds = (self._clock() - self._started_at) * unpolled / max(1, total - unpolled)
+        if total <= MAX_ROWS or seconds < 1:
+            return text
+        return f"{text}, {unpolled} not polled yet (about {seconds:.0f} s)"
+
+
+def _name(wait: WaitProgress) -> str:
+    return f"{wait.waiter} {wait.label}" if wait.label else wait.waiter

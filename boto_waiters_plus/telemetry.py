@@ -38,6 +38,8 @@ ATTEMPTS: Final = "boto.wait.attempts"
 ATTEMPT: Final = "boto.wait.attempt"
 STATE: Final = "boto.wait.state"
 NEXT_DELAY: Final = "boto.wait.next_delay"
+TRANSIENT: Final = "boto.wait.transient"
+TRANSIENT_ERRORS: Final = "boto.wait.transient_errors"
 ERROR: Final = "error.type"
 
 DURATION_METRIC: Final = "boto.wait.duration"
@@ -91,7 +93,7 @@ _active: Final[list[_Telemetry]] = []
 class _OpenWait:
     """A wait between its start and its end."""
 
-    __slots__ = ("attempted_at", "began", "gap", "span")
+    __slots__ = ("attempted_at", "began", "gap", "span", "transient_errors")
 
     def __init__(self, span: Span, began: int) -> None:
         self.span = span
@@ -99,6 +101,7 @@ class _OpenWait:
         self.attempted_at: float | None = None
         self.gap: float | None = None
         """Seconds between the last two attempts."""
+        self.transient_errors = 0
 
 
 class _Telemetry:
@@ -154,13 +157,17 @@ class _Telemetry:
             STATE: event.state,
             ERROR: event.error,
             NEXT_DELAY: event.next_delay,
+            TRANSIENT: event.transient or None,
         }
+        wait.transient_errors += event.transient
         known = {name: value for name, value in facts.items() if value is not None}
         wait.span.add_event("attempt", known, timestamp=_moment(wait, event))
 
     def _end(self, wait: _OpenWait, event: WaitEvent) -> None:
         span = wait.span
         span.set_attributes({ENDING: event.kind, ATTEMPTS: event.attempt})
+        if wait.transient_errors:
+            span.set_attribute(TRANSIENT_ERRORS, wait.transient_errors)
         attributes = {**_about(event), ENDING: event.kind}
         if event.error is not None:
             attributes[ERROR] = event.error

@@ -10,8 +10,11 @@ from pygments.lexers import BashLexer
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
-import pictures  # noqa: E402 - found by the line above
+import messages  # noqa: E402 - found by the line above
+import pictures  # noqa: E402 - the same
 import reference_pages  # noqa: E402 - the same
+import screens_page  # noqa: E402 - the same
+import waiter_coverage  # noqa: E402 - the same
 
 import boto_waiters_plus  # noqa: E402 - the same
 
@@ -37,8 +40,11 @@ napoleon_use_ivar = True
 
 
 def write_generated_files(_app: Any) -> None:
-    """Write what is made from the package: the pages of services, the pictures."""
+    """Write what is made from the package and its tests: pages that git ignores, and pictures."""
     reference_pages.main([str(ROOT / "docs/reference")])
+    messages.main([str(ROOT / "docs/messages.md")])
+    screens_page.main([str(ROOT / "docs/screens.md")])
+    waiter_coverage.main([str(ROOT / "docs/coverage.md")])
     pictures.main([str(ROOT / "docs/pictures")])
 
 

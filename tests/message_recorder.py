@@ -22,6 +22,7 @@ import pytest
 
 PACKAGE = "boto_waiters_plus"
 FOLDER = Path(os.environ["MESSAGES_TO"])
+FOLDER.mkdir(parents=True, exist_ok=True)
 MOST_TESTS = 2000 if "MESSAGES_OF" in os.environ else 40
 """Tests that are noted of a message: of those of the table each."""
 

@@ -4,22 +4,25 @@ import dataclasses
 import fractions
 import math
 import numbers
+import re
 import sys
 import threading
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 
 import pytest
 
-from boto_waiters_plus import WaitOptions
+import boto_waiters_plus as bwp
+from boto_waiters_plus import WaiterTimeoutError, WaitOptions
 from boto_waiters_plus.arguments import seconds
 from boto_waiters_plus.conditions import poll
 from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.machine import LastAttempt
+from boto_waiters_plus.option_checks import OPTION_NAMES
 from boto_waiters_plus.options import (
     NO_OPTIONS,
-    OPTION_NAMES,
     as_options,
     policy_for,
     split_options,
@@ -53,14 +56,14 @@ numbers.Integral.register(NumpyInteger)
 TIMES = ["max_wait", "min_delay", "max_delay", "initial_delay", "missing_ok_for"]
 ZERO_IS_FINE = ["initial_delay", "missing_ok_for"]
 
-BAD_TIMES = [
+NO_TIMES = [
     *[(value, TypeError) for value in ("5", "", b"5", [5], (5,), {}, {5}, True, False, 5j)],
     *[(value, TypeError) for value in (object(), int, lambda: 5)],
-    *[(value, ValueError) for value in (-1, -0.001, math.nan, math.inf, -math.inf)],
-    *[(Decimal(text), ValueError) for text in ("-1", "NaN", "sNaN", "Infinity", "-Infinity")],
-    (fractions.Fraction(-1, 2), ValueError),
-    (timedelta(seconds=-1), ValueError),
-    (-(10**400), ValueError),
+    *[(value, ValueError) for value in (math.nan, math.inf, -math.inf)],
+    *[(Decimal(text), ValueError) for text in ("NaN", "sNaN", "Infinity", "-Infinity")],
+]
+NEGATIVE_TIMES = [
+    *(-1, -0.001, Decimal(-1), fractions.Fraction(-1, 2), timedelta(seconds=-1), -(10**400)),
 ]
 GOOD_TIMES = [
     (5, 5),
@@ -93,13 +96,23 @@ def wait_with(**options):
 
 
 @pytest.mark.parametrize("name", TIMES)
-@pytest.mark.parametrize(("value", "kind"), BAD_TIMES, ids=short)
+@pytest.mark.parametrize(("value", "kind"), NO_TIMES, ids=short)
 def test_bad_time_is_refused_before_any_call(name, value, kind):
     with pytest.raises(kind, match=name):
         wait_with(**{name: value})
 
 
-# A poll with max_wait=0 is one attempt.
+@pytest.mark.parametrize("name", TIMES)
+@pytest.mark.parametrize("value", NEGATIVE_TIMES, ids=short)
+def test_negative_time_makes_no_call(name, value):
+    if name == "max_wait":
+        with pytest.raises(WaiterTimeoutError, match="before its first attempt"):
+            wait_with(**{name: value})
+    else:
+        with pytest.raises(ValueError, match=name):
+            wait_with(**{name: value})
+
+
 @pytest.mark.parametrize("name", [name for name in TIMES if name != "max_wait"])
 def test_zero_seconds_are_fine_only_where_they_mean_something(name):
     for zero in (0, 0.0, -0.0, Decimal(0), timedelta(0)):
@@ -169,7 +182,8 @@ def test_missing_max_wait_is_asked_for_before_any_call():
         ("last_attempt", True, TypeError),
         ("last_attempt", "early", ValueError),
         ("retry_transient", 1, TypeError),
-        ("retry_transient", "yes", TypeError),
+        ("retry_transient", "yes", ValueError),
+        ("retry_transient", ["answered"], TypeError),
         ("on_attempt", 5, TypeError),
         ("on_attempt", "print", TypeError),
         ("call_in_thread", 1, TypeError),
@@ -251,7 +265,9 @@ def test_options_may_be_given_as_a_mapping(value):
 
 @pytest.mark.parametrize("value", [5, "min_delay", [("min_delay", 3)], {"min_dealy": 3}, {5: 3}])
 def test_what_are_no_options_is_refused(value):
-    with pytest.raises(TypeError, match="defaults"):
+    with pytest.raises(
+        TypeError, match=r"^defaults(: unknown option| must be WaitOptions or a mapping)"
+    ):
         as_options(value, "defaults")
 
 
@@ -274,6 +290,7 @@ def test_every_option_can_be_merged():
         last_attempt="spec",
         initial_delay=4,
         success_count=5,
+        success_for=7,
         missing_ok_for=6,
         retry_transient=True,
         wake_signal=event,
@@ -286,6 +303,7 @@ def test_every_option_can_be_merged():
     assert given.merged_over(NO_OPTIONS) == given
     assert given.merged_over(None) is given
     assert all(getattr(given, name) is not None for name in OPTION_NAMES)
+    assert [field.name for field in fields(given)] == list(OPTION_NAMES)
 
 
 # --- policies ---
@@ -300,11 +318,8 @@ def test_policy_takes_the_definitions_delays_and_the_built_in_rest():
     assert (policy.min_delay, policy.max_delay, policy.max_wait) == (5, 60, 300)
     assert (policy.pace, policy.last_attempt) == (None, LastAttempt.LATE)
     assert (policy.initial_delay, policy.success_count, policy.missing_ok_for) == (0, 1, 0)
-    assert (policy.max_attempts, policy.retry_transient, policy.count_requests) == (
-        None,
-        False,
-        True,
-    )
+    assert (policy.max_attempts, policy.count_requests, policy.success_for) == (None, True, 0)
+    assert policy.retry_transient == "answered"
 
 
 @pytest.mark.parametrize(("delay", "bounds"), [(3, (3, 15)), (60, (60, 60)), (120, (120, 120))])
@@ -333,6 +348,7 @@ def test_policy_takes_what_is_given():
         last_attempt="deadline",
         initial_delay=4,
         success_count=5,
+        success_for=timedelta(minutes=1),
         missing_ok_for=6,
         retry_transient=True,
     )
@@ -340,4 +356,27 @@ def test_policy_takes_what_is_given():
     assert (policy.min_delay, policy.max_delay, policy.max_attempts) == (1.0, 2, 3)
     assert (policy.pace, policy.last_attempt) == (pace, LastAttempt.DEADLINE)
     assert (policy.initial_delay, policy.success_count, policy.missing_ok_for) == (4, 5, 6)
-    assert policy.retry_transient
+    assert (policy.success_for, policy.retry_transient) == (60, True)
+
+
+@pytest.mark.parametrize("value", [True, False, "answered"])
+def test_retry_transient_has_three_values(value):
+    assert policy_for(DEFINITION, WaitOptions(retry_transient=value), 300).retry_transient is value
+
+
+@pytest.mark.parametrize(
+    ("max_wait", "kind"),
+    [
+        (30, ValueError),
+        (timedelta(seconds=20), ValueError),
+        (30.5, bwp.WaiterAttemptsError),
+        (0, WaiterTimeoutError),
+        (-1, WaiterTimeoutError),
+    ],
+)
+def test_a_state_cannot_hold_for_all_of_max_wait(max_wait, kind):
+    wait = partial(poll, lambda: None, ANY_RESPONSE, success_for=30, max_attempts=1)
+    with pytest.raises(kind) as caught:
+        wait(max_wait=max_wait)
+    told = r"success_for \(30 s\) must be less than max_wait"
+    assert kind is not ValueError or re.search(told, str(caught.value))

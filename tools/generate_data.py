@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import botocore.session
 from botocore.exceptions import DataNotFoundError
@@ -22,15 +22,94 @@ from botocore.model import ServiceModel
 from boto_waiters_plus.aws.service_waiters import generated_definitions
 from boto_waiters_plus.definitions.shipped import OTHER_FILES
 from boto_waiters_plus.definitions.smithy import AWS_NAMESPACE, WAITABLE
-from boto_waiters_plus.engine.model import Acceptor, ErrorTypeMatcher, WaiterDefinition
+from boto_waiters_plus.engine.model import (
+    Acceptor,
+    AcceptorState,
+    ErrorTypeMatcher,
+    OutputMatcher,
+    WaiterDefinition,
+)
 
 GENERATED = "generated"
 
-ALSO_ACCEPTED = {
-    ("SageMaker", "ImageDeleted"): ("ResourceNotFound", "ResourceNotFoundException"),
-    ("SageMaker", "ImageVersionDeleted"): ("ResourceNotFound", "ResourceNotFoundException"),
+CORRECTED = "corrected"
+"""The tag of a generated waiter that is not botocore's to the letter."""
+
+
+class Correction(NamedTuple):
+    """What a generated waiter lacks, and why it matters."""
+
+    reason: str
+    failures: tuple[str, ...] = ()
+    """Further states that are failures, beside those that the waiter compares."""
+    also_gone: str | None = None
+    """Another error that says that the resource is gone."""
+
+
+_BEING_DELETED = "A resource that is being deleted would be polled to the end."
+_CANCELLED = "An operation that was cancelled would be polled to the end."
+_GONE = "EC2 forgets what is gone; the model of EC2 has no errors."
+_OTHER_NAME = "The error has another name in AWS's Smithy model than in botocore's: either counts."
+
+DMS = "Database Migration Service"
+
+CORRECTIONS = {
+    (DMS, "ExtensionPackAssociated"): Correction(_CANCELLED, failures=("CANCELED",)),
+    (DMS, "MetadataModelAssessed"): Correction(_CANCELLED, failures=("CANCELED",)),
+    (DMS, "MetadataModelConverted"): Correction(_CANCELLED, failures=("CANCELED",)),
+    (DMS, "MetadataModelCreated"): Correction(_CANCELLED, failures=("CANCELED",)),
+    (DMS, "MetadataModelExportedAsScript"): Correction(_CANCELLED, failures=("CANCELED",)),
+    (DMS, "MetadataModelExportedToTarget"): Correction(_CANCELLED, failures=("CANCELED",)),
+    (DMS, "MetadataModelImported"): Correction(_CANCELLED, failures=("CANCELED",)),
+    (DMS, "MetadataModelConversionCancelled"): Correction(
+        "What succeeded before the cancellation took effect is cancelled no more.",
+        failures=("SUCCESS",),
+    ),
+    (DMS, "MetadataModelCreationCancelled"): Correction(
+        "What succeeded before the cancellation took effect is cancelled no more.",
+        failures=("SUCCESS",),
+    ),
+    ("DSQL", "ClusterActive"): Correction(
+        "A cluster that failed or is being deleted would be polled to the end.",
+        failures=("FAILED", "DELETING", "DELETED"),
+    ),
+    ("DSQL", "StreamActive"): Correction(
+        "A stream that failed or is being deleted would be polled to the end.",
+        failures=("FAILED", "DELETING", "DELETED"),
+    ),
+    ("EC2", "SecondaryNetworkDeleteComplete"): Correction(
+        _GONE, also_gone="InvalidSecondaryNetworkId.NotFound"
+    ),
+    ("EC2", "SecondarySubnetDeleteComplete"): Correction(
+        _GONE, also_gone="InvalidSecondarySubnetId.NotFound"
+    ),
+    ("EC2", "VpnConnectionDeleted"): Correction(_GONE, also_gone="InvalidVpnConnectionID.NotFound"),
+    ("ElastiCache", "ReplicationGroupAvailable"): Correction(
+        "A group that is being deleted, or was not created, would be polled to the end.",
+        failures=("deleting", "create-failed"),
+    ),
+    ("EMR", "StepComplete"): Correction(
+        "A step is interrupted when its cluster ends: no other state follows.",
+        failures=("INTERRUPTED",),
+    ),
+    ("SageMaker", "EndpointInService"): Correction(_BEING_DELETED, failures=("Deleting",)),
+    ("SageMaker", "ImageCreated"): Correction(
+        _BEING_DELETED, failures=("DELETING", "DELETE_FAILED")
+    ),
+    ("SageMaker", "ImageDeleted"): Correction(_OTHER_NAME, also_gone="ResourceNotFoundException"),
+    ("SageMaker", "ImageUpdated"): Correction(
+        _BEING_DELETED, failures=("DELETING", "DELETE_FAILED")
+    ),
+    ("SageMaker", "ImageVersionCreated"): Correction(
+        _BEING_DELETED, failures=("DELETING", "DELETE_FAILED")
+    ),
+    ("SageMaker", "ImageVersionDeleted"): Correction(
+        _OTHER_NAME, also_gone="ResourceNotFoundException"
+    ),
+    ("SageMaker", "NotebookInstanceInService"): Correction(_BEING_DELETED, failures=("Deleting",)),
+    ("SageMaker", "NotebookInstanceStopped"): Correction(_BEING_DELETED, failures=("Deleting",)),
 }
-"""Errors whose name in botocore's model is not that of AWS's Smithy model: either ends the wait."""
+"""What AWS's definitions overlook. `get_waiter` keeps botocore's own acceptors."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -59,6 +138,11 @@ def file_text(document: dict[str, Any]) -> str:
         return found[1] + json.dumps(json.loads(found[2]), ensure_ascii=False)
 
     text = re.sub(r"(?ms)^( {14})(\{\n.*?^ {14}\})", in_one_line, text)
+    text = re.sub(
+        r'(?ms)^( {10}"\w+": )(\{\n {12}"(?:documented|enum|recorded)".*?^ {10}\})',
+        in_one_line,
+        text,
+    )
     return re.sub(r'(?ms)^( {12}"tags": )(\[\n.*?^ {12}\])', in_one_line, text) + "\n"
 
 
@@ -85,7 +169,7 @@ def _merged(
     by_operation = _kept(path)
     for definition in definitions:
         waiters = by_operation.setdefault(f"{namespace}#{definition.operation}", {})
-        tagged = replace(_with_both_names(service, definition), tags=(GENERATED,))
+        tagged = _corrected(service, replace(definition, tags=(GENERATED,)))
         waiters[tagged.name] = tagged.to_json()
     shapes = {
         shape_id: {"type": "apply", "traits": {WAITABLE: dict(sorted(waiters.items()))}}
@@ -94,14 +178,22 @@ def _merged(
     return {"smithy": "2.0", "shapes": shapes}
 
 
-def _with_both_names(service: ServiceModel, definition: WaiterDefinition) -> WaiterDefinition:
-    known, other = ALSO_ACCEPTED.get((str(service.service_id), definition.name), (None, None))
-    acceptors: list[Acceptor] = []
-    for acceptor in definition.acceptors:
-        acceptors.append(acceptor)
-        if other is not None and acceptor.matcher == ErrorTypeMatcher(str(known)):
-            acceptors.append(replace(acceptor, matcher=ErrorTypeMatcher(other)))
-    return replace(definition, acceptors=tuple(acceptors))
+def _corrected(service: ServiceModel, definition: WaiterDefinition) -> WaiterDefinition:
+    correction = CORRECTIONS.get((str(service.service_id), definition.name))
+    if correction is None:
+        return definition
+    acceptors = list(definition.acceptors)
+    if correction.also_gone is not None:
+        gone = Acceptor(state=AcceptorState.SUCCESS, matcher=ErrorTypeMatcher(correction.also_gone))
+        known = [each for each in acceptors if isinstance(each.matcher, ErrorTypeMatcher)]
+        is_first = bool(known) and known[0].state is AcceptorState.SUCCESS
+        acceptors.insert(acceptors.index(known[0]) + 1 if is_first else len(acceptors), gone)
+    state = next(each for each in acceptors if isinstance(each.matcher, OutputMatcher)).matcher
+    for value in correction.failures:
+        matcher = OutputMatcher(replace(state.matcher, expected=value))
+        acceptors.append(Acceptor(state=AcceptorState.FAILURE, matcher=matcher))
+    tags = (*definition.tags, CORRECTED)
+    return replace(definition, acceptors=tuple(acceptors), tags=tags)
 
 
 def _kept(path: Path) -> dict[str, dict[str, Any]]:

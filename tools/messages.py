@@ -1,6 +1,6 @@
 """The messages of the package, each with an example and the test that produces it.
 
-python tools/messages.py            rewrite docs/messages.md from tests/cases/messages.json
+python tools/messages.py PAGE       write the page of all messages, as the build of the site does
 python tools/messages.py --missing  print the messages without a row, and rows without a message
 python tools/messages.py --update FOLDER
     take examples and tests from what tests/message_recorder.py wrote into the folder:
@@ -17,18 +17,17 @@ import ast
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "boto_waiters_plus"
 TABLE = ROOT / "tests" / "cases" / "messages.json"
-PAGE = ROOT / "docs" / "messages.md"
 
 TWO_WORDS = re.compile(r"[a-z}] [a-z{<`'\"]", re.IGNORECASE)
 NOT_MESSAGES = re.compile(
-    r"hooks/docstrings|operations/openapi|telemetry|runtime/process"
-    r"|cli/(demo/|show|diagrams|svg_picture|text|schedule|listing|wait_options)"
+    r"hooks/(stock_)?docstring|telemetry|runtime/process"
+    r"|cli/(demo/|show|diagrams|svg_picture|text|schedule|listing|wait_options|exit_codes)"
     r"|definitions/(state_words|operation_names|waiter_names)"
 )
 """Modules of pages and of lists of words. What they raise is a message all the same."""
@@ -37,7 +36,8 @@ NOT_CALLS |= {"Parser", "split", "compile", "exec_driver_sql"}
 HELP_TABLES = {"COMMANDS", "STORE_HELP", "SERVICE_HELP", "USAGE"}
 HELP_WORDS = {"help", "description", "epilog", "usage", "title", "prog"}
 NOT_TEXTS = re.compile(
-    r"(select|insert|PRAGMA|BEGIN) |boto_waiters_plus |Bearer |cancel listener$|[A-Z ]+$|any any"
+    r"(select|insert|create unique|set local|PRAGMA|BEGIN|-c) "
+    r"|boto_waiters_plus |Bearer |cancel listener$|[A-Z ]+$|any any"
     r"|retry refused$|Unverified HTTPS|BigDecimal |addedDefault |rate.throttl|expired.unknown"
     r"|already exist.already|: nothing new|default-src "
     r"|(array|expression|string|array.string) (any|array|expression|string)"
@@ -48,13 +48,24 @@ LOG = {"debug", "info", "warning", "error", "exception"}
 
 UNPRODUCED = {
     "aws/connections.py: no time left for this address": "caught by the call that it ends",
-    "operations/database.py: store {name}: all connections are in use": "takes 30 s",
-    "operations/database.py: store {name}: {name}": "a guard: an error of SQLAlchemy's own",
+    "operations/sql/database.py: store {name}: all connections are in use": "takes 30 s",
+    "operations/sql/database.py: store {name}: {name}": "a guard: an error of SQLAlchemy's own",
+    "operations/wait_ends.py: its end cannot be stored: {name}": "a guard: an unknown response",
     "runtime/call_executor.py: the threads of this run are gone: did the process fork after the "
     "run began?": "in a forked process only: tests/faults",
     "runtime/wording.py: an unknown error": "a guard: a failure without an attempt",
     "runtime/wording.py: no answer": "a guard: a failure without an attempt",
     "runtime/wording.py: unknown error": "a guard: an error without a name",
+    "cli/service_lookup.py: from botocore": "a waiter that only the installed botocore has",
+    "operations/backend.py: store {name} is closed": "a guard: the store's own check comes first",
+    "runtime/wait_log.py: no state": "a guard: an answer whose state has no words",
+    "runtime/wording.py:  retry_transient=True retries such errors.": "tests/faults",
+    "runtime/wording.py: no item": "a guard: an answer whose state has no words",
+    "runtime/wording.py: the response contains no item": "a guard: no words for the state",
+    "runtime/wording.py: {value} values": "a guard: an answer whose state has no words",
+    "operations/operation.py: <Operation {path} {...}>": "a repr, which only a debugger shows",
+    "operations/stored_operation.py: store {name} is closed; its open"
+    " waits go on in other processes": "when a store is collected",
 }
 """Messages that no test produces, with the reason."""
 
@@ -182,7 +193,7 @@ def update(folder: Path) -> None:
     rows = []
     for key in package_messages():
         row = old.get(key, {"message": key, "example": "", "test": ""})
-        if key in chosen and row["test"] not in seen[key]:
+        if key in chosen and not _is_there(row["test"]):
             example = TEMPORARY.sub("/home/me/", seen[key][chosen[key]])
             row = {"message": key, "example": example, "test": chosen[key]}
         elif not row["test"] and (file := quoting(text_of(key))):
@@ -192,6 +203,14 @@ def update(folder: Path) -> None:
         rows.append(row)
     text = json.dumps(rows, indent=1, ensure_ascii=False)
     TABLE.write_text(text + "\n", encoding="utf-8")
+
+
+def _is_there(test: str) -> bool:
+    """Whether a test of the table still exists: a record of a few files replaces no other row."""
+    file, _, name = test.partition("::")
+    path = ROOT / file
+    function = f"def {name.partition('[')[0]}(" if name else ""
+    return path.is_file() and function in path.read_text(encoding="utf-8")
 
 
 def _few_tests(
@@ -257,7 +276,8 @@ Every text that the package can produce, by module: errors, warnings, log lines,
 texts of waits. Braces stand for what is put in. A text that begins without a name follows the name
 of a file, a waiter, an acceptor, a store or a resource.
 
-`python tools/messages.py` writes this page; a test produces each message.
+The build of the site writes this page from `tests/cases/messages.json`, which names the test that
+produces each message.
 """
 
 
@@ -269,22 +289,24 @@ def _cell(text: str) -> str:
     return f"{fence}{space}{one_line}{space}{fence}" if one_line else ""
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tool."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("page", nargs="?", type=Path, help="the file to write")
     parser.add_argument("--missing", action="store_true")
     parser.add_argument("--update", type=Path, metavar="FOLDER")
-    arguments = parser.parse_args()
-    if arguments.update:
-        update(arguments.update)
+    options = parser.parse_args(arguments)
+    if options.update:
+        update(options.update)
     rows = read_table()
-    if arguments.missing:
+    if options.missing:
         keys = set(package_messages())
         known = {row["message"] for row in rows if row["test"] or row["message"] in UNPRODUCED}
         for sign, some in (("+", keys - known), ("-", known - keys)):
             print(*(f"{sign} {key}" for key in sorted(some)), sep="\n")
         return int(keys != known)
-    PAGE.write_text(page(rows), encoding="utf-8")
+    if options.page:
+        options.page.write_text(page(rows), encoding="utf-8", newline="\n")
     return 0
 
 

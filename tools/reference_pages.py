@@ -31,7 +31,7 @@ INDEX = """\
 `stack_create` or `deleted`. `boto-wait list SERVICE` also shows the waiters that your botocore and
 your own definitions add.
 
-Each page says how a waiter was checked:
+Each page says what a waiter rests on:
 
 | confidence | meaning |
 |---|---|

@@ -1,27 +1,63 @@
-"""Print the size of the package and what is too large or named twice.
+"""Print the lines of code of the package and of the tests, by folder, and what is too large.
 
 python tools/size.py
-python tools/size.py --check     also fail where a limit is passed
+python tools/size.py --check     fail where a limit is passed; CI does this
+
+A line of code is one that has code: no docstring, no comment and no blank line, so that deleting
+documentation pays nothing. A folder may grow to its limit, which is a twentieth more than it had
+for version 0.2.0; docs/architecture.md says why where one is raised.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import io
 import sys
+import tokenize
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-MOST_PACKAGE_LINES = 17_000
-MOST_TEST_LINES = 26_000
-MOST_MODULE_LINES = 400
+MOST_OF_PACKAGE = 25_000
+MOST_OF_TESTS = 41_000
+MOST_OF_FOLDER = {
+    ".": 1_180,
+    "__pyinstaller": 20,
+    "aws": 3_850,
+    "cli": 3_160,
+    "conditions": 1_420,
+    "definitions": 2_030,
+    "engine": 1_320,
+    "fleet": 250,
+    "hooks": 1_030,
+    "idempotency": 1_130,
+    "many": 1_050,
+    "operations": 2_820,
+    "runtime": 2_630,
+    "signals": 400,
+    "testing": 770,
+    "typed": 80,
+    "validation": 2_680,
+}
+"""Lines of code. What is not in a folder counts as the folder `.`."""
+
+MOST_OF_MODULE = 310
 MOST_FUNCTION_LINES = 40
 
 ONE_SUBJECT = {"engine/machine.py"}
 """Modules that one subject makes long."""
+
+NO_CODE = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
 
 
 def modules(folder: str) -> Iterator[tuple[str, str]]:
@@ -30,6 +66,32 @@ def modules(folder: str) -> Iterator[tuple[str, str]]:
         is_generated = path.parent.name == "typed" and path.name != "__init__.py"
         if folder != "boto_waiters_plus" or not is_generated:
             yield path.relative_to(ROOT / folder).as_posix(), path.read_text(encoding="utf-8")
+
+
+def lines_of_code(text: str) -> int:
+    """The lines of a module that have code, without its documentation."""
+    code: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in NO_CODE:
+            code.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(text)):
+        # Strings that stand alone document a module, a class, a function or the name above them.
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
+            code.difference_update(range(node.lineno, node.end_lineno + 1))
+    return len(code)
+
+
+def by_folder(lines: dict[str, int]) -> dict[str, int]:
+    """The sums of the top folders."""
+    sums: dict[str, int] = defaultdict(int)
+    for path, number in lines.items():
+        top, _, rest = path.partition("/")
+        sums[top if rest else "."] += number
+    return dict(sorted(sums.items()))
 
 
 def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -70,22 +132,33 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="fail where a limit is passed")
     arguments = parser.parse_args()
-    package = {path: text.count("\n") for path, text in modules("boto_waiters_plus")}
-    tests = sum(text.count("\n") for _, text in modules("tests"))
-    print(f"package  {sum(package.values()):>6} lines in {len(package)} modules")
-    print(f"tests    {tests:>6} lines")
-    long_modules = [
-        (path, lines)
-        for path, lines in package.items()
-        if lines > MOST_MODULE_LINES and path not in ONE_SUBJECT
+    texts = dict(modules("boto_waiters_plus"))
+    folders = by_folder({path: lines_of_code(text) for path, text in texts.items()})
+    package = sum(folders.values())
+    tests = sum(lines_of_code(text) for _, text in modules("tests"))
+    findings = []
+    for folder, lines in folders.items():
+        most = MOST_OF_FOLDER.get(folder, 0)
+        print(f"{folder:14} {lines:>6} of at most {most:>6}")
+        if lines > most:
+            findings.append(f"{folder}: {lines - most} lines of code more than its limit")
+    for name, lines, most in (
+        ("the package", package, MOST_OF_PACKAGE),
+        ("the tests", tests, MOST_OF_TESTS),
+    ):
+        print(f"{name:14} {lines:>6} of at most {most:>6}")
+        if lines > most:
+            findings.append(f"{name}: {lines - most} lines of code more than the limit")
+    findings += [
+        f"{path}: {lines} lines of code"
+        for path, text in texts.items()
+        if (lines := lines_of_code(text)) > MOST_OF_MODULE and path not in ONE_SUBJECT
     ]
-    findings = [f"{path}: {lines} lines" for path, lines in long_modules]
     findings += [f"{name}: {lines} lines" for name, lines in long_functions("boto_waiters_plus")]
     findings += [f"{n}: {', '.join(p)}" for n, p in names_used_twice("boto_waiters_plus")]
     for finding in findings:
         print(finding)
-    too_large = sum(package.values()) > MOST_PACKAGE_LINES or tests > MOST_TEST_LINES
-    return int(arguments.check and (too_large or bool(findings)))
+    return int(arguments.check and bool(findings))
 
 
 if __name__ == "__main__":

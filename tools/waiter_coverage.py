@@ -1,19 +1,23 @@
 """Write the page that compares the shipped waiters with what other tools wait for.
 
-    python tools/waiter_coverage.py docs/coverage.md
+    python tools/waiter_coverage.py PAGE
 
-The counts of Airflow and Ansible were taken by hand. `tests/cases/handwritten.json` names their
-waiters, `tests/cases/state-waits.json` what Terraform's AWS provider waits for; each row has the
-equivalent waiter here or the reason why there is none.
+The build of the site calls it. The counts of Airflow and Ansible were taken by hand.
+`tests/cases/handwritten.json` names their waiters, `tests/cases/state-waits.json` what Terraform's
+AWS provider waits for; each row has the equivalent waiter here or the reason why there is none.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+from model_states import REASONS, judged
 
 from boto_waiters_plus.cli.service_lookup import client_name, confidence
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
@@ -85,21 +89,24 @@ HANDWRITTEN: dict[str, tuple[int, int]] = {
 """The number of waiters in Airflow and in Ansible, by the service's `boto3.client` name."""
 
 CONFIDENCE_MEANINGS = {
-    "from botocore": "converted from botocore's waiter of the same name",
+    "recorded answers": "what it compares was seen in so many recorded answers of AWS",
+    "documentation examples": "the same in so many examples of AWS's documentation",
     "run on moto": "a real client ran it to success against moto's implementation of the service",
-    "enum-checked": "handles every value of the state's enum in botocore's model",
-    "model only": "uses paths and errors of botocore's model, which has no enum of the states",
+    "every value of the enum": "every value of the state's enum in botocore's model was judged",
+    "from botocore": "converted from botocore's waiter of the same name",
+    "model only": "none of these: paths and errors of the model, states of the documentation",
 }
+"""What a waiter may rest on, as `confidence` words it without its counts."""
 
 INTRODUCTION = """\
 # Waiters by source
 
-Written by `python tools/waiter_coverage.py docs/coverage.md`; do not edit. `boto-wait list` prints
-the shipped waiters, and `boto-wait list SERVICE` all waiters that a client of the service has in
-your installation.
+The build of the site writes this page. `boto-wait list` prints the shipped waiters, and
+`boto-wait list SERVICE` all waiters that a client of the service has in your installation.
 
 **Generated** waiters are converted from botocore's. **Curated** waiters were written for this
-package from the API models. `boto-wait show SERVICE WAITER` prints how a waiter was checked:
+package from the API models. `boto-wait show SERVICE WAITER` prints what a waiter rests on, often
+on more than one of these:
 
 | confidence | waiters | meaning |
 |---|---|---|
@@ -128,7 +135,8 @@ def coverage_page() -> str:
         for service_id in shipped_services()
         if shipped_definitions(service_id)
     }
-    lines = [*_confidences(services), "", *_sources(services), *_services(services)]
+    lines = [*_confidences(services), "", *_sources(services), *_states_in_models()]
+    lines += _services(services)
     return INTRODUCTION + "\n".join(lines) + "\n"
 
 
@@ -138,9 +146,17 @@ def is_generated(definition: WaiterDefinition) -> bool:
 
 
 def _confidences(services: Services) -> Iterator[str]:
-    counted = [confidence(definition) for found in services.values() for definition in found]
+    found = (definition for group in services.values() for definition in group)
+    counted = Counter(part for each in found for part in confidence_parts(each))
     for text, meaning in CONFIDENCE_MEANINGS.items():
-        yield f"| {text} | {counted.count(text)} | {meaning} |"
+        yield f"| {text} | {counted[text]} | {meaning} |"
+
+
+def confidence_parts(definition: WaiterDefinition) -> list[str]:
+    """Return what a definition rests on, without the counts."""
+    parts = confidence(definition).split(", ")
+    # `1 recorded answer` is one of `recorded answers`.
+    return [re.sub(r"^\d+ (.*?)s?$", r"\1s", part) for part in parts]
 
 
 def _sources(services: Services) -> Iterator[str]:
@@ -171,15 +187,18 @@ def _coverage(services: Services) -> Iterator[str]:
     handwritten, waits = _rows("handwritten.json", "waiters"), _rows("state-waits.json", "waits")
     missing = [row for row in handwritten if "none" in row]
     by_source = {source: sum(row["source"] in source for row in missing) for source in HAND_COUNTED}
-    yield "| source | waits | covered | expressible, without a waiter | not expressible |"
+    yield "| source | waits | covered | not expressible | waiters written from it |"
     yield "|---|---|---|---|---|"
-    yield _share(BOTOCORE, generated, 0)
-    yield _share(SMITHY, SMITHY_WAITERS, 0)
-    yield _share(TERRAFORM, len(waits), sum("none" in wait for wait in waits))
+    yield _share(BOTOCORE, generated, 0, "yes: converted")
+    yield _share(SMITHY, SMITHY_WAITERS, 0, "yes")
+    yield _share(TERRAFORM, len(waits), sum("none" in wait for wait in waits), "yes")
     for source, _, waiters, _ in TOTALS:
         if source in by_source:
-            yield _share(source, waiters, by_source[source])
-    yield _share(ACK, ACK_WAITS, 0)
+            yield _share(source, waiters, by_source[source], "yes")
+    yield _share(ACK, ACK_WAITS, 0, "no: the waiters were there")
+    yield ""
+    yield "A list that waiters were written from says nothing of what other lists have. The"
+    yield "models do: see [below](#states-in-the-models)."
     yield ""
     yield "A shipped definition cannot wait for an item that only the caller's value picks from a"
     yield "list, or for the equality of an answer with what the caller wanted. One that is made in"
@@ -209,8 +228,28 @@ def _differences(waits: list[dict[str, Any]]) -> Iterator[str]:
     yield ""
 
 
-def _share(source: str, waits: int, not_expressible: int) -> str:
-    return f"| {source} | {waits} | {waits - not_expressible} | 0 | {not_expressible} |"
+def _share(source: str, waits: int, not_expressible: int, is_from: str) -> str:
+    return f"| {source} | {waits} | {waits - not_expressible} | {not_expressible} | {is_from} |"
+
+
+def _states_in_models() -> Iterator[str]:
+    """Yield how many read operations with a state that passes have a waiter, and the others."""
+    found = judged()
+    yield "## States in the models"
+    yield ""
+    yield f"{found.total} operations of {BOTOCORE} get or describe something that is named by a"
+    yield "required parameter, and answer with a state that has values in progress and values at"
+    yield f"rest. {len(found.covered)} of them have a waiter, {len(found.reasoned)} a reason why"
+    yield f"nobody waits for the state, {len(found.open)} neither. The waiters of August 2026 had"
+    yield "41 % of them; the others were written from this list."
+    yield ""
+    yield "| service | operation | why nobody waits for it |"
+    yield "|---|---|---|"
+    reasons = json.loads(REASONS.read_text(encoding="utf-8"))
+    for each in found.reasoned:
+        name = each.operation.name
+        yield f"| {client_name(each.service_id)} | {name} | {reasons[each.service_id][name]} |"
+    yield ""
 
 
 def _rows(name: str, member: str) -> list[dict[str, Any]]:

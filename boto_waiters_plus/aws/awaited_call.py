@@ -93,7 +93,7 @@ async def _ended_in_time(
 class _AwaitedBudget:
     """The time and the cancellation of one awaited call."""
 
-    verdict = None
+    over_because = None
     """Nothing here ends the call: its task does."""
 
     def __init__(self, seconds: float | None, loop: asyncio.AbstractEventLoop) -> None:

@@ -1,22 +1,33 @@
-"""A definition together with the operation that it polls."""
+"""A definition together with the operation that it polls.
+
+The lookup of a method needs no more than the two, so that what a wait needs of them is imported
+where it is computed: that was half of what the first lookup of a process cost, and a wait has its
+bound then.
+"""
 
 from __future__ import annotations
 
-import warnings
-from typing import Any
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from botocore import xform_name
 from botocore.model import OperationModel
 
-from ..arguments import caller_stacklevel
-from ..definitions.operation_names import is_changing
 from ..engine.computed_once import computed_once
-from ..engine.matching import Matching
 from ..engine.model import OutputMatcher, WaiterDefinition
-from ..runtime.wait_run import WaitDescription
-from .data_model import DataModel
-from .labels import ResourceLabel
-from .reasons import Compared, find_reason, indexes_of_missing
+from ..runtime.warning import warn
+
+if TYPE_CHECKING:
+    from ..definitions.coalescing_trait import Coalescing
+    from ..definitions.screen_trait import Screen
+    from ..engine.machine import Facts
+    from ..engine.matching import Matching
+    from ..engine.wait_description import WaitDescription
+    from ..runtime.attempt import ReasonFinder
+    from .data_model import DataModel
+    from .labels import ResourceLabel
+    from .reasons import Compared
 
 METHOD_PREFIX = "wait_until_"
 
@@ -58,22 +69,39 @@ class BoundWaiter:
     @computed_once
     def description(self) -> WaitDescription:
         """The waiter, as messages and observers name it."""
+        from ..engine.wait_description import WaitDescription  # noqa: PLC0415 - see the module
+
         return WaitDescription.of(self.definition, self.service_name)
 
     @computed_once
     def resource_label(self) -> ResourceLabel:
         """Makes the labels of waits."""
+        from .labels import ResourceLabel  # noqa: PLC0415 - see the module
+
         return ResourceLabel(self.operation)
 
     @computed_once
     def matching(self) -> Matching:
         """The compiled acceptors."""
-        return Matching(self.definition.acceptors)
+        from ..engine.matching import Matching  # noqa: PLC0415 - see the module
+        from .state_member import state_path  # noqa: PLC0415
+
+        by_model = partial(state_path, self.operation)
+        return Matching(self.definition.acceptors, state_by_model=by_model)
 
     @computed_once
     def data_model(self) -> DataModel:
         """The parts of a response that the acceptors can see."""
+        from .data_model import DataModel  # noqa: PLC0415 - see the module
+
         return DataModel(self.operation, self.matching.paths)
+
+    @computed_once
+    def screen(self) -> Screen | None:
+        """What tells the states of many resources at once; None if nothing does."""
+        from .screen_call import screen_by  # noqa: PLC0415 - see the module
+
+        return screen_by(self.definition, self.operation)
 
     @computed_once
     def idempotency_members(self) -> tuple[str, ...]:
@@ -92,6 +120,8 @@ class BoundWaiter:
     @computed_once
     def _compared(self) -> tuple[Compared | None, ...]:
         """The state that each acceptor compares; None for one that compares no output."""
+        from .reasons import Compared  # noqa: PLC0415 - see the module
+
         return tuple(
             Compared(
                 acceptor.matcher.matcher.path, acceptor.matcher.matcher.expected, acceptor.state
@@ -104,10 +134,37 @@ class BoundWaiter:
     @computed_once
     def of_missing(self) -> frozenset[int]:
         """The indexes of the acceptors that say that the resource was not found."""
+        from .reasons import indexes_of_missing  # noqa: PLC0415 - see the module
+
         return indexes_of_missing(self._compared)
+
+    @computed_once
+    def coalescing(self) -> Coalescing | None:
+        """How a response is split by the identifiers of the request; None: it has none."""
+        from .response_split import coalescing_of  # noqa: PLC0415 - see the module
+
+        return coalescing_of(self.operation)
+
+    @computed_once
+    def of_response(self) -> Mapping[int | None, tuple[Facts, ReasonFinder]]:
+        """The facts of a response that an acceptor matches, or none, and what finds its reason.
+
+        All waits share them: made for each attempt, they would be a tenth of the memory of a wait.
+        """
+        from ..engine.machine import Facts  # noqa: PLC0415 - see the module
+
+        return {
+            index: (
+                Facts(acceptor=index, missing=index in self.of_missing),
+                partial(self.reason, index),
+            )
+            for index in (None, *range(len(self.definition.acceptors)))
+        }
 
     def reason(self, matched: int | None, response: Any) -> str | None:
         """Return the service's reason for the state of a response; see `find_reason`."""
+        from .reasons import find_reason  # noqa: PLC0415 - see the module
+
         return find_reason(self.operation, response, self._compared, matched)
 
     def warn(self) -> None:
@@ -115,16 +172,21 @@ class BoundWaiter:
         if self._warned:
             return
         self._warned = True
-        name, operation = self.definition.name, self.operation
         warn_if_deprecated(self.definition)
         # Definitions on the search path may name any operation.
-        if self._from_user and is_changing(operation.name, operation.http.get("method")):
+        if self._from_user:
+            self._warn_if_changing()
+
+    def _warn_if_changing(self) -> None:
+        from ..definitions.operation_names import is_changing  # noqa: PLC0415 - see the module
+
+        name, operation = self.definition.name, self.operation
+        if is_changing(operation.name, operation.http.get("method")):
             message = f"waiter {name} polls {operation.name}, which may modify resources"
-            warnings.warn(message, UserWarning, stacklevel=caller_stacklevel())
+            warn(message, UserWarning)
 
 
 def warn_if_deprecated(definition: WaiterDefinition) -> None:
     """Warn the caller, outside the package, of a deprecated waiter."""
     if definition.deprecated:
-        message = f"waiter {definition.name} is deprecated"
-        warnings.warn(message, DeprecationWarning, stacklevel=caller_stacklevel())
+        warn(f"waiter {definition.name} is deprecated", DeprecationWarning)

@@ -9,12 +9,11 @@ and `late_retries` refuses retries that would not fit.
 from __future__ import annotations
 
 import contextvars
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
-from ..arguments import caller_stacklevel
 from ..options import CancelEvent
+from ..runtime.warning import warn
 from ..runtime.watchdog import monotonic
 from .abandonable_call import AbandonableCall
 from .call_budget import CallBudget, CallEnded, run_within
@@ -119,7 +118,7 @@ def _call_in_thread(budget: CallBudget, call: Callable[[], T], client: Any) -> T
 
 def _raise_reason(budget: CallBudget, error: Exception) -> None:
     """Raise why the call was ended, if the error is not what it would have ended in anyway."""
-    reason = budget.verdict
+    reason = budget.over_because
     if budget.relies_on_timeouts:
         _warn_of_timeouts()
     if reason is not None:
@@ -129,9 +128,8 @@ def _raise_reason(budget: CallBudget, error: Exception) -> None:
 
 
 def _warn_of_timeouts() -> None:
-    warnings.warn(
+    warn(
         "no thread can be started or no file descriptor is left: max_wait is kept by socket "
         "timeouts alone, and a response that arrives slowly may exceed it",
         RuntimeWarning,
-        stacklevel=caller_stacklevel(),
     )

@@ -12,6 +12,7 @@ doing (TLS handshake, headers, body) ends at once in the calling thread.
 
 from __future__ import annotations
 
+import _socket  # that of `socket` is replaced by eventlet and gevent
 import contextlib
 import math
 import socket
@@ -66,12 +67,26 @@ class SocketHandle:
 
     def shut(self) -> None:
         """Abort whatever goes on over the socket."""
-        if self.sock is not None:
-            self.is_shut = True
-            with contextlib.suppress(OSError):
-                # Not that of a SSLSocket, which changes the object that another thread reads by.
-                socket.socket.shutdown(self.sock, socket.SHUT_RDWR)
-        self.give_up()
+        # Whatever the socket raises: the watchdog has other calls to end.
+        with contextlib.suppress(Exception):
+            if self.sock is not None:
+                self.is_shut = True
+                _shut_down(self.sock)
+        with contextlib.suppress(Exception):
+            self.give_up()
+
+
+def _shut_down(sock: Any) -> None:
+    """Shut a socket, which may be an object of eventlet, gevent or others."""
+    if isinstance(sock, _socket.socket):
+        # Not by the method of a SSLSocket, which changes the object that another thread reads by.
+        _socket.socket.shutdown(sock, socket.SHUT_RDWR)
+        return
+    borrowed = _socket.socket(fileno=sock.fileno())
+    try:
+        borrowed.shutdown(socket.SHUT_RDWR)
+    finally:
+        borrowed.detach()
 
 
 class CallBudget:
@@ -126,7 +141,7 @@ class CallBudget:
         return self.deadline - monotonic()
 
     @property
-    def verdict(self) -> Literal["deadline", "cancelled"] | None:
+    def over_because(self) -> Literal["deadline", "cancelled"] | None:
         """Why the call may not go on; None while it may."""
         if self.reason is None and monotonic() >= self.deadline:
             return "deadline"
@@ -151,7 +166,7 @@ class CallBudget:
             self.check()
             wake.clear()
             # Asked again: nothing wakes for what happened before the event was cleared.
-            if not is_met() and self.verdict is None:
+            if not is_met() and self.over_because is None:
                 wake.wait(max(0.0, min(self.left, LONGEST_WAIT)))
 
     def wake(self) -> None:
@@ -303,7 +318,7 @@ def current_budget() -> CallBudget | None:
 def run_within(budget: CallBudget, call: Callable[[], T]) -> T:
     """Make the call, which is cut off when the budget is used up.
 
-    The budget's `verdict` has to be read at once: its clock goes on.
+    The budget's `over_because` has to be read at once: its clock goes on.
     """
     token = _current.set(budget)
     try:

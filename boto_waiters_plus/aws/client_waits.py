@@ -6,18 +6,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..deadlines import effective_max_wait
-from ..options import OTHER_NAMES, WaitOptions, policy_for, refuse_other_names, split_options
+from ..options import (
+    OTHER_NAMES,
+    WaitOptions,
+    policy_for,
+    refuse_other_names,
+    refuse_short_wait,
+    split_options,
+)
 from ..outcome import WaiterOutcome
-from ..runtime.aio import drive_async
-from ..runtime.attempt import AsyncCall
 from ..runtime.sync import drive
 from ..runtime.wait_run import WaitRun
 from ..settings import Settings
 from .bound_waiter import BoundWaiter
-from .client_call import AwaitedCall, BlockingCall, ClientRequest
-from .client_kind import is_async
+from .client_call import ClientRequest, async_call_for, call_for
 from .definition_judge import DefinitionJudge
-from .labels import label_of
 from .parameters import copied
 from .private_names import marked_as_waiter
 
@@ -29,16 +32,28 @@ def wait_on(
     *,
     max_wait: Any,
     keywords: Mapping[str, Any],
+    called_at: float | None = None,
 ) -> WaiterOutcome[Any]:
-    """Run one wait; `keywords` are options and operation parameters together.
+    """Run one wait.
+
+    Args:
+        client, waiter, settings, max_wait: those of the wait.
+        keywords: options and operation parameters together.
+        called_at: when the caller called: what `time.monotonic` gave then; None: now.
 
     Raises:
         TypeError, ValueError: before the first request, a bad option.
         WaiterError: the wait did not succeed.
     """
-    run, request, options = _prepared(client, waiter, settings, max_wait, keywords)
+    run, request, options = _prepared(client, waiter, settings, max_wait, keywords, called_at)
     cancel = options.cancel_event
-    call = BlockingCall(request.send, client, cancel=cancel, in_thread=bool(options.call_in_thread))
+    call = call_for(
+        client,
+        request,
+        awaited=False,
+        cancel=cancel,
+        in_thread=bool(options.call_in_thread),
+    )
     with marked_as_waiter():
         return drive(run, call, cancel=cancel, wake=options.wake_signal)
 
@@ -50,19 +65,14 @@ async def wait_on_async(
     *,
     max_wait: Any,
     keywords: Mapping[str, Any],
+    called_at: float | None = None,
 ) -> WaiterOutcome[Any]:
     """`wait_on` as part of a task: aiobotocore clients are awaited, others called in threads."""
-    run, request, options = _prepared(client, waiter, settings, max_wait, keywords)
-    cancel = options.cancel_event
-    call: AsyncCall
-    if is_async(type(client)):
-        call = AwaitedCall(request.send, client, cancel=cancel)
-    else:
-        # Imports asyncio: 11 ms that a program without tasks never pays.
-        from ..runtime.in_thread import CallAbandonment, ThreadCall  # noqa: PLC0415
+    from ..runtime.aio import drive_async  # noqa: PLC0415 - no blocking wait needs it
 
-        abandonment = CallAbandonment(cancel)
-        call = ThreadCall(BlockingCall(request.send, client, cancel=abandonment.event), abandonment)
+    run, request, options = _prepared(client, waiter, settings, max_wait, keywords, called_at)
+    cancel = options.cancel_event
+    call = async_call_for(client, request, cancel=cancel)
     with marked_as_waiter():
         return await drive_async(run, call, cancel=cancel, wake=options.wake_signal)
 
@@ -73,10 +83,12 @@ def _prepared(
     settings: Settings,
     max_wait: Any,
     keywords: Mapping[str, Any],
+    called_at: float | None,
 ) -> tuple[WaitRun, ClientRequest, WaitOptions]:
     """Return a wait that is ready to start; raise for whatever is wrong with its arguments."""
     given, parameters = split_keywords(waiter, keywords)
     request = ClientRequest(client, waiter, copied(parameters))
+    refuse_short_wait(given, max_wait)
     options = given.merged_over(settings.defaults)
     bound = effective_max_wait(waiter.method_name, max_wait)
     policy = policy_for(waiter.definition, options, bound)
@@ -85,10 +97,11 @@ def _prepared(
         waiter.description,
         policy,
         DefinitionJudge(waiter, request.parameters, client.meta.endpoint_url),
-        label=label_of(waiter.resource_label, request.parameters, options),
+        label=request.label_under(options),
         show_parameters=options.show_parameters is not False,
         observers=settings.observers,
         on_attempt=options.on_attempt,
+        called_at=called_at,
     )
     return run, request, options
 

@@ -283,6 +283,6 @@ class _CheckedOptions:
         self._options = options
 
     def __iter__(self) -> Iterator[Any]:
-        if self._budget.ended or self._budget.verdict is not None:
+        if self._budget.ended or self._budget.over_because is not None:
             raise TimeoutError("no time left for this address")
         return iter(self._options)

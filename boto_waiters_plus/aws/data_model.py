@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
@@ -31,6 +32,10 @@ _OPAQUE_FUNCTIONS = frozenset({"to_string", "values", "merge"})
 
 # Strings of JSON that handlers of botocore decode: policies of IAM, templates of CloudFormation.
 _DECODED = frozenset({"policyDocumentType", "TemplateBody"})
+
+
+LONGEST_WHOLE_NUMBER = 400
+"""Digits of a decimal that becomes an int; a longer one is infinite for a float anyway."""
 
 
 class DataModel:
@@ -92,11 +97,19 @@ def converted(shape: Shape | None, value: Any) -> Any:
             return json.dumps(value, ensure_ascii=False, default=str)
         return _with_members(shape, value)
     if isinstance(value, Decimal):
-        return _number(float(value))
+        return _number_of(value)
     if kind == "blob":
         # A caller may pass a blob as text or as a file. A streaming body is not read here.
         return base64.b64encode(value.encode()).decode("ascii") if isinstance(value, str) else None
     return value
+
+
+def plain(value: Any) -> Any:
+    """Return a value of any callable in the JMESPath data model: tuples as arrays, and so on."""
+    try:
+        return converted(None, value)
+    except RecursionError:  # It contains itself; a path may still reach what is asked for.
+        return value
 
 
 def _with_members(shape: Shape | None, value: Any) -> Any:
@@ -121,6 +134,14 @@ def _number(value: float) -> float:
     return int(value) if value.is_integer() else value
 
 
+def _number_of(value: Decimal) -> float:
+    """Return a decimal as int or float; the numbers of DynamoDB are exact up to 38 digits."""
+    is_short = value.is_finite() and value.adjusted() < LONGEST_WHOLE_NUMBER
+    if is_short and value == value.to_integral_value():
+        return int(value)
+    return math.nan if value.is_nan() else float(value)
+
+
 def has_members_of(operation: OperationModel, path: str) -> bool:
     """Return whether the members that a path names are reached by one another in the output."""
     output = operation.output_shape
@@ -134,6 +155,12 @@ def has_members_of(operation: OperationModel, path: str) -> bool:
         for name in shape.members
     }
     return known.issuperset(names)
+
+
+def has_sensitive_output(operation: OperationModel) -> bool:
+    """Return whether a response may have members that are sensitive in the model."""
+    output = operation.output_shape
+    return output is not None and any(map(_is_sensitive, _reached(output, None, set())))
 
 
 def _reached(shape: Shape, names: frozenset[str] | None, seen: set[str]) -> Iterator[Shape]:

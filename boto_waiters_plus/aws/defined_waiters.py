@@ -16,8 +16,8 @@ from botocore.waiter import AcceptorConfig, WaiterModel, is_valid_waiter_error
 
 from ..definitions.waiters2 import acceptor_to_waiters2, to_waiters2
 from ..engine.model import MatchedAcceptor
+from ..engine.wait_description import WaitDescription
 from ..runtime.attempt import Attempt, Judge, Reply
-from ..runtime.wait_run import WaitDescription
 from .bound_waiter import BoundWaiter
 from .definition_judge import DefinitionJudge
 from .waiter_config import mark_as_unchosen

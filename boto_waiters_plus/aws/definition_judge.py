@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
-from ..engine.machine import Facts
 from ..engine.model import AcceptorState
 from ..runtime.attempt import Attempt, Reply, message_of
 from .bound_waiter import BoundWaiter
@@ -47,18 +45,24 @@ class DefinitionJudge:
             waiter.data_model.output(response), self._input, status=status
         )
         index = match.index
-        if index is None or waiter.definition.states[index] is not AcceptorState.SUCCESS:
+        if index is None or waiter.definition.acceptors[index].state is not AcceptorState.SUCCESS:
             _close_body(waiter.streaming_member, response)
+        facts, find_reason = waiter.of_response[index]
         safe_to_show = not waiter.data_model.sensitive
         return Attempt(
-            facts=Facts(acceptor=index, missing=index in waiter.of_missing),
+            facts=facts,
             response=response,
             observed=match.observed if safe_to_show else None,
-            service_message=message_of(match.message) if safe_to_show else None,
-            find_reason=partial(waiter.reason, index),
+            state=match.state if safe_to_show else None,
+            service_message=None
+            if match.message is None or not safe_to_show
+            else message_of(match.message),
+            find_reason=find_reason,
             last_response=response if isinstance(response, Mapping) else {},
             problems=match.problems,
-            by_id=ById(waiter.operation, self._parameters, response, self._acceptor_of),
+            by_id=None
+            if waiter.coalescing is None
+            else ById(waiter.operation, self._parameters, response, self._acceptor_of),
         )
 
     def _acceptor_of(self, share: Any, parameters: Mapping[str, Any]) -> int | None:

@@ -1,10 +1,12 @@
-"""The four places that the waiters of a service come from."""
+"""The five places that the waiters of a service come from."""
 
 from __future__ import annotations
 
+import logging
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import botocore
@@ -14,16 +16,16 @@ from botocore.model import ServiceModel
 
 from ..definitions.files import SEARCH_PATH_FILE, parse_document
 from ..definitions.overlays import Layer, WaiterOverlay
+from ..definitions.packages import installed_packages
 from ..definitions.services import service_key
 from ..definitions.shipped import WRITTEN_FOR, unread_shipped
 from ..definitions.smithy import UnreadWaiter
-from ..definitions.unique_names import conflicts, taken_by
-from ..definitions.waiters2 import unread_waiters2
 from ..engine.computed_once import computed_once
 from ..engine.model import OutputMatcher, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
-from .data_model import has_members_of
 from .snake_names import BySnakeName
+
+logger = logging.getLogger("boto_waiters_plus")
 
 
 class DefinitionPlace:
@@ -97,6 +99,7 @@ class Places(NamedTuple):
 
     given: DefinitionPlace
     search_path: DefinitionPlace
+    packages: DefinitionPlace
     shipped: DefinitionPlace
     botocore: DefinitionPlace
 
@@ -116,6 +119,10 @@ def places_of(service: ServiceModel, loader: Loader | None, definitions: Iterabl
             lambda: (each for each in given if applies_to(each, *names)), from_user=True
         ),
         DefinitionPlace(lambda: _on_search_path(service, loader), from_user=True),
+        DefinitionPlace(
+            lambda: (each for each in installed_packages().layers if applies_to(each, *names)),
+            from_user=True,
+        ),
         _ShippedPlace(service),
         DefinitionPlace(lambda: _of_botocore(service, loader)),
     )
@@ -130,6 +137,8 @@ class Conflict(NamedTuple):
 
     def error(self) -> WaiterDefinitionError:
         """Return the error that names both places."""
+        from ..definitions.unique_names import taken_by  # noqa: PLC0415 - only for a conflict
+
         problem = taken_by(self.first, self.refused.source)
         return WaiterDefinitionError(problem, source=self.refused.source, waiter=self.refused.name)
 
@@ -140,8 +149,10 @@ def name_conflicts(places: Places, has_operation: Callable[[str], bool]) -> list
     A waiter replaces those of the same name in the places below. A malformed place is passed over:
     its own lookup reports it.
     """
-    if not (_layers_of(places.given) or _layers_of(places.search_path)):
+    if not any(_layers_of(place) for place in places if place.from_user):
         return []
+    from ..definitions.unique_names import conflicts  # noqa: PLC0415 - only with definitions given
+
     by_name: dict[str, WaiterDefinition | UnreadWaiter] = {}
     users = set()
     for place in places:
@@ -170,6 +181,8 @@ def applies_to(definition: Layer, *service_names: str) -> bool:
 def _fits(definition: WaiterDefinition, service: ServiceModel) -> bool:
     if definition.operation not in service.operation_names:
         return False
+    from .data_model import has_members_of  # noqa: PLC0415 - only for an older botocore
+
     operation = service.operation_model(definition.operation)
     return all(
         has_members_of(operation, acceptor.matcher.matcher.path)
@@ -186,12 +199,28 @@ def _on_search_path(service: ServiceModel, loader: Loader | None) -> Iterable[La
     path = _data_path(service, SEARCH_PATH_FILE)
     document = _load(loader, path)
     if document is None:
+        for found in _misplaced(service, loader):
+            logger.warning("%s is not read: it has to be %s.json in that folder", found, path)
         return ()
     source = f"{path}.json on botocore's search path"
     return parse_document(document, source=source, service=service.service_name)
 
 
+def _misplaced(service: ServiceModel, loader: Loader | None) -> Iterator[Path]:
+    """Yield the files of a service that miss the folder of its API version, or are in another."""
+    for root in (loader or default_loader()).search_paths:
+        if root == Loader.BUILTIN_DATA_PATH:
+            continue
+        name, folder = f"{SEARCH_PATH_FILE}.json", Path(root, service.service_name)
+        for file in (Path(root, name), folder / name, *sorted(folder.glob(f"*/{name}"))):
+            if file.is_file():
+                yield file
+
+
 def _of_botocore(service: ServiceModel, loader: Loader | None) -> Iterable[UnreadWaiter]:
+    # Only for waiters that neither the user nor this package has.
+    from ..definitions.waiters2 import unread_waiters2  # noqa: PLC0415
+
     path = _data_path(service, "waiters-2")
     document = _load(loader, path)
     if document is None:

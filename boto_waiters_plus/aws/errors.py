@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
@@ -12,14 +13,17 @@ from urllib.parse import urlsplit
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
+    ConnectionClosedError,
     EndpointProviderError,
     NoCredentialsError,
     NoRegionError,
     ParamValidationError,
     PartialCredentialsError,
+    ReadTimeoutError,
+    ResponseStreamingError,
     StubResponseError,
 )
-from botocore.model import OperationModel
+from botocore.model import OperationModel, Shape
 from botocore.parsers import ResponseParserError
 from urllib3.exceptions import HTTPError
 
@@ -42,6 +46,12 @@ RAW = (
 OF_THE_CALL = (BotoCoreError, ClientError, HTTPError, ResponseParserError)
 """Other exceptions come from a user's hook or a mock, and are raised as they are."""
 
+CONNECTED = (ReadTimeoutError, ConnectionClosedError, ResponseStreamingError)
+"""Errors of a connection that was there; every other transport error may be the lack of one."""
+
+NEVER_SERVED = (501, 505)
+"""HTTP statuses of what the service never does: not implemented, version not supported."""
+
 PARSER_LIBRARIES = sys.stdlib_module_names | {"aiobotocore", "botocore", "dateutil"}
 """The top-level packages of the code that runs when a parser reads a response."""
 
@@ -55,12 +65,13 @@ class ErrorFacts:
 
     names: frozenset[str]
     text: str
-    """What may be shown: code, HTTP status and request id, or the name of the class."""
+    """What may be shown: code, HTTP status and request id, or the class and what is behind it."""
     code: str
     message: str | None
     status: int | None
     response: Mapping[str, Any]
-    retryable: bool
+    transient: bool
+    unconnected: bool
     throttled: bool
     missing: bool
 
@@ -74,13 +85,17 @@ class ErrorFacts:
             acceptor: the index of the acceptor that matched it.
             inconclusive: the SDK would have retried, had there been time.
         """
+        # The SDK retries a certificate that is not trusted, too.
+        is_certificate = self.status is None and not self.transient
         return Attempt(
             facts=Facts(
                 acceptor=acceptor,
-                retryable=self.retryable,
+                transient=self.transient,
+                unconnected=self.unconnected,
+                answered=bool(self.response) or self.code == ResponseParserError.__name__,
                 throttled=self.throttled,
                 missing=self.missing,
-                inconclusive=inconclusive,
+                inconclusive=inconclusive and not is_certificate,
             ),
             exception=error,
             error=self.text,
@@ -129,23 +144,28 @@ def error_facts(
     """
     _redact_user_info(error, endpoint)
     response: Mapping[str, Any] | None = error.response if isinstance(error, ClientError) else None
-    retryable, throttled = is_retryable(error, response)
     if response is None:
         name = type(error).__name__
+        where = f"{name} at {_host(endpoint)}" if endpoint else name
+        from .error_causes import cause_in_words  # noqa: PLC0415 - only for an error
+
+        cause = cause_in_words(error, operation)
         return ErrorFacts(
             names=frozenset([name]),
-            text=f"{name} at {_host(endpoint)}" if endpoint else name,
+            text=f"{where}: {cause}" if cause else where,
             code=name,
             message=None,
             status=None,
             response={},
-            retryable=retryable,
-            throttled=throttled,
+            transient=is_transient_transport_error(error),
+            unconnected=not isinstance(error, CONNECTED),
+            throttled=False,
             missing=False,
         )
     details: Mapping[str, Any] = response.get("Error") or {}
     metadata: Mapping[str, Any] = response.get("ResponseMetadata") or {}
     code, status = str(details.get("Code", "Unknown")), metadata.get("HTTPStatusCode")
+    transient, throttled = _transient_and_throttled(error, response, code, status, operation)
     return ErrorFacts(
         names=frozenset(_names(error, code, details, operation)),
         text=_text(code, status, metadata.get("RequestId")),
@@ -153,10 +173,62 @@ def error_facts(
         message=details.get("Message") or None,
         status=status,
         response=response,
-        retryable=retryable,
+        transient=transient,
+        unconnected=False,
         throttled=throttled,
         missing=status == 404 or says_not_found(code),
     )
+
+
+def is_transient_transport_error(error: Exception) -> bool:
+    """Return whether an error without a response is part of calling, and may pass by itself.
+
+    A certificate that is not trusted stays so.
+    """
+    retryable, _ = is_retryable(error, None)
+    return retryable and not _is_about_certificate(error)
+
+
+def _is_about_certificate(error: BaseException) -> bool:
+    """Return whether the check of a certificate failed, by the errors inside this one."""
+    inside: list[Any] = [error]
+    seen: set[int] = set()
+    while inside:
+        each = inside.pop()
+        if not isinstance(each, BaseException) or id(each) in seen:
+            continue
+        if isinstance(each, ssl.SSLCertVerificationError):
+            return True
+        seen.add(id(each))
+        inside += [*each.args, each.__cause__, each.__context__]
+        inside += [getattr(each, "kwargs", {}).get("error"), getattr(each, "original_error", None)]
+    return False
+
+
+def _transient_and_throttled(
+    error: Exception,
+    response: Mapping[str, Any],
+    code: str,
+    status: Any,
+    operation: OperationModel | None,
+) -> tuple[bool, bool]:
+    """Return whether an error response is a transient error, and whether it is a throttle."""
+    transient, throttled = is_retryable(error, response)
+    shape = None if operation is None else _shape_of(code, operation)
+    if shape is not None:
+        retryable = shape.metadata.get("retryable")
+        transient |= retryable is not None
+        throttled |= bool((retryable or {}).get("throttling"))
+    elif status == 429:
+        # What it means is otherwise the model's business: some quotas have this status.
+        transient = throttled = True
+    is_of_server = isinstance(status, int) and status >= 500 and status not in NEVER_SERVED
+    return transient or is_of_server, throttled
+
+
+def _shape_of(code: str, operation: OperationModel) -> Shape | None:
+    """Return the shape of the modelled error with this code."""
+    return operation.service_model.shape_for_error_code(code)  # type: ignore[arg-type]  # the stubs say int, the codes are text
 
 
 def says_not_found(code: str) -> bool:
@@ -176,7 +248,7 @@ def _names(
         yield str(details["QueryErrorCode"])
     if operation is None:
         return
-    shape = operation.service_model.shape_for_error_code(code)  # type: ignore[arg-type]  # the stubs say int, the codes are text
+    shape = _shape_of(code, operation)
     if shape is not None:
         yield shape.name
     # The response to a HEAD request has no body: its status is its only code.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -11,6 +12,9 @@ from botocore.model import ListShape, MapShape, Shape, StructureShape
 
 _BYTES: Final = "$bytes"
 _TIME: Final = "$time"
+_SIGNED: Final = re.compile(
+    r"[?&](x-amz-(signature|credential|security-token)|signature|awsaccesskeyid)=", re.IGNORECASE
+)
 
 
 def as_json(shape: Shape | None, value: Any, name: str = "") -> Any:
@@ -26,7 +30,7 @@ def as_json(shape: Shape | None, value: Any, name: str = "") -> Any:
         case Mapping():
             place = f"{name}." if name else ""
             return {
-                key: as_json(inner_shape(shape, key), each, place + key)
+                _escaped(key): as_json(inner_shape(shape, key), each, place + key)
                 for key, each in value.items()
             }
         case list() | tuple():
@@ -48,10 +52,18 @@ def from_json(value: Any) -> Any:
         case {"$time": text, **others} if not others:
             return dt.datetime.fromisoformat(text)
         case Mapping():
-            return {name: from_json(each) for name, each in value.items()}
+            return {
+                name[1:] if name.startswith("$$") else name: from_json(each)
+                for name, each in value.items()
+            }
         case list():
             return [from_json(each) for each in value]
     return value
+
+
+def _escaped(name: str) -> str:
+    # The caller's own `$bytes` is not our mark.
+    return f"${name}" if name.startswith("$") else name
 
 
 def inner_shape(shape: Shape | None, name: str = "") -> Shape | None:
@@ -65,3 +77,27 @@ def inner_shape(shape: Shape | None, name: str = "") -> Shape | None:
         case MapShape():
             return shape.value
     return None
+
+
+def without_sensitive(shape: Shape | None, value: Any) -> Any:
+    """Return a response without its sensitive members, streams and presigned URLs."""
+    if isinstance(value, Mapping):
+        return {
+            key: without_sensitive(inner_shape(shape, key), item)
+            for key, item in value.items()
+            if _is_known(shape, key) and not _is_sensitive(inner_shape(shape, key))
+        }
+    if isinstance(value, (list, tuple)):
+        inner = inner_shape(shape)
+        return [] if _is_sensitive(inner) else [without_sensitive(inner, item) for item in value]
+    # A stream cannot be stored, and a presigned URL is a credential.
+    is_left_out = hasattr(value, "read") or (isinstance(value, str) and _SIGNED.search(value))
+    return None if is_left_out else value
+
+
+def _is_known(shape: Shape | None, name: str) -> bool:
+    return not isinstance(shape, StructureShape) or name in shape.members
+
+
+def _is_sensitive(shape: Shape | None) -> bool:
+    return shape is not None and bool(shape.metadata.get("sensitive"))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from botocore.model import ListShape, OperationModel, Shape, StringShape
@@ -13,17 +11,19 @@ from ..engine.redaction import MAX_PARAMETERS, listed, parameter_text
 from ..options import WaitOptions
 from .response_split import coalescing_of
 
-_IDENTIFIER = re.compile(r"(?:[Ii]d|[Ii]dentifier|[Nn]ame|[Aa]rn|ARN)\Z|cluster\Z")
-"""The names of optional members that identify a resource: `StackName`, ECS's `cluster`."""
+_NAMING = ("Id", "id", "Identifier", "identifier", "Name", "name", "Arn", "arn", "ARN")
 
-_IDENTIFIERS = re.compile(r"(?:[Ii]d|[Ii]dentifier|[Nn]ame|[Aa]rn|ARN)s\Z|[Ii]dentities\Z")
-"""The names of lists that identify resources: `InstanceIds`."""
+_IDENTIFIER = (*_NAMING, "cluster")
+"""How the names of optional members end that identify a resource: `StackName`, ECS's `cluster`."""
 
-_FILTERS = re.compile(r"[Ff]ilters?\Z")
-"""The names of lists of filters, which identify resources where nothing else does."""
+_IDENTIFIERS = (*(f"{each}s" for each in _NAMING), "Identities", "identities")
+"""How the names of lists end that identify resources: `InstanceIds`."""
 
-_CREDENTIAL = re.compile(r"(?i)(?:token|password|passphrase|secret|signature|accesskeyid)\Z")
-"""The names of members that no text shows, for models that do not mark them as sensitive."""
+_FILTERS = ("Filter", "filter", "Filters", "filters")
+"""How the names of lists of filters end, which identify resources where nothing else does."""
+
+_CREDENTIAL = ("token", "password", "passphrase", "secret", "signature", "accesskeyid")
+"""How the names of members end that no text shows, where models do not mark them as sensitive."""
 
 
 class ResourceLabel:
@@ -43,11 +43,14 @@ class ResourceLabel:
 
     def text(self, parameters: Mapping[str, Any]) -> str:
         """Return the label of a wait with these parameters, with at most three values."""
-        lists = [(name, _texts(parameters.get(name))) for name in self._lists]
-        lists = [(name, values) for name, values in lists if values]
-        room = MAX_PARAMETERS - bool(lists)
-        strings = [name for name in self._strings if isinstance(parameters.get(name), str)]
-        parts = [f"{name}={parameter_text(parameters[name])}" for name in strings[:room]]
+        lists = self._lists and [
+            (name, values) for name in self._lists if (values := _texts(parameters.get(name)))
+        ]
+        parts = [
+            f"{name}={parameter_text(parameters[name])}"
+            for name in self._strings
+            if isinstance(parameters.get(name), str)
+        ][: MAX_PARAMETERS - bool(lists)]
         if lists:
             name, values = lists[0]
             parts.append(f"{name}=[{listed(values, MAX_PARAMETERS - len(parts))}]")
@@ -58,18 +61,31 @@ class ResourceLabel:
         for member, name, values in self._filters:
             filters = [each for each in _items(parameters.get(member)) if isinstance(each, dict)]
             texts = [f"{each.get(name)}={'|'.join(_texts(each.get(values)))}" for each in filters]
-            shown = [text for text in texts if not _CREDENTIAL.search(text.partition("=")[0])]
+            shown = [text for text in texts if not _is_credential(text.partition("=")[0])]
             if shown:
                 yield f"{member}=[{listed(shown)}]"
 
 
 def label_of(
     resource: ResourceLabel, parameters: Mapping[str, Any], options: WaitOptions
-) -> str | Callable[[], str]:
-    """Return the label of a wait, or a function that makes it when it is needed."""
+) -> object:
+    """Return the label of a wait, or an object of which `str` makes it when it is needed."""
     if options.show_parameters is False:
         return resource.service
-    return partial(resource.text, parameters)
+    return _LateLabel(resource, parameters)
+
+
+class _LateLabel:
+    """Makes the label of a wait; of thousands of waits, few are ever named."""
+
+    __slots__ = ("_parameters", "_resource")
+
+    def __init__(self, resource: ResourceLabel, parameters: Mapping[str, Any]) -> None:
+        self._resource = resource
+        self._parameters = parameters
+
+    def __str__(self) -> str:
+        return self._resource.text(self._parameters)
 
 
 def _strings(operation: OperationModel) -> Iterator[str]:
@@ -80,7 +96,7 @@ def _strings(operation: OperationModel) -> Iterator[str]:
     required = shape.required_members
     names = [*required, *(name for name in shape.members if name not in required)]
     for name in names:
-        is_identifier = name in required or _IDENTIFIER.search(name)
+        is_identifier = name in required or name.endswith(_IDENTIFIER)
         if is_identifier and name not in operation.idempotent_members:
             member = shape.members[name]
             if isinstance(member, StringShape) and _may_show(name, member):
@@ -98,7 +114,9 @@ def _lists(operation: OperationModel) -> Iterator[str]:
         member = shape.members.get(name)
         if not isinstance(member, ListShape) or not isinstance(member.member, StringShape):
             continue
-        is_identifier = name in known or name in shape.required_members or _IDENTIFIERS.search(name)
+        is_identifier = (
+            name in known or name in shape.required_members or name.endswith(_IDENTIFIERS)
+        )
         if is_identifier and _may_show(name, member) and _may_show(name, member.member):
             yield name
 
@@ -108,7 +126,7 @@ def _filters(operation: OperationModel) -> Iterator[tuple[str, str, str]]:
     shape = operation.input_shape
     for name, member in () if shape is None else shape.members.items():
         if not (
-            _FILTERS.search(name) and isinstance(member, ListShape) and _may_show(name, member)
+            name.endswith(_FILTERS) and isinstance(member, ListShape) and _may_show(name, member)
         ):
             continue
         parts = getattr(member.member, "members", {})
@@ -121,7 +139,11 @@ def _filters(operation: OperationModel) -> Iterator[tuple[str, str, str]]:
 
 
 def _may_show(name: str, shape: Shape) -> bool:
-    return not shape.metadata.get("sensitive") and not _CREDENTIAL.search(name)
+    return not shape.metadata.get("sensitive") and not _is_credential(name)
+
+
+def _is_credential(name: str) -> bool:
+    return name.lower().endswith(_CREDENTIAL)
 
 
 def _texts(value: Any) -> list[str]:

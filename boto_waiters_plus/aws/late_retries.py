@@ -36,7 +36,7 @@ class RetryBudget(Protocol):
         ...
 
     @property
-    def verdict(self) -> str | None:
+    def over_because(self) -> str | None:
         """Why the call may not go on; None while it may."""
         ...
 
@@ -71,7 +71,7 @@ def _register(client: Any) -> None:
         budget = current_budget() or awaited_budget.get()
         if budget is None:
             return
-        if budget.verdict is None:
+        if budget.over_because is None:
             if budget.left > _longest_delay(attempts):
                 return
             delay = _largest_delay(client, attempts, response, caught_exception)

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from botocore.exceptions import ParamValidationError
 from botocore.model import ListShape, OperationModel, StringShape
+from botocore.validate import ParamValidator
+
+_UNKNOWN: Final = re.compile(r'Unknown parameter in [^"]*: "(.+?)", must be one of: ')
+_MISSING: Final = re.compile(r'Missing required parameter in .*: "(\w+)"\Z')
+_INVALID: Final = re.compile(r"Invalid (\w+) for (?:document )?parameter (\w+)")
+"""The lines of botocore's report. What follows a name may quote values."""
 
 _MUTABLE: Final = (list, tuple, set, bytearray, Mapping)
 
@@ -27,6 +36,39 @@ def _copied(value: Any) -> Any:
         return bytes(value)
     # Anything else is sent as it is: a file, a stream.
     return set(value) if isinstance(value, set) else value
+
+
+def refuse_wrong_parameters(
+    client: Any, operation: OperationModel, parameters: Mapping[str, Any]
+) -> None:
+    """Raise the ParamValidationError that a call of the client would raise, without a call."""
+    meta = client.meta
+    if operation.input_shape is None or not meta.config.parameter_validation:
+        return
+    params = copied(parameters)
+    # Some handlers complete or convert parameters before botocore checks them.
+    service = meta.service_model.service_id.hyphenize()
+    event = f"before-parameter-build.{service}.{operation.name}"
+    context = {"client_region": meta.region_name, "client_config": meta.config}
+    # They may fail on what is of the wrong type, before botocore can say so.
+    with contextlib.suppress(TypeError, AttributeError):
+        meta.events.emit(event, params=params, model=operation, context=context)
+    report = ParamValidator().validate(params, operation.input_shape)
+    if report.has_errors():
+        raise ParamValidationError(report=report.generate_report())
+
+
+def wrong_parameters(error: ParamValidationError) -> str:
+    """Return the parameters that botocore refused, without their values; empty if not known.
+
+    Those that do not exist come first, in the order in which they were given.
+    """
+    lines = str(error.kwargs.get("report", "")).splitlines()
+    unknown = [f"{found[1]} is unknown" for line in lines if (found := _UNKNOWN.match(line))]
+    missing = [f"{found[1]} is missing" for line in lines if (found := _MISSING.match(line))]
+    found_invalid = filter(None, map(_INVALID.match, lines))
+    invalid = [f"the {found[1]} of {found[2]} is wrong" for found in found_invalid]
+    return ", ".join([*unknown, *missing, *invalid])
 
 
 def empty_id_list(operation: OperationModel, parameters: Mapping[str, Any]) -> str | None:

@@ -14,6 +14,9 @@ instead:
 | `botocore.retries.standard` | which errors botocore itself would retry |
 | `OperationModel._operation_model` | whether an operation is marked as one that only reads |
 | `client._endpoint`, `URLLib3Session._verify` | the CA bundle of a client, for stored waits |
+| `client._request_signer._credentials` | the account of a stored call, where credentials tell it |
+| `EventAliaser._emitter`, `HierarchicalEmitter._unique_id_handlers` | whether a Stubber answers \
+the calls of a client |
 
 Calls are bounded through connection classes that each client gets for itself:
 
@@ -51,7 +54,7 @@ except ImportError:  # botocore before 1.38 has no such marks at all
 
 try:
     from botocore.retries import standard as retries
-except ImportError:  # a botocore to come: nothing counts as transient then
+except ImportError:  # a future botocore: nothing counts as transient then
     retries = None  # type: ignore[assignment]  # asked before it is used
 
 
@@ -77,6 +80,13 @@ _NORMALIZED = {
     ("botocore.waiter", "NormalizedOperationMethod"),
     ("aiobotocore.waiter", "NormalizedOperationMethod"),
 }
+
+
+def is_stubbed(client: Any) -> bool:
+    """Return whether a `botocore.stub.Stubber` answers the calls of a client, in its own order."""
+    events = client.meta.events
+    handlers = getattr(getattr(events, "_emitter", events), "_unique_id_handlers", None)
+    return isinstance(handlers, dict) and "boto_stubber" in handlers
 
 
 def operation_of(waiter: Any) -> Callable[..., Any]:
@@ -209,6 +219,17 @@ def pool_classes_of(session: Any) -> dict[str, Any] | None:
     """Return the dict, by scheme, of the pool classes of an HTTP session, to be changed."""
     pools = getattr(session, "_pool_classes_by_scheme", None)
     return pools if isinstance(pools, dict) and pools else None
+
+
+def account_of(client: Any) -> str | None:
+    """Return the account of a client's credentials; None where they do not tell it.
+
+    The property of credentials that can be refreshed would refresh them, over the network.
+    """
+    credentials = getattr(getattr(client, "_request_signer", None), "_credentials", None)
+    kept = getattr(credentials, "__dict__", {})
+    account = kept.get("_account_id") or kept.get("account_id")
+    return account if isinstance(account, str) else None
 
 
 def refresh_check_of(client: Any) -> Callable[[], bool] | None:

@@ -1,9 +1,10 @@
-"""The waiters of a service, from four places; the first place that has a waiter wins.
+"""The waiters of a service, from five places; the first place that has a waiter wins.
 
 1. `definitions=` of the client, the session and `install`;
 2. `<service>/<api-version>/smithy-waiters-1.json` on the botocore loader's search path;
-3. the definitions that come with this package;
-4. the installed botocore's own `waiters-2`, converted at run time, so that a waiter of a newer
+3. installed packages with an entry point of the group `boto_waiters_plus.definitions`;
+4. the definitions that come with this package;
+5. the installed botocore's own `waiters-2`, converted at run time, so that a waiter of a newer
    botocore works the day it is released.
 
 An overlay changes the waiter of the places below it. A place is read at the first lookup that
@@ -26,10 +27,10 @@ from botocore.model import OperationModel, OperationNotFoundError, ServiceModel
 
 from ..arguments import nearest, unknown
 from ..definitions.overlays import Layer, WaiterOverlay
+from ..definitions.packages import installed_packages
 from ..definitions.smithy import UnreadWaiter
-from ..definitions.waiters2 import convert_model, without_status
 from ..engine.computed_once import computed_once
-from ..engine.model import Acceptor, OutputMatcher, WaiterDefinition
+from ..engine.model import Acceptor, OutputMatcher, StatusMatcher, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .bound_waiter import METHOD_PREFIX, BoundWaiter
 from .definition_places import (
@@ -116,17 +117,23 @@ class ServiceWaiters:
                 raise WaiterDefinitionError(
                     problem, source=definition.source, waiter=definition.name
                 )
-            operation = self._operation(definition.operation)
+            operation = self.operation(definition.operation)
             if operation is None:
                 raise self._lacks_operation(definition)
             place = DefinitionPlace(tuple, from_user=True)
             bound = self._given.setdefault(definition, self._bind(definition, operation, (), place))
         return bound
 
+    @property
+    def operation_names(self) -> list[str]:
+        """The names of the operations of the service."""
+        names: list[str] = self._service.operation_names
+        return names
+
     @computed_once
     def conflicts(self) -> Mapping[str, Conflict]:
         """The conflicts of the user's waiters with others, by the snake names of both."""
-        found = name_conflicts(self._places, lambda name: self._operation(name) is not None)
+        found = name_conflicts(self._places, lambda name: self.operation(name) is not None)
         return {xform_name(each.name): conflict for conflict in found for each in conflict}
 
     def only_in_botocore(self, definition: WaiterDefinition) -> list[Acceptor]:
@@ -158,7 +165,7 @@ class ServiceWaiters:
         lacking: WaiterDefinitionError | None = None
         for place in self._places:
             for layer in place.named(name):
-                operation = self._operation(layer.operation)
+                operation = self.operation(layer.operation)
                 if isinstance(layer, WaiterOverlay):
                     overlays += [layer] if operation is not None else []
                 elif operation is not None:
@@ -169,8 +176,10 @@ class ServiceWaiters:
                     # A definition without a service is for those that have its operation.
                     if layer.service is not None:
                         raise lacking
-        if lacking is not None:
-            raise lacking
+        # The waiter may be one of a package that cannot be used.
+        problem = lacking or installed_packages().problem
+        if problem is not None:
+            raise problem
         return None
 
     def _bind(
@@ -193,8 +202,8 @@ class ServiceWaiters:
             _check_operation(definition, operation)
         return BoundWaiter(definition, operation, from_user=place.from_user)
 
-    def _operation(self, name: str) -> OperationModel | None:
-        """Return the operation that a definition means; None if the service lacks it."""
+    def operation(self, name: str) -> OperationModel | None:
+        """Return an operation by either form of its name; None if the service lacks it."""
         try:
             return self._service.operation_model(name)
         except OperationNotFoundError:
@@ -222,14 +231,19 @@ class ServiceWaiters:
         """Refuse overlays of waiters that do not exist.
 
         An overlay without a service may be for another one, and an operation that the service lacks
-        may belong to another version of botocore.
+        may belong to another version of botocore. Those of a package are logged and passed over.
         """
-        for overlay in chain(self._places.given.overlays, self._places.search_path.overlays):
-            is_meant = overlay.service is not None and self._operation(overlay.operation)
+        places = self._places
+        overlays = chain(places.given.overlays, places.search_path.overlays)
+        for overlay in chain(overlays, places.packages.overlays):
+            is_meant = overlay.service is not None and self.operation(overlay.operation)
             if is_meant and not self._is_defined(xform_name(overlay.name)):
-                layers = chain.from_iterable(place.layers for place in self._places)
+                layers = chain.from_iterable(place.layers for place in places)
                 names = [each.name for each in layers if not isinstance(each, WaiterOverlay)]
-                raise overlay.refuse(unknown(overlay.name, names, "waiter"))
+                error = overlay.refuse(unknown(overlay.name, names, "waiter"))
+                if overlay not in places.packages.overlays:
+                    raise error
+                _log_once(str(error))
 
     def _is_defined(self, name: str) -> bool:
         layers = chain.from_iterable(place.named(name) for place in self._places)
@@ -243,7 +257,7 @@ class ServiceWaiters:
         return dict.fromkeys(
             xform_name(layer.name)
             for layer in layers
-            if not isinstance(layer, WaiterOverlay) and self._operation(layer.operation)
+            if not isinstance(layer, WaiterOverlay) and self.operation(layer.operation)
         )
 
     def _readable_names(self) -> dict[str, None]:
@@ -311,6 +325,8 @@ def generated_definitions(
     service: ServiceModel, document: Mapping[str, Any]
 ) -> list[WaiterDefinition]:
     """Return botocore's own waiters as definitions that any Smithy tool can read, for `data/`."""
+    from ..definitions.waiters2 import convert_model  # noqa: PLC0415 - only to write `data/`
+
     return [
         _resolved(definition, service.operation_model(definition.operation), keep_others=False)
         for definition in convert_model(document, source=service.service_name, is_botocores=True)
@@ -325,6 +341,9 @@ def _resolved(
     definition: WaiterDefinition, operation: OperationModel, *, keep_others: bool = True
 ) -> WaiterDefinition:
     """Return the definition with its `status` matchers replaced; see `without_status`."""
+    if not any(isinstance(acceptor.matcher, StatusMatcher) for acceptor in definition.acceptors):
+        return definition
+    from ..definitions.waiters2 import without_status  # noqa: PLC0415 - no shipped waiter has one
 
     def errors_with_status(status: int) -> list[str]:
         return [

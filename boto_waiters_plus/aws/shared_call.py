@@ -10,8 +10,7 @@ from botocore.exceptions import ClientError
 from ..definitions.coalescing_trait import Coalescing
 from ..options import CancelEvent
 from ..runtime.attempt import Judge, Reply, SharedAttempts
-from .client_call import AwaitedCall, BlockingCall, ClientRequest
-from .client_kind import is_async
+from .client_call import ClientRequest, call_for
 from .errors import error_facts
 from .response_split import asked_ids, has_no_items, shares_of
 
@@ -34,7 +33,7 @@ def may_be_about_one(error: Exception) -> bool:
     if not isinstance(error, ClientError):
         return False
     facts = error_facts(error)
-    if facts.retryable or facts.throttled or facts.names & OF_THE_CALLER:
+    if facts.transient or facts.throttled or facts.names & OF_THE_CALLER:
         return False
     return facts.status is None or 400 <= facts.status < 500
 
@@ -70,8 +69,7 @@ class SharedCall:
         distinct = list(dict.fromkeys(each for ids in self._ids for each in ids))
         client = requests[0].client
         send = partial(requests[0].send_for, member, distinct)
-        kind = AwaitedCall if is_async(type(client)) else BlockingCall
-        self.make = kind(send, client, cancel=cancel).make
+        self.make = call_for(client, send, cancel=cancel).make
 
     def judge(self, reply: Reply) -> SharedAttempts:
         """Return the attempt of each wait."""

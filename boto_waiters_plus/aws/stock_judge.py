@@ -11,17 +11,21 @@ import jmespath
 from botocore.exceptions import ClientError
 from botocore.model import OperationModel
 
+from ..definitions.coalescing_trait import Coalescing
 from ..engine.computed_once import computed_once
 from ..engine.machine import Facts
 from ..engine.model import AcceptorState, MatchedAcceptor
+from ..engine.redaction import counted, shown
+from ..engine.state_seen import Seen, StateReader
+from ..engine.wait_description import WaitDescription
 from ..runtime.attempt import Attempt, Reply
-from ..runtime.wait_run import WaitDescription
 from .data_model import DataModel
 from .errors import ErrorFacts, error_facts
 from .labels import ResourceLabel
 from .private_names import model_of_config
 from .reasons import Compared, find_reason, indexes_of_missing
-from .response_split import ById
+from .response_split import ById, coalescing_of
+from .state_member import state_path
 
 # Any other state is a retry, as in botocore's loop.
 _STATES = {state.value: state for state in AcceptorState}
@@ -71,6 +75,20 @@ class StockAcceptors:
     def resource_label(self) -> ResourceLabel | None:
         """Makes the labels of waits; None if the operation is not known."""
         return None if self.model is None else ResourceLabel(self.model)
+
+    @computed_once
+    def state(self) -> StateReader:
+        """Reads the state seen."""
+        paths = [
+            (False, each.path, isinstance(each.expected, bool)) for each in self.compared if each
+        ]
+        model = self.model
+        return StateReader(paths, lambda names: None if model is None else state_path(model, names))
+
+    @computed_once
+    def coalescing(self) -> Coalescing | None:
+        """How a response is split by the identifiers of the request; None: it has none."""
+        return None if self.model is None else coalescing_of(self.model)
 
     def reason(self, matched: int | None, response: Any) -> str | None:
         """Return the service's reason for the state that a response shows; see `find_reason`."""
@@ -134,12 +152,19 @@ class StockJudge:
     Args:
         acceptors: those of the waiter.
         parameters: the operation's parameters.
+        endpoint: the endpoint of the client, for errors that are not of the service.
     """
 
-    __slots__ = ("_acceptors", "_parameters")
+    __slots__ = ("_acceptors", "_endpoint", "_parameters")
 
-    def __init__(self, acceptors: StockAcceptors, parameters: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        acceptors: StockAcceptors,
+        parameters: Mapping[str, Any],
+        endpoint: str | None = None,
+    ) -> None:
         self._acceptors = acceptors
+        self._endpoint = endpoint
         self._parameters = parameters
 
     def judge(self, reply: Reply) -> Attempt:
@@ -149,21 +174,25 @@ class StockJudge:
         if error is None and botocore.waiter.is_valid_waiter_error(response):
             error = ClientError(response, acceptors.operation_name)
         if error is not None:
-            facts = error_facts(error, acceptors.model)
-            evaluated = _Evaluated(acceptors, facts.response, facts)
-            return facts.attempt(error, evaluated.first(), inconclusive=reply.ended is not None)
+            facts = error_facts(error, acceptors.model, endpoint=self._endpoint)
+            # botocore's acceptors see responses and error responses, nothing else.
+            is_response = isinstance(error, ClientError)
+            index = _Evaluated(acceptors, facts.response, facts).first() if is_response else None
+            return facts.attempt(error, index, inconclusive=reply.ended is not None)
         evaluated = _Evaluated(acceptors, response, None)
         index = evaluated.first()
         model = acceptors.model
+        seen = Seen() if acceptors.is_sensitive else evaluated.seen(index)
         return Attempt(
             facts=Facts(acceptor=index, missing=index in acceptors.of_missing),
             response=response,
-            observed=None if acceptors.is_sensitive else evaluated.observed(index),
+            observed=seen.value,
+            state=seen.text,
             find_reason=partial(acceptors.reason, index),
             last_response=response if isinstance(response, Mapping) else {},
             problems=tuple(evaluated.problems),
             by_id=None
-            if model is None
+            if model is None or acceptors.coalescing is None
             else ById(model, self._parameters, response, self._acceptor_of),
         )
 
@@ -191,16 +220,16 @@ class _Evaluated:
                 return index
         return None
 
-    def observed(self, index: int | None) -> Any:
-        """Return the value of the matched acceptor's path, or the first that is not empty."""
-        paths = self._acceptors.paths if index is None else [self._acceptors.paths[index]]
-        seen = None
-        for path in paths:
-            value = None if path is None else self.value(path)
-            if value not in (None, []):
-                return value
-            seen = value if seen is None else seen
-        return seen
+    def seen(self, index: int | None) -> Seen:
+        """Return the value of the matched acceptor's path, or the state seen."""
+        path = None if index is None else self._acceptors.paths[index]
+        value = None if path is None else self.value(path)
+        if index is not None and not isinstance(value, bool):
+            return Seen(value)
+        seen = self._acceptors.state.read(self.response, {}, lambda _, path: self.value(path))
+        if index is not None:
+            return Seen(value, seen.text or shown(seen.value))
+        return seen if seen.text else Seen(seen.value, counted(seen.value))
 
     def value(self, path: str) -> Any:
         """Return the value of a path; None where it cannot be evaluated."""

@@ -6,8 +6,8 @@ and `create_waiter_with_client`, a `Waiter` built by hand, a boto3 resource.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -16,14 +16,16 @@ import botocore.waiter
 from botocore.exceptions import ClientError
 from botocore.model import OperationModel
 
-from ..arguments import caller_stacklevel
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut
-from ..options import OPTION_NAMES, WaitOptions
+from ..engine.wait_description import WaitDescription
+from ..option_checks import OPTION_NAMES
+from ..options import WaitOptions
 from ..outcome import WaiterOutcome
 from ..runtime.aio import drive_async
 from ..runtime.attempt import Judge
 from ..runtime.sync import drive
-from ..runtime.wait_run import WaitDescription, WaitRun
+from ..runtime.wait_run import WaitRun
+from ..runtime.warning import warn
 from ..runtime.wording import (
     details_after_botocores,
     seconds_text,
@@ -31,9 +33,10 @@ from ..runtime.wording import (
     timed_out_after,
 )
 from ..settings import Settings
-from .client_call import AwaitedCall, BlockingCall
+from .client_call import call_for
 from .client_kind import is_async
 from .defined_waiters import Definition, defined_judge
+from .errors import is_transient_transport_error
 from .labels import ResourceLabel, label_of
 from .parameters import copied, empty_id_list
 from .private_names import client_method_of, marked_as_waiter, operation_of
@@ -66,9 +69,10 @@ def wait(waiter: Any, keywords: Mapping[str, Any], settings: Settings) -> Waiter
             "use client.get_waiter, or aiobotocore.waiter.AIOWaiter"
         )
     options = prepared.options
-    call = BlockingCall(
-        prepared.send,
+    call = call_for(
         prepared.client,
+        prepared.send,
+        awaited=False,
         is_reply=prepared.is_reply,
         cancel=options.cancel_event,
         in_thread=bool(options.call_in_thread),
@@ -98,9 +102,8 @@ async def wait_async(waiter: Any, keywords: Mapping[str, Any], settings: Setting
             "use client.get_waiter, or wait_until_async, which calls in threads"
         )
     options = prepared.options
-    call = AwaitedCall(
-        prepared.send, prepared.client, is_reply=prepared.is_reply, cancel=options.cancel_event
-    )
+    cancel, is_reply = options.cancel_event, prepared.is_reply
+    call = call_for(prepared.client, prepared.send, awaited=True, is_reply=is_reply, cancel=cancel)
     with marked_as_waiter():
         waiter.outcome = await drive_async(
             prepared.run, call, cancel=options.cancel_event, wake=options.wake_signal
@@ -112,16 +115,17 @@ class _Prepared:
     """A wait that is ready to start; raises for whatever is wrong with its arguments."""
 
     def __init__(self, waiter: Any, keywords: Mapping[str, Any], settings: Settings) -> None:
+        called_at = time.monotonic()
         parameters = dict(keywords)
         waiter_config = parameters.pop("WaiterConfig", {})
         max_wait = parameters.pop("max_wait", None)
         given = WaitOptions(**{n: parameters.pop(n) for n in OPTION_NAMES if n in parameters})
         self.options = given.merged_over(settings.defaults)
-        self.client = client_of(waiter)
-        policy = policy_of(waiter.config, waiter_config, max_wait, given, self.options, self.client)
-        parameters = copied(parameters)
         operation = operation_of(waiter)
         method = client_method_of(operation)
+        self.client = _client_behind(operation if method is None else method)
+        policy = policy_of(waiter.config, waiter_config, max_wait, given, self.options, self.client)
+        parameters = copied(parameters)
         name = getattr(waiter.config, "operation", waiter.name)
         model = _operation_model(self.client, name)
         # Those that botocore itself would put in, which it does behind the client's method.
@@ -129,7 +133,7 @@ class _Prepared:
         # No `or`: a mock in the operation's place would record that its truth was asked for.
         self.send = partial(operation, **parameters) if method is None else partial(method, **sent)
         # A replaced operation that raises a ClientError raised it on purpose.
-        self.is_reply = _never if method is None else _is_client_error
+        self.is_reply = _never if method is None else _is_reply
         _warn_of_empty_list(model, parameters)
         description, judge, resource = _judge_of(
             waiter, self.client, model, parameters, method is None
@@ -144,6 +148,8 @@ class _Prepared:
             observers=settings.observers,
             on_attempt=self.options.on_attempt,
             wording=_stock_wording,
+            is_raw=_is_raised_raw,
+            called_at=called_at,
         )
 
 
@@ -151,7 +157,11 @@ def client_of(waiter: Any) -> Any:
     """Return the client that a waiter calls; None where it cannot be told."""
     operation = operation_of(waiter)
     method = client_method_of(operation)
-    client = getattr(operation if method is None else method, "__self__", None)
+    return _client_behind(operation if method is None else method)
+
+
+def _client_behind(operation: Callable[..., Any]) -> Any:
+    client = getattr(operation, "__self__", None)
     return client if isinstance(client, botocore.client.BaseClient) else None
 
 
@@ -168,7 +178,9 @@ def _judge_of(
         judge = defined_judge(definition, client, parameters, is_replaced=is_replaced)
         return definition.description, judge, definition.bound.resource_label
     acceptors = acceptors_of(waiter, client, model)
-    return acceptors.description, StockJudge(acceptors, parameters), acceptors.resource_label
+    endpoint = None if client is None else client.meta.endpoint_url
+    judge = StockJudge(acceptors, parameters, endpoint)
+    return acceptors.description, judge, acceptors.resource_label
 
 
 def _operation_model(client: Any, name: str) -> OperationModel | None:
@@ -181,11 +193,16 @@ def _operation_model(client: Any, name: str) -> OperationModel | None:
 def _warn_of_empty_list(model: OperationModel | None, parameters: Mapping[str, Any]) -> None:
     message = None if model is None else empty_id_list(model, parameters)
     if message is not None:
-        warnings.warn(message, UserWarning, stacklevel=caller_stacklevel())
+        warn(message, UserWarning)
 
 
-def _is_client_error(error: Exception) -> bool:
-    return isinstance(error, ClientError)
+def _is_reply(error: Exception) -> bool:
+    return isinstance(error, ClientError) or is_transient_transport_error(error)
+
+
+def _is_raised_raw(error: Exception) -> bool:
+    """Whether botocore lets an error of the operation pass as it is."""
+    return not isinstance(error, ClientError)
 
 
 def _never(_: Exception) -> bool:
@@ -212,7 +229,7 @@ def _stock_reason(run: WaitRun, ending: Ending) -> str:
             return f"An error occurred ({code}): {message}"
         case Failed(acceptor=int(index)):
             explanation = run.description.acceptors[index].text
-            suffix = service_message_suffix(run.attempt)
+            suffix = service_message_suffix(run.answer)
             return f"Waiter encountered a terminal failure state: {explanation}{suffix}"
         case AttemptsUsedUp():
             return f"Max attempts exceeded{_accepted_state(run)}"
@@ -227,10 +244,10 @@ def _stock_reason(run: WaitRun, ending: Ending) -> str:
 
 
 def _accepted_state(run: WaitRun) -> str:
-    if run.last_matched is None:
+    if not run.has_matched:
         return ""
     # botocore names the acceptor of the last attempt, or where none matched then the last one
     # of the list, whichever matched before.
-    matched = run.attempt.facts.acceptor if run.attempt else None
+    matched = run.answer.facts.acceptor if run.answer else None
     text = run.description.acceptors[-1 if matched is None else matched].text
     return f". Previously accepted state: {text}"

@@ -10,7 +10,7 @@ from typing import Any
 
 from botocore.model import OperationModel, Shape
 
-from ..definitions.idempotency_traits import shipped_token_path
+from ..definitions.idempotency_traits import shipped_token_lifetime, shipped_token_path
 from ..definitions.services import aws_namespace
 from .parameters import copied
 
@@ -22,6 +22,8 @@ class TokenMember:
     path: tuple[str, ...]
     """The members that lead to it."""
     shape: Shape
+    lifetime: int | None = None
+    """Seconds for which the service knows a token, where its documentation says so."""
 
     @property
     def name(self) -> str:
@@ -85,13 +87,14 @@ def token_member(operation: OperationModel) -> TokenMember | None:
     if shape is None:
         return None
     marked = operation.idempotent_members
-    path = (marked[0],) if marked else shipped_token_path(shape_id_of(operation))
+    shape_id = shape_id_of(operation)
+    path = (marked[0],) if marked else shipped_token_path(shape_id)
     if path is None:
         return None
     for member in path:
         shape = getattr(shape, "members", {}).get(member)
     # An older botocore may lack a member that is listed.
-    return None if shape is None else TokenMember(path, shape)
+    return None if shape is None else TokenMember(path, shape, shipped_token_lifetime(shape_id))
 
 
 def shape_id_of(operation: OperationModel) -> str:

@@ -21,11 +21,11 @@ from typing import Any, Final
 
 import botocore.waiter
 
-from ..arguments import check_order, seconds, unknown
+from ..arguments import check_order, seconds, time_bound, unknown
 from ..deadlines import seconds_left
 from ..engine.backoff import delay_range
 from ..engine.machine import LastAttempt, Pace, Policy
-from ..options import WaitOptions, verdict_options
+from ..options import WaitOptions, judging_options, refuse_short_wait
 from .private_names import is_botocores_model, model_of_config
 
 CONFIG_KEYS: Final = ("Delay", "MaxAttempts", "MaxWait")
@@ -60,6 +60,7 @@ def policy_of(
     min_delay, max_delay, pace = _delays(config, delay, applied, is_chosen=bool(chosen))
     wall = waiter_config.get("MaxWait") if max_wait is None else max_wait
     bounds = _bounds(delay, attempts, chosen, wall, options)
+    refuse_short_wait(given, bounds["max_wait"])
     if applied.max_attempts is not None:
         bounds["max_attempts"] = applied.max_attempts
     return Policy(
@@ -69,7 +70,7 @@ def policy_of(
         patience=math.inf if chosen else _patience(client),
         deadline=seconds_left(),
         **bounds,
-        **verdict_options(options),
+        **judging_options(options),
     )
 
 
@@ -83,7 +84,7 @@ def _bounds(
     """Return the members of the policy that bound the wait."""
     if max_wait is not None:
         return {
-            "max_wait": seconds("max_wait", max_wait),
+            "max_wait": time_bound("max_wait", max_wait),
             "max_attempts": attempts if "MaxAttempts" in chosen else None,
             "last_attempt": LastAttempt(options.last_attempt or "late"),
         }

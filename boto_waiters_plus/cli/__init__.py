@@ -4,12 +4,17 @@
 A subcommand is a module with two functions: `add_parser(subparsers)` describes its arguments, and
 `run(arguments)` does the work and returns the exit code. One whose options depend on its arguments
 has a third, `add_parameters(parser, words)`, which is given the words behind the subcommand's name.
-A module is imported only if it is called.
+A module is imported only if it is called. No service of boto3 may have the subcommand's name.
+
+`service_lookup` finds SERVICE and WAITER and completes them, `text` makes columns and makes foreign
+text safe to print. What cannot go on raises `UsageError`, `NotConfiguredError` or `CannotRunError`,
+which `exit_codes` maps; where there is nothing to show, a line on stderr says so; the code is 0.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import os
 import re
@@ -20,18 +25,18 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from .. import __version__
+from .exit_codes import (
+    TERMINATED,
+    USAGE_ERROR,
+    CannotRunError,
+    NotConfiguredError,
+    UsageError,
+    ended_by_sigterm,
+    exit_code,
+)
 
-FAILED = 255
-"""Exit code of a wait that failed or timed out, as aws-cli's."""
-
-USAGE_ERROR = 2
-"""Exit code for arguments that name something unknown, as argparse's own."""
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells report a command that SIGINT ended."""
-
-CLOSED_PIPE = 141
-"""Exit code if the reader of stdout has gone, as shells report a command that SIGPIPE ended."""
+# The modules of the subcommands import these from here.
+__all__ = ["COMMANDS", "CannotRunError", "NotConfiguredError", "Parser", "UsageError", "main"]
 
 DEFAULT_COMMAND = "wait"
 
@@ -56,14 +61,6 @@ COMMANDS = {
 _MAIN_OPTIONS = ("-h", "--help", "--version")
 
 
-class UsageError(Exception):
-    """The arguments name something that does not exist, or a file that cannot be read."""
-
-
-class CannotRunError(Exception):
-    """The arguments are right, but credentials, a region or a server are missing."""
-
-
 class Parser(argparse.ArgumentParser):
     """A parser that reports an error in one line, and takes no abbreviations."""
 
@@ -82,8 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: the arguments after the command's name; by default those of the process.
 
     Returns:
-        The exit code: the subcommand's own, 2 for wrong arguments, 130 after Ctrl-C, 141 if the
-        reader of stdout has gone.
+        The exit code; `exit_codes.MEANINGS` has all of them.
 
     Raises:
         SystemExit: after `--help` and `--version` (0), and for invalid arguments (2).
@@ -93,26 +89,36 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words and name not in (*COMMANDS, *_MAIN_OPTIONS):
         name = DEFAULT_COMMAND
         words.insert(0, name)
+    if "_ARGCOMPLETE" in os.environ:
+        return _complete()
+    prog = "boto-wait" if name == DEFAULT_COMMAND else f"boto-wait {name}"
+    # A script has its own ways with signals, encodings and errors.
+    is_script = name == "run"
     try:
-        if "_ARGCOMPLETE" in os.environ:
-            return _complete()
-        if name != "run" and isinstance(sys.stdout, io.TextIOWrapper):
-            # What a terminal's encoding lacks must not end a command; a script has its own ways.
+        if not is_script and isinstance(sys.stdout, io.TextIOWrapper):
+            # What a terminal's encoding lacks must not end a command.
             sys.stdout.reconfigure(errors="backslashreplace")
-        code = _run(name, words)
-        sys.stdout.flush()
-    except (UsageError, CannotRunError) as error:
-        prog = "boto-wait" if name == DEFAULT_COMMAND else f"boto-wait {name}"
+        with contextlib.nullcontext() if is_script else ended_by_sigterm():
+            code = _run(name, words)
+            sys.stdout.flush()
+    except (UsageError, NotConfiguredError, CannotRunError) as error:
         print(f"{prog}: {error}", file=sys.stderr)
-        return USAGE_ERROR if isinstance(error, UsageError) else FAILED
-    except KeyboardInterrupt:
-        print("boto-wait: interrupted", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:
+        return exit_code(error)
+    except KeyboardInterrupt as error:
+        ending = "terminated" if exit_code(error) == TERMINATED else "interrupted"
+        print(f"boto-wait: {ending}", file=sys.stderr)
+        return exit_code(error)
+    except BrokenPipeError as error:
         # The reader (`| head`) has gone. Without this the interpreter's final flush fails too.
         for stream in (sys.stdout, sys.stderr):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-        return CLOSED_PIPE
+        return exit_code(error)
+    except Exception as error:
+        if is_script:
+            raise
+        # Python's own exit code would be 1, which means problems of `check`.
+        sys.excepthook(type(error), error, error.__traceback__)
+        return exit_code(error)
     return code
 
 
@@ -133,7 +139,7 @@ def _complete() -> int:
     name = words[0] if words and is_named else DEFAULT_COMMAND
     try:
         parsers = _parsers(name, words if is_named else [name, *words], _module(name))
-    except UsageError:
+    except (UsageError, NotConfiguredError):
         # A message would be drawn into the line that is typed.
         return USAGE_ERROR
     # Where the line lacks the name of the subcommand, the subcommand's own parser reads it.

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import UsageError
+from .exit_codes import PROBLEMS, SUCCEEDED
 from .text import printable
 
 if TYPE_CHECKING:
     from ..validation import ValidationEvent
-
-CLEAN, PROBLEMS = 0, 1
 
 SEVERITIES = ("NOTE", "WARNING", "DANGER", "ERROR")
 
@@ -91,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
         for event in shown:
             print(_line(event) if arguments.output == "text" else github_line(event))
     print(_summary(events), file=sys.stderr)
-    return PROBLEMS if any(each.severity >= arguments.fail_on for each in events) else CLEAN
+    return PROBLEMS if any(each.severity >= arguments.fail_on for each in events) else SUCCEEDED
 
 
 def _place(event: ValidationEvent) -> tuple[str, int, int]:

@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, UnknownServiceError
 from botocore.model import ServiceModel
 from botocore.session import Session
 
-from . import CannotRunError, UsageError
+from . import NotConfiguredError, UsageError
 from .completion import complete_with
 from .service_lookup import find_service
 from .text import printable
@@ -59,13 +59,13 @@ def session_of(arguments: argparse.Namespace) -> Session:
     """Return a new session of the profile that was given.
 
     Raises:
-        CannotRunError: there is no such profile.
+        NotConfiguredError: there is no such profile.
     """
     session = Session(profile=arguments.profile)
     try:
         session.get_scoped_config()
     except BotoCoreError as error:
-        raise CannotRunError(printable(str(error))) from error
+        raise NotConfiguredError(printable(str(error))) from error
     return session
 
 
@@ -93,7 +93,7 @@ def client_of(session: Session, service: str, arguments: argparse.Namespace) -> 
 
     Raises:
         UsageError: the endpoint's URL is malformed.
-        CannotRunError: there is no region.
+        NotConfiguredError: there is no region.
     """
     verify = arguments.ca_bundle if arguments.verify is None else arguments.verify
     try:
@@ -106,4 +106,4 @@ def client_of(session: Session, service: str, arguments: argparse.Namespace) -> 
     except ValueError as error:
         raise UsageError(printable(str(error))) from error
     except BotoCoreError as error:
-        raise CannotRunError(printable(str(error))) from error
+        raise NotConfiguredError(printable(str(error))) from error

@@ -26,10 +26,25 @@ def typed_words(environment: Mapping[str, str]) -> list[str]:
         return typed.split()[1:-1]
 
 
-def complete_with(action: argparse.Action, values: Callable[[Any], Iterable[str]]) -> None:
-    """Set the function that returns what an argument may be, given the arguments before it."""
+def complete_with(
+    action: argparse.Action,
+    values: Callable[[Any], Iterable[str]],
+    otherwise: Callable[[], Iterable[str]] = tuple,
+) -> None:
+    """Set the function that returns what an argument may be, given the arguments before it.
+
+    Args:
+        action: the argument.
+        values: returns what it may be.
+        otherwise: returns what it may also be, if none of these begins with what was typed.
+    """
+
+    def completer(prefix: str, parsed_args: Any, **_: Any) -> Iterable[str]:
+        found = [value for value in values(parsed_args) if value.startswith(prefix)]
+        return found or otherwise()
+
     # argcomplete reads this attribute; argparse knows nothing of it.
-    action.completer = lambda parsed_args, **_: values(parsed_args)  # type: ignore[attr-defined] # see above
+    action.completer = completer  # type: ignore[attr-defined] # see above
 
 
 def complete(parser: argparse.ArgumentParser | None) -> int:

@@ -14,27 +14,19 @@ from dataclasses import replace
 from typing import Any
 
 import jmespath
-from botocore.model import (
-    ListShape,
-    OperationModel,
-    ServiceModel,
-    Shape,
-    StringShape,
-    StructureShape,
-)
+from botocore.model import ListShape, OperationModel, Shape, StringShape, StructureShape
 from botocore.session import Session
 
+from ..aws.made_waiter import waiter_of_states
 from ..definitions.operation_names import verb_of, words_of
 from ..definitions.services import aws_namespace
 from ..definitions.smithy import WAITABLE
 from ..definitions.state_words import SortedStates, is_underway, sort_states, state_words
-from ..engine.model import WaiterDefinition
-from ..engine.state_acceptors import state_acceptors
 from ..validation import Severity, check
 from . import UsageError
 from .client_options import service_model
 from .completion import complete_with
-from .service_lookup import SERVICE_HELP, UnknownNameError, service_names, squashed
+from .service_lookup import SERVICE_HELP, operation_named, operations_of, service_names
 from .text import printable
 
 TAG = "draft"
@@ -59,7 +51,7 @@ def add_parser(subparsers: Any) -> None:
     service = parser.add_argument("service", metavar="SERVICE", help=SERVICE_HELP)
     complete_with(service, lambda _: service_names())
     operation = parser.add_argument("operation", metavar="OPERATION", help="describe-services")
-    complete_with(operation, lambda given: _operations(service_model(Session(), given.service)))
+    complete_with(operation, lambda given: operations_of(service_model(Session(), given.service)))
     parser.add_argument("--path", metavar="EXPRESSION", help="JMESPath to the state")
     parser.add_argument("--success", nargs="+", metavar="STATE", help="instead of a guess")
     parser.add_argument("--failure", nargs="+", metavar="STATE", help="instead of a guess")
@@ -69,7 +61,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the draft; return the exit code."""
     service = service_model(Session(), arguments.service)
-    operation = _operation(service, arguments.operation)
+    operation = operation_named(service, arguments.operation)
     paths = state_paths(operation)
     path = arguments.path or next(iter(paths), None)
     if path is None:
@@ -78,12 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.path is None and others:
         print(f"boto-wait draft: other states: --path {', '.join(others)}", file=sys.stderr)
     values = states_at(operation, path)
-    states = sort_states(values, arguments.success or ())
-    if arguments.failure:
-        passing = tuple(v for v in values if v not in {*states.success, *arguments.failure})
-        states = SortedStates(states.success, tuple(arguments.failure), passing)
-    if arguments.success:
-        states = states._replace(success=tuple(arguments.success))
+    states = sort_states(values, arguments.success or (), arguments.failure or ())
     if not states.success:
         known = ", ".join(values) or "the model has no enumeration there"
         raise UsageError(f"cannot guess which state of {path} is a success ({known}): --success")
@@ -117,19 +104,10 @@ def draft(
         UsageError: the path or the name is malformed.
     """
     try:
-        waiter = WaiterDefinition.from_states(
-            name or _name(operation, states),
-            operation.name,
-            path=path,
-            success=states.success,
-            failure=states.failure,
-        )
+        waiter = waiter_of_states(operation, path, states, name or _name(operation, states))
     except ValueError as error:
         raise UsageError(printable(str(error))) from error
-    # Members joined by dots lead to one state: those of a list need brackets.
-    is_list = False if path.replace(".", "").isidentifier() else None
-    acceptors = state_acceptors(path, states.success, states.failure, every=True, is_list=is_list)
-    waiter = replace(waiter, acceptors=tuple(acceptors), tags=(TAG,))
+    waiter = replace(waiter, tags=(TAG,))
     body = {"documentation": _documentation(states, guessed=guessed), **waiter.to_json()}
     shape = f"{aws_namespace(operation.service_model.service_id)}#{operation.name}"
     traits = {WAITABLE: {waiter.name: body}}
@@ -193,17 +171,6 @@ def _fields(node: Any) -> Iterator[str]:
             yield from _fields(child)
 
 
-def _operation(service: ServiceModel, name: str) -> OperationModel:
-    for operation in service.operation_names:
-        if squashed(operation) == squashed(name):
-            return service.operation_model(operation)
-    raise UnknownNameError(f"{service.service_name} operation", name, _operations(service))
-
-
-def _operations(service: ServiceModel) -> list[str]:
-    return ["-".join(words_of(name)).lower() for name in service.operation_names]
-
-
 def _name(operation: OperationModel, states: SortedStates) -> str:
     noun = operation.name.replace(verb_of(operation.name), "", 1)
     goal = "".join(word.capitalize() for word in words_of(states.success[0]))
@@ -211,8 +178,7 @@ def _name(operation: OperationModel, states: SortedStates) -> str:
 
 
 def _documentation(states: SortedStates, *, guessed: bool) -> str:
-    groups = {"success": states.success, "failure": states.failure, "passing": states.passing}
-    text = "; ".join(f"{name}: {', '.join(group)}" for name, group in groups.items() if group)
+    text = states.in_words()
     if not guessed:
         return f"{text[0].upper()}{text[1:]}."
     return f"DRAFT: the states were sorted by their names. Confirm each of them. {text}."

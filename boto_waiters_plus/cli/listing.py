@@ -15,10 +15,11 @@ from ..engine.model import WaiterDefinition
 from .completion import complete_with
 from .service_lookup import (
     UnknownNameError,
+    all_waiters,
     client_name,
     confidence,
     find_service,
-    service_names,
+    services_with_waiters,
     waiters_of,
 )
 from .text import columns, delay_range
@@ -32,13 +33,15 @@ def add_parser(subparsers: Any) -> None:
         description="Without words, list the services that this package ships waiters for. With "
         "the name of a service, list the waiters of its clients, including those of the installed "
         "botocore and of your own definition files on botocore's search path. With other words, "
-        "list the shipped waiters that all of them describe: a service, a resource, a state.",
+        "list the waiters that all of them describe: a service, a resource, a state.",
     )
     words = parser.add_argument(
         "words", nargs="*", metavar="WORD", help="s3, or words such as: transit gateway deleted"
     )
-    complete_with(words, lambda arguments: () if arguments.words else service_names())
-    parser.add_argument("--tag", metavar="TAG", help="list only waiters with this tag")
+    complete_with(words, lambda arguments: () if arguments.words else services_with_waiters())
+    parser.add_argument(
+        "--tag", metavar="TAG", help="list the waiters that have this tag, with or without words"
+    )
     parser.add_argument("--output", choices=("text", "json"), default="text")
 
 
@@ -46,10 +49,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the list; return the exit code."""
     words: list[str] = arguments.words
     as_json = arguments.output == "json"
-    if not words:
-        _list_services(arguments.tag, as_json=as_json)
+    if not words and arguments.tag is None:
+        _list_services(as_json=as_json)
         return 0
-    pairs = list(_found(words))
+    pairs = list(_found(words) if words else all_waiters())
     if not pairs and len(words) == 1:
         # Raises for what is no service either.
         print(f"{find_service(words[0])} has no waiters", file=sys.stderr)
@@ -75,15 +78,11 @@ def _found(words: list[str]) -> Iterator[tuple[str, WaiterDefinition]]:
         else:
             yield from ((service, definition) for definition in waiters_of(service))
             return
-    shipped = [
-        (client_name(service_id), definition)
-        for service_id in shipped_services()
-        for definition in shipped_definitions(service_id)
-    ]
+    known = list(all_waiters())
     wanted = [word.lower() for word in words]
     # Documentation mentions other states than the one that is waited for.
     for describe in (_names, _text):
-        found = [pair for pair in shipped if all(word in describe(*pair) for word in wanted)]
+        found = [pair for pair in known if all(word in describe(*pair) for word in wanted)]
         if found:
             yield from found
             return
@@ -98,15 +97,13 @@ def _text(service: str, definition: WaiterDefinition) -> str:
     return f"{_names(service, definition)} {definition.documentation.lower()}"
 
 
-def _list_services(tag: str | None, *, as_json: bool) -> None:
-    shipped = {service_id: shipped_definitions(service_id) for service_id in shipped_services()}
-    _check_tag(tag, (definition for found in shipped.values() for definition in found))
+def _list_services(*, as_json: bool) -> None:
     rows = []
-    for service_id, definitions in shipped.items():
-        chosen = [definition for definition in definitions if _has(definition, tag)]
-        generated = sum("generated" in definition.tags for definition in chosen)
-        if chosen:
-            counts = (len(chosen), generated, len(chosen) - generated)
+    for service_id in shipped_services():
+        definitions = shipped_definitions(service_id)
+        generated = sum("generated" in definition.tags for definition in definitions)
+        if definitions:
+            counts = (len(definitions), generated, len(definitions) - generated)
             rows.append((client_name(service_id), *counts, service_id))
     head = ("SERVICE", "WAITERS", "GENERATED", "CURATED", "SERVICE ID")
     if as_json:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..engine.wait_event import WaitEvent
+from ..short_labels import ONE_LINE, LabelCell, ShortLabels
 from .text import printable, span
 
 if TYPE_CHECKING:
@@ -29,10 +30,6 @@ OTHER_LINES = 3
 
 NARROW = 64
 """The width of a screen below which attempts and elapsed time are left out."""
-
-
-ONE_LINE: dict[str, Any] = {"no_wrap": True, "overflow": "ellipsis"}
-"""rich's options for text that is cut instead of wrapped."""
 
 
 @dataclass(slots=True)
@@ -134,6 +131,7 @@ class LiveProgress(PlainProgress):
         from rich.live import Live  # noqa: PLC0415
 
         self.console = Console(file=stream)
+        self._labels = ShortLabels(labels)
         self._make_live = partial(
             Live,
             console=self.console,
@@ -182,10 +180,12 @@ class LiveProgress(PlainProgress):
                 wait = self.waits[index]
                 # Text, because a plain string from a service would be read as rich's markup.
                 state = Text(printable(wait.state or ""), style="bold", **ONE_LINE)
-                label = Text(wait.label, **ONE_LINE)
+                label = LabelCell(wait.label, self._labels)
                 table.add_row(label, state, *self._numbers(wait, now)[2 * is_narrow :])
             ended = len(self.waits) - len(self._running)
+        hidden = len(self._running) - table.row_count
         count = f"{ended} of {len(self.waits)} ended"
+        count += f"; {hidden} more not shown" if hidden > 0 else ""
         return Group(table, Text(count, style="dim")) if len(self.waits) > 1 else table
 
     def _numbers(self, wait: SeenState, now: float) -> tuple[str, ...]:

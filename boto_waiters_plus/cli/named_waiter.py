@@ -1,24 +1,24 @@
-"""The waiter that a command line names, or defines by an operation and its states."""
+"""The waiter that a command line names, or that it makes for states of an operation."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from botocore import xform_name
 from botocore.model import OperationModel, ServiceModel
 from botocore.session import Session
 
 from ..aws.bound_waiter import BoundWaiter
+from ..aws.made_waiter import made_waiter
 from ..aws.service_waiters import ServiceWaiters
-from ..definitions.files import load_layers
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from . import UsageError
-from .service_lookup import UnknownNameError, squashed
-from .text import as_flags, printable
-from .wait_options import AD_HOC
+from .service_lookup import UnknownNameError, given_layers, squashed
+from .text import as_flags, flag, printable
+from .wait_options import AD_HOC, DEPRECATED
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class ChosenWaiter:
     service: ServiceModel
     bound: BoundWaiter
     is_given: bool
-    """Whether the command line itself defines the waiter."""
+    """Whether the command line itself makes the waiter."""
 
     @property
     def operation(self) -> OperationModel:
@@ -50,15 +50,17 @@ def waiters_of_service(
     Raises:
         UsageError: a file of definitions cannot be read.
     """
+    layers = given_layers(arguments.definitions)
     try:
-        layers = load_layers(arguments.definitions or ())
         loader = session.get_component("data_loader")
         return ServiceWaiters(service, loader, layers).by_snake_name
     except WaiterDefinitionError as error:
         raise UsageError(printable(str(error))) from error
 
 
-def waiter_named(waiters: Mapping[str, BoundWaiter], name: str, service: str) -> BoundWaiter:
+def waiter_named(
+    waiters: Mapping[str, BoundWaiter], name: str, service: ServiceModel
+) -> BoundWaiter:
     """Return the waiter that `bucket-exists`, `bucket_exists` or `BucketExists` means.
 
     Raises:
@@ -70,30 +72,37 @@ def waiter_named(waiters: Mapping[str, BoundWaiter], name: str, service: str) ->
                 return waiters[snake_name]
     except WaiterDefinitionError as error:
         raise UsageError(printable(str(error))) from error
-    raise UnknownNameError(f"{service} waiter", name, map(kebab, waiters))
+    if any(squashed(each) == squashed(name) for each in service.operation_names):
+        raise UsageError(f"{name} is an operation, not a waiter: give --until, the state")
+    raise UnknownNameError(f"{service.service_name} waiter", name, map(kebab, waiters))
 
 
-def waiter_of_states(service: ServiceModel, arguments: argparse.Namespace) -> BoundWaiter:
-    """Return the waiter that `--operation`, `--path` and the states define.
+def waiter_until(operation: OperationModel, arguments: argparse.Namespace) -> BoundWaiter:
+    """Return the waiter for the states of an operation that `--until` names.
 
     Raises:
-        UsageError: there is no such operation, or the states or the path are malformed.
+        UsageError: the operation cannot be polled, or has no such state.
     """
-    names = {kebab(xform_name(name)): name for name in service.operation_names}
-    wanted = squashed(arguments.operation)
-    operation = next((name for name in names.values() if squashed(name) == wanted), None)
-    if operation is None:
-        raise UnknownNameError(f"{service.service_name} operation", arguments.operation, names)
-    if arguments.path is None and not arguments.success_on_error:
-        raise UsageError("--operation needs --path, the JMESPath to the state, and --success")
-    given = {name: getattr(arguments, name) for name in AD_HOC}
+    given = {name: getattr(arguments, name) for name in (*AD_HOC, *DEPRECATED)}
     given = {name: value for name, value in given.items() if value is not None}
-    given = {"path": "@", "success": (), **given}
     try:
-        definition = WaiterDefinition.from_states(f"{operation}State", operation, **given)
-        return ServiceWaiters(service, None).bind(definition)
+        if arguments.until is not None:
+            if stray := given.keys() & {*DEPRECATED}:
+                raise UsageError(f"--until takes the place of {flag(min(stray))}")
+            definition = made_waiter(operation, arguments.until, arguments.state_path, **given)
+        else:
+            definition = _of_deprecated(given, operation.name)
+        return ServiceWaiters(operation.service_model, None).bind(definition)
     except ValueError as error:
         raise UsageError(printable(as_flags(str(error)))) from error
+
+
+def _of_deprecated(given: dict[str, Any], operation: str) -> WaiterDefinition:
+    """Return the waiter of `--operation`, `--path` and `--success`."""
+    if "path" not in given and "success_on_error" not in given:
+        raise UsageError("--operation needs --path, the JMESPath to the state, and --success")
+    given = {"path": "@", "success": (), **given, "operation": operation}
+    return WaiterDefinition.from_states(f"{operation}State", **given)
 
 
 def kebab(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,18 +13,24 @@ from botocore import xform_name
 from botocore.exceptions import BotoCoreError, HTTPClientError
 from botocore.model import OperationModel
 
-from ..aws.tokens import new_token, token_member
-from ..exceptions import WaiterError
-from ..idempotency import CallOutcome, call_once
-from . import FAILED, UsageError
+from ..aws.tokens import TokenMember, new_token, token_member
+from ..exceptions import WaiterCancelledError, WaiterError, WaiterTimeoutError
+from ..idempotency import CallOutcome
+from ..idempotency.call import resumed_call, run_blocking
+from ..idempotency.prepared_call import CallOptions, PreparedCall
+from . import UsageError
 from .client_options import add_client_options, client_of, duration, service_model, session_of
+from .exit_codes import FAILED, OF_A_WAIT, SUCCEEDED, exit_code
 from .operation_parameters import add_operation_parameters, check_parameters, given_parameters
+from .operations import store_of
 from .outcome_report import redacted
-from .service_lookup import SERVICE_HELP, UnknownNameError, squashed
+from .query import add_output_options, print_json
+from .service_lookup import SERVICE_HELP, operation_named
 from .text import printable, span
 
 USAGE = """boto-wait once SERVICE OPERATION [--parameter value ...] --max-wait TIME
-       [--then WAITER] [options]"""
+       [--then WAITER] [--store STORE] [options]
+       boto-wait once --resume PATH [--store STORE] [options]"""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -34,8 +41,8 @@ def add_parser(subparsers: Any) -> None:
         usage=USAGE,
         help="make a call that is repeated under one token, then wait",
         description="Call an operation, under one idempotency token, until its outcome is known; "
-        "then wait for what it made. Exit with 0 if both succeeded, 255 if not, 2 for wrong "
-        "arguments, 130 after Ctrl-C.",
+        "then wait for what it made.",
+        epilog=OF_A_WAIT,
     )
     parser.add_argument("--max-wait", type=duration, metavar="TIME", help="required: 90, 45m, 1h")
     parser.add_argument("--then", metavar="WAITER", help="wait afterwards: instance-running")
@@ -47,7 +54,11 @@ def add_parser(subparsers: Any) -> None:
         action="store_true",
         help="accept a resource that an attempt without an answer may have made",
     )
-    parser.add_argument("--output", choices=("text", "json"), default="text")
+    parser.add_argument(
+        "--store", metavar="STORE", help="keep the call, to be resumed: a file or an SQLAlchemy URL"
+    )
+    parser.add_argument("--resume", metavar="PATH", help="go on with a call that a store keeps")
+    add_output_options(parser)
     parser.add_argument("--include-response", action="store_true", help="print the response too")
     add_client_options(parser)
 
@@ -58,6 +69,8 @@ def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
     Raises:
         UsageError: they name a service or an operation that does not exist.
     """
+    if any(word.partition("=")[0] == "--resume" for word in words):
+        return
     parser.add_argument("service", metavar="SERVICE", help=SERVICE_HELP)
     parser.add_argument("operation", metavar="OPERATION", help="such as run-instances")
     names = [word for word in words[:2] if not word.startswith("-")]
@@ -67,17 +80,31 @@ def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
         return
     session = session_of(argparse.Namespace(profile=None))
     service = service_model(session, names[0])
-    known = {xform_name(name, "-"): name for name in service.operation_names}
-    name = next((each for each in known.values() if squashed(each) == squashed(names[1])), None)
-    if name is None:
-        raise UnknownNameError(f"{service.service_name} operation", names[1], known)
-    operation = service.operation_model(name)
+    operation = operation_named(service, names[1])
     parser.set_defaults(model=operation)
     add_operation_parameters(parser, operation)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Make the call and wait; return the exit code."""
+    try:
+        call = _resumed(arguments) if arguments.resume else _new(arguments)
+    except ValueError as error:
+        raise UsageError(_as_options(str(error))) from error
+    arguments.model = call.target.operation
+    try:
+        outcome = run_blocking(call)
+    except KeyboardInterrupt as interrupt:
+        _report(arguments, call, None, interrupt)
+        raise
+    except (WaiterError, BotoCoreError, HTTPClientError) as error:
+        _report(arguments, call, getattr(error, "call", None), error)
+        return exit_code(error)
+    return SUCCEEDED if _report(arguments, call, outcome, None) else FAILED
+
+
+def _new(arguments: argparse.Namespace) -> PreparedCall:
+    """Return the call of the arguments, after its token was printed."""
     operation: OperationModel = arguments.model
     if arguments.max_wait is None:
         raise UsageError("--max-wait is missing: the time for both at most, such as 90, 45m, 1h30m")
@@ -85,59 +112,111 @@ def run(arguments: argparse.Namespace) -> int:
     member = token_member(operation)
     token = None if member is None else member.value_in(parameters)
     if member is None or token is not None:
-        check_parameters(operation, parameters)
+        check_parameters(operation, parameters, arguments.only_by_json)
     else:
         # Some models require the token, which call_once makes.
-        check_parameters(operation, member.put_into(parameters, new_token(member)))
+        with_token = member.put_into(parameters, new_token(member))
+        check_parameters(operation, with_token, arguments.only_by_json)
     client = client_of(session_of(arguments), operation.service_model.service_name, arguments)
-    then_wait = arguments.then and arguments.then.replace("-", "_")
+    options = CallOptions(
+        arguments.max_wait,
+        arguments.then and arguments.then.replace("-", "_"),
+        arguments.allow_repeat,
+        arguments.adopt_existing,
+        None if arguments.store is None else _AnnouncedStore(arguments),
+    )
+    call = PreparedCall(getattr(client, xform_name(operation.name)), options, parameters)
+    if member is not None and token is None and not member.is_sensitive:
+        print(f"boto-wait once: to repeat this call: {_as_option(member, call)}", file=sys.stderr)
+    return call
+
+
+def _resumed(arguments: argparse.Namespace) -> PreparedCall:
+    store = store_of(arguments.store)
     try:
-        call = call_once(
-            getattr(client, xform_name(operation.name)),
-            max_wait=arguments.max_wait,
-            then_wait=then_wait,
-            allow_repeat=arguments.allow_repeat,
-            adopt_existing=arguments.adopt_existing,
-            **parameters,
-        )
-    except (WaiterError, BotoCoreError, HTTPClientError) as error:
-        _report(arguments, operation, getattr(error, "call", None), error)
-        return FAILED
-    except ValueError as error:
-        raise UsageError(_as_options(str(error))) from error
-    _report(arguments, operation, call, None)
-    return 0
+        kept = store.get_call(arguments.resume)
+    except LookupError as error:
+        raise UsageError(printable(str(error.args[0]))) from error
+    target = kept["record"]["target"]
+    arguments.region = arguments.region or target["region"]
+    arguments.endpoint_url = arguments.endpoint_url or target["endpoint"]
+    client = client_of(session_of(arguments), target["service"], arguments)
+    return resumed_call(client, kept["record"], arguments.max_wait, store, arguments.resume)
+
+
+class _AnnouncedStore:
+    """A store that says how to go on with a call once it is kept."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self._store = store_of(arguments.store)
+        self._arguments = arguments
+        self.note_call = self._store.note_call
+        self.finish_call = self._store.finish_call
+
+    def save_call(self, record: Mapping[str, Any], /) -> str:
+        path = self._arguments.resume = self._store.save_call(record)
+        print(f"boto-wait once: to go on: {_resume_command(self._arguments)}", file=sys.stderr)
+        return path
+
+
+def _resume_command(arguments: argparse.Namespace) -> str:
+    """Return the command that goes on with a call that a store keeps."""
+    words = ["boto-wait", "once", "--resume", arguments.resume]
+    words += [] if arguments.store is None else ["--store", arguments.store]
+    return printable(shlex.join(words))
+
+
+def _as_option(member: TokenMember, call: PreparedCall) -> str:
+    if len(member.path) == 1:
+        return f"--{xform_name(member.name, '-')} {call.token}"
+    return f"{member.name} {call.token}"
 
 
 def _report(
     arguments: argparse.Namespace,
-    operation: OperationModel,
+    prepared: PreparedCall,
     call: CallOutcome | None,
-    error: Exception | None,
-) -> None:
-    """Print the end of a call: a success on stdout, an error on stderr, JSON on stdout."""
-    with_response = call is not None and (arguments.include_response or error is not None)
+    error: BaseException | None,
+) -> bool:
+    """Print the end of a call; return False if `--query` cannot be evaluated.
+
+    A success is printed on stdout, an error on stderr, JSON on stdout.
+    """
+    operation: OperationModel = arguments.model
+    is_asked_for = arguments.include_response or arguments.query is not None
+    with_response = call is not None and (is_asked_for or error is not None)
     facts: dict[str, Any] = {
         "outcome": "succeeded" if error is None else "failed",
         "service": operation.service_model.service_name,
         "operation": operation.name,
-        "token": _shown_token(operation, getattr(call or error, "token", None)),
+        "parameters": redacted(operation.input_shape, prepared.parameters),
+        "token": _shown_token(operation, prepared.token),
         "attempts": getattr(call or error, "attempts", None),
     }
     if call is not None and call.outcome is not None:
         facts |= {"waiter": call.outcome.waiter, "observed": call.outcome.observed}
     if call is not None and with_response:
         facts["response"] = _safe_response(operation, call.response)
+    is_cut = isinstance(error, KeyboardInterrupt)
     if error is not None:
         facts["error"] = {"type": type(error).__name__, "message": str(error)}
-        facts["outcome_unknown"] = getattr(error, "outcome_unknown", False)
+        # A call that was cut off may have been executed.
+        facts["outcome_unknown"] = getattr(error, "outcome_unknown", is_cut)
+        if arguments.resume and _stays_open(error, facts):
+            facts["resume"] = _resume_command(arguments)
+    if error is not None and not is_cut:
         print(f"boto-wait once: {printable(str(error))}", file=sys.stderr)
-    if arguments.output == "json":
-        print(json.dumps(facts, ensure_ascii=False), flush=True)
-    elif call is not None:
+    if arguments.output == "text" and arguments.query is None and call is not None:
         print(_text(operation, call))
         if with_response:
             print(json.dumps(facts["response"], indent=2, ensure_ascii=False), flush=True)
+    return print_json(facts, arguments)
+
+
+def _stays_open(error: BaseException, facts: Mapping[str, Any]) -> bool:
+    """Return whether a store keeps a call that ended in an error to be resumed."""
+    is_cut = isinstance(error, (KeyboardInterrupt, WaiterTimeoutError, WaiterCancelledError))
+    return is_cut or facts["outcome_unknown"]
 
 
 def _text(operation: OperationModel, call: CallOutcome) -> str:

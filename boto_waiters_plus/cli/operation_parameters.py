@@ -50,8 +50,10 @@ def members_of(operation: OperationModel) -> Mapping[str, Shape]:
 def add_operation_parameters(parser: argparse.ArgumentParser, operation: OperationModel) -> None:
     """Add an option for each parameter of the operation.
 
-    One that has the name of another option can be given by `--cli-input-json` only.
+    One that has the name of another option can be given by `--cli-input-json` only: the help says
+    so, and `only_by_json` of the parsed arguments has their names.
     """
+    only_by_json: list[str] = []
     required = () if operation.input_shape is None else operation.input_shape.required_members
     group = parser.add_argument_group(f"parameters of {operation.name}")
     for name, shape in members_of(operation).items():
@@ -69,6 +71,7 @@ def add_operation_parameters(parser: argparse.ArgumentParser, operation: Operati
                 **keywords,
             )
         except argparse.ArgumentError:
+            only_by_json.append(name)
             continue
         complete_with(option, partial(_completions, shape))
     group.add_argument(
@@ -76,6 +79,11 @@ def add_operation_parameters(parser: argparse.ArgumentParser, operation: Operati
         metavar="JSON",
         help="all parameters as a JSON object, or file://NAME; other options take precedence",
     )
+    parser.set_defaults(only_by_json=only_by_json)
+    if only_by_json:
+        options = ", ".join(map(option_of, only_by_json))
+        names = ", ".join(only_by_json)
+        group.description = f"{names}: by --cli-input-json, as boto-wait itself has {options}"
 
 
 def given_parameters(arguments: argparse.Namespace, operation: OperationModel) -> dict[str, Any]:
@@ -94,8 +102,15 @@ def given_parameters(arguments: argparse.Namespace, operation: OperationModel) -
     return parameters
 
 
-def check_parameters(operation: OperationModel, parameters: Mapping[str, Any]) -> None:
+def check_parameters(
+    operation: OperationModel, parameters: Mapping[str, Any], only_by_json: Sequence[str] = ()
+) -> None:
     """Check parameters against the model, as botocore does before it sends them.
+
+    Args:
+        operation: the operation.
+        parameters: the parameters.
+        only_by_json: those whose names are options of the command already.
 
     Raises:
         UsageError: a required parameter is missing, or a value is of the wrong type.
@@ -103,7 +118,11 @@ def check_parameters(operation: OperationModel, parameters: Mapping[str, Any]) -
     shape = operation.input_shape
     if shape is None:
         return
-    missing = [option_of(name) for name in shape.required_members if name not in parameters]
+    missing = [
+        f"{name} in --cli-input-json" if name in only_by_json else option_of(name)
+        for name in shape.required_members
+        if name not in parameters
+    ]
     if missing:
         raise UsageError(f"{operation.name} needs {', '.join(missing)}")
     for name in parameters:

@@ -8,20 +8,36 @@ import logging
 import secrets
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import FAILED, UsageError
+from botocore.exceptions import BotoCoreError
+
+from . import CannotRunError, UsageError
 from .client_options import duration
+from .exit_codes import (
+    FAILED,
+    NOT_CONFIGURED,
+    OF_A_WAIT,
+    SUCCEEDED,
+    TIMED_OUT,
+    USAGE_ERROR,
+    exit_code,
+    sighup_as_sigterm,
+)
 from .text import columns, printable
 
 if TYPE_CHECKING:
+    from ..many.wait import Wait
     from ..operations.store import Store
 
 STORE_HELP = (
     "the file of the store, or its SQLAlchemy URL; by default a file in the state directory"
 )
+
+_CODES = {"credentials": NOT_CONFIGURED, "invalid_parameters": USAGE_ERROR}
+"""The exit codes of errors that a store keeps by their code alone."""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -30,12 +46,14 @@ def add_parser(subparsers: Any) -> None:
         "operations",
         help="background waits: list, get, wait, cancel, resume, expire, work, serve",
         description="Background waits: look them up, cancel them, and drive them.",
+        epilog=OF_A_WAIT,
     )
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = _action(actions, "list", _list, "list operations, the newest first")
     listing.add_argument("--state", help="open, done, succeeded, or an error code")
     listing.add_argument("--service", help="the botocore name of a service")
     listing.add_argument("--waiter", help="the name of a waiter, as BucketExists")
+    listing.add_argument("--exclusive-key", metavar="KEY", help="the key that it was started with")
     listing.add_argument("--page-size", type=int, default=50, metavar="NUMBER")
     listing.add_argument("--page-token", metavar="TOKEN", help="of the page before")
     listing.add_argument("--output", choices=("text", "json"), default="text")
@@ -45,6 +63,7 @@ def add_parser(subparsers: Any) -> None:
     _with_path(_action(actions, "cancel", _cancel, "end an operation"))
     resume = _with_path(_action(actions, "resume", _resume, "go on with one that ended in error"))
     resume.add_argument("--max-wait", type=duration, metavar="TIME", help="time from now on")
+    resume.add_argument("--max-attempts", type=int, metavar="NUMBER", help="attempts from now on")
     expire = _action(actions, "expire", _expire, "delete operations that ended long ago")
     expire.add_argument("--older-than", type=duration, required=True, metavar="TIME")
     work = _action(actions, "work", _work, "drive open operations until Ctrl-C or SIGTERM")
@@ -77,46 +96,48 @@ def _with_path(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Do what the arguments ask for; return the exit code."""
-    store = _store(arguments.store)
+    store = store_of(arguments.store)
     from ..operations import StoreError  # noqa: PLC0415 - not for `--help`
 
     try:
         code: int = arguments.run_action(store, arguments)
-    except (LookupError, ValueError, TypeError, StoreError) as error:
+    except (LookupError, ValueError, TypeError) as error:
         raise UsageError(printable(str(error.args[0]))) from error
+    except StoreError as error:
+        raise CannotRunError(printable(str(error))) from error
     finally:
         store.close()
     return code
 
 
-def start_in_background(
-    client: Any, waiter: Any, store_url: str | None = None, /, *, max_wait: float, **keywords: Any
-) -> int:
-    """Store a wait and print the path of its operation, for `--background`; return the exit code.
+def start_in_background(waits: Iterable[Wait], store_url: str | None = None, **options: Any) -> int:
+    """Store waits together, print the paths of their operations, and return the exit code.
 
     Args:
-        client: a botocore client.
-        waiter: the name of a waiter, or a definition.
+        waits: the waits; each has a `max_wait`.
         store_url: the store, as `--store` takes it.
-        max_wait: seconds.
-        keywords: as for `operations.Store.start`.
+        options: as for `operations.Store.start_all`.
 
     Raises:
-        UsageError: something cannot be stored, or the store cannot be used.
+        UsageError: something cannot be stored.
+        CannotRunError: the store cannot be used.
     """
-    store = _store(store_url)
+    store = store_of(store_url)
     from ..operations import OperationError, StoreError  # noqa: PLC0415 - not for `--help`
 
     try:
-        print(store.start(client, waiter, max_wait=max_wait, **keywords).path)
-    except (ValueError, TypeError, StoreError, OperationError) as error:
+        print("\n".join(store.start_all(waits, **options)))
+    except (ValueError, TypeError, BotoCoreError, OperationError) as error:
         raise UsageError(printable(str(error))) from error
+    except StoreError as error:
+        raise CannotRunError(printable(str(error))) from error
     finally:
         store.close()
     return 0
 
 
-def _store(url: str | None) -> Store:
+def store_of(url: str | None) -> Store:
+    """Return a store, as `--store` names it."""
     try:
         from ..operations import Store  # noqa: PLC0415 - an extra
 
@@ -130,6 +151,7 @@ def _list(store: Store, arguments: argparse.Namespace) -> int:
         state=arguments.state,
         service=arguments.service,
         waiter=arguments.waiter,
+        exclusive_key=arguments.exclusive_key,
         page_size=arguments.page_size,
         page_token=arguments.page_token,
     )
@@ -166,7 +188,13 @@ def _wait(store: Store, arguments: argparse.Namespace) -> int:
     print(json.dumps(body, indent=2))
     if not body["done"]:
         print(f"boto-wait operations: {arguments.path} is still open", file=sys.stderr)
-    return 0 if "response" in body else FAILED
+        return TIMED_OUT
+    if operation.cancelled():
+        return FAILED
+    error = operation.exception()
+    if error is None:
+        return SUCCEEDED
+    return _CODES.get(getattr(error, "code", ""), exit_code(error))
 
 
 def _cancel(store: Store, arguments: argparse.Namespace) -> int:
@@ -177,7 +205,8 @@ def _cancel(store: Store, arguments: argparse.Namespace) -> int:
 
 
 def _resume(store: Store, arguments: argparse.Namespace) -> int:
-    operation = store.resume(arguments.path, max_wait=arguments.max_wait)
+    limits = {"max_wait": arguments.max_wait, "max_attempts": arguments.max_attempts}
+    operation = store.resume(arguments.path, **limits)
     print(json.dumps(operation.to_json(), indent=2))
     return 0
 
@@ -190,7 +219,7 @@ def _expire(store: Store, arguments: argparse.Namespace) -> int:
 
 def _work(store: Store, arguments: argparse.Namespace) -> int:
     logging.basicConfig(level=logging.WARNING, format="boto-wait operations: %(message)s")
-    print(f"boto-wait operations: working on {store.database.name}", file=sys.stderr)
+    print(f"boto-wait operations: working on {store.backend.name}", file=sys.stderr)
     store.work(until_idle=arguments.until_idle, lease=arguments.lease, worker_name=arguments.name)
     return 0
 
@@ -218,7 +247,8 @@ def _serve(store: Store, arguments: argparse.Namespace) -> int:
         settings = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5)
         server = uvicorn.Server(settings)
         app.state.is_closing = lambda: server.should_exit
-        server.run(sockets=[listener])
+        with sighup_as_sigterm():
+            server.run(sockets=[listener])
     return 0
 
 

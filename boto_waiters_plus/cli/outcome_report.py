@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import base64
 import datetime as dt
 import json
@@ -19,7 +20,9 @@ from ..exceptions import (
     WaiterTimeoutError,
 )
 from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
+from .exit_codes import FAILED, SUCCEEDED, exit_code
 from .live_progress import SeenState
+from .query import print_json
 from .text import as_flags, printable, span
 
 REDACTED = "***"
@@ -39,32 +42,26 @@ class OutcomeReport:
     Args:
         waiter: the name of the waiter.
         operation: the operation that it polls.
-        as_json: print each end as a line of JSON.
-        quiet: print no line of text about a success.
-        with_response: include the responses.
+        arguments: `output`, `query`, `quiet` and `include_response`.
     """
 
     def __init__(
-        self,
-        waiter: str,
-        operation: OperationModel,
-        *,
-        as_json: bool,
-        quiet: bool,
-        with_response: bool,
+        self, waiter: str, operation: OperationModel, arguments: argparse.Namespace
     ) -> None:
         self._waiter = waiter
         self._operation = operation
-        self._as_json = as_json
-        self._quiet = quiet
-        self._with_response = with_response
+        self._arguments = arguments
+        self._has_text = arguments.output == "text" and arguments.query is None
+        self._with_response = arguments.include_response or arguments.query is not None
 
-    def ended(self, seen: SeenState, result: WaiterOutcome[Any] | Exception) -> None:
-        """Print the end of a wait."""
+    def ended(
+        self, seen: SeenState, parameters: Mapping[str, Any], result: WaiterOutcome[Any] | Exception
+    ) -> int:
+        """Print the end of a wait; return its exit code."""
         if isinstance(result, Exception):
-            self._failed(seen, result)
-            return
-        facts = self._facts("succeeded", seen, result.attempts, result.elapsed)
+            self._failed(seen, parameters, result)
+            return exit_code(result)
+        facts = self._facts("succeeded", seen, parameters, result.attempts, result.elapsed)
         facts |= {"acceptor": result.acceptor.text, "observed": result.observed}
         text = f"{seen.label}: {self._waiter} after {span(result.elapsed)}"
         text += f" ({_attempts(result.attempts)})"
@@ -73,23 +70,21 @@ class OutcomeReport:
         if self._with_response and isinstance(result, ResponseOutcome):
             facts["response"] = self._safe_response(result.response)
             text += "\n" + json.dumps(facts["response"], indent=2, ensure_ascii=False)
-        if self._as_json:
-            _print_json(facts)
-        elif not self._quiet or self._with_response:
+        if self._has_text and (not self._arguments.quiet or self._with_response):
             print(text, flush=True)
+        return SUCCEEDED if print_json(facts, self._arguments) else FAILED
 
-    def interrupted(self, seen: SeenState, elapsed: float) -> None:
-        """Print how far a wait came that Ctrl-C ended."""
-        if self._as_json:
-            facts = self._facts("interrupted", seen, seen.attempts, elapsed)
-            _print_json({**facts, "observed": seen.state})
+    def interrupted(self, seen: SeenState, parameters: Mapping[str, Any], elapsed: float) -> None:
+        """Print how far a wait came that a signal ended."""
+        facts = self._facts("interrupted", seen, parameters, seen.attempts, elapsed)
+        print_json({**facts, "observed": seen.state}, self._arguments)
         state = f", last state seen: {printable(seen.state)}" if seen.state else ""
         text = f"interrupted after {span(elapsed)}{state} ({_attempts(seen.attempts)})"
         print(f"boto-wait: {seen.label}: {text}", file=sys.stderr)
 
-    def _failed(self, seen: SeenState, error: Exception) -> None:
+    def _failed(self, seen: SeenState, parameters: Mapping[str, Any], error: Exception) -> None:
         ending = next((text for kind, text in _ENDINGS if isinstance(error, kind)), "error")
-        facts = self._facts(ending, seen, seen.attempts, seen.elapsed)
+        facts = self._facts(ending, seen, parameters, seen.attempts, seen.elapsed)
         text = f"{seen.label}: {error}"
         if isinstance(error, WaiterError):
             # The message names the resource.
@@ -102,16 +97,23 @@ class OutcomeReport:
             if self._with_response and ending != "error":
                 facts["response"] = self._safe_response(error.last_response)
         facts["error"] = _error(error)
-        if self._as_json:
-            _print_json(facts)
+        print_json(facts, self._arguments)
         print(f"boto-wait: {printable(as_flags(text))}", file=sys.stderr)
 
-    def _facts(self, ending: str, seen: SeenState, attempts: int, elapsed: float) -> dict[str, Any]:
+    def _facts(
+        self,
+        ending: str,
+        seen: SeenState,
+        parameters: Mapping[str, Any],
+        attempts: int,
+        elapsed: float,
+    ) -> dict[str, Any]:
         return {
             "outcome": ending,
             "service": self._operation.service_model.service_name,
             "waiter": self._waiter,
             "label": seen.label,
+            "parameters": redacted(self._operation.input_shape, parameters),
             "attempts": attempts,
             "elapsed": round(elapsed, 3),
         }
@@ -152,7 +154,3 @@ def _error(error: Exception) -> dict[str, Any]:
 
 def _attempts(number: int) -> str:
     return "1 attempt" if number == 1 else f"{number} attempts"
-
-
-def _print_json(facts: Mapping[str, Any]) -> None:
-    print(json.dumps(facts, ensure_ascii=False, default=str), flush=True)

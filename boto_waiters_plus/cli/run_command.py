@@ -8,8 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from ..hooks.installation import install
 from . import UsageError
+from .exit_codes import exit_code
 
 
 def add_parser(subparsers: Any) -> None:
@@ -19,7 +22,8 @@ def add_parser(subparsers: Any) -> None:
         help="run a Python script with every client extended",
         description="Run a Python script as `python SCRIPT` does, after "
         "`boto_waiters_plus.install()`: clients have wait_until_* methods, and get_waiter runs on "
-        "the same engine. The script itself stays as it is.",
+        "the same engine. The script itself stays as it is. If the error of a wait or of a call "
+        "ends it, the exit code is that of `boto-wait wait`.",
     )
     parser.add_argument("script", metavar="SCRIPT", help="a Python file")
     parser.add_argument(
@@ -28,7 +32,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the script; return 0 unless it exits by itself."""
+    """Run the script; return 0, or the code of an error of AWS's that ended it."""
     script = Path(arguments.script)
     if not script.is_file():
         raise UsageError(f"no such file: {arguments.script}")
@@ -36,5 +40,11 @@ def run(arguments: argparse.Namespace) -> int:
     # As Python does for a script.
     sys.argv = [arguments.script, *arguments.script_arguments]
     sys.path.insert(0, str(script.resolve().parent))
-    runpy.run_path(arguments.script, run_name="__main__")
+    try:
+        runpy.run_path(arguments.script, run_name="__main__")
+    # A WaiterError is a BotoCoreError.
+    except (BotoCoreError, ClientError) as error:
+        # As Python prints it; a script may have put its own function there.
+        sys.excepthook(type(error), error, error.__traceback__)
+        return exit_code(error)
     return 0

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from botocore import xform_name
 from botocore.exceptions import UnknownServiceError
-from botocore.model import ServiceModel
+from botocore.model import OperationModel, ServiceModel
 
 from ..arguments import nearest
 from ..aws.service_waiters import ServiceWaiters, default_loader
+from ..definitions.evidence_trait import evidence_of
+from ..definitions.files import SEARCH_PATH_FILE, load_layers
+from ..definitions.overlays import Layer
 from ..definitions.shipped import shipped_definitions, shipped_services
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
@@ -54,14 +57,6 @@ CLIENT_NAMES = {
 Only a service's model has both, and reading all models takes seconds.
 """
 
-CONFIDENCE = {
-    "run-on-moto": "run on moto",
-    "enum-checked": "enum-checked",
-    "model-only": "model only",
-    "generated": "from botocore",
-}
-"""How a definition was checked, by its tag."""
-
 SERVICE_HELP = "name as in boto3.client (logs), or hyphenised service id (cloudwatch-logs)"
 """The help text of the argument SERVICE."""
 
@@ -77,9 +72,9 @@ class UnknownNameError(UsageError):
 
 
 def add_waiter_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments SERVICE and WAITER."""
+    """Add the arguments SERVICE, WAITER and `--definitions`."""
     service = parser.add_argument("service", metavar="SERVICE", help=SERVICE_HELP)
-    complete_with(service, lambda _: service_names())
+    complete_with(service, lambda _: services_with_waiters())
     waiter = parser.add_argument(
         "waiter", metavar="WAITER", help="bucket-exists, bucket_exists or BucketExists"
     )
@@ -87,8 +82,13 @@ def add_waiter_arguments(parser: argparse.ArgumentParser) -> None:
         waiter,
         lambda arguments: [
             xform_name(definition.name, "-")
-            for definition in waiters_of(find_service(arguments.service))
+            for definition in waiters_of(
+                find_service(arguments.service), given_layers(arguments.definitions)
+            )
         ],
+    )
+    parser.add_argument(
+        "--definitions", action="append", metavar="FILE", help="file or folder of definitions"
     )
 
 
@@ -101,6 +101,29 @@ def service_names() -> set[str]:
     """Return the `boto3.client` names of all services."""
     shipped = map(client_name, shipped_services())
     return {*shipped, *default_loader().list_available_services("service-2")}
+
+
+def services_with_waiters() -> set[str]:
+    """Return the `boto3.client` names of the services for which there are waiters."""
+    shipped = map(client_name, shipped_services())
+    return {*shipped, *default_loader().list_available_services("waiters-2"), *own_services()}
+
+
+def own_services() -> set[str]:
+    """Return the `boto3.client` names of the services with a file of the user's definitions."""
+    return {*default_loader().list_available_services(SEARCH_PATH_FILE)}
+
+
+def given_layers(files: Iterable[str] | None) -> tuple[Layer, ...]:
+    """Return what `--definitions` names.
+
+    Raises:
+        UsageError: a file cannot be read, or is malformed.
+    """
+    try:
+        return load_layers(files or ())
+    except WaiterDefinitionError as error:
+        raise UsageError(printable(str(error))) from error
 
 
 def find_service(name: str, what: str = "service") -> str:
@@ -129,10 +152,14 @@ def find_service(name: str, what: str = "service") -> str:
     )
 
 
-def waiters_of(service: str) -> Sequence[WaiterDefinition]:
+def waiters_of(service: str, definitions: Iterable[Layer] = ()) -> Sequence[WaiterDefinition]:
     """Return the waiters that a client of this service has here, sorted by name.
 
     They come from this package, the installed botocore and its search path.
+
+    Args:
+        service: the `boto3.client` name.
+        definitions: what takes precedence over all of them.
 
     Raises:
         UsageError: a file on the search path is malformed.
@@ -147,35 +174,69 @@ def waiters_of(service: str) -> Sequence[WaiterDefinition]:
     else:
         model = ServiceModel(document, service_name=service)
         try:
-            bound = ServiceWaiters(model, loader).by_snake_name
+            bound = ServiceWaiters(model, loader, definitions).by_snake_name
             found = [waiter.definition for waiter in bound.values()]
         except WaiterDefinitionError as error:
             raise UsageError(printable(str(error))) from error
     return sorted(found, key=lambda definition: definition.name)
 
 
-def find_waiter(service: str, name: str) -> WaiterDefinition:
+def all_waiters() -> Iterator[tuple[str, WaiterDefinition]]:
+    """Yield the shipped waiters, and all of the services with definitions of the user's.
+
+    Raises:
+        UsageError: a file on the search path is malformed.
+    """
+    own = own_services()
+    for service_id in shipped_services():
+        service = client_name(service_id)
+        if service not in own:
+            yield from ((service, definition) for definition in shipped_definitions(service_id))
+    for service in sorted(own & service_names()):
+        yield from ((service, definition) for definition in waiters_of(service))
+
+
+def definition_named(
+    service: str, name: str, definitions: Iterable[Layer] = ()
+) -> WaiterDefinition:
     """Find a waiter by its name: `bucket-exists`, `bucket_exists` or `BucketExists`.
 
     Raises:
         UnknownNameError: the service has no such waiter.
         UsageError: a file on the search path is malformed.
     """
-    waiters = {xform_name(definition.name): definition for definition in waiters_of(service)}
+    waiters = {
+        xform_name(definition.name): definition for definition in waiters_of(service, definitions)
+    }
     for definition in waiters.values():
         if squashed(definition.name) == squashed(name):
             return definition
     raise UnknownNameError(f"{service} waiter", name, waiters)
 
 
+def operation_named(service: ServiceModel, name: str) -> OperationModel:
+    """Return the operation that `head-bucket`, `head_bucket` or `HeadBucket` means.
+
+    Raises:
+        UnknownNameError: the service has no such operation.
+    """
+    known = operations_of(service)
+    for kebab_name, operation in known.items():
+        if squashed(kebab_name) == squashed(name):
+            return service.operation_model(operation)
+    raise UnknownNameError(f"{service.service_name} operation", name, known)
+
+
+def operations_of(service: ServiceModel) -> dict[str, str]:
+    """Return the operations of a service by their names on the command line."""
+    return {xform_name(name, "-"): name for name in service.operation_names}
+
+
 def confidence(definition: WaiterDefinition) -> str:
-    """Return how the definition was checked, in words."""
-    for tag in definition.tags:
-        if tag in CONFIDENCE:
-            return CONFIDENCE[tag]
-    if definition.source.endswith("waiters-2.json"):
-        return CONFIDENCE["generated"]
-    return "not checked"
+    """Return what a definition rests on, in words: `12 recorded answers, run on moto`."""
+    if definition.source.startswith("data/") and definition.tags:
+        return ", ".join(evidence_of(definition).in_words())
+    return "from botocore" if definition.source.endswith("waiters-2.json") else "not checked"
 
 
 def squashed(name: str) -> str:

@@ -14,7 +14,13 @@ from ..definitions.documentation import documentation_text
 from ..engine.backoff import Random, is_last, jittered_delay, last_delay
 from ..engine.model import AcceptorState, WaiterDefinition
 from .diagrams import dot, mermaid
-from .service_lookup import add_waiter_arguments, confidence, find_service, find_waiter
+from .service_lookup import (
+    add_waiter_arguments,
+    confidence,
+    definition_named,
+    find_service,
+    given_layers,
+)
 from .text import acceptor_rows, columns, delay_range, printable, reason_paths
 
 DIAGRAMS = {"mermaid": mermaid, "dot": dot}
@@ -45,7 +51,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the waiter; return the exit code."""
     service = find_service(arguments.service)
-    definition = find_waiter(service, arguments.waiter)
+    definition = definition_named(service, arguments.waiter, given_layers(arguments.definitions))
     if arguments.diagram:
         print(DIAGRAMS[arguments.diagram](definition))
     elif arguments.output == "json":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ..engine.machine import RetryTransient
 from ..engine.model import AcceptorState, Matcher, SuccessMatcher, WaiterDefinition
 
 IMPLIED = (
@@ -16,9 +17,16 @@ IMPLIED = (
 
 WAIT_KEYWORDS = (
     "max_wait", "min_delay", "max_delay", "initial_delay", "missing_ok_for", "max_attempts",
-    "success_count", "retry_transient", "success_on_error", "retry_on_error",
+    "success_count", "success_for", "retry_transient", "success_on_error", "retry_on_error",
+    "until_state", "state_path",
 )  # fmt: skip
 """The keywords of waits that are options of `boto-wait wait`."""
+
+
+RETRY_TRANSIENT: dict[str, RetryTransient] = {
+    "answered": "answered", "always": True, "never": False
+}  # fmt: skip
+"""The values of `retry_transient` by their words on the command line."""
 
 
 def printable(text: str) -> str:
@@ -81,7 +89,7 @@ def span(seconds: float) -> str:
 
 def flag(name: str) -> str:
     """Return the option of a keyword: `--max-wait` for `max_wait`."""
-    return "--" + name.replace("_", "-")
+    return "--until" if name == "until_state" else "--" + name.replace("_", "-")
 
 
 def as_flags(text: str) -> str:
@@ -89,9 +97,12 @@ def as_flags(text: str) -> str:
 
     def spelled(match: re.Match[str]) -> str:
         value = match[2] or ""
-        return flag(match[1]) + ("" if value in ("", "=True") else f" {value[1:]}")
+        word = value[1:].strip('"')
+        if match[1] == "retry_transient":
+            word = next((name for name, v in RETRY_TRANSIENT.items() if str(v) == word), word)
+        return flag(match[1]) + (f" {word}" if word else "")
 
-    return re.sub(rf"\b({'|'.join(WAIT_KEYWORDS)})\b(=[\w.]+)?", spelled, text)
+    return re.sub(rf"\b({'|'.join(WAIT_KEYWORDS)})\b(=\"?[\w.]*\w\"?)?", spelled, text)
 
 
 def _cell(cell: str | float) -> str:

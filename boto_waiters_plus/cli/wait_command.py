@@ -10,18 +10,23 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from botocore import xform_name
 from botocore.exceptions import BotoCoreError, HTTPClientError
-from botocore.model import ListShape, OperationModel
+from botocore.model import ListShape, OperationModel, ServiceModel
+from botocore.session import Session
 
-from . import FAILED, INTERRUPTED, UsageError
+from ..aws.pollable import only_reads
+from ..aws.state_member import state_members
+from . import UsageError
 from .client_options import (
     client_of,
     service_model,
     session_of,
 )
 from .completion import complete_with
+from .exit_codes import OF_A_WAIT, common_exit_code, exit_code
 from .live_progress import PlainProgress, progress_of
-from .named_waiter import ChosenWaiter, kebab, waiter_named, waiter_of_states, waiters_of_service
+from .named_waiter import ChosenWaiter, kebab, waiter_named, waiter_until, waiters_of_service
 from .operation_parameters import (
     add_operation_parameters,
     check_parameters,
@@ -32,13 +37,18 @@ from .operation_parameters import (
     parsed,
 )
 from .outcome_report import OutcomeReport
-from .service_lookup import SERVICE_HELP, service_names
-from .text import as_flags, printable
-from .wait_options import OPTIONS, add_wait_options, peek
+from .service_lookup import (
+    SERVICE_HELP,
+    operation_named,
+    operations_of,
+    service_names,
+    squashed,
+)
+from .text import RETRY_TRANSIENT, as_flags, flag, printable
+from .wait_options import AD_HOC, OPTIONS, add_wait_options, peek
 
 USAGE = """boto-wait SERVICE WAITER [--parameter value ...] --max-wait TIME [options]
-       boto-wait SERVICE --operation NAME --path EXPRESSION --success STATE ...
-                 [--parameter value ...] --max-wait TIME [options]"""
+       boto-wait SERVICE OPERATION --until STATE [--parameter value ...] --max-wait TIME"""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -48,9 +58,9 @@ def add_parser(subparsers: Any) -> None:
         prog="boto-wait",
         usage=USAGE,
         help="wait for a resource (the default: `boto-wait SERVICE WAITER ...`)",
-        description="Wait until a resource is in a state. Exit with 0 if it is, 255 if the wait "
-        "failed or timed out, 2 for wrong arguments, 130 after Ctrl-C. Progress and errors go to "
-        "stderr, the outcome to stdout.",
+        description="Wait until a resource is in a state. Progress and errors go to stderr, the "
+        "outcome to stdout.",
+        epilog=OF_A_WAIT,
     )
     add_wait_options(parser)
 
@@ -69,46 +79,95 @@ def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
     complete_with(first, lambda _: service_names())
     second: argparse.Action | None = None
     if arguments.operation is None:
-        second = parser.add_argument("waiter", metavar="WAITER", help="such as bucket-exists")
+        second = parser.add_argument(
+            "waiter", metavar="WAITER", help="such as bucket-exists; with --until an operation"
+        )
     if not names:
         return
     session = session_of(arguments)
     service = service_model(session, names[0], "command or service")
     if second is None:
-        bound = waiter_of_states(service, arguments)
-    else:
-        waiters = waiters_of_service(session, service, arguments)
-        if len(names) == 1:
-            known = sorted(map(kebab, waiters))
-            parser.epilog = f"Waiters of {service.service_name}: {', '.join(known)}."
-            complete_with(second, lambda _: known)
-            return
-        bound = waiter_named(waiters, names[1], service.service_name)
-    parser.set_defaults(target=ChosenWaiter(session, service, bound, is_given=second is None))
+        _add_operation(parser, session, operation_named(service, str(arguments.operation)))
+        return
+    waiters = waiters_of_service(session, service, arguments)
+    if len(names) == 1:
+        known = sorted(map(kebab, waiters))
+        parser.epilog = f"Waiters of {service.service_name}: {', '.join(known)}."
+        complete_with(second, lambda _: known, lambda: _that_read(service))
+        return
+    is_waiter = any(squashed(name) == squashed(names[1]) for name in waiters)
+    if arguments.until is not None and not is_waiter:
+        _add_operation(parser, session, operation_named(service, names[1]))
+        return
+    bound = waiter_named(waiters, names[1], service)
+    chosen = ChosenWaiter(session, service, bound, is_given=False)
+    parser.set_defaults(target=lambda _: chosen)
     add_operation_parameters(parser, bound.operation)
+
+
+def _add_operation(
+    parser: argparse.ArgumentParser, session: Session, operation: OperationModel
+) -> None:
+    """Add the parameters of an operation, for whose states the waiter is made when it runs."""
+
+    def target(arguments: argparse.Namespace) -> ChosenWaiter:
+        bound = waiter_until(operation, arguments)
+        return ChosenWaiter(session, operation.service_model, bound, is_given=True)
+
+    states = state_members(operation)
+    known = [value for _, shape in states for value in shape.metadata.get("enum", ())]
+    paths = [path for path, _ in states]
+    parser.set_defaults(target=target, known_states=known, known_paths=paths)
+    if known:
+        parser.epilog = f"States of {', '.join(paths)}: {', '.join(known)}."
+    add_operation_parameters(parser, operation)
+
+
+def _that_read(service: ServiceModel) -> list[str]:
+    """Return the operations that can be polled."""
+    return [
+        name
+        for name, operation in operations_of(service).items()
+        if only_reads(service.operation_model(operation))
+    ]
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Wait; return the exit code."""
-    target: ChosenWaiter = arguments.target
+    target: ChosenWaiter = arguments.target(arguments)
+    _refuse_strays(target, arguments)
     if arguments.max_wait is None:
         raise UsageError("--max-wait is missing: the time to wait at most, such as 90, 45m, 1h30m")
+    if arguments.background and arguments.query is not None:
+        raise UsageError("--query is about the outcome, which --background does not wait for")
     each = list(_parameters(target.operation, arguments))
     for parameters in each:
-        check_parameters(target.operation, parameters)
+        check_parameters(target.operation, parameters, arguments.only_by_json)
     labels = [target.bound.resource_label.text(parameters) for parameters in each]
-    report = OutcomeReport(
-        target.bound.definition.name,
-        target.operation,
-        as_json=arguments.output == "json",
-        quiet=arguments.quiet,
-        with_response=arguments.include_response,
-    )
+    report = OutcomeReport(target.bound.definition.name, target.operation, arguments)
     progress = progress_of(labels, arguments.max_wait, quiet=arguments.quiet)
     with _one_line_warnings(arguments):
         client = client_of(target.session, target.service.service_name, arguments)
         waits = _Waits(target, client, arguments, progress)
         return waits.start(each, arguments) if arguments.background else waits.run(each, report)
+
+
+def _refuse_strays(target: ChosenWaiter, arguments: argparse.Namespace) -> None:
+    """Refuse options that go with an operation, where a waiter is named."""
+    if target.is_given:
+        if arguments.operation is not None and not arguments.quiet:
+            print(
+                "boto-wait: warning: --operation, --path and --success are deprecated: write "
+                f"`boto-wait SERVICE {arguments.operation} --until STATE`",
+                file=sys.stderr,
+            )
+        return
+    for name in ("until", "state_path", *AD_HOC):
+        if getattr(arguments, name) is not None:
+            raise UsageError(
+                f"{flag(name)} goes with an operation, such as "
+                f"{xform_name(target.operation.name, '-')}: {arguments.waiter} is a waiter"
+            )
 
 
 class _Waits:
@@ -129,6 +188,8 @@ class _Waits:
         self._progress = progress
         self._options = {name: getattr(arguments, name) for name in OPTIONS}
         self._options = {name: value for name, value in self._options.items() if value is not None}
+        if arguments.retry_transient is not None:
+            self._options["retry_transient"] = RETRY_TRANSIENT[arguments.retry_transient]
         self._max_wait: float = arguments.max_wait
         if not target.is_given and arguments.definitions:
             from ..hooks.installation import enable  # noqa: PLC0415 - rarely needed
@@ -137,38 +198,35 @@ class _Waits:
 
     def start(self, each: Sequence[dict[str, Any]], arguments: argparse.Namespace) -> int:
         """Store the waits and print the path of each; return the exit code."""
-        from .operations import start_in_background  # noqa: PLC0415 - rarely needed
+        from ..many.wait import Wait  # noqa: PLC0415 - rarely needed
+        from .operations import start_in_background  # noqa: PLC0415 - the same
 
-        for parameters in each:
-            start_in_background(
-                self._client,
-                self._target.waiter,
-                arguments.store,
-                max_wait=self._max_wait,
-                profile_name=arguments.profile,
-                include_response=arguments.include_response,
-                **self._options,
-                **parameters,
-            )
-        return 0
+        options = {"max_wait": self._max_wait, **self._options}
+        waits = [Wait(self._client, self._target.waiter, every, **options) for every in each]
+        return start_in_background(
+            waits,
+            arguments.store,
+            profile_name=arguments.profile,
+            include_response=arguments.include_response,
+        )
 
     def run(self, each: Sequence[dict[str, Any]], report: OutcomeReport) -> int:
         """Run the waits, reporting each as it ends; return the exit code."""
         started_at = time.monotonic()
-        code = 0
+        codes = []
         try:
             with self._progress:
                 for index, result in self._results(each):
                     self._progress.ended(index)
                     with self._progress.cleared():
-                        report.ended(self._progress.waits[index], result)
-                    code = FAILED if isinstance(result, Exception) else code
-        except KeyboardInterrupt:
+                        seen = self._progress.waits[index]
+                        codes.append(report.ended(seen, each[index], result))
+        except KeyboardInterrupt as interrupt:
             elapsed = time.monotonic() - started_at
             for index in self._progress.running:
-                report.interrupted(self._progress.waits[index], elapsed)
-            return INTERRUPTED
-        return code
+                report.interrupted(self._progress.waits[index], each[index], elapsed)
+            return exit_code(interrupt)
+        return common_exit_code(codes)
 
     def _results(self, each: Sequence[dict[str, Any]]) -> Iterator[tuple[int, Any]]:
         """Yield the place and the result of each wait as it ends.

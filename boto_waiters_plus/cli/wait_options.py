@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 from . import Parser
 from .client_options import add_client_options, duration
-from .text import flag
+from .completion import complete_with
+from .query import add_output_options
+from .text import RETRY_TRANSIENT, flag
 
 DURATIONS = {
     "min_delay": "least delay between two attempts",
     "max_delay": "largest delay between two attempts",
     "initial_delay": "delay before the first attempt",
     "missing_ok_for": "time in which a resource that is not found may still appear",
+    "success_for": "time that the state must have held",
 }
 
 COUNTS = {
@@ -25,8 +29,11 @@ COUNTS = {
 OPTIONS = (*DURATIONS, *COUNTS, "retry_transient")
 """The options of `WaitOptions` that a command line has."""
 
-AD_HOC = ("path", "success", "failure", "success_on_error", "retry_on_error", "many")
+AD_HOC = ("failure", "success_on_error", "retry_on_error", "many")
 """The arguments of `WaiterDefinition.from_states` that a command line has."""
+
+DEPRECATED = ("operation", "path", "success")
+"""What `--until` has taken the place of."""
 
 
 class _PeekError(Exception):
@@ -48,9 +55,10 @@ def add_wait_options(parser: argparse.ArgumentParser) -> None:
         group.add_argument(flag(name), type=int, metavar="NUMBER", help=text)
     group.add_argument(
         "--retry-transient",
-        action="store_true",
-        default=None,
-        help="retry transient and throttling errors",
+        choices=RETRY_TRANSIENT,
+        help="after throttles, HTTP 5xx and lost connections: poll again (answered: a connection "
+        "that cannot be made ends the wait until the service has answered; the default), poll "
+        "again always, or never",
     )
     group = parser.add_argument_group("several resources")
     group.add_argument(
@@ -69,7 +77,6 @@ def add_wait_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--definitions", action="append", metavar="FILE", help="file or folder of definitions"
     )
-    group.add_argument("--operation", metavar="NAME", help="such as describe-services")
     _add_ad_hoc_options(group)
     _add_background_and_output(parser)
     add_client_options(parser)
@@ -84,32 +91,45 @@ def _add_background_and_output(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--store", metavar="URL", help="file or SQLAlchemy URL of the store")
     group = parser.add_argument_group("output")
-    group.add_argument("--output", choices=("text", "json"), default="text")
+    add_output_options(group)
     group.add_argument("--quiet", action="store_true", help="print errors only")
     group.add_argument("--include-response", action="store_true", help="print the response too")
 
 
 def _add_ad_hoc_options(group: Any) -> None:
-    group.add_argument("--path", metavar="EXPRESSION", help="JMESPath to the state in the response")
+    until = group.add_argument(
+        "--until", nargs="*", metavar="STATE", help="with an operation: states that are success"
+    )
+    path = group.add_argument(
+        "--state-path", metavar="EXPRESSION", help="JMESPath to the state, if there are several"
+    )
+    complete_with(until, lambda given: getattr(given, "known_states", ()))
+    complete_with(path, lambda given: getattr(given, "known_paths", ()))
+    for name in DEPRECATED:
+        group.add_argument(
+            flag(name), nargs="+" if name == "success" else None, help=argparse.SUPPRESS
+        )
     for name, text in (
-        ("success", "states that end the wait with success"),
-        ("failure", "states that end it with failure"),
+        ("failure", "states that are failure, instead of a guess by their names"),
         ("success_on_error", "errors that end it with success"),
         ("retry_on_error", "errors that are no failure"),
     ):
         group.add_argument(flag(name), nargs="+", metavar="NAME", help=text)
-    group.add_argument("--many", choices=("all", "any"), help="of a list, how many must succeed")
+    group.add_argument(
+        "--many", choices=("all", "any"), help="for a list, how many items must succeed"
+    )
 
 
 def peek(words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     """Return the options among words, and the words that are none of these options.
 
-    Of words that cannot be parsed there are no options: the real parser will say why.
+    The last word may lack its value, which is being completed. Of words that cannot be parsed
+    otherwise there are no options: the real parser will say why.
     """
     parser = _PeekParser(add_help=False)
     add_wait_options(parser)
     parser.add_argument("-h", "--help", action="store_true")
-    try:
-        return parser.parse_known_args(words)
-    except _PeekError:
-        return argparse.Namespace(operation=None, profile=None, definitions=None), []
+    for known in (words, words[:-1]):
+        with contextlib.suppress(_PeekError):
+            return parser.parse_known_args(known)
+    return argparse.Namespace(operation=None, until=None, profile=None, definitions=None), []

@@ -2,6 +2,7 @@
 
 from ..signals.signal import Signal, Subscription
 from .cases import Case, failure, retry, success
+from .condition_wait import ConditionWait
 from .first import First, wait_for_first, wait_for_first_async
 from .form_options import ConditionOptions
 from .forms import (
@@ -20,6 +21,7 @@ from .steps import steps
 __all__ = [
     "Case",
     "ConditionOptions",
+    "ConditionWait",
     "First",
     "Signal",
     "Subscription",

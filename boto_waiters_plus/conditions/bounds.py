@@ -1,4 +1,4 @@
-"""The time that a wait on any callable has: 0 is one attempt."""
+"""The time that a wait on any callable has."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ class WaitBounds:
         max_wait: as the caller gave it.
 
     Attributes:
-        max_wait: seconds; 0 for one attempt, not positive where a deadline has passed.
+        max_wait: seconds; not positive where the time is over already.
 
     Raises:
         TypeError: no bound is given, or it is not a number.
-        ValueError: out of range.
+        ValueError: not finite.
     """
 
     def __init__(self, form: str, max_wait: object) -> None:
-        self.max_wait, self._left = wait_bounds(form, max_wait, zero=True)
+        self.max_wait, self._left = wait_bounds(form, max_wait)
 
     def applied_to(self, policy: Policy, *, covers_end: bool = False) -> Policy:
         """Return a policy with this `max_wait` under these bounds.
 
         Args:
             policy: the delays.
-            covers_end: whether the last attempt begins at the end of `max_wait`.
+            covers_end: whether the last attempt begins at the end of `max_wait`; so 0 is one
+                attempt, of any length.
         """
-        is_once = self.max_wait == 0 and (self._left is None or self._left > 0)
-        if not (is_once or covers_end):
+        if not covers_end or self.max_wait < 0:
             return policy
-        patience = math.inf if is_once else max(0.0, self.max_wait)
+        patience = self.max_wait or math.inf
         return replace(policy, covers_end=True, deadline=self._left, patience=patience)

@@ -9,14 +9,16 @@ from typing import Any
 
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut
 from ..engine.model import AcceptorState, MatchedAcceptor
+from ..engine.wait_description import WaitDescription
 from ..exceptions import WaiterError
+from ..options import refuse_short_wait, retry_transient_of
 from ..outcome import WaiterOutcome
 from ..runtime.aio import drive_async
 from ..runtime.attempt import Reply
 from ..runtime.sync import drive
-from ..runtime.wait_run import WaitDescription, WaitRun
+from ..runtime.wait_run import WaitRun
 from ..runtime.wording import reason_of
-from ..settings import PROCESS_LEVEL
+from ..settings import PROCESS_LEVEL, Observer
 from .bounds import WaitBounds
 from .calls import AsyncCallableCall, CallableCall
 from .cases import Case, Handler
@@ -68,6 +70,7 @@ class Condition:
         observed: returns the part of a value that observers get.
         place: the place of the wait in something larger, for messages.
         covers_end: the last attempt begins at the end of `max_wait`.
+        observers: called with each event; default: those that `install` set.
     """
 
     def __init__(
@@ -84,6 +87,7 @@ class Condition:
         observed: Callable[[Any], Any] | None = None,
         place: str = "",
         covers_end: bool = False,
+        observers: Sequence[Observer] | None = None,
     ) -> None:
         if not callable(call):
             raise TypeError(f"{form} takes something to call, not {type(call).__name__}")
@@ -97,25 +101,27 @@ class Condition:
         self._judge = CasesJudge(
             self._cases,
             checked.retry_on,
-            retry_transient=bool(self.options.retry_transient),
+            retry_transient=retry_transient_of(self.options),
             observed=observed,
         )
         name = name_of(call) if name is None else name
+        refuse_short_wait(self.options, max_wait)
         bounds = WaitBounds(form, max_wait)
         self.wait_run = WaitRun(
-            _description(form, self._cases, name),
+            description_of(form, self._cases, name),
             bounds.applied_to(checked.policy(bounds.max_wait), covers_end=covers_end),
             self._judge,
             label=checked.label or name,
-            observers=PROCESS_LEVEL.own.observers,
+            observers=PROCESS_LEVEL.own.observers if observers is None else observers,
             on_attempt=self.options.on_attempt,
             wording=self._reason,
+            is_raw=_is_any,
         )
 
     @property
     def last_value(self) -> Any:
         """The last value that the callable returned; None if it returned none."""
-        return None if self._judge.last is None else self._judge.last.value
+        return self._judge.last_value
 
     def blocking_call(self, twin: str) -> CallableCall:
         """Return the call of each attempt; `twin` is for a callable that must be awaited."""
@@ -186,6 +192,10 @@ class Condition:
         return reason, f"Waiter {run.description.waiter} {reason}"
 
 
+def _is_any(_: Exception) -> bool:
+    return True
+
+
 def run(condition: Condition, twin: str) -> Any:
     """Wait in the calling thread and return the result of the form.
 
@@ -217,7 +227,8 @@ async def run_async(condition: Condition) -> Any:
     return await condition.succeeded(outcome).get_async()
 
 
-def _description(form: str, cases: Sequence[Case], operation: str) -> WaitDescription:
+def description_of(form: str, cases: Sequence[Case], operation: str) -> WaitDescription:
+    """Return what a wait on a callable is for, as messages and observers name it."""
     texts = [*(case.text for case in cases), "retry when the error is retried"]
     goals = [case.pattern.text for case in cases if case.state is AcceptorState.SUCCESS]
     return WaitDescription(

@@ -10,15 +10,15 @@ from ..arguments import flag, seconds_or_zero, text, unknown
 from ..engine.machine import LastAttempt, Pace, Policy
 from ..engine.model import DEFAULT_MAX_DELAY, AcceptorState
 from ..engine.wait_event import WaitEvent
+from ..option_checks import OPTION_NAMES
 from ..options import (
-    OPTION_NAMES,
     CancelEvent,
     Seconds,
     Subscribable,
     WaitOptions,
     WakeSignal,
+    judging_options,
     refuse_other_names,
-    verdict_options,
 )
 from ..signals.signal import Signal
 from .cases import Case, Handler, checked_cases
@@ -50,7 +50,8 @@ class ConditionOptions(TypedDict, total=False):
     last_attempt: Literal["late", "spec", "deadline"]
     initial_delay: Seconds
     success_count: int
-    retry_transient: bool
+    success_for: Seconds
+    retry_transient: bool | Literal["answered"]
     wake_signal: WakeSignal | Subscribable
     cancel_event: CancelEvent
     on_attempt: Callable[[WaitEvent], object]
@@ -146,7 +147,7 @@ class CheckedOptions:
             max_attempts=options.max_attempts,
             pace=self._pace(max_wait),
             last_attempt=LastAttempt(options.last_attempt or "late"),
-            **verdict_options(options),
+            **judging_options(options),
         )
 
     def _pace(self, max_wait: float) -> Pace:

@@ -41,8 +41,7 @@ def wait_for(
 
     Args:
         call: called without arguments.
-        max_wait: seconds (or a `timedelta`) to wait at most; 0 for one attempt without a delay,
-            whose value counts however late it comes. May be left out inside a `deadline`.
+        max_wait: seconds (or a `timedelta`) to wait at most. May be left out inside a `deadline`.
         on_timeout: `"raise"`, or `"last"` to return the last value.
         else_: called with the last value instead of raising; or cases to match it against.
         options: fields of `ConditionOptions`.

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from botocore.model import OperationModel
 
-from ..aws.data_model import DataModel, converted
+from ..aws.data_model import DataModel, plain
 from ..aws.errors import RAW, error_facts
-from ..engine.machine import Facts
+from ..engine.machine import Facts, RetryTransient
 from ..engine.matching import Matching
 from ..engine.model import AcceptorState, WaiterDefinition
 from ..engine.redaction import may_show
@@ -36,9 +36,7 @@ class ValueJudge:
         self._matching = Matching(definition.acceptors)
         self._operation = operation
         self._model = None if operation is None else DataModel(operation, self._matching.paths)
-        self._input = (
-            converted(None, input) if self._model is None else self._model.input(input or {})
-        )
+        self._input = plain(input) if self._model is None else self._model.input(input or {})
 
     @staticmethod
     def is_reply(error: Exception) -> bool:
@@ -53,13 +51,15 @@ class ValueJudge:
             match = self._matching.match_error(names, status=facts.status)
             return facts.attempt(reply.error, match.index, inconclusive=reply.ended is not None)
         value, model = reply.response, self._model
-        document = value if model is None else model.output(value)
+        document = plain(value) if model is None else model.output(value)
         match = self._matching.match_response(document, self._input)
         is_sensitive = model is not None and model.sensitive
         return Attempt(
             facts=Facts(acceptor=match.index),
             response=value,
             observed=None if is_sensitive else match.observed,
+            # Of a model, the path leads to a state; a callable may return anything.
+            state=None if is_sensitive or model is None else match.state,
             service_message=None if is_sensitive else message_of(match.message),
             last_response=value if isinstance(value, Mapping) else {},
             problems=match.problems,
@@ -79,7 +79,7 @@ class CasesJudge:
     Args:
         cases: in order.
         retry_on: the classes of errors that are retried.
-        retry_transient: whether errors are retried that the SDK retries.
+        retry_transient: which transient errors are retried.
         observed: returns the part of a value that observers get.
     """
 
@@ -88,7 +88,7 @@ class CasesJudge:
         cases: Sequence[Case],
         retry_on: tuple[type[Exception], ...],
         *,
-        retry_transient: bool,
+        retry_transient: RetryTransient,
         observed: Callable[[Any], Any] | None = None,
     ) -> None:
         self._cases = cases
@@ -98,11 +98,16 @@ class CasesJudge:
         self.last: Evaluation | None = None
         """The last evaluation of a value."""
 
+    @property
+    def last_value(self) -> Any:
+        """The last value that the callable returned; None if it returned none."""
+        return None if self.last is None else self.last.value
+
     def is_reply(self, error: Exception) -> bool:
-        """Return whether an error is retried; others are raised."""
+        """Return whether an error may be retried; others are raised."""
         if isinstance(error, self._retry_on):
             return True
-        return self._retry_transient and error_facts(error).retryable
+        return self._retry_transient is not False and error_facts(error).transient
 
     def evaluate(self, value: Any) -> Reply:
         """Match a value against the cases; an error of a predicate counts as the callable's."""
@@ -129,7 +134,11 @@ class CasesJudge:
         """Return the attempt that ended in this evaluation or error."""
         if reply.error is not None:
             # The acceptor of retried errors follows those of the cases.
-            return error_facts(reply.error).attempt(reply.error, len(self._cases))
+            is_retried = isinstance(reply.error, self._retry_on)
+            acceptor = len(self._cases) if is_retried else None
+            return error_facts(reply.error).attempt(
+                reply.error, acceptor, inconclusive=reply.ended is not None
+            )
         value, index = reply.response
         observed = value if self._observed is None else self._observed(value)
         return Attempt(

@@ -7,6 +7,7 @@ import inspect
 import os.path
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from decimal import Decimal
 from types import EllipsisType, UnionType
 from typing import Any, Final, Union, get_origin
 
@@ -77,7 +78,7 @@ def compile_pattern(pattern: Any) -> Pattern:
             return Pattern(lambda value: bool(pattern(value)), name_of(pattern))
         case _:
             return Pattern(
-                lambda value: bool(value == pattern),
+                lambda value: bool(value == pattern) or _is_decimal_of(value, pattern),
                 in_words(pattern) or f"a particular {type(pattern).__name__} value",
             )
 
@@ -92,6 +93,8 @@ def in_words(value: Any) -> str | None:
     match value:
         case None:
             return "None"
+        case Decimal():
+            return str(value)
         case enum.Enum():
             return str(value)
         case str():
@@ -119,6 +122,13 @@ def _type_pattern(pattern: Any) -> Pattern:
         raise TypeError(f"{pattern} cannot be checked at run time")
     name = pattern.__name__ if origin is None else str(pattern)
     return Pattern(lambda value: isinstance(value, pattern), name)
+
+
+def _is_decimal_of(value: Any, number: Any) -> bool:
+    """Return whether a decimal is written as this float: `Decimal("0.1") != 0.1` in Python."""
+    if not (isinstance(value, Decimal) and isinstance(number, float)):
+        return False
+    return value == Decimal(repr(number))
 
 
 def _object_pattern(of: type | None, attributes: Mapping[str, Any]) -> Pattern:

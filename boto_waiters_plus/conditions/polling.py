@@ -11,11 +11,18 @@ from ..aws.bound_waiter import warn_if_deprecated
 from ..aws.client_kind import operation_of
 from ..definitions.smithy import parse_waiter
 from ..engine.model import WaiterDefinition
-from ..options import WaitOptions, policy_for, refuse_other_names, split_options
+from ..engine.wait_description import WaitDescription
+from ..options import (
+    WaitOptions,
+    policy_for,
+    refuse_other_names,
+    refuse_short_wait,
+    split_options,
+)
 from ..outcome import WaiterOutcome
 from ..runtime.aio import drive_async
 from ..runtime.sync import drive
-from ..runtime.wait_run import WaitDescription, WaitRun
+from ..runtime.wait_run import WaitRun
 from ..settings import PROCESS_LEVEL
 from .bounds import WaitBounds
 from .calls import AsyncCallableCall, CallableCall, refuse_coroutine_function
@@ -47,7 +54,7 @@ def poll(
         call: called as `call(**input)`, or as `call()` if it takes no parameters.
         waiter: a definition, or the value of one waiter of a `waitable` trait.
         input: parameters of the call; `inputOutput` matchers see them too.
-        max_wait: seconds (or a `timedelta`) to wait at most; 0 for one attempt.
+        max_wait: seconds (or a `timedelta`) to wait at most.
         label: what messages and events call what is waited for; default: the callable's name.
         options: fields of `WaitOptions`.
 
@@ -100,7 +107,8 @@ def _prepared(
         raise TypeError(f"input must be a mapping, not {type(input).__name__}")
     definition = _definition(call, waiter)
     warn_if_deprecated(definition)
-    given = _only_options(options)
+    given = _options_of_poll(options)
+    refuse_short_wait(given, max_wait)
     bounds = WaitBounds("poll", max_wait)
     run = WaitRun(
         WaitDescription.of(definition),
@@ -123,7 +131,7 @@ def _definition(call: Any, waiter: WaiterDefinition | Mapping[str, Any]) -> Wait
     return parse_waiter("Poll", waiter, operation=operation, source="poll")
 
 
-def _only_options(keywords: Mapping[str, Any]) -> WaitOptions:
+def _options_of_poll(keywords: Mapping[str, Any]) -> WaitOptions:
     refuse_other_names("poll", keywords)
     options, others = split_options(keywords)
     if others:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from ..arguments import answers_other_names, seconds
+from ..arguments import answers_other_names, time_bound
 from ..deadlines import deadline
 from ..options import MAX_WAIT_NAMES, Seconds
 from .cases import Case
@@ -45,7 +45,7 @@ class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step
 
     @answers_other_names(MAX_WAIT_NAMES, "steps")
     def __init__(self, *, max_wait: Seconds, **options: Unpack[ConditionOptions]) -> None:
-        self._max_wait = seconds("max_wait", max_wait)
+        self._max_wait = time_bound("max_wait", max_wait)
         super().__init__(self._max_wait)
         CheckedOptions.of("steps", options)  # raises now what the first step would raise
         self._shared: Mapping[str, Any] = options

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .shipped import COALESCING_FILE, data_root
+from .shipped import COALESCING_FILE, read_shipped
 
 COALESCING = "boto.waiters#coalescing"
 
@@ -57,7 +57,11 @@ class Coalescing:
 @functools.cache
 def shipped_coalescing() -> Mapping[str, Coalescing]:
     """Return what `data/coalescing.json` lists, by the shape id of the operation."""
-    document = json.loads((data_root() / COALESCING_FILE).read_text(encoding="utf-8"))
+    text = read_shipped(COALESCING_FILE)
+    if text is None:
+        # botocore's waiters need nothing of it.
+        return {}
+    document = json.loads(text)
     return {
         shape_id: Coalescing.of(shape["traits"][COALESCING])
         for shape_id, shape in document["shapes"].items()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.util
 import json
 import os
 from collections import deque
@@ -9,10 +11,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import botocore
-
+from ..definition_error import WaiterDefinitionError
 from ..engine.model import WaiterDefinition
-from ..exceptions import WaiterDefinitionError
 from .overlays import Layer, WaiterOverlay, parse_overlays
 from .parsing import Place
 from .services import service_key
@@ -239,4 +239,11 @@ def _service_by_path(path: Path) -> str | None:
 
 def _is_service(name: str) -> bool:
     """Return whether botocore has a service with this name."""
-    return (Path(botocore.__file__).parent / "data" / name).is_dir()
+    return any((Path(folder) / "data" / name).is_dir() for folder in _botocore_folders())
+
+
+@functools.cache
+def _botocore_folders() -> tuple[str, ...]:
+    # botocore is looked for and not imported: it may be imported after others have patched `ssl`.
+    spec = importlib.util.find_spec("botocore")
+    return tuple(spec.submodule_search_locations or ()) if spec is not None else ()

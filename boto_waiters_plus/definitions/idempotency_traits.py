@@ -1,21 +1,31 @@
-"""Tokens that botocore's models do not mark, and the waiters that follow an operation.
+"""What `data/idempotency.json` tells of operations and errors, by traits of `data/traits.json`.
 
-Both are listed in `data/idempotency.json`, by the traits `boto.waiters#token` and
-`boto.waiters#produces`, which `data/traits.json` defines. `boto-wait check` checks the lists
-against the service models.
+- `boto.waiters#token`: the tokens that botocore's models do not mark.
+- `boto.waiters#tokenLifetime`: how long a service knows a token.
+- `boto.waiters#produces`: the waiters that follow an operation.
+- `boto.waiters#inProgress`: the errors that say that another change is in progress.
+- `boto.waiters#describedBy`: the call that tells whose a resource is that exists already.
+- `boto.waiters#alreadyExists`: the errors that say so themselves.
+
+`boto-wait check` checks the first three against the service models, and `tools/check_traits.py` of
+the project all of them.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .shipped import IDEMPOTENCY_FILE, data_root
 
 TOKEN = "boto.waiters#token"  # noqa: S105 - the id of a trait
+TOKEN_LIFETIME = "boto.waiters#tokenLifetime"  # noqa: S105 - the same
 PRODUCES = "boto.waiters#produces"
+IN_PROGRESS = "boto.waiters#inProgress"
+DESCRIBED_BY = "boto.waiters#describedBy"
+ALREADY_EXISTS = "boto.waiters#alreadyExists"
 
 Produces = Mapping[str, Mapping[str, str]]
 """By waiter, by its parameter: a JMESPath expression on `{"input": ..., "output": ...}`."""
@@ -31,6 +41,16 @@ def shipped_token_path(shape_id: str) -> tuple[str, ...] | None:
     return None if trait is None else tuple(trait["path"])
 
 
+def shipped_token_lifetime(shape_id: str) -> int | None:
+    """Return the seconds for which a service knows a token; None if none are documented.
+
+    Args:
+        shape_id: of the operation.
+    """
+    trait = _shipped().get(shape_id, {}).get(TOKEN_LIFETIME)
+    return None if trait is None else int(trait["seconds"])
+
+
 def shipped_produces(shape_id: str) -> Produces:
     """Return the waiters that can follow an operation, and where their parameters come from.
 
@@ -41,7 +61,58 @@ def shipped_produces(shape_id: str) -> Produces:
     return produces
 
 
+def shipped_description(shape_id: str) -> Mapping[str, Any] | None:
+    """Return the call that tells whose a resource is that exists already; None if none is known.
+
+    Args:
+        shape_id: of the operation that was to make the resource.
+    """
+    return _shipped().get(shape_id, {}).get(DESCRIBED_BY)
+
+
+def shipped_existence(
+    namespace: str, names: Iterable[str], response: Mapping[str, Any]
+) -> Mapping[str, Any] | None:
+    """Return what an error says of whose an existing resource is; None if it says nothing.
+
+    Args:
+        namespace: of the service: `com.amazonaws.route53`.
+        names: of the error: its code, and the names that the model has for it.
+        response: the error response.
+    """
+    for name in names:
+        found: Any = _shipped().get(f"{namespace}#{name}", {}).get(ALREADY_EXISTS)
+        if found and all(response.get(k) == v for k, v in found.get("members", {}).items()):
+            return found  # type: ignore[no-any-return] # what `data/traits.json` says it is
+    return None
+
+
+def says_in_progress(namespace: str, names: Iterable[str], message: str) -> bool:
+    """Return whether an error says that another change of the resource is in progress.
+
+    Args:
+        namespace: of the service: `com.amazonaws.route53`.
+        names: of the error: its code, and the names that the model has for it.
+        message: of the service.
+    """
+    of_any_service: Any = _document()["metadata"][IN_PROGRESS]
+    text = message.lower()
+    is_said = any(words in text for words in of_any_service["words"])
+    traits = [_shipped().get(f"{namespace}#{name}", {}).get(IN_PROGRESS) for name in names]
+    found = [each for each in traits if each] or [
+        of_any_service["codes"][name] for name in names if name in of_any_service["codes"]
+    ]
+    return any(is_said or not each.get("decidedByMessage", False) for each in found)
+
+
 @functools.cache
 def _shipped() -> Mapping[str, Mapping[str, Any]]:
-    document = json.loads((data_root() / IDEMPOTENCY_FILE).read_text(encoding="utf-8"))
-    return {shape_id: shape["traits"] for shape_id, shape in document["shapes"].items()}
+    return {shape_id: shape["traits"] for shape_id, shape in _document()["shapes"].items()}
+
+
+@functools.cache
+def _document() -> Mapping[str, Any]:
+    document: Mapping[str, Any] = json.loads(
+        (data_root() / IDEMPOTENCY_FILE).read_text(encoding="utf-8")
+    )
+    return document

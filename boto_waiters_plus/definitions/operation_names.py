@@ -45,6 +45,15 @@ def verb_of(operation: str) -> str:
     return words[0] if words else ""
 
 
+def resource_of(operation: str) -> str:
+    """Return the resource that an operation's name has behind its verb, in the singular."""
+    words = [word for word in words_of(operation) if word not in LEADS][1:]
+    name = "".join(words)
+    if name.endswith("ies"):
+        return f"{name[:-3]}y"
+    return name if name.endswith("ss") else name.removesuffix("s")
+
+
 def is_changing(operation: str, method: str | None) -> bool:
     """Return whether an operation's name and HTTP method suggest that it modifies resources."""
     verb = verb_of(operation)

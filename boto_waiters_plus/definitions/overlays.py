@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..arguments import unknown
+from ..definition_error import WaiterDefinitionError
 from ..engine.model import Acceptor, WaiterDefinition
-from ..exceptions import WaiterDefinitionError
 from .parsing import (
     Place,
     parse_acceptor,

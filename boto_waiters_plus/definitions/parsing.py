@@ -10,6 +10,7 @@ import jmespath
 from jmespath.functions import Functions
 
 from ..arguments import unknown
+from ..definition_error import WaiterDefinitionError
 from ..engine.model import (
     Acceptor,
     AcceptorState,
@@ -21,7 +22,6 @@ from ..engine.model import (
     PathMatcher,
     SuccessMatcher,
 )
-from ..exceptions import WaiterDefinitionError
 
 MAX_INTEGER = 2**31 - 1
 """The largest value of Smithy's type integer."""

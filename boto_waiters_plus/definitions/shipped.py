@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import logging
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,10 +20,22 @@ if TYPE_CHECKING:
         from importlib.abc import Traversable
 
 
-COALESCING_FILE = "coalescing.json"
-IDEMPOTENCY_FILE = "idempotency.json"
+logger = logging.getLogger("boto_waiters_plus")
 
-OTHER_FILES = (COALESCING_FILE, IDEMPOTENCY_FILE, "traits.json")
+COALESCING_FILE = "coalescing.json"
+EVIDENCE_FILE = "evidence.json"
+IDEMPOTENCY_FILE = "idempotency.json"
+REASONS_FILE = "no-waiter.json"
+SCREENS_FILE = "screens.json"
+
+OTHER_FILES = (
+    COALESCING_FILE,
+    EVIDENCE_FILE,
+    IDEMPOTENCY_FILE,
+    REASONS_FILE,
+    SCREENS_FILE,
+    "traits.json",
+)
 """The files of `data/` that do not hold the waiters of a service."""
 
 WRITTEN_FOR = "1.44.5"
@@ -39,7 +52,19 @@ def data_root() -> Traversable:
     # The package was imported from a zip file.
     from importlib import resources  # noqa: PLC0415 - 1 ms that is rarely needed
 
-    return resources.files("boto_waiters_plus") / "data"
+    root = resources.files("boto_waiters_plus") / "data"
+    if not root.is_dir():
+        # The folder was left out when the program was packed.
+        logger.warning("no definitions are at %s: only botocore's waiters exist", root)
+    return root
+
+
+def read_shipped(name: str) -> str | None:
+    """Return the text of a file of `data/`; None if there is no such file."""
+    try:
+        return (data_root() / name).read_bytes().decode()
+    except (OSError, KeyError):  # a zip file raises KeyError
+        return None
 
 
 @functools.cache
@@ -58,11 +83,8 @@ def unread_shipped(service_id: str) -> Mapping[str, UnreadWaiter]:
     name = f"{service_id}.json"
     if name in OTHER_FILES:
         return {}
-    try:
-        text = (data_root() / name).read_bytes().decode()
-    except (OSError, KeyError):  # a zip file raises KeyError
-        return {}
-    return _WaitersOfFile(text, source=f"data/{name}")
+    text = read_shipped(name)
+    return {} if text is None else _WaitersOfFile(text, source=f"data/{name}")
 
 
 class _WaitersOfFile(Mapping[str, UnreadWaiter]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from .operation_names import listed, words_of
@@ -47,8 +47,14 @@ class SortedStates(NamedTuple):
     failure: tuple[str, ...]
     passing: tuple[str, ...]
 
+    def in_words(self) -> str:
+        """Return the groups that have a state: `success: ACTIVE; failure: FAILED`."""
+        return "; ".join(f"{k}: {', '.join(v)}" for k, v in self._asdict().items() if v)
 
-def sort_states(values: Iterable[str], success: Iterable[str] = ()) -> SortedStates:
+
+def sort_states(
+    values: Iterable[str], success: Iterable[str] = (), failure: Iterable[str] = ()
+) -> SortedStates:
     """Sort the states of a resource into success, failure and passing, by the words of their names.
 
     Without `success`, the states that end a process well are success; if there are none, those
@@ -58,21 +64,28 @@ def sort_states(values: Iterable[str], success: Iterable[str] = ()) -> SortedSta
 
     Args:
         values: the states, such as the values of an enumeration.
-        success: the states that are success, if the caller knows them.
+        success, failure: the states that are one or the other, if the caller knows them.
     """
-    states = tuple(dict.fromkeys(values))
+    success, failure = tuple(success), tuple(failure)
+    states = tuple(dict.fromkeys((*values, *success, *failure)))
     wanted = {*success}
     if not wanted:
         chosen = (_is_goal, _is_lesser_goal, _is_gone, _says_nothing)
-        found = (tuple(filter(is_success, states)) for is_success in chosen)
+        free = [state for state in states if state not in failure]
+        found = (tuple(filter(is_success, free)) for is_success in chosen)
         wanted = {*next(filter(None, found), ())}
     others = [state for state in states if state not in wanted]
-    failure = tuple(filter(_is_failure, others))
-    if wanted and all(map(_is_gone, wanted)):
-        # A resource can be deleted whatever else has failed.
-        failure = tuple(filter(_fails_to_end, others)) or tuple(filter(_just_failed, others))
+    failure = tuple(dict.fromkeys(failure)) or _failures(others, wanted)
     passing = tuple(state for state in states if state not in {*wanted, *failure})
     return SortedStates(tuple(s for s in states if s in wanted), failure, passing)
+
+
+def _failures(others: Sequence[str], wanted: Collection[str]) -> tuple[str, ...]:
+    """Return the states that are failure where others are wanted."""
+    if wanted and all(map(_is_gone, wanted)):
+        # A resource can be deleted whatever else has failed.
+        return tuple(filter(_fails_to_end, others)) or tuple(filter(_just_failed, others))
+    return tuple(filter(_is_failure, others))
 
 
 def state_words(value: str) -> frozenset[str]:

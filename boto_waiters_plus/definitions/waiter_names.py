@@ -13,9 +13,12 @@ _NOUNS = {"create": "creation", "delete": "deletion", "restore": "restoration"}
 _HAS = ("succeeded", "failed", "finished", "ended", "expired")
 """States that a resource *has* reached; in any other it *is*."""
 
-_ADJECTIVE = re.compile(
-    r"(?:ed|ful|able|ible|ing|ive|ete|thy|by|line|idle|stable|steady|ready|valid|ok|present|built)\Z"
-)
+_ADJECTIVES = (
+    "ed", "ful", "able", "ible", "ing", "ive", "ete", "thy", "by", "line", "idle", "stable",
+    "steady", "ready", "valid", "ok", "present", "built",
+)  # fmt: skip
+"""How the states end that a resource can be in."""
+
 _PHRASES = {
     ("in", "service"): "in service",
     ("in", "use"): "in use",
@@ -48,7 +51,7 @@ def _state_in_words(name: str) -> str | None:
     if pair in _PHRASES and len(subject) > 1:
         del subject[-1]
         last = _PHRASES[pair]
-    elif last != "exists" and not _ADJECTIVE.search(last):
+    elif last != "exists" and not last.endswith(_ADJECTIVES):
         return None
     # `StackCreateComplete` is about an action.
     subject[-1] = _NOUNS.get(subject[-1], subject[-1])

@@ -137,8 +137,6 @@ def without_status(
         errors_with_status: returns the names of the operation's errors with a status.
         keep_others: keep the `status` matchers that cannot be replaced. They are not valid Smithy.
     """
-    if not any(isinstance(acceptor.matcher, StatusMatcher) for acceptor in definition.acceptors):
-        return definition
 
     def converted(acceptor: Acceptor) -> Acceptor | None:
         if not isinstance(acceptor.matcher, StatusMatcher):

@@ -19,7 +19,8 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Any, Final, Literal
 
 from .backoff import Random, is_last, jittered_delay, last_delay
 from .model import AcceptorState
@@ -54,6 +55,14 @@ time, and a function gives the seconds by the number of attempts made.
 """
 
 
+RetryTransient = bool | Literal["answered"]
+"""Which transient errors are part of calling the operation, and so no end of the wait.
+
+`"answered"`: all but connections that cannot be made before the service has answered once. True:
+those too. False: none, as in step 4 of the specification's workflow.
+"""
+
+
 class LastAttempt(str, enum.Enum):
     """How much time is left after the start of the last attempt."""
 
@@ -78,8 +87,11 @@ class Policy:
     last_attempt: LastAttempt = LastAttempt.LATE
     initial_delay: float = 0
     success_count: int = 1
+    success_for: float = 0
+    """The successes have to lie this far apart: the last of them is asked for at least this many
+    seconds after the answer to the first."""
     missing_ok_for: float = 0
-    retry_transient: bool = False
+    retry_transient: RetryTransient = False
     count_requests: bool = True
     """False: max_wait bounds the sum of the pauses, as the schedule of a stock waiter does, and
     the attempts are spread so that max_attempts is not reached before that sum is."""
@@ -94,14 +106,23 @@ class Policy:
     """The time from the start after which nothing may run, whatever the other bounds are."""
 
 
+shared_policy: Final = lru_cache(maxsize=128, typed=True)(Policy)
+"""Returns the same policy for the same plain values: thousands of waits need one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What the machine knows of an attempt."""
 
     acceptor: int | None
     """Index of the acceptor that matched."""
-    retryable: bool = False
-    """The error is of a class that the SDK itself retries."""
+    transient: bool = False
+    """The error is part of calling the operation: a throttle, an HTTP status 5xx, a lost
+    connection, a time-out of one request."""
+    unconnected: bool = False
+    """The error is that no connection could be made."""
+    answered: bool = False
+    """The error came with an HTTP response. (What `Responded` tells of always did.)"""
     throttled: bool = False
     missing: bool = False
     """The error, or the response that a failure acceptor matched, says that the resource was not
@@ -240,11 +261,21 @@ class State:
     """Attempts that were throttled."""
     first_attempt: float = 0
     """`elapsed` when the first attempt began."""
+    answered: bool = False
+    """The service has answered at least once."""
+    transient_errors: int = 0
+    """Attempts that ended in a transient error which did not end the wait."""
+    holding: bool = False
+    """The last attempt was a success."""
+    held_since: float = 0
+    """`elapsed` at the answer to the first of the successes without another attempt between."""
 
     @classmethod
     def loaded(cls, members: dict[str, Any]) -> State:
         """Return the state that was stored with these members, after checking every one."""
         defaults = asdict(cls())
+        # Version 0.1.0 stored a state without the later members.
+        members = {**{name: defaults[name] for name in _ADDED}, **members}
         if members.keys() != defaults.keys():
             raise ValueError("not the state of a wait: members are missing or unknown")
         state = cls(**{**members, "phase": Phase(members["phase"])})
@@ -253,12 +284,17 @@ class State:
             if isinstance(default, bool) or name == "phase":
                 fits = isinstance(value, bool if isinstance(default, bool) else str)
             else:
-                kinds = int if name in ("attempts", "successes", "throttles") else (int, float)
+                kinds = int if name in _COUNTS else (int, float)
                 fits = isinstance(value, kinds) and not isinstance(value, bool)
                 fits = fits and math.isfinite(value) and value >= 0
             if not fits:
                 raise ValueError(f"not the state of a wait: {name} is {value!r}")
         return state
+
+
+_COUNTS: Final = ("attempts", "successes", "throttles", "transient_errors")
+_ADDED: Final = ("answered", "transient_errors", "holding", "held_since")
+"""Members of the state that version 0.1.0 did not have."""
 
 
 class MachineMisuseError(RuntimeError):
@@ -272,21 +308,36 @@ class Machine:
         states: the states of the waiter's acceptors, in order.
         policy: delays and bounds.
         digest: identifies the definition in the stored state.
+        now: when the time of the wait begins; None: with the first step.
     """
 
+    __slots__ = (
+        "_clock",
+        "_digest",
+        "_end",
+        "_overdue",
+        "_policy",
+        "_states",
+        "state",
+    )
+
     def __init__(
-        self, states: tuple[AcceptorState, ...], policy: Policy, *, digest: str = ""
+        self,
+        states: tuple[AcceptorState, ...],
+        policy: Policy,
+        *,
+        digest: str = "",
+        now: float | None = None,
     ) -> None:
         self.state = State()
         self._states = states
         self._policy = policy
         self._digest = digest
-        self._clock: float | None = None
+        self._clock = now
         # When everything has to be over, in seconds from the start.
         self._end = math.inf if policy.deadline is None else policy.deadline
         if policy.max_wait is not None and policy.count_requests and not policy.covers_end:
             self._end = min(self._end, policy.max_wait)
-        self._left = self._end
         self._overdue = False
 
     def to_json(self) -> str:
@@ -321,9 +372,8 @@ class Machine:
         stored_digest = fields.pop("definition", None)
         if stored_digest != digest:
             raise ValueError(f"state of definition {stored_digest!r}, not of {digest!r}")
-        machine = cls(states, policy, digest=digest)
+        machine = cls(states, policy, digest=digest, now=now)
         machine.state = State.loaded(fields)
-        machine._clock = now
         return machine
 
     def step(self, event: Event, now: float, random: Random) -> Decision:
@@ -338,8 +388,8 @@ class Machine:
         if state.phase is Phase.PAUSING:
             passed = self._sleep(event, passed, CLOCK_STEPS * math.ulp(now))
         state.elapsed += passed
-        self._left = self._end - state.elapsed
-        self._overdue = self._left < -ROUNDING * max(1.0, state.elapsed)
+        left = self._end - state.elapsed
+        self._overdue = left < -ROUNDING * max(1.0, state.elapsed)
         decision: Decision
         match state.phase, event:
             case ((Phase.NEW | Phase.POLLING | Phase.PAUSING), Cancelled(uncalled)):
@@ -353,7 +403,7 @@ class Machine:
                 decision = self._woken(early=early)
             case Phase.POLLING, (Responded() | Raised()):
                 state.slowest = max(state.slowest, passed)
-                decision = self._judge(event, random)
+                decision = self._judge(event, random, began=state.elapsed - passed)
             case Phase.POLLING, CallTimedOut(uncalled):
                 state.attempts -= uncalled
                 decision = TimedOut()
@@ -420,17 +470,18 @@ class Machine:
         state.phase = Phase.POLLING
         state.attempts += 1
         state.pause = 0
-        return Poll(self._time_left())
-
-    def _time_left(self) -> float | None:
-        """The time that the next call gets."""
         policy, left = self._policy, self._left
         if policy.covers_end or not policy.count_requests:
             pauses = 0 if policy.max_wait is None else self._remaining()
-            left = min(left, max(pauses, 2 * self.state.slowest, policy.patience))
-        return None if left == math.inf else max(0.0, left)
+            left = min(left, max(pauses, 2 * state.slowest, policy.patience))
+        return Poll(None if left == math.inf else max(0.0, left))
 
-    def _judge(self, event: Responded | Raised, random: Random) -> Decision:
+    @property
+    def _left(self) -> float:
+        """The time until everything has to be over, as of the last step."""
+        return self._end - self.state.elapsed
+
+    def _judge(self, event: Responded | Raised, random: Random, *, began: float) -> Decision:
         # Step 2 of the workflow comes before the acceptors: a late answer does not count.
         if self._overdue:
             return TimedOut()
@@ -438,25 +489,55 @@ class Machine:
         state.throttles += facts.throttled
         # Steps 3 and 4.
         is_error = isinstance(event, Raised)
+        if is_error and self._is_part_of_calling(facts):
+            state.answered |= facts.answered
+            state.transient_errors += 1
+            # It tells nothing of the state: the successes before it count, the time does not.
+            state.holding = False
+            return self._retry(facts, random)
+        state.answered |= facts.answered or not is_error
         if facts.inconclusive:
             verdict = AcceptorState.RETRY
         elif facts.acceptor is not None:
             verdict = self._states[facts.acceptor]
         else:
             verdict = AcceptorState.FAILURE if is_error else AcceptorState.RETRY
-        if verdict is AcceptorState.FAILURE and not self._tolerates(facts):
+        if verdict is AcceptorState.FAILURE and not self._is_missing_in_time(facts):
             return Failed(facts.acceptor)
-        state.successes = state.successes + 1 if verdict is AcceptorState.SUCCESS else 0
-        if facts.acceptor is not None and state.successes >= self._policy.success_count:
+        if verdict is not AcceptorState.SUCCESS:
+            state.successes, state.holding = 0, False
+            return self._retry(facts, random)
+        state.successes += 1
+        if not state.holding:
+            state.holding, state.held_since = True, state.elapsed
+        if facts.acceptor is not None and self._has_held(began):
             return Succeeded(facts.acceptor)
         return self._retry(facts, random)
 
-    def _tolerates(self, facts: Facts) -> bool:
-        """Whether an option turns this failure into a retry."""
+    def _is_part_of_calling(self, facts: Facts) -> bool:
+        """Whether an error is no answer of the operation: the wait goes on as if it had none."""
+        if not facts.transient or facts.inconclusive:
+            return facts.transient
+        policy = self._policy
+        if facts.acceptor is not None:
+            return False
+        if policy.retry_transient == "answered":
+            return self.state.answered or not facts.unconnected
+        return policy.retry_transient
+
+    def _is_missing_in_time(self, facts: Facts) -> bool:
+        """Whether `missing_ok_for` turns this failure into a retry."""
         since_first = self.state.elapsed - self.state.first_attempt
-        if facts.missing and since_first < self._policy.missing_ok_for:
-            return True
-        return facts.acceptor is None and facts.retryable and self._policy.retry_transient
+        return facts.missing and since_first < self._policy.missing_ok_for
+
+    def _has_held(self, began: float) -> bool:
+        """Whether an attempt that began at this `elapsed` completes the successes."""
+        policy, state = self._policy, self.state
+        if state.successes < policy.success_count:
+            return False
+        rounding = ROUNDING * max(1.0, state.elapsed)
+        held = began - state.held_since
+        return not policy.success_for or held >= policy.success_for - rounding
 
     # --- delays --------------------------------------------------------------
 
@@ -470,8 +551,8 @@ class Machine:
             # A budget of sleep is the schedule of a stock waiter, which ends by its attempts.
             is_schedule = not policy.count_requests and remaining < self._left
             return AttemptsUsedUp() if is_schedule else TimedOut()
-        if state.successes:
-            return self._pause_with_room(policy.min_delay)
+        if state.holding:
+            return self._pause_before_success()
         delay = self._delay(facts, remaining, random)
         if remaining == math.inf:
             return self._pause(delay, last=False)
@@ -507,12 +588,36 @@ class Machine:
             delay = max(delay, remaining / (policy.max_attempts - attempts))
         return delay
 
-    def _pause_with_room(self, wanted: float) -> Decision:
-        """Pause for as long as wanted, or less if that leaves no room for the attempt after it."""
+    def _pause_before_success(self) -> Decision:
+        """Pause after a success that others have to follow.
+
+        They are min_delay apart; the one that could complete `success_for` begins when it does.
+        """
+        policy, state = self._policy, self.state
+        wanted, needed = policy.min_delay, 0.0
+        if policy.success_for:
+            needed = state.held_since + policy.success_for - state.elapsed
+            if policy.max_attempts is not None:
+                # The attempts that are left have to last until then.
+                wanted = max(wanted, needed / (policy.max_attempts - state.attempts))
+            is_enough = state.successes + 1 >= policy.success_count
+            if is_enough and needed < 2 * wanted:
+                wanted = max(wanted, needed)
+        return self._pause_with_room(wanted, needed)
+
+    def _pause_with_room(self, wanted: float, needed: float = 0) -> Decision:
+        """Pause for as long as wanted, or less if that leaves no room for the attempt after it.
+
+        Args:
+            wanted: seconds.
+            needed: seconds before which the attempt cannot end the wait; they are kept if the
+                time lasts, with or without room.
+        """
         remaining = self._remaining()
         if remaining - wanted >= self._reserve(wanted, remaining):
             return self._pause(wanted, last=False)
-        return self._pause(self._last_delay(wanted, remaining), last=True)
+        delay = self._last_delay(wanted, remaining)
+        return self._pause(needed if delay < needed < remaining else delay, last=True)
 
     def _reserve(self, shortest: float, remaining: float) -> float:
         """The time to keep free for the last attempt."""

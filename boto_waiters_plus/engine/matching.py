@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from .computed_once import computed_once
 from .model import (
     Acceptor,
     ErrorTypeMatcher,
@@ -20,6 +21,8 @@ from .model import (
     SuccessMatcher,
 )
 from .path_interpreter import compiled
+from .redaction import counted, shown
+from .state_seen import Seen, StateReader
 
 
 class _Unusable:
@@ -68,6 +71,8 @@ class Match:
     index: int | None
     observed: Any = None
     """The value of its path; without a match the state seen."""
+    state: str | None = None
+    """The state seen in words, where `observed` does not tell it."""
     message: Any = None
     """The value of its `message` expression."""
     problems: tuple[str, ...] = ()
@@ -135,9 +140,22 @@ _ErrorTest = Callable[[_ErrorSeen], bool]
 
 
 class Matching:
-    """The compiled acceptors of a waiter. Threads may share it."""
+    """The compiled acceptors of a waiter. Threads may share it.
 
-    def __init__(self, acceptors: Sequence[Acceptor]) -> None:
+    Args:
+        acceptors: in order.
+        state_by_model: returns the path of the state, where the acceptors compare none, of what
+            some members lead to.
+    """
+
+    def __init__(
+        self,
+        acceptors: Sequence[Acceptor],
+        *,
+        state_by_model: Callable[[Sequence[str]], str | None] = lambda _: None,
+    ) -> None:
+        self._acceptors = tuple(acceptors)
+        self._state_by_model = state_by_model
         self._expressions: dict[tuple[str, str], _Expression] = {}
         self._tests: list[_Test | None] = []
         self._error_tests: list[_ErrorTest | None] = []
@@ -145,7 +163,6 @@ class Matching:
         self._messages: list[_Expression | None] = []
         for acceptor in acceptors:
             self._add(acceptor)
-        self._states = tuple(dict.fromkeys(path for path in self._paths if path is not None))
         # A match of an error has no values.
         self._of_errors = tuple(Match(index) for index in range(len(self._tests)))
 
@@ -162,7 +179,8 @@ class Matching:
         for index, test in enumerate(self._tests):
             if test is not None and test(response):
                 return self._matched(index, response)
-        return Match(None, self._seen(response), problems=tuple(response.problems))
+        seen = self._seen(response)
+        return Match(None, seen.value, seen.text, problems=tuple(response.problems))
 
     def match_error(self, names: Collection[str], *, status: int | None = None) -> Match:
         """Match an error with any of these names."""
@@ -201,24 +219,46 @@ class Matching:
             self._expressions[key] = _Expression(kind, path)
         return self._expressions[key]
 
+    @computed_once
+    def _state(self) -> StateReader:
+        """Reads the state seen."""
+        matchers = [
+            each.matcher
+            for each in self._acceptors
+            if isinstance(each.matcher, OutputMatcher | InputOutputMatcher)
+        ]
+        paths = [
+            (
+                isinstance(each, InputOutputMatcher),
+                each.matcher.path,
+                each.matcher.comparator is PathComparator.BOOLEAN_EQUALS,
+            )
+            for each in matchers
+        ]
+        return StateReader(paths, self._state_by_model)
+
+    def _seen(self, response: _Response) -> Seen:
+        def value_of(kind: str, path: str) -> Any:
+            return _known(self._expressions[kind, path].value(response))
+
+        seen = self._state.read(response.output, response.input, value_of)
+        return seen if seen.text else Seen(seen.value, counted(seen.value))
+
     def _matched(self, index: int, response: _Response) -> Match:
         path, message = self._paths[index], self._messages[index]
+        value = None if path is None else path.value(response)
+        # Neither true nor false is a state.
+        state = None
+        if value is True or value is False:  # which is no state
+            seen = self._seen(response)
+            state = seen.text or shown(seen.value)
         return Match(
             index,
-            None if path is None else path.value(response),
+            value,
+            state,
             None if message is None else _known(message.value(response)),
             tuple(response.problems),
         )
-
-    def _seen(self, response: _Response) -> Any:
-        """Return the state seen: the first value that is not empty, else `[]` or None."""
-        seen = None
-        for path in self._states:
-            value = _known(path.value(response))
-            if value is not None and value != []:
-                return value
-            seen = value if seen is None else seen
-        return seen
 
 
 def _path_test(expression: _Expression, matcher: PathMatcher) -> _Test:

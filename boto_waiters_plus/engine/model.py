@@ -18,6 +18,12 @@ from ..arguments import check_order, seconds, text, texts
 DEFAULT_MIN_DELAY = 2
 DEFAULT_MAX_DELAY = 120
 
+GENERATED = "generated"
+"""The tag of a shipped waiter that was converted from botocore's."""
+
+DENIED_WHEN_GONE = "denied-when-gone"
+"""The tag of a waiter whose service denies access to a resource that is gone."""
+
 WAITER_NAME = re.compile(r"[A-Z]+[A-Za-z0-9]*\Z")
 WAITER_NAME_PROBLEM = "a waiter name is UpperCamelCase and alphanumeric"
 

@@ -63,3 +63,12 @@ _INTERPRETER: Final = _Interpreter(Options(custom_functions=_Functions()))
 def compiled(path: str) -> Callable[[Any], Any]:
     """Return a function that evaluates an expression on a document of JSON values."""
     return partial(_INTERPRETER.visit, jmespath.compile(path).parsed)
+
+
+def evaluated(node: Any, value: Any) -> Any:
+    """Return the value of a parsed expression on a document; None if it cannot be evaluated."""
+    try:
+        return _INTERPRETER.visit(node, value)
+    # jmespath lets TypeError, RecursionError and other builtin errors through.
+    except Exception:
+        return None

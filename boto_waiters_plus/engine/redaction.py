@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,6 +31,14 @@ def shown(value: Any) -> str | None:
     if value is None or not may_show(value):
         return None
     return cut(value if isinstance(value, str) else repr(value))
+
+
+def counted(states: Any) -> str | None:
+    """The states of more resources than may be listed, with their numbers: `28 up, 2 down`."""
+    if not isinstance(states, list) or len(states) <= MAX_ITEMS:
+        return None
+    counts = Counter(map(str, states)).most_common()
+    return cut(", ".join(f"{count} {state}" for state, count in counts[:MAX_ITEMS]))
 
 
 def cut(text: str, limit: int = MAX_TEXT) -> str:

@@ -30,6 +30,8 @@ class WaitEvent:
         state: the state seen by the last attempt, as text, where it may be shown.
         error: of an attempt, the code of its error or the name of its class; of an end, the name
             of the class of the error that the wait raises. None: there is none.
+        transient: of an attempt, whether that error is a transient one which is part of calling
+            the operation: the wait goes on as if the attempt had seen nothing.
         message: of an end that is no success, the text of the error that the wait raises, where
             the wait composed it.
         next_delay: seconds until the next attempt; None: there is none.
@@ -45,5 +47,6 @@ class WaitEvent:
     elapsed: float = 0.0
     state: str | None = None
     error: str | None = None
+    transient: bool = False
     message: str | None = None
     next_delay: float | None = None

@@ -15,17 +15,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
-from ..arguments import callback, count, seconds
+from ..arguments import callback
 from ..many.wait import Wait
 from ..operations import Operation, Store
-from ..operations.call_rates import call_rates
-from ..operations.starting import check_background
-from ..operations.stored_wait import ClientDescription
+from ..operations.client_description import ClientDescription
+from ..operations.in_memory import check_background
+from ..operations.work_options import WorkOptions
 from ..runtime.schedule import DEFAULT_THREADS
 
 try:
     from .fleet_run import FleetProgress, FleetRun
-    from .shard import ShardOptions
 except ImportError as missing:
     if (missing.name or "").partition(".")[0] not in ("dask", "distributed"):
         raise
@@ -54,13 +53,13 @@ def run(
 ) -> Iterator[Operation]:
     """Drive waits on all workers of a Dask cluster, and yield each operation when it has ended.
 
-    Every worker of the cluster gets one shard, also one that joins later. What the shard of a
-    worker that dies was driving goes on in the others from its stored state when its lease ends.
+    Every worker of the cluster gets one shard; so does a worker that joins later. When the lease of
+    a worker that dies ends, the other shards continue its waits from their stored state.
 
     The waits are taken from `waits_or_store` as there is room for them, so that a generator of any
-    length needs no memory; the time of a wait begins then. The cluster is looked after between
-    two items: a caller who keeps an item for minutes should hand it to a thread. Closing the
-    iterator stops the shards; what is open stays in the store, and another `run` goes on with it.
+    length needs no memory; the time of a wait begins then. The cluster is serviced only between
+    items: a caller who keeps an item for minutes should hand it to a thread. Closing the iterator
+    stops the shards; open waits stay in the store, and another `run` continues them.
 
     Args:
         waits_or_store: `Wait` objects, or a store whose open operations are to be driven.
@@ -84,23 +83,12 @@ def run(
             does not reach the store.
     """
     store, waits = _source(waits_or_store, in_store)
-    options = ShardOptions(
-        url=store.shared_url(),
-        decrypt=store.decrypt,
-        max_open=count("max_open", max_open),
-        threads=count("threads", threads),
-        batch_size=count("batch_size", batch_size),
-        lease=seconds("lease", lease),
-        calls_per_second=call_rates(calls_per_second),
-        make_client=callback("make_client", make_client),
-    )
+    if store.backend.url is None:
+        raise ValueError("a store in memory cannot be shared by processes: give it a file")
+    options = WorkOptions.checked(locals())
+    told = None if progress is None else callback("progress", progress)
     started = FleetRun(
-        store,
-        waits,
-        client,
-        options,
-        include_response=include_response,
-        progress=None if progress is None else callback("progress", progress),
+        store, waits, client, options, include_response=include_response, progress=told
     )
     return started.operations()
 
@@ -112,9 +100,8 @@ def _source(source: Any, in_store: Any) -> tuple[Store, Iterator[Wait] | None]:
             raise TypeError("in_store is for Wait objects; a store needs no other")
         return source, None
     if isinstance(source, Wait) or not isinstance(source, Iterable):
-        raise TypeError(
-            f"waits_or_store must be Wait objects or a Store, not {type(source).__name__}"
-        )
+        name = type(source).__name__
+        raise TypeError(f"waits_or_store must be Wait objects or a Store, not {name}")
     if not isinstance(in_store, Store):
         raise TypeError("Wait objects need in_store: an operations.Store that all workers reach")
     if isinstance(source, (list, tuple)):

@@ -9,14 +9,17 @@ import time
 import uuid
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import distributed
 
 from ..many.callbacks import Callbacks
 from ..many.wait import Wait
 from ..operations import Operation, Store, StoreError
-from .shard import ShardOptions, drive, host, stop
+from ..operations.operation import id_of
+from ..operations.stored_wait import NewRows
+from ..operations.work_options import WorkOptions
+from .shard import drive, host, stop
 
 wait_for_futures: Any = distributed.wait
 """Untyped there."""
@@ -35,33 +38,30 @@ STOP_GRACE: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class FleetProgress:
-    """How far a run is."""
+    """How far a run is.
+
+    Attributes:
+        ended: operations that were yielded, or are about to be.
+        open: operations of the store that are open.
+        shards: workers of the cluster that drive operations.
+        elapsed: seconds since the start of the run.
+    """
 
     ended: int
-    """Operations that were yielded, or are about to be."""
     open: int
-    """Operations of the store that are open."""
     shards: int
-    """Workers of the cluster that drive operations."""
     elapsed: float
-    """Seconds since the start of the run."""
 
 
 class FleetRun:
-    """One run; see `fleet.run` for the arguments.
-
-    Raises:
-        StoreError: the store does not answer.
-        TypeError: not a blocking Dask client.
-        ValueError: the cluster has no workers, or not all of them can open the store.
-    """
+    """One run; see `fleet.run` for the arguments, and for what is raised."""
 
     def __init__(
         self,
         store: Store,
         waits: Iterator[Wait] | None,
         client: Any,
-        options: ShardOptions,
+        options: WorkOptions,
         *,
         include_response: bool,
         progress: Callable[[FleetProgress], object] | None,
@@ -70,24 +70,26 @@ class FleetRun:
             raise TypeError("client must be a distributed.Client without asynchronous=True")
         self._store = store
         self._waits: Iterator[Wait] = iter(()) if waits is None else waits
-        # Any: its methods are typed for both kinds of client at once.
-        self._client: Any = client
+        self._client = cast("Any", client)  # Its methods have the types of both kinds at once.
+        seal = store.seal
+        # The `repr` of the URL, which Dask may log, has no password.
+        self._store_arguments = store.backend.url, seal.encrypt, seal.decrypt
         self._options = options
         self._include_response = include_response
         self._callbacks = Callbacks()
         self._progress = progress and self._callbacks.guarded(progress, "progress")
         self._name = f"boto-waiters-{uuid.uuid4().hex}"
         self._shards: dict[str, Any] = {}
-        # Those that could not be stored when their turn came.
-        self._pending: list[Wait] = []
+        # What is to be stored, with its ids: again, if no answer comes.
+        self._pending: NewRows | None = None
         self._fed_all = waits is None
         self._ended = 0
-        workers = self._workers()
+        workers = set(self._client.nthreads())
         if not workers:
             raise ValueError("the cluster of client has no workers")
         self._check_hosts(workers)
         # Before a shard is placed: what it ends at once has to be reported, too.
-        self._open = store.open_paths()
+        self._open = store.backend.open_ids()
 
     def operations(self) -> Generator[Operation, None, None]:
         """Yield each operation when it has ended."""
@@ -102,10 +104,8 @@ class FleetRun:
                     logger.warning("fleet: %s; trying again", error)
                 self._ended += len(ended)
                 if self._progress is not None:
-                    elapsed = time.monotonic() - began
-                    self._progress(
-                        FleetProgress(self._ended, len(self._open), len(self._shards), elapsed)
-                    )
+                    numbers = self._ended, len(self._open), len(self._shards)
+                    self._progress(FleetProgress(*numbers, time.monotonic() - began))
                 yield from ended
                 if self._fed_all and not self._open:
                     break
@@ -119,8 +119,8 @@ class FleetRun:
         """Store waits as there is room; return the operations that have ended."""
         # First: an error of it loses nothing that has ended.
         self._feed()
-        now_open = self._store.open_paths()
-        ended = self._store.ended(list(self._open - now_open))
+        now_open = self._store.backend.open_ids()
+        ended = self._store.ended(self._open - now_open)
         self._open = now_open
         return ended
 
@@ -128,24 +128,20 @@ class FleetRun:
         room = self._room()
         if self._fed_all or not room:
             return
-        if not self._pending:
-            self._pending = list(itertools.islice(self._waits, min(room, STORED_AT_ONCE)))
-        paths = self._store.start_all(self._pending, include_response=self._include_response)
+        if self._pending is None:
+            waits = itertools.islice(self._waits, min(room, STORED_AT_ONCE))
+            self._pending = self._store.rows_of(waits, include_response=self._include_response)
+        paths = self._store.add_rows(self._pending)
         self._fed_all = not paths
-        self._pending = []
-        self._open.update(paths)
+        self._pending = None
+        self._open.update(map(id_of, paths))
 
     def _room(self) -> int:
         return max(0, len(self._shards) * self._options.max_open - len(self._open))
 
-    # --- the cluster ------------------------------------------------------------------------
-
-    def _workers(self) -> set[str]:
-        return set(self._client.nthreads())
-
     def _place_shards(self) -> None:
         """Let each worker have one shard; raise what a shard raised."""
-        workers = self._workers()
+        workers = set(self._client.nthreads())
         for address in self._shards.keys() - workers:
             logger.warning("fleet: worker %s is gone; others go on with its waits", address)
             self._shards.pop(address).cancel()
@@ -156,6 +152,7 @@ class FleetRun:
         for address in new:
             self._shards[address] = self._client.submit(
                 drive,
+                self._store_arguments,
                 self._options,
                 self._name,
                 key=f"{self._name}-{uuid.uuid4().hex}",
@@ -164,12 +161,8 @@ class FleetRun:
             )
 
     def _check_hosts(self, workers: set[str]) -> None:
-        """Refuse a SQLite file that a worker on another machine would look for.
-
-        Raises:
-            ValueError: there is such a worker.
-        """
-        if self._options.url.get_backend_name() != "sqlite" or not workers:
+        """Refuse a SQLite file that a worker on another machine would look for."""
+        if not self._store.backend.is_local or not workers:
             return
         # One that has gone meanwhile is left to the next turn.
         names = self._client.run(host, workers=list(workers), on_error="ignore")
@@ -181,8 +174,10 @@ class FleetRun:
             )
 
     def _end(self) -> None:
-        shards, self._shards = list(self._shards.values()), {}
+        shards, self._shards = self._shards, {}
         # A cluster that is closed has no shards.
-        with contextlib.suppress(OSError, RuntimeError, TimeoutError):
-            self._client.run(stop, self._name, on_error="ignore")
-            wait_for_futures(shards, timeout=STOP_GRACE)
+        with contextlib.suppress(OSError, RuntimeError, distributed.TimeoutError):
+            reached = self._client.run(stop, self._name, on_error="ignore")
+            # The shard of a worker that has just gone would never end.
+            left = [shard for address, shard in shards.items() if address in reached]
+            wait_for_futures(left, timeout=STOP_GRACE)

@@ -6,16 +6,14 @@ import contextlib
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import fields
 from typing import Any, Final
 
 from distributed import Worker, get_worker
 from distributed.core import Status
-from sqlalchemy import URL
 
 from ..operations import Store, StoreError
-from ..operations.stored_wait import Cipher, ClientDescription
+from ..operations.work_options import WorkOptions
 from ..runtime.process import start_thread
 
 CHECK_INTERVAL: Final = 1.0
@@ -30,21 +28,6 @@ _STOPS: Final[dict[str, threading.Event]] = {}
 _ALIVE: Final = (Status.running, Status.paused)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShardOptions:
-    """What all shards of a run have in common; see `fleet.run`."""
-
-    url: URL
-    """The store. Its `repr`, which Dask may log, has no password."""
-    decrypt: Cipher | None
-    max_open: int
-    threads: int
-    batch_size: int
-    lease: float
-    calls_per_second: Mapping[str, float]
-    make_client: Callable[[ClientDescription], Any]
-
-
 def host() -> str:
     """Return the name of this machine, where it is called."""
     return socket.gethostname()
@@ -55,29 +38,22 @@ def stop(run_name: str) -> None:
     _STOPS.setdefault(run_name, threading.Event()).set()
 
 
-def drive(options: ShardOptions, run_name: str) -> int:
+def drive(store_arguments: tuple[Any, ...], options: WorkOptions, run_name: str) -> int:
     """Drive operations of the store in this worker; return how many ended.
 
     It ends when the run ends, when the worker closes, and when nothing has been open for a while.
-    In the first two cases, what is open is handed back at once.
-
-    Args:
-        options: of the run.
-        run_name: for `stop`.
+    In the first two cases, what is open is handed back at once. The arguments of the store are its
+    URL, `encrypt` and `decrypt`.
     """
     worker = get_worker()
     stopped = _STOPS.setdefault(run_name, threading.Event())
-    store = Store(options.url, decrypt=options.decrypt)
+    url, encrypt, decrypt = store_arguments
+    store = Store(url, encrypt=encrypt, decrypt=decrypt)
     start_thread(lambda: _stop_when_over(stopped, worker, store), "shard")
     try:
         return store.work(
-            lease=options.lease,
-            batch_size=options.batch_size,
-            max_open=options.max_open,
-            threads=options.threads,
-            calls_per_second=options.calls_per_second or None,
+            **{each.name: getattr(options, each.name) for each in fields(options)},
             worker_name=worker.address,
-            make_client=options.make_client,
             stop_event=stopped,
         )
     finally:
@@ -91,7 +67,7 @@ def _stop_when_over(stopped: threading.Event, worker: Worker, store: Store) -> N
     while not stopped.wait(CHECK_INTERVAL):
         # The database may come back.
         with contextlib.suppress(StoreError):
-            if store.has_open():
+            if store.backend.list({"state": "open"}, None, 1):
                 used = time.monotonic()
         if worker.status not in _ALIVE or time.monotonic() - used > LONGEST_IDLE:
             stopped.set()

@@ -2,23 +2,21 @@
 
 Sessions made from now on are reached by botocore's `register_initializer`; those that exist, by
 a wrapper around `Session.create_client`; every waiter object, however it was built, by a wrapper
-around `Waiter.wait`. All wrappers pass through when nothing is installed.
+around `Waiter.wait`. They are put in place where botocore is imported, and otherwise when it is:
+an `install` that comes first must not make it, or `ssl`, be imported before a program patches
+sockets or chooses another botocore.
 """
 
 from __future__ import annotations
 
-import functools
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-import botocore
-import botocore.session
-
 from ..settings import NO_SETTINGS, Observer, Settings, SettingsLevel
-from .sessions import hook_session
-from .state import INSTALLED
-from .wrapping import AIO_WAITER, aio_wait_wrapper, unwrap, wait_wrapper, wrap
+from .import_hook import ImportHook
+from .state import INSTALLED, PATCHED_MODULES
 
 if TYPE_CHECKING:
     from ..definitions.files import Source
@@ -37,9 +35,10 @@ def install(
 ) -> None:
     """Give every client `wait_until_*` methods and run all waiters on the engine.
 
-    Reaches sessions made from now on, existing sessions, and every botocore waiter object. It is
-    safe to call again and from several threads: definitions and handlers add up, defaults
-    replace.
+    Reaches sessions made from now on, existing sessions, and every botocore waiter object. It
+    imports neither boto3 nor botocore nor aiobotocore: what the program imports later is extended
+    then. It is safe to call again and from several threads: definitions and handlers add up,
+    defaults replace.
 
     Args:
         definitions: waiters of your own: a path, a dict, a `WaiterDefinition`, or several; they
@@ -59,13 +58,13 @@ def install(
     with INSTALLED.lock:
         INSTALLED.level.own = INSTALLED.level.own.extended(settings)
         INSTALLED.runs_waiters = get_waiter
-        if not INSTALLED.on:
-            botocore.register_initializer(_on_session)
-            INSTALLED.on = True
-        for name in _WRAPPED:
-            if name in sys.modules:
-                _wrap(sys.modules[name])
-        _watch_imports()
+        INSTALLED.on = True
+        _IMPORT_HOOK.put_in_place()
+    # The lock is not held: other threads take it while they import.
+    if any(name in sys.modules for name in PATCHED_MODULES):
+        from .patches import apply_to_imported  # noqa: PLC0415 - see above
+
+        apply_to_imported()
 
 
 def uninstall() -> None:
@@ -76,16 +75,15 @@ def uninstall() -> None:
     with INSTALLED.lock:
         INSTALLED.level.own = NO_SETTINGS
         INSTALLED.runs_waiters = True
-        if INSTALLED.on:
-            INSTALLED.on = False
-            botocore.unregister_initializer(_on_session)
+        INSTALLED.on = False
+        _IMPORT_HOOK.remove()
         for session, hook in list(INSTALLED.session_hooks.items()):
             if not hook.is_explicit:
                 hook.unregister()
                 del INSTALLED.session_hooks[session]
-        for name in _WRAPPED:
-            if name in sys.modules:
-                _wrap(sys.modules[name])
+    patches = sys.modules.get(f"{__package__}.patches")
+    if patches is not None:
+        patches.apply_to_imported()
 
 
 def observe(on_event: Observer) -> None:
@@ -123,15 +121,16 @@ def enable(
         WaiterDefinitionError: a definition breaks a rule; the target is left as it was.
         TypeError: the target is neither a session nor a client, or a default is not valid.
     """
+    from botocore.client import BaseClient  # noqa: PLC0415 - not for `install`
+
+    from ..aws.private_names import botocore_session_of  # noqa: PLC0415 - the same
+    from .sessions import hook_session  # noqa: PLC0415 - the same
+
     settings = _settings(definitions, defaults, on_event)
     with INSTALLED.lock:
-        from botocore.client import BaseClient  # noqa: PLC0415 - see `_settings`
-
         if isinstance(target, BaseClient):
             _enable_client(target, settings)
             return target
-        from ..aws.private_names import botocore_session_of  # noqa: PLC0415 - see `_settings`
-
         session = botocore_session_of(target)
         if session is None:
             raise TypeError(
@@ -167,13 +166,8 @@ def _settings(
 
 
 def _enable_client(client: Any, settings: Settings) -> None:
-    from .clients import (  # noqa: PLC0415 - see `_settings`
-        ATTRIBUTE,
-        ClientHook,
-        HookedClient,
-        hook_of,
-        refuse_taken_names,
-    )
+    from .clients import ATTRIBUTE, ClientHook, hook_of  # noqa: PLC0415 - see `_settings`
+    from .hooked_client import HookedClient, refuse_taken_names  # noqa: PLC0415 - the same
 
     client_class = type(client)
     service_id = client.meta.service_model.service_id.hyphenize()
@@ -189,57 +183,10 @@ def _enable_client(client: Any, settings: Settings) -> None:
         client_class.__bases__ = (HookedClient, *client_class.__bases__)
 
 
-def _on_session(session: botocore.session.Session) -> None:
-    hook_session(session)
+def _on_import(module: ModuleType) -> None:
+    from .patches import apply_to  # noqa: PLC0415 - imports what the program imports by itself
+
+    apply_to(module)
 
 
-def _create_client_wrapper(
-    wrapped: Callable[..., Any],
-    session: botocore.session.Session,
-    args: Any,
-    keywords: dict[str, Any],
-) -> Any:
-    """Stand in `Session.create_client`: reaches sessions older than `install`."""
-    if INSTALLED.on:
-        hook_session(session)
-    return wrapped(*args, **keywords)
-
-
-_WRAPPED: Final[dict[str, tuple[str, str, Callable[..., Any]]]] = {
-    "botocore.session": ("Session", "create_client", _create_client_wrapper),
-    "botocore.waiter": ("Waiter", "wait", wait_wrapper),
-    "aiobotocore.session": ("AioSession", "create_client", _create_client_wrapper),
-    "aiobotocore.waiter": (AIO_WAITER, "wait", aio_wait_wrapper),
-}
-"""Everything that is patched, by module; patched when that is imported, never imported by us."""
-
-
-def _wrap(module: Any) -> None:
-    """Put the wrapper of a module in place, or take it off, as is installed now."""
-    owner_name, name, wrapper = _WRAPPED[module.__name__]
-    owner = getattr(module, owner_name)
-    is_waiter = wrapper is not _create_client_wrapper
-    if INSTALLED.on and (INSTALLED.runs_waiters or not is_waiter):
-        wrap(owner, name, wrapper)
-        if is_waiter:
-            # What `waiter.outcome` is before the first wait, on waiters built by hand.
-            owner.outcome = None
-        return
-    unwrap(owner, name, wrapper)
-    if is_waiter and vars(owner).get("outcome", INSTALLED) is None:
-        del owner.outcome
-
-
-def _on_import(module: Any) -> None:
-    with INSTALLED.lock:
-        if INSTALLED.on:
-            _wrap(module)
-
-
-@functools.cache
-def _watch_imports() -> None:
-    """Be notified, once per process, when a module of `_WRAPPED` is imported."""
-    import wrapt  # noqa: PLC0415 - see `wrap`
-
-    for name in _WRAPPED:
-        wrapt.when_imported(name)(_on_import)
+_IMPORT_HOOK: Final = ImportHook(PATCHED_MODULES, _on_import)

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..aws.bound_waiter import BoundWaiter
 from ..aws.client_kind import is_async
-from ..aws.client_waits import wait_on, wait_on_async
 from ..exceptions import WaiterDefinitionError
-from ..options import OPTION_NAMES
-from ..outcome import WaiterOutcome
+from ..option_checks import OPTION_NAMES
 from .clients import ClientHook
 from .docstrings import WaitDocstring
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from ..outcome import WaiterOutcome
 
 
 def build_method(client: Any, hook: ClientHook, name: str) -> Callable[..., Any] | None:
@@ -36,14 +37,25 @@ def build_method(client: Any, hook: ClientHook, name: str) -> Callable[..., Any]
 
 def _method_of(client: Any, hook: ClientHook, bound: BoundWaiter) -> Callable[..., Any]:
     def wait_until(self: Any, /, *, max_wait: Any = None, **keywords: Any) -> WaiterOutcome[Any]:
+        called_at = time.monotonic()
+        # What runs waits is imported when one has its bound, which counts that time.
+        from ..aws.client_waits import wait_on  # noqa: PLC0415
+
         settings = hook.level.merged()
-        return wait_on(self, bound, settings, max_wait=max_wait, keywords=keywords)
+        return wait_on(
+            self, bound, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
+        )
 
     async def wait_until_async(
         self: Any, /, *, max_wait: Any = None, **keywords: Any
     ) -> WaiterOutcome[Any]:
+        called_at = time.monotonic()
+        from ..aws.client_waits import wait_on_async  # noqa: PLC0415 - as above
+
         settings = hook.level.merged()
-        return await wait_on_async(self, bound, settings, max_wait=max_wait, keywords=keywords)
+        return await wait_on_async(
+            self, bound, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
+        )
 
     definition = bound.definition
     method: Any = wait_until_async if is_async(type(client)) else wait_until

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -29,16 +30,19 @@ def returns_outcomes(resource_class: type) -> bool:
 
 
 def _returning_outcome(method: Callable[..., Any]) -> Callable[..., Any]:
-    from .waiter_objects import OUTCOMES  # noqa: PLC0415 - imported by the first waiter
+    from .waiter_objects import outcomes_inside  # noqa: PLC0415 - imported by the first waiter
 
     @functools.wraps(method)
     def wait(self: Any, *args: Any, **keywords: Any) -> Any:
-        collected: list[Any] = []
-        token = OUTCOMES.set(collected)
-        try:
+        with outcomes_inside() as collected:
             method(self, *args, **keywords)
-        finally:
-            OUTCOMES.reset(token)
         return collected[-1] if collected else None
 
-    return wait
+    @functools.wraps(method)
+    async def wait_async(self: Any, *args: Any, **keywords: Any) -> Any:
+        with outcomes_inside() as collected:
+            await method(self, *args, **keywords)
+        return collected[-1] if collected else None
+
+    # Those of aioboto3.
+    return wait_async if inspect.iscoroutinefunction(method) else wait

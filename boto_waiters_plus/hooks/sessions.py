@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
-
-import botocore.session
-from botocore.loaders import Loader
+from typing import TYPE_CHECKING, Any
 
 from ..settings import SettingsLevel
 from .resources import on_resource_class
-from .state import INSTALLED
+from .state import INSTALLED, HookedSession
+
+if TYPE_CHECKING:
+    # Not for import: this is imported while threads import botocore.session.
+    import botocore.session
+    from botocore.loaders import Loader
 
 CLIENT_EVENT = "creating-client-class"
 RESOURCE_EVENT = "creating-resource-class"
@@ -55,12 +57,8 @@ class SessionHook:
 
     def _on_client_class(self, **event: Any) -> None:
         # Imported by the first client: it needs botocore's.
-        from .clients import (  # noqa: PLC0415
-            ATTRIBUTE,
-            ClientHook,
-            HookedClient,
-            refuse_taken_names,
-        )
+        from .clients import ATTRIBUTE, ClientHook  # noqa: PLC0415
+        from .hooked_client import HookedClient, refuse_taken_names  # noqa: PLC0415
 
         class_attributes: dict[str, Any] = event["class_attributes"]
         service_id = event["event_name"].removeprefix(f"{CLIENT_EVENT}.")
@@ -73,7 +71,7 @@ class SessionHook:
         event["base_classes"].insert(0, HookedClient)
 
 
-def hook_session(session: botocore.session.Session) -> SessionHook:
+def hook_session(session: botocore.session.Session) -> HookedSession:
     """Register our handlers with a session, once."""
     with INSTALLED.lock:
         hook = INSTALLED.session_hooks.get(session)

@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 from ..runtime.process import ProcessLock
-from ..settings import PROCESS_LEVEL
+from ..settings import PROCESS_LEVEL, SettingsLevel
 
-if TYPE_CHECKING:
-    from .sessions import SessionHook
+PATCHED_MODULES: Final = (
+    "botocore.session",
+    "botocore.waiter",
+    "aiobotocore.session",
+    "aiobotocore.waiter",
+)
+"""The modules in which `install` patches a function each; never imported for it."""
+
+
+class HookedSession(Protocol):
+    """What clients know of the hook of their session (`sessions.SessionHook`)."""
+
+    level: SettingsLevel
+    is_explicit: bool
+
+    @property
+    def profile(self) -> str | None: ...
+
+    def is_active(self) -> bool: ...
+
+    def runs_waiters(self) -> bool: ...
+
+    def unregister(self) -> None: ...
 
 
 class Installation:
@@ -20,8 +41,10 @@ class Installation:
         self.on = False
         self.runs_waiters = True
         """Waiter objects run on the engine."""
+        self.registered_with: Any = None
+        """The module botocore with which our initializer of sessions is registered."""
         self.level = PROCESS_LEVEL
-        self.session_hooks: weakref.WeakKeyDictionary[Any, SessionHook] = (
+        self.session_hooks: weakref.WeakKeyDictionary[Any, HookedSession] = (
             weakref.WeakKeyDictionary()
         )
 

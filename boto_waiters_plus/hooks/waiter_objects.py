@@ -1,13 +1,14 @@
-"""botocore's waiter objects: those of `get_waiter`, and the settings of any other."""
+"""botocore's waiter objects: those of `get_waiter`."""
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import functools
 import inspect
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import botocore
@@ -16,18 +17,28 @@ import botocore.waiter
 from ..arguments import nearest
 from ..aws import stock_waiter
 from ..aws.client_kind import is_async
-from ..aws.defined_waiters import Definition, waiter_object
+from ..aws.defined_waiters import waiter_object
 from ..aws.stock_judge import keep_acceptors, share_acceptors
 from ..aws.waiter_config import mark_as_unchosen
-from ..settings import Settings
 from .clients import ClientHook, hook_of
-from .state import INSTALLED
-from .wrapping import AIO_WAITER, is_mock, wait_wrapper
+from .stock_docstring import StockWaitDocstring
+from .waiter_settings import runs_here
+from .wrapping import AIO_WAITER, aio_wait_wrapper, is_mock, wait_wrapper
 
-OUTCOMES: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar(
+_outcomes: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar(
     "boto_waiters_plus_outcomes", default=None
 )
-"""Where the outcomes of waits go past a caller that drops them (a boto3 resource)."""
+
+
+@contextlib.contextmanager
+def outcomes_inside() -> Iterator[list[Any]]:
+    """Give the outcomes of the waits inside, past a caller that drops them (a resource)."""
+    collected: list[Any] = []
+    token = _outcomes.set(collected)
+    try:
+        yield collected
+    finally:
+        _outcomes.reset(token)
 
 
 def get_waiter(client: Any, name: str, get_stock_waiter: Callable[[str], Any]) -> Any:
@@ -74,53 +85,45 @@ def _return_outcomes(waiter: Any, hook: ClientHook, kept: dict[str, Any]) -> Non
     async def wait_async(self: Any, **keywords: Any) -> Any:
         # AIOWaiter, or AnyioWaiter, whose event loop may be another than asyncio's.
         parent: Any = waiter_class.__mro__[1]
-        current = vars(parent).get("wait")
-        if parent.__name__ == AIO_WAITER and _is_own(parent, current) and _runs_here(self, hook):
-            return await stock_waiter.wait_async(self, keywords, hook.level.merged())
-        return await parent.wait(self, **keywords)
+        is_stock = parent.__name__ == AIO_WAITER and _is_stock_wait(parent, aio_wait_wrapper)
+        if is_stock and runs_here(self, hook):
+            response = await stock_waiter.wait_async(self, keywords, hook.level.merged())
+            _collect(self.outcome)
+            return response
+        # Not `parent.wait`: before 2.13.3 the parent is botocore's blocking waiter.
+        return await stock_wait(self, **keywords)
 
     def wait(self: Any, **keywords: Any) -> Any:
         # Looked up now: a test may have put a mock there.
-        if _is_stock_wait() and _runs_here(self, hook):
+        if _is_stock_wait(botocore.waiter.Waiter, wait_wrapper) and runs_here(self, hook):
             outcome: Any = stock_waiter.wait(self, keywords, hook.level.merged())
             keep_acceptors(self, kept)
         else:
             stock: Any = botocore.waiter.Waiter.wait
             outcome = stock(self, **keywords)
-        collected = OUTCOMES.get()
-        if collected is not None:
-            collected.append(outcome)
+        _collect(outcome)
         return outcome
 
-    method = wait_async if inspect.iscoroutinefunction(stock_wait) else wait
-    waiter_class.wait = functools.wraps(stock_wait)(method)
+    awaited = inspect.iscoroutinefunction(stock_wait)
+    method = functools.wraps(stock_wait)(wait_async if awaited else wait)
+    if not awaited or waiter_class.__mro__[1].__name__ == AIO_WAITER:
+        method.__doc__ = StockWaitDocstring(stock_wait.__doc__, awaited=awaited)
+    waiter_class.wait = method
     waiter_class.outcome = None
     mark_as_unchosen(waiter.config)
 
 
-def _is_stock_wait() -> bool:
-    """Return whether `Waiter.wait` is botocore's, below our wrapper at most."""
-    wait = vars(botocore.waiter.Waiter)["wait"]
-    if getattr(wait, "_self_wrapper", None) is wait_wrapper:
-        wait = wait.__wrapped__
-    return _is_own(botocore.waiter.Waiter, wait)
+def _collect(outcome: Any) -> None:
+    collected = _outcomes.get()
+    if collected is not None:
+        collected.append(outcome)
 
 
-def _is_own(owner: type, function: Any) -> bool:
-    """Return whether a function is the class's own; another was put there on purpose."""
-    is_function = type(function) is types.FunctionType and not is_mock(function)
-    return is_function and function.__module__ == owner.__module__
-
-
-def _runs_here(waiter: Any, hook: ClientHook) -> bool:
-    """Return whether the engine runs a waiter: after `uninstall` only if botocore's loop cannot."""
-    return hook.runs_waiters() or Definition.of(waiter) is not None
-
-
-def settings_of(waiter: Any) -> Settings | None:
-    """Return the settings for a waiter object; None where botocore's own loop has to run."""
-    hook = hook_of(stock_waiter.client_of(waiter))
-    if hook is not None:
-        return hook.level.merged() if _runs_here(waiter, hook) else None
-    is_ours = INSTALLED.on and INSTALLED.runs_waiters
-    return INSTALLED.level.own if is_ours else None
+def _is_stock_wait(owner: type, wrapper: Callable[..., Any]) -> bool:
+    """Return whether `wait` of a class is the library's, below our wrapper at most."""
+    wait = vars(owner).get("wait")
+    if getattr(wait, "_self_wrapper", None) is wrapper:
+        wait = wait.__wrapped__  # type: ignore[union-attr]  # a wrapper has it
+    # Another function was put there on purpose.
+    is_function = type(wait) is types.FunctionType and not is_mock(wait)
+    return is_function and wait.__module__ == owner.__module__

@@ -2,26 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Any
+import time
+from collections.abc import Iterable
+from typing import Any, overload
 
 from ..arguments import unknown
 from ..aws.bound_waiter import BoundWaiter
 from ..aws.client_kind import is_async
 from ..aws.client_waits import wait_on, wait_on_async
+from ..aws.service_waiters import ServiceWaiters
 from ..engine.model import WaiterDefinition
 from ..outcome import WaiterOutcome
 from ..settings import Settings
 from .clients import waiters_of
 
 
+@overload
 def wait_until(
-    client: Any, waiter: str | WaiterDefinition, /, *, max_wait: Any = None, **keywords: Any
+    client: Any,
+    waiter: str | WaiterDefinition,
+    /,
+    *,
+    until_state: None = None,
+    state_path: None = None,
+    max_wait: Any = None,
+    **keywords: Any,
+) -> WaiterOutcome[Any]: ...
+@overload
+def wait_until(
+    client: Any,
+    operation: str,
+    /,
+    *,
+    until_state: str | Iterable[str],
+    state_path: str | None = None,
+    max_wait: Any = None,
+    **keywords: Any,
+) -> WaiterOutcome[Any]: ...
+def wait_until(
+    client: Any,
+    waiter: str | WaiterDefinition,
+    /,
+    *,
+    until_state: str | Iterable[str] | None = None,
+    state_path: str | None = None,
+    max_wait: Any = None,
+    **keywords: Any,
 ) -> WaiterOutcome[Any]:
     """Wait for any client, hooked or not.
 
     Args:
         client: a botocore client.
-        waiter: `"BucketExists"`, `"bucket_exists"`, or a definition.
+        waiter: `"BucketExists"`, `"bucket_exists"`, or a definition; with `until_state`, an
+            operation that only reads, such as `"DescribeTable"`.
+        until_state: the state to wait for, or several of which each is a success. The other states
+            that the model lists are failures if their names say so, such as `FAILED`. Of a list
+            of resources, all must have the state.
+        state_path: the JMESPath expression for the state, where a response has several.
         max_wait: seconds (or a `timedelta`) to wait at most.
         keywords: fields of `WaitOptions`, and the operation's parameters.
 
@@ -29,18 +66,50 @@ def wait_until(
         A `ResponseOutcome` or an `ExceptionOutcome`.
 
     Raises:
-        ValueError: no such waiter, or an option out of range.
+        ValueError: no such waiter, operation or state, or an option out of range.
         TypeError: `max_wait` is missing, or an option is of the wrong kind.
         WaiterError: the wait did not succeed (section "Waiter workflow").
     """
-    bound, settings = find_waiter(client, waiter)
+    called_at = time.monotonic()
+    bound, settings = find_waiter(client, waiter, until_state, state_path)
     if is_async(type(client)):
         raise TypeError("client is an aiobotocore client: await wait_until_async instead")
-    return wait_on(client, bound, settings, max_wait=max_wait, keywords=keywords)
+    return wait_on(
+        client, bound, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
+    )
 
 
+@overload
 async def wait_until_async(
-    client: Any, waiter: str | WaiterDefinition, /, *, max_wait: Any = None, **keywords: Any
+    client: Any,
+    waiter: str | WaiterDefinition,
+    /,
+    *,
+    until_state: None = None,
+    state_path: None = None,
+    max_wait: Any = None,
+    **keywords: Any,
+) -> WaiterOutcome[Any]: ...
+@overload
+async def wait_until_async(
+    client: Any,
+    operation: str,
+    /,
+    *,
+    until_state: str | Iterable[str],
+    state_path: str | None = None,
+    max_wait: Any = None,
+    **keywords: Any,
+) -> WaiterOutcome[Any]: ...
+async def wait_until_async(
+    client: Any,
+    waiter: str | WaiterDefinition,
+    /,
+    *,
+    until_state: str | Iterable[str] | None = None,
+    state_path: str | None = None,
+    max_wait: Any = None,
+    **keywords: Any,
 ) -> WaiterOutcome[Any]:
     """`wait_until` as part of the calling task.
 
@@ -50,7 +119,7 @@ async def wait_until_async(
 
     Args:
         client: an aiobotocore or a botocore client.
-        waiter, max_wait, keywords: as for `wait_until`.
+        waiter, until_state, state_path, max_wait, keywords: as for `wait_until`.
 
     Returns:
         A `ResponseOutcome` or an `ExceptionOutcome`.
@@ -58,20 +127,37 @@ async def wait_until_async(
     Raises:
         ValueError, TypeError, WaiterError: as `wait_until`.
     """
-    bound, settings = find_waiter(client, waiter)
-    return await wait_on_async(client, bound, settings, max_wait=max_wait, keywords=keywords)
+    called_at = time.monotonic()
+    bound, settings = find_waiter(client, waiter, until_state, state_path)
+    return await wait_on_async(
+        client, bound, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
+    )
 
 
-def find_waiter(client: Any, waiter: str | WaiterDefinition) -> tuple[BoundWaiter, Settings]:
-    """Return a client's waiter by either form of its name or by its definition, and its settings.
+def find_waiter(
+    client: Any,
+    waiter: str | WaiterDefinition,
+    until_state: str | Iterable[str] | None = None,
+    state_path: str | None = None,
+) -> tuple[BoundWaiter, Settings]:
+    """Return a client's waiter, and its settings.
+
+    Args:
+        client: the client.
+        waiter: a waiter by either form of its name, a definition, or the name of an operation.
+        until_state, state_path: with an operation; see `wait_until`.
 
     Raises:
-        TypeError: not a botocore client, or neither a name nor a definition.
-        ValueError: no such waiter; the message has the nearest name.
+        TypeError: not a botocore client, or an argument of the wrong type.
+        ValueError: no such waiter (the message has the nearest name), operation or state.
         WaiterDefinitionError: the definition does not fit the client's service.
     """
     waiters = waiters_of(client)
     service = waiters.service
+    if until_state is not None:
+        return _made(service, waiter, until_state, state_path), waiters.settings
+    if state_path is not None:
+        raise TypeError("state_path goes with until_state, the state to wait for")
     if isinstance(waiter, WaiterDefinition):
         return service.bind(waiter), waiters.settings
     if not isinstance(waiter, str):
@@ -82,5 +168,29 @@ def find_waiter(client: Any, waiter: str | WaiterDefinition) -> tuple[BoundWaite
     if bound is None:
         known = [w.definition.name for w in service.by_snake_name.values()]
         names = list(service.by_snake_name) if waiter.islower() else known
-        raise ValueError(f"Waiter does not exist: {unknown(waiter, names, 'waiter')}")
+        hint = ""
+        if service.operation(waiter) is not None:
+            hint = f"; {waiter} is an operation: give until_state, the state to wait for"
+        raise ValueError(f"Waiter does not exist: {unknown(waiter, names, 'waiter')}{hint}")
     return bound, waiters.settings
+
+
+def _made(
+    service: ServiceWaiters, operation: Any, until_state: Any, state_path: Any
+) -> BoundWaiter:
+    """Return the waiter for a state of what an operation describes."""
+    from ..aws.made_waiter import made_waiter  # noqa: PLC0415 - rarely needed
+
+    if not isinstance(operation, str):
+        kind = type(operation).__name__
+        raise TypeError(f"until_state goes with the name of an operation, not {kind}")
+    found = service.operation(operation)
+    if found is None:
+        bound = service.get(operation)
+        if bound is not None:
+            raise ValueError(
+                f"{operation} is a waiter: until_state goes with an operation, such as "
+                f"{bound.operation.name}"
+            )
+        raise ValueError(unknown(operation, service.operation_names, "operation"))
+    return service.bind(made_waiter(found, until_state, state_path))

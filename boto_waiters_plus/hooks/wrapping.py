@@ -1,4 +1,4 @@
-"""Wrapping functions of botocore and aiobotocore, once, and taking the wrappers off again."""
+"""What stands in `Waiter.wait` and `AIOWaiter.wait`; see `patches`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ def wait_wrapper(
     wrapped: Callable[..., Any], waiter: Any, args: Any, keywords: dict[str, Any]
 ) -> Any:
     """Stand in `Waiter.wait`."""
+    if args:  # botocore takes none, and says so
+        return wrapped(*args, **keywords)
     from ..aws import stock_waiter  # noqa: PLC0415 - imported by the first wait
-    from .waiter_objects import settings_of  # noqa: PLC0415 - the same
+    from .waiter_settings import settings_of  # noqa: PLC0415 - the same
 
     settings = settings_of(waiter)
-    if settings is None or args:
+    if settings is None:
         return wrapped(*args, **keywords)
     return stock_waiter.wait(waiter, keywords, settings)
 
@@ -26,37 +28,17 @@ def aio_wait_wrapper(
     wrapped: Callable[..., Any], waiter: Any, args: Any, keywords: dict[str, Any]
 ) -> Any:
     """Stand in aiobotocore's `AIOWaiter.wait`, which is a function of its own."""
-    from ..aws import stock_waiter  # noqa: PLC0415 - imported by the first wait
-    from .waiter_objects import settings_of  # noqa: PLC0415 - the same
-
+    # Not AnyioWaiter, whose event loop may be another; before 2.13.3 it is botocore's class.
     runs_on_asyncio = any(base.__name__ == AIO_WAITER for base in type(waiter).__mro__[:2])
+    if args or not runs_on_asyncio:
+        return wrapped(*args, **keywords)
+    from ..aws import stock_waiter  # noqa: PLC0415 - imported by the first wait
+    from .waiter_settings import settings_of  # noqa: PLC0415 - the same
+
     settings = settings_of(waiter)
-    if settings is None or args or not runs_on_asyncio:
+    if settings is None:
         return wrapped(*args, **keywords)
     return stock_waiter.wait_async(waiter, keywords, settings)
-
-
-def wrap(owner: type, name: str, wrapper: Callable[..., Any]) -> None:
-    """Put a wrapper around a function of a class, once, whatever wrapped it since."""
-    # 16 ms that a program without `install` never pays.
-    import wrapt  # noqa: PLC0415
-
-    current = layer = owner.__dict__[name]
-    while layer is not None:
-        if getattr(layer, "_self_wrapper", None) is wrapper:
-            return
-        if is_mock(layer):
-            # A test's mock is to be called, and is removed with all that is wrapped around it.
-            return
-        layer = getattr(layer, "__wrapped__", None)
-    setattr(owner, name, wrapt.FunctionWrapper(current, wrapper))
-
-
-def unwrap(owner: type, name: str, wrapper: Callable[..., Any]) -> None:
-    """Take a wrapper off if it lies on top; below another's it stays and passes through."""
-    current = owner.__dict__[name]
-    if getattr(current, "_self_wrapper", None) is wrapper:
-        setattr(owner, name, current.__wrapped__)
 
 
 def is_mock(value: Any) -> bool:

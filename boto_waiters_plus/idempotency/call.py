@@ -11,8 +11,8 @@ from ..aws.client_kind import is_async
 from ..aws.json_parameters import from_json
 from ..options import CancelEvent
 from .following_wait import WaiterChoice
-from .prepared_call import CallOptions, CallOutcome, PreparedCall, Step
-from .stored_calls import CallStore
+from .prepared_call import CallOptions, CallOutcome, KeptCall, PreparedCall, Step
+from .stored_calls import CallStore, check_target
 
 
 def call_once(
@@ -35,7 +35,8 @@ def call_once(
 
     Args:
         method: a method of a botocore client, such as `ec2.run_instances`.
-        max_wait: seconds (or a `timedelta`) for all attempts and the wait together.
+        max_wait: seconds (or a `timedelta`) for all attempts and the wait together. No attempt is
+            made later than the documented lifetime of the token allows.
         then_wait: the waiter to wait with for the resource. Its parameters come from the
             response; for a waiter that is not in `data/idempotency.json` pass
             `(waiter, function)`, where the function takes the response and returns them.
@@ -56,7 +57,7 @@ def call_once(
         WaiterError: the wait did not succeed; its attribute `call` is the `CallOutcome`.
     """
     options = CallOptions(max_wait, then_wait, allow_repeat, adopt_existing, in_store, cancel_event)
-    return _run(PreparedCall(method, options, parameters))
+    return run_blocking(PreparedCall(method, options, parameters))
 
 
 async def call_once_async(
@@ -90,10 +91,13 @@ def resume_call(
     path: str | None = None,
     cancel_event: CancelEvent | None = None,
 ) -> CallOutcome:
-    """Go on with a call that a store has kept, under its token and with its parameters.
+    """Continue a call that a store has kept, under its token and with its parameters.
+
+    A call that the store knows to be answered is not made again: its wait goes on, and the
+    response is the one that was kept, without sensitive members.
 
     Args:
-        client: a client of the service, for the same account and region.
+        client: a client like that of the call: the same service, region, endpoint and account.
         record: what `CallStore.save_call` was given.
         max_wait: seconds (or a `timedelta`); by default as many as the call had at first.
         in_store, path: the store, and where it keeps the call; the call is finished there.
@@ -101,10 +105,10 @@ def resume_call(
 
     Raises:
         TypeError: one of `in_store` and `path` is missing.
-        ValueError: the record is of another service.
+        ValueError: the client goes elsewhere than the call, or the call has ended.
         CallOnceError, WaiterError: as `call_once`.
     """
-    return _run(_resumed(client, record, max_wait, in_store, path, cancel_event))
+    return run_blocking(resumed_call(client, record, max_wait, in_store, path, cancel_event))
 
 
 async def resume_call_async(
@@ -118,24 +122,29 @@ async def resume_call_async(
     cancel_event: CancelEvent | None = None,
 ) -> CallOutcome:
     """`resume_call` as part of the calling task."""
-    return await _run_async(_resumed(client, record, max_wait, in_store, path, cancel_event))
+    return await _run_async(resumed_call(client, record, max_wait, in_store, path, cancel_event))
 
 
-def _resumed(
+def resumed_call(
     client: Any,
     record: Mapping[str, Any],
     max_wait: Any,
     in_store: CallStore | None,
     path: str | None,
-    cancel_event: CancelEvent | None,
+    cancel_event: CancelEvent | None = None,
 ) -> PreparedCall:
+    """Return the call that `resume_call` makes; raises as it does."""
     if (in_store is None) != (path is None):
         raise TypeError(
             "in_store and path must be given together: they tell where the call is kept"
         )
-    service = client.meta.service_model.service_name
-    if record["service"] != service:
-        raise ValueError(f"client is of {service}, but the record is a call of {record['service']}")
+    check_target(client, record)
+    kept: Mapping[str, Any] = {}
+    get_call = getattr(in_store, "get_call", None)
+    if get_call is not None:
+        kept = get_call(path)
+        if kept["done"]:
+            raise ValueError(f"{path} has ended: it is not open any more")
     options = CallOptions(
         record["max_wait"] if max_wait is None else max_wait,
         record["then_wait"],
@@ -146,10 +155,16 @@ def _resumed(
         path,
     )
     method = getattr(client, xform_name(record["operation"]))
-    return PreparedCall(method, options, from_json(record["parameters"]), is_resumed=True)
+    return PreparedCall(
+        method,
+        options,
+        from_json(record["parameters"]),
+        kept=KeptCall.of(record, kept),
+    )
 
 
-def _run(call: PreparedCall) -> CallOutcome:
+def run_blocking(call: PreparedCall) -> CallOutcome:
+    """Make a call in the calling thread."""
     if is_async(type(call.target.client)):
         raise TypeError(
             "calls of an aiobotocore client are awaited: use call_once_async or resume_call_async"

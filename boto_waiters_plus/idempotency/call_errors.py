@@ -26,10 +26,13 @@ class CallOnceError(WaiterError):
     Attributes:
         token: the idempotency token of all attempts; None if the operation has none. Pass it in
             the token's member to repeat the same call.
+        token_lifetime: seconds for which the service knows the token, counted from the first
+            attempt; None if its documentation states none.
         outcome_unknown: whether an attempt may have been executed all the same.
     """
 
     token: str | None = None
+    token_lifetime: int | None = None
     outcome_unknown: bool = False
 
 
@@ -49,21 +52,28 @@ class AlreadyExistsError(CallRefusedError):
     """The resource exists already.
 
     Attributes:
-        maybe_ours: whether an earlier attempt, whose outcome is unknown, may have made it.
+        maybe_ours: whether an earlier attempt, whose outcome is unknown, may have made it, or an
+            earlier call under the caller's token.
+        made_under_token: whether the service says that a request under the token made it.
         check_operation: the operation that describes the resource; None if none is known.
         check_parameters: the parameters of that operation.
         differences: the parameters in which the resource differs from the call, where
-            `adopt_existing` compared them.
+            they were compared.
     """
 
     maybe_ours: bool = False
+    made_under_token: bool = False
     check_operation: str | None = None
     check_parameters: Mapping[str, Any] = {}
     differences: tuple[str, ...] = ()
 
 
 class CallTimeoutError(CallOnceError, WaiterTimeoutError):
-    """The time was used up before the service answered for certain."""
+    """The time was used up before the service answered for certain.
+
+    Either `max_wait` is over, or the token's lifetime nearly is: a later attempt could be taken
+    for a new request, and executed a second time.
+    """
 
 
 class CallCancelledError(CallOnceError, WaiterCancelledError):

@@ -82,7 +82,7 @@ class FollowingWait:
         if self._function is not None:
             return dict(self._function(response))
         parameters = evaluated(self._map(), self._input, response)
-        missing = [name for name, value in parameters.items() if _is_empty(value)]
+        missing = [name for name, value in parameters.items() if is_empty(value)]
         if missing:
             reason = f"the response of {self._operation.name} has no {', '.join(missing)}"
             raise WaiterFailedError(self.name, reason, response)
@@ -101,7 +101,7 @@ class FollowingWait:
             )
         from_input = {name: path for name, path in paths.items() if not _needs_output(path)}
         for name, value in evaluated(from_input, self._input, {}).items():
-            if _is_empty(value):
+            if is_empty(value):
                 needed = " or ".join(re.findall(r"input\.(\w+)", from_input[name]))
                 raise ValueError(f"then_wait: {self.name} needs the parameter {needed} of the call")
 
@@ -132,9 +132,11 @@ class WaitStep:
         )
 
 
-def evaluated(paths: Mapping[str, str], input: Mapping[str, Any], output: Any) -> dict[str, Any]:
-    """Return the values of paths on the input and the output of a call."""
-    document = {"input": input, "output": output}
+def evaluated(
+    paths: Mapping[str, str], input: Mapping[str, Any], output: Any = None, error: Any = None
+) -> dict[str, Any]:
+    """Return the values of paths on the input of a call, and on its output or its error."""
+    document = {"input": input, "output": output, "error": error}
     return {name: jmespath.search(path, document) for name, path in paths.items()}
 
 
@@ -145,7 +147,7 @@ def describing_calls(
     for waiter, paths in shipped_produces(shape_id_of(operation)).items():
         if not any(map(_needs_output, paths.values())):
             parameters = evaluated(paths, input, {})
-            if not any(map(_is_empty, parameters.values())):
+            if not any(map(is_empty, parameters.values())):
                 yield find_waiter(client, waiter)[0].operation, parameters
 
 
@@ -153,10 +155,10 @@ def _needs_output(path: str) -> bool:
     return "output." in path
 
 
-def _is_empty(value: Any) -> bool:
+def is_empty(value: Any) -> bool:
     """Whether a value, or a part of it, was not there."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list):
-        return not value or any(map(_is_empty, value))
+        return not value or any(map(is_empty, value))
     return value in (None, "")

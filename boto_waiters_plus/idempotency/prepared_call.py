@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Final, Protocol
 
 from botocore import xform_name
 from botocore.model import OperationModel
@@ -12,25 +15,41 @@ from botocore.model import OperationModel
 from ..arguments import flag, with_methods
 from ..aws.json_parameters import as_json
 from ..deadlines import effective_max_wait
-from ..engine.redaction import shown
-from ..exceptions import WaiterError, WaiterFailedError
+from ..exceptions import (
+    WaiterCancelledError,
+    WaiterError,
+    WaiterFailedError,
+    WaiterTimeoutError,
+)
 from ..hooks.clients import waiters_of
 from ..options import CancelEvent, WaitOptions
 from ..outcome import WaiterOutcome
-from .adoption import differences
-from .call_errors import AlreadyExistsError, CallOnceError, LateArrivalError
+from .call_errors import AlreadyExistsError, CallOnceError, CallTimeoutError, LateArrivalError
 from .call_target import CallTarget
-from .following_wait import FollowingWait, describing_calls
-from .repetition import Repetition
-from .stored_calls import CallStore, StoreStep
+from .existing_resource import Check, ExistingResource
+from .following_wait import FollowingWait
+from .repetition import SAFE_SHARE_OF_LIFETIME, Repetition
+from .stored_calls import (
+    ANSWERED,
+    WAITING,
+    CallStore,
+    StoredCall,
+    kept_response,
+    restored_response,
+    target_of,
+)
+
+MOST_ITEMS: Final = 1000
+"""Of the pages of a list in which a resource is looked for: a stack may have events of years."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CallOutcome:
-    """What a call of `call_once` gave."""
+    """The result of `call_once`."""
 
     response: Any
-    """The response of the operation; of the operation that describes the resource if `adopted`."""
+    """The response of the operation. If `adopted`, what its description has of it, or else the
+    description itself."""
     token: str | None
     """The idempotency token of all attempts; None if the operation has none."""
     attempts: int
@@ -38,7 +57,8 @@ class CallOutcome:
     outcome: WaiterOutcome[Any] | None = field(default=None)
     """The outcome of the wait that followed; None without `then_wait`."""
     adopted: bool = False
-    """Whether the resource existed, as the call asked for it (`adopt_existing`)."""
+    """Whether the service answered that the resource exists, and it is the call's own: made under
+    its token, or as the call asked for it (`adopt_existing`)."""
 
     def __repr__(self) -> str:
         # Without the response and the token, which may be sensitive: reprs end up in logs.
@@ -85,8 +105,35 @@ class CallOptions:
                 raise TypeError("in_store: then_wait must be the name of a waiter to be stored")
 
 
+@dataclass(frozen=True, slots=True)
+class KeptCall:
+    """What is known of a call that is resumed."""
+
+    age: float
+    """Seconds since its first attempt; infinite where they cannot be known."""
+    answer: Mapping[str, Any] | None
+    """Of the operation, where one was kept."""
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any], kept: Mapping[str, Any]) -> KeptCall:
+        """Return what a record and its store know."""
+        age = kept.get("age")
+        if age is None:
+            started_at = record.get("started_at")
+            age = math.inf if started_at is None else time.time() - started_at
+        # The clock was set back: the token may be older than it looks.
+        return cls(age if age >= 0 else math.inf, kept.get("answer"))
+
+
 class PreparedCall:
-    """A call that is ready to be made; raises for whatever is wrong with its arguments."""
+    """A call that is ready to be made; raises for whatever is wrong with its arguments.
+
+    Args:
+        method: of the client.
+        options: as they were given.
+        parameters: of the operation.
+        kept: what is known of the call that is resumed; None for a new one.
+    """
 
     def __init__(
         self,
@@ -94,10 +141,11 @@ class PreparedCall:
         options: CallOptions,
         parameters: Mapping[str, Any],
         *,
-        is_resumed: bool = False,
+        kept: KeptCall | None = None,
     ) -> None:
         self._options = options
-        self._is_resumed = is_resumed
+        self._kept = kept
+        self._is_resumed = kept is not None
         self.target = target = CallTarget.of(method, allow_repeat=options.allow_repeat)
         self.parameters, self.token, self._is_callers = target.frozen(parameters)
         self._wait: FollowingWait | None = None
@@ -106,50 +154,90 @@ class PreparedCall:
                 target.client, options.then_wait, target.operation, self.parameters
             )
         self.max_wait = effective_max_wait("call_once", options.max_wait)
+        self._token_left = math.inf
+        if target.member is not None and target.member.lifetime is not None:
+            age = 0.0 if kept is None else kept.age
+            self._token_left = target.member.lifetime * SAFE_SHARE_OF_LIFETIME - age
         self._record = None if options.in_store is None else self._to_json()
 
     async def run(self, drive: Drive) -> CallOutcome:
         """Make the call and wait; whether that blocks depends on `drive` alone."""
-        repetition = self._repetition(self.target.operation, self.parameters, self.max_wait)
-        call = await self._stored(repetition, drive)
+        repetition = self._repetition(
+            self.target.operation, self.parameters, self.max_wait, token_left=self._token_left
+        )
+        stored = StoredCall(self._options.in_store, self._options.path, drive)
+        call = self._answered()
+        if call is None:
+            await stored.save(self._record)
+            call = await self._made(repetition, stored, drive)
+        try:
+            await self._note(stored, call)
+            call = await self._waited(call, repetition, stored, drive)
+            await stored.finish({"succeeded": True, "attempts": call.attempts})
+        except WaiterError:
+            raise
+        except Exception as error:
+            # The store failed; the response and the token must not be lost with it.
+            error.call = call  # type: ignore[attr-defined]
+            raise
+        return call
+
+    def _answered(self) -> CallOutcome | None:
+        """Return the call as far as it was made by another process; None if it was not."""
+        answer = None if self._kept is None else self._kept.answer
+        if answer is None:
+            return None
+        return CallOutcome(
+            response=restored_response(answer),
+            token=self.token,
+            attempts=answer["attempts"],
+            adopted=answer["adopted"],
+        )
+
+    async def _made(self, repetition: Repetition, stored: StoredCall, drive: Drive) -> CallOutcome:
+        try:
+            return await self._called(repetition, drive)
+        except Exception as error:
+            # What may have been executed stays open, to be resumed.
+            if not getattr(error, "outcome_unknown", False):
+                await stored.finish({"succeeded": False, "error": type(error).__name__})
+            raise
+
+    async def _note(self, stored: StoredCall, call: CallOutcome) -> None:
+        if self._options.in_store is None or (self._kept and self._kept.answer):
+            return
+        answer = {
+            "response": kept_response(self.target.operation, call.response),
+            "attempts": call.attempts,
+            "adopted": call.adopted,
+        }
+        await stored.note(ANSWERED, answer)
+        if self._wait is not None:
+            await stored.note(WAITING, answer)
+
+    async def _waited(
+        self, call: CallOutcome, repetition: Repetition, stored: StoredCall, drive: Drive
+    ) -> CallOutcome:
         if self._wait is None:
             return call
-        is_first = call.attempts == 1 and not (self._is_callers or self._is_resumed)
+        is_first = call.attempts == 1 and not (self._is_callers or self._is_resumed or call.adopted)
         is_repeated = not is_first or _retries_of_sdk(call.response) > 0
         try:
             step = self._wait.step(call.response, repetition.time_left, repetition.cancel_event)
             outcome = await drive(step)
         except WaiterError as error:
+            # A wait that ran out of time or was cancelled can go on.
+            if not isinstance(error, (WaiterTimeoutError, WaiterCancelledError)):
+                await stored.finish({"succeeded": False, "error": type(error).__name__})
             raise _about(error, call, is_repeated=is_repeated) from error.__cause__
         return replace(call, outcome=outcome)
-
-    async def _stored(self, repetition: Repetition, drive: Drive) -> CallOutcome:
-        """Make the call, between its two entries in the store."""
-        store = self._options.in_store
-        if store is None:
-            return await self._called(repetition, drive)
-        path = self._options.path
-        if path is None:
-            path = await drive(StoreStep(store.save_call, self._record))
-        try:
-            call = await self._called(repetition, drive)
-        except Exception as error:
-            # What may have been executed stays open, to be resumed.
-            if not getattr(error, "outcome_unknown", False):
-                result = {"succeeded": False, "error": type(error).__name__}
-                await drive(StoreStep(store.finish_call, path, result))
-            raise
-        result = {"succeeded": True, "attempts": call.attempts}
-        await drive(StoreStep(store.finish_call, path, result))
-        return call
 
     async def _called(self, repetition: Repetition, drive: Drive) -> CallOutcome:
         adopted = False
         try:
             response = await drive(repetition)
         except AlreadyExistsError as error:
-            raised = self._with_check(error)
-            response = await self._adopted(raised, repetition.time_left, drive)
+            response = await self._existing(error, repetition, drive)
             adopted = True
         except CallOnceError as error:
             raise self._with_token(error) from error.last_exception
@@ -163,6 +251,8 @@ class PreparedCall:
             "operation": operation.name,
             "parameters": as_json(operation.input_shape, self.parameters),
             "token": self.token,
+            "target": target_of(self.target.client),
+            "started_at": time.time(),
             "max_wait": self.max_wait,
             "then_wait": options.then_wait,
             "allow_repeat": options.allow_repeat,
@@ -170,10 +260,19 @@ class PreparedCall:
         }
 
     def _repetition(
-        self, operation: OperationModel, parameters: Mapping[str, Any], max_wait: float
+        self,
+        operation: OperationModel,
+        parameters: Mapping[str, Any],
+        max_wait: float,
+        *,
+        token_left: float = math.inf,
+        all_pages: bool = False,
     ) -> Repetition:
         client = self.target.client
-        method = getattr(client, xform_name(operation.name))
+        name = xform_name(operation.name)
+        method = getattr(client, name)
+        if all_pages and client.can_paginate(name):
+            method = partial(_all_pages, client.get_paginator(name))
         settings = waiters_of(client).settings
         given = WaitOptions(cancel_event=self._options.cancel_event)
         return Repetition(
@@ -182,6 +281,7 @@ class PreparedCall:
             method,
             parameters,
             max_wait,
+            token_left=token_left,
             options=given.merged_over(settings.defaults),
             observers=settings.observers,
             first_is_unknown=self._is_resumed,
@@ -190,59 +290,60 @@ class PreparedCall:
     def _with_token(self, error: CallOnceError) -> CallOnceError:
         """Return an error with the token, and with how to repeat the same call."""
         member, text = self.target.member, ""
+        lifetime = None if member is None else member.lifetime
         if error.outcome_unknown and member is not None:
             token = "its token" if member.is_sensitive else f"{member.name}={self.token!r}"
             text = f"To repeat the same call, pass {token} to call_once."
+            if lifetime is not None:
+                text = self._about_lifetime(error, text, lifetime)
         raised = error.extended(text, type(error))
-        raised.token = self.token
+        raised.token, raised.token_lifetime = self.token, lifetime
         return raised
 
-    def _with_check(self, error: AlreadyExistsError) -> AlreadyExistsError:
-        """Return an error with the call that tells whose the resource is."""
-        text, check = "It existed before this call", None
-        if error.outcome_unknown:
-            text = "This call may have made it"
-            calls = describing_calls(self.target.client, self.target.operation, self.parameters)
-            check = next(calls, None)
-        if check is not None:
-            text += f": {_shown_call(*check)} tells"
-        raised = error.extended(f"{text}.", AlreadyExistsError)
-        raised.token, raised.maybe_ours = self.token, error.outcome_unknown
-        if check is not None:
-            raised.check_operation, raised.check_parameters = check[0].name, check[1]
-        return raised
+    def _about_lifetime(self, error: CallOnceError, advice: str, lifetime: int) -> str:
+        is_over = isinstance(error, CallTimeoutError) and self._token_left < self.max_wait
+        known = f"The service knows the token for {lifetime} s from the first attempt"
+        if is_over:
+            return f"{known}: find out whether the call was executed before you repeat it."
+        return f"{advice} {known}."
 
-    async def _adopted(self, error: AlreadyExistsError, time_left: float, drive: Drive) -> Any:
-        """Return the description of a resource that is as the call asked for; else raise."""
-        cause, check = error.last_exception, error.check_operation
-        if not self._options.adopt_existing or check is None or time_left <= 0:
-            raise error from cause
-        operation = self.target.client.meta.service_model.operation_model(check)
-        try:
-            step = self._repetition(operation, error.check_parameters, time_left)
-            description = await drive(step)
-        except CallOnceError:
-            raise error from cause
-        found = differences(self.parameters, description)
-        if found == ():
-            return description
-        text = (
-            f"It differs in {', '.join(found)}."
-            if found
-            else "None of the parameters can be compared with it."
+    async def _existing(self, error: AlreadyExistsError, made: Repetition, drive: Drive) -> Any:
+        """Return what stands for the response if the resource is the call's own; else raise."""
+
+        async def describe(check: Check) -> Any:
+            if made.time_left <= 0:
+                return None
+            step = self._repetition(
+                check.operation,
+                check.parameters,
+                made.time_left,
+                # Where a token tells the resource, it may be on any page.
+                all_pages=check.token is not None,
+            )
+            try:
+                return await drive(step)
+            except CallOnceError:
+                return None
+
+        existing = ExistingResource(
+            self.target,
+            self.parameters,
+            self.token,
+            error,
+            made.judge.error_names,
+            is_callers=self._is_callers and not self._is_resumed,
+            adopt=self._options.adopt_existing,
         )
-        raised = error.extended(text, AlreadyExistsError)
-        raised.differences = found or ()
-        raise raised from cause
+        try:
+            return await existing.claimed(describe)
+        except AlreadyExistsError as raised:
+            raise raised from error.last_exception
 
 
-def _shown_call(operation: OperationModel, parameters: Mapping[str, Any]) -> str:
-    members = {} if operation.input_shape is None else operation.input_shape.members
-    texts = [
-        f"{name}={'...' if members[name].metadata.get('sensitive') else repr(shown(value))}"
-        for name, value in parameters.items()
-    ]
-    return f"{xform_name(operation.name)}({', '.join(texts)})"
+def _all_pages(paginator: Any, **parameters: Any) -> Any:
+    """Return the pages of a list as one; awaitable if the client is."""
+    limit = {"MaxItems": MOST_ITEMS}
+    return paginator.paginate(**parameters, PaginationConfig=limit).build_full_result()
 
 
 def _retries_of_sdk(response: Any) -> int:

@@ -6,7 +6,8 @@ import enum
 import re
 from typing import Final
 
-from ..aws.errors import ErrorFacts
+from ..aws.errors import NEVER_SERVED, ErrorFacts
+from ..definitions.idempotency_traits import says_in_progress, shipped_existence
 
 
 class Verdict(enum.Enum):
@@ -38,40 +39,47 @@ _EXPIRED_CODE: Final = re.compile(
 _EXPIRED_TEXT: Final = re.compile(
     r"expired|unknown|not found|does not exist|no longer", re.IGNORECASE
 )
-_IN_PROGRESS_CODE: Final = re.compile(
-    r"IdempotentCallInProgress|RequestAlreadyInProgress|TransactionInProgress"
-)
 _QUOTA_CODE: Final = "LimitExceededException"
-_NEVER: Final = (501, 505)
-"""HTTP statuses of what the service never does: not implemented, version not supported."""
 _RATE_TEXT: Final = re.compile(r"rate|throttl|too many|concurrent|simultaneous", re.IGNORECASE)
 _EXISTS_CODE: Final = re.compile(r"Already(Exist|Created|Owned)|Duplicate")
 _CONFLICT_CODE: Final = re.compile(r"Conflict|InUse|IdempotencyException")
 _EXISTS_TEXT: Final = re.compile(r"already exist|already in use|same name", re.IGNORECASE)
 
 
-def verdict_on(error: ErrorFacts) -> Verdict:
-    """Return what an error means.
+def verdict_on(error: ErrorFacts, namespace: str) -> Verdict:
+    """Return what an error means for a call of the service with this namespace.
 
     Names decide before messages. A message counts only where it names the token, or where the
-    code says that there is a conflict.
+    code says that there is a conflict. Which errors mean that another change is in progress, and
+    which ones tell under which token a resource was made, is written in `data/idempotency.json`.
     """
     names, message = " ".join(error.names), error.message or ""
     # botocore takes it for a throttle; most services mean a quota, which no repetition raises.
     if error.code == _QUOTA_CODE and not _RATE_TEXT.search(message):
         return Verdict.REFUSED
-    if error.throttled or _IN_PROGRESS_CODE.search(names):
+    if error.throttled:
         return Verdict.REPEAT
-    if error.status is None or (error.status >= 500 and error.status not in _NEVER):
+    if error.status is None or (error.status >= 500 and error.status not in NEVER_SERVED):
         return Verdict.UNKNOWN
-    if error.retryable:
+    if error.transient:
         return Verdict.REPEAT
+    return _verdict_on_refusal(error, names, message, namespace)
+
+
+def _verdict_on_refusal(error: ErrorFacts, names: str, message: str, namespace: str) -> Verdict:
+    existence = shipped_existence(namespace, error.names, error.response)
+    if existence is not None:
+        is_mismatch = existence.get("madeUnder") == "otherParameters"
+        return Verdict.MISMATCH if is_mismatch else Verdict.EXISTS
     says_token = _SAYS_TOKEN.search(message)
     if _MISMATCH_CODE.search(names) or (says_token and _MISMATCH_TEXT.search(message)):
         return Verdict.MISMATCH
     if _EXPIRED_CODE.search(names) or (says_token and _EXPIRED_TEXT.search(message)):
         return Verdict.EXPIRED
-    says_exists = _CONFLICT_CODE.search(names) and _EXISTS_TEXT.search(message)
-    if _EXISTS_CODE.search(names) or says_exists:
+    if _CONFLICT_CODE.search(names) and _EXISTS_TEXT.search(message):
+        return Verdict.EXISTS
+    if says_in_progress(namespace, error.names, message):
+        return Verdict.REPEAT
+    if _EXISTS_CODE.search(names):
         return Verdict.EXISTS
     return Verdict.REFUSED

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
 from botocore.model import OperationModel
 
-from ..aws.client_call import AwaitedCall, BlockingCall
-from ..aws.client_kind import is_async
+from ..aws.client_call import async_call_for, call_for
 from ..aws.errors import error_facts
 from ..aws.labels import ResourceLabel, label_of
 from ..aws.parameters import copied
+from ..definitions.services import aws_namespace
 from ..engine.machine import Ending, Facts, Policy
 from ..engine.model import AcceptorState, MatchedAcceptor
+from ..engine.wait_description import WaitDescription
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterTimeoutError
 from ..options import NO_OPTIONS, WaitOptions
 from ..runtime.aio import drive_async
-from ..runtime.attempt import AsyncCall, Attempt, Reply
+from ..runtime.attempt import Attempt, Reply
 from ..runtime.observers import Observer
 from ..runtime.sync import drive
-from ..runtime.wait_run import WaitDescription, WaitRun
+from ..runtime.wait_run import WaitRun
 from ..runtime.wording import reason_of
 from .call_errors import (
     AlreadyExistsError,
@@ -39,6 +41,9 @@ MIN_DELAY: Final = 2
 MAX_DELAY: Final = 30
 """Seconds. Less than the specification's default, which is meant for polling."""
 
+SAFE_SHARE_OF_LIFETIME: Final = 0.95
+"""No attempt outlives this share of its token's lifetime: the service's clock is not ours."""
+
 _ANSWERED, _REPEATED = 0, 1
 
 
@@ -50,6 +55,7 @@ class Repetition:
         operation: the operation.
         parameters: sent with every attempt, each time as a copy.
         max_wait: seconds.
+        token_left: the seconds in which the token may be sent.
         method: calls it.
         options: tell whether parameters may be shown, and what cancels the call.
         observers: called with the events of the attempts.
@@ -64,6 +70,7 @@ class Repetition:
         parameters: Mapping[str, Any],
         max_wait: float,
         *,
+        token_left: float = math.inf,
         options: WaitOptions = NO_OPTIONS,
         observers: Sequence[Observer] = (),
         first_is_unknown: bool = False,
@@ -75,7 +82,9 @@ class Repetition:
         self.judge = CallJudge(operation, client.meta.endpoint_url, first_is_unknown)
         self.run = WaitRun(
             _description(operation),
-            Policy(min_delay=MIN_DELAY, max_delay=MAX_DELAY, max_wait=max_wait),
+            Policy(
+                min_delay=MIN_DELAY, max_delay=MAX_DELAY, max_wait=max_wait, deadline=token_left
+            ),
             self.judge,
             label=label_of(ResourceLabel(operation), parameters, options),
             observers=observers,
@@ -94,7 +103,7 @@ class Repetition:
             CallOnceError: it did not succeed. The token and the check are not filled in.
         """
         try:
-            call = BlockingCall(self._send, self._client, cancel=self.cancel_event)
+            call = call_for(self._client, self._send, awaited=False, cancel=self.cancel_event)
             drive(self.run, call, cancel=self.cancel_event)
         except WaiterError as error:
             return self._ended(error)
@@ -102,16 +111,7 @@ class Repetition:
 
     async def drive_async(self) -> Any:
         """`drive` as part of a task: aiobotocore clients are awaited, others called in threads."""
-        call: AsyncCall
-        if is_async(type(self._client)):
-            call = AwaitedCall(self._send, self._client, cancel=self.cancel_event)
-        else:
-            # Imports asyncio: 11 ms that a program without tasks never pays.
-            from ..runtime.in_thread import CallAbandonment, ThreadCall  # noqa: PLC0415
-
-            abandonment = CallAbandonment(self.cancel_event)
-            blocking = BlockingCall(self._send, self._client, cancel=abandonment.event)
-            call = ThreadCall(blocking, abandonment)
+        call = async_call_for(self._client, self._send, cancel=self.cancel_event)
         try:
             await drive_async(self.run, call, cancel=self.cancel_event)
         except WaiterError as error:
@@ -162,6 +162,7 @@ class CallJudge:
         endpoint: str | None,
         first_is_unknown: bool,  # noqa: FBT001 - of this module
     ) -> None:
+        self._namespace = aws_namespace(str(operation.service_model.service_id))
         self._facts = partial(error_facts, operation=operation, endpoint=endpoint)
         self.outcome_unknown = first_is_unknown
         """Whether an earlier attempt may have been executed. A retry of the SDK is one, too."""
@@ -169,6 +170,8 @@ class CallJudge:
         """Whether a call was made whose reply was not judged: it was cut off."""
         self.response: Any = None
         self.verdict: Verdict | None = None
+        self.error_names: frozenset[str] = frozenset()
+        """Of the last error."""
 
     def judge(self, reply: Reply) -> Attempt:
         """Return the attempt that ended in this response or error."""
@@ -177,7 +180,8 @@ class CallJudge:
             self.response, self.outcome_unknown = reply.response, False
             return Attempt(facts=Facts(acceptor=_ANSWERED), response=reply.response)
         facts = self._facts(reply.error)
-        self.verdict = verdict_on(facts)
+        self.error_names = facts.names
+        self.verdict = verdict_on(facts, self._namespace)
         # The SDK repeats what it got no certain answer to, and keeps only the last answer.
         retries = facts.response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
         self.outcome_unknown |= self.verdict is Verdict.UNKNOWN or retries > 0

@@ -9,24 +9,29 @@ ends as it would alone:
 - Waits of one waiter on one client share calls where the operation takes a list of identifiers
   and its response can be split (`coalesce=False` turns that off). Each wait judges its own share
   of the response.
+- Where it does not, a list of the service tells which of many waits are worth a call of their own
+  (`screen=False` turns that off). The outcome is always that of the wait's own call.
 - What a call of one wait raises unchanged (bad parameters, no credentials) is the error of that
   wait.
+- Waits on callables (`conditions.ConditionWait`) run beside those on clients.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Iterable
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ..arguments import answers_other_names
-from ..options import MAX_WAIT_NAMES, CancelEvent, Seconds
+from ..options import Seconds
 from ..outcome import WaiterOutcome
-from ..runtime.schedule import DEFAULT_THREADS
-from .batch import Batch, OnFailure, ProgressCallback, has_failed, has_succeeded
+from .batch import Batch, BatchOptions, OnFailure, WaitT, has_failed, has_succeeded
 from .failures import Result
 from .wait import Wait
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 __all__ = [
+    "BatchOptions",
     "Wait",
     "as_completed",
     "as_completed_async",
@@ -36,59 +41,44 @@ __all__ = [
     "wait_any_async",
 ]
 
-_takes_max_wait = answers_other_names(MAX_WAIT_NAMES)
-
 
 @overload
 def wait_all(
-    waits: Iterable[Wait],
+    waits: Iterable[WaitT],
     /,
     *,
     max_wait: Seconds | None = None,
     on_failure: Literal["raise", "cancel"] = "raise",
-    threads: int = DEFAULT_THREADS,
-    progress: bool | ProgressCallback = False,
-    cancel_event: CancelEvent | None = None,
-    coalesce: bool = True,
+    **options: Unpack[BatchOptions],
 ) -> list[WaiterOutcome[Any]]: ...
 @overload
 def wait_all(
-    waits: Iterable[Wait],
+    waits: Iterable[WaitT],
     /,
     *,
     max_wait: Seconds | None = None,
     on_failure: Literal["collect"],
-    threads: int = DEFAULT_THREADS,
-    progress: bool | ProgressCallback = False,
-    cancel_event: CancelEvent | None = None,
-    coalesce: bool = True,
+    **options: Unpack[BatchOptions],
 ) -> list[Result]: ...
-@_takes_max_wait
 def wait_all(
-    waits: Iterable[Wait],
+    waits: Iterable[WaitT],
     /,
     *,
     max_wait: Seconds | None = None,
     on_failure: OnFailure = "raise",
-    threads: int = DEFAULT_THREADS,
-    progress: bool | ProgressCallback = False,
-    cancel_event: CancelEvent | None = None,
-    coalesce: bool = True,
+    **options: Unpack[BatchOptions],
 ) -> list[Any]:
     """Wait for all of many waits.
 
     Args:
-        waits: the waits; none twice.
+        waits: `Wait` and `conditions.ConditionWait`, in any mixture; none twice.
         max_wait: seconds (or a `timedelta`) for all waits together; a wait with a nearer bound of
             its own keeps that.
         on_failure: `"raise"`: run every wait to its end, then raise one error that has all
             failures. `"cancel"`: cancel the other waits as soon as one does not succeed, then
             raise. `"collect"`: raise nothing; return the errors in the places of their waits.
-        threads: the number of calls that may be in flight at once.
-        progress: True draws a table on stderr (needs rich); a function is called with a
-            `progress.WaitProgress` after each attempt and at the end of each wait.
-        cancel_event: cancels all waits when it is set.
-        coalesce: whether waits of one waiter on one client may share calls.
+        options: fields of `BatchOptions`: `threads`, `progress`, `cancel_event`, `coalesce` and
+            `screen`.
 
     Returns:
         The outcomes in the order of the waits.
@@ -98,72 +88,58 @@ def wait_all(
         WaitersError: waits did not succeed; it has each error, and the outcomes of the others.
     """
     _check(on_failure)
-    batch = Batch("wait_all", waits, max_wait, threads, progress, cancel_event, coalesce)
+    batch = Batch("wait_all", waits, max_wait, options)
     batch.run(has_failed if on_failure == "cancel" else None)
     return batch.results(on_failure)
 
 
 @overload
 async def wait_all_async(
-    waits: Iterable[Wait],
+    waits: Iterable[WaitT],
     /,
     *,
     max_wait: Seconds | None = None,
     on_failure: Literal["raise", "cancel"] = "raise",
-    threads: int = DEFAULT_THREADS,
-    progress: bool | ProgressCallback = False,
-    cancel_event: CancelEvent | None = None,
-    coalesce: bool = True,
+    **options: Unpack[BatchOptions],
 ) -> list[WaiterOutcome[Any]]: ...
 @overload
 async def wait_all_async(
-    waits: Iterable[Wait],
+    waits: Iterable[WaitT],
     /,
     *,
     max_wait: Seconds | None = None,
     on_failure: Literal["collect"],
-    threads: int = DEFAULT_THREADS,
-    progress: bool | ProgressCallback = False,
-    cancel_event: CancelEvent | None = None,
-    coalesce: bool = True,
+    **options: Unpack[BatchOptions],
 ) -> list[Result]: ...
-@_takes_max_wait
 async def wait_all_async(
-    waits: Iterable[Wait],
+    waits: Iterable[WaitT],
     /,
     *,
     max_wait: Seconds | None = None,
     on_failure: OnFailure = "raise",
-    threads: int = DEFAULT_THREADS,
-    progress: bool | ProgressCallback = False,
-    cancel_event: CancelEvent | None = None,
-    coalesce: bool = True,
+    **options: Unpack[BatchOptions],
 ) -> list[Any]:
     """`wait_all` from asyncio: aiobotocore clients are awaited, others are called in threads.
 
     Cancelling the task ends every wait at once. Callbacks are called in the event loop.
     """
     _check(on_failure)
-    batch = Batch("wait_all_async", waits, max_wait, threads, progress, cancel_event, coalesce)
+    batch = Batch("wait_all_async", waits, max_wait, options)
     await batch.run_async(has_failed if on_failure == "cancel" else None)
     return batch.results(on_failure)
 
 
-@_takes_max_wait
 def wait_any(
-    waits: Iterable[Wait],
+    waits: Iterable[WaitT],
     /,
     *,
     max_wait: Seconds | None = None,
-    threads: int = DEFAULT_THREADS,
-    progress: bool | ProgressCallback = False,
-    cancel_event: CancelEvent | None = None,
-    coalesce: bool = True,
-) -> tuple[Wait, WaiterOutcome[Any]]:
+    **options: Unpack[BatchOptions],
+) -> tuple[WaitT, WaiterOutcome[Any]]:
     """Wait for the first of many waits that succeeds, and cancel the others.
 
     Args:
-        waits, max_wait, threads, progress, cancel_event, coalesce: see `wait_all`.
+        waits, max_wait, options: see `wait_all`.
 
     Returns:
         The wait that succeeded first, and its outcome.
@@ -172,41 +148,33 @@ def wait_any(
         TypeError, ValueError: before the first request, a bad argument; no waits at all.
         WaitersError: none succeeded.
     """
-    batch = Batch("wait_any", waits, max_wait, threads, progress, cancel_event, coalesce)
+    batch = Batch("wait_any", waits, max_wait, options)
     batch.need_a_wait()
     batch.run(has_succeeded)
     return batch.first_success()
 
 
-@_takes_max_wait
 async def wait_any_async(
-    waits: Iterable[Wait],
+    waits: Iterable[WaitT],
     /,
     *,
     max_wait: Seconds | None = None,
-    threads: int = DEFAULT_THREADS,
-    progress: bool | ProgressCallback = False,
-    cancel_event: CancelEvent | None = None,
-    coalesce: bool = True,
-) -> tuple[Wait, WaiterOutcome[Any]]:
+    **options: Unpack[BatchOptions],
+) -> tuple[WaitT, WaiterOutcome[Any]]:
     """`wait_any` from asyncio; see `wait_all_async`."""
-    batch = Batch("wait_any_async", waits, max_wait, threads, progress, cancel_event, coalesce)
+    batch = Batch("wait_any_async", waits, max_wait, options)
     batch.need_a_wait()
     await batch.run_async(has_succeeded)
     return batch.first_success()
 
 
-@_takes_max_wait
 def as_completed(
-    waits: Iterable[Wait],
+    waits: Iterable[WaitT],
     /,
     *,
     max_wait: Seconds | None = None,
-    threads: int = DEFAULT_THREADS,
-    progress: bool | ProgressCallback = False,
-    cancel_event: CancelEvent | None = None,
-    coalesce: bool = True,
-) -> Generator[tuple[Wait, Result], None, None]:
+    **options: Unpack[BatchOptions],
+) -> Generator[tuple[WaitT, Result], None, None]:
     """Wait for many waits and give each as it ends.
 
     Polling begins when the first result is asked for, and goes on in a thread of its own while
@@ -214,7 +182,7 @@ def as_completed(
     on only while the next result is asked for.
 
     Args:
-        waits, max_wait, threads, progress, cancel_event, coalesce: see `wait_all`.
+        waits, max_wait, options: see `wait_all`.
 
     Returns:
         An iterator of waits, each with its outcome or its error. Closing it (as leaving the loop
@@ -223,24 +191,18 @@ def as_completed(
     Raises:
         TypeError, ValueError: before the first request, a bad argument.
     """
-    name = "as_completed"
-    return Batch(name, waits, max_wait, threads, progress, cancel_event, coalesce).completed()
+    return Batch("as_completed", waits, max_wait, options).completed()
 
 
-@_takes_max_wait
 def as_completed_async(
-    waits: Iterable[Wait],
+    waits: Iterable[WaitT],
     /,
     *,
     max_wait: Seconds | None = None,
-    threads: int = DEFAULT_THREADS,
-    progress: bool | ProgressCallback = False,
-    cancel_event: CancelEvent | None = None,
-    coalesce: bool = True,
-) -> AsyncGenerator[tuple[Wait, Result], None]:
+    **options: Unpack[BatchOptions],
+) -> AsyncGenerator[tuple[WaitT, Result], None]:
     """`as_completed` from asyncio: polling goes on in a task of its own; see `wait_all_async`."""
-    name = "as_completed_async"
-    return Batch(name, waits, max_wait, threads, progress, cancel_event, coalesce).completed_async()
+    return Batch("as_completed_async", waits, max_wait, options).completed_async()
 
 
 def _check(on_failure: str) -> None:

@@ -3,43 +3,66 @@
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import inspect
 import queue
 import threading
+import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
 from functools import partial
-from types import TracebackType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar
 
-from ..arguments import count, flag, seconds, with_methods
+from ..arguments import count, flag, refuse_wrong_names, time_bound, unknown, with_methods
 from ..aws.client_kind import is_async
-from ..aws.private_names import marked_as_waiter
 from ..deadlines import seconds_left
-from ..options import CancelEvent, Seconds
+from ..exceptions import WaiterError
+from ..options import MAX_WAIT_NAMES, CancelEvent, Seconds, refuse_short_wait
 from ..outcome import WaiterOutcome
 from ..progress import Progress, ProgressTable, WaitProgress
 from ..runtime.clock import SYSTEM_TIME, current_time
-from ..runtime.scheduler import Scheduler, run_in_thread
-from ..runtime.scheduler_async import AsyncScheduler, run_in_task
+from ..runtime.schedule import DEFAULT_THREADS, Schedule
+from ..runtime.scheduler import run_in_thread, run_waits
+from ..runtime.scheduler_async import run_in_task, run_waits_async
 from ..runtime.tasks import Task
 from .callbacks import Callbacks
 from .failures import Result, waiters_error
 from .grouping import Grouping
-from .preparation import Preparation, least
-from .wait import Wait
+from .preparation import Preparation, least, marked_context
+from .wait import Wait, is_condition
+
+if TYPE_CHECKING:
+    from ..conditions.condition_wait import ConditionWait
 
 ProgressCallback = Callable[[WaitProgress], object]
 EndsRest = Callable[[Task], bool]
 OnFailure = Literal["raise", "collect", "cancel"]
 
 
-class Batch:
+WaitT = TypeVar("WaitT", bound="Wait | ConditionWait")
+
+
+class BatchOptions(TypedDict, total=False):
+    """The options of `wait_all` and its relatives besides `max_wait` and `on_failure`."""
+
+    threads: int
+    """The number of calls that may be in flight at once; default: 32."""
+    progress: bool | ProgressCallback
+    """True draws a table on stderr (needs rich); a function is called with a
+    `progress.WaitProgress` after each attempt and at the end of each wait."""
+    cancel_event: CancelEvent | None
+    """Cancels all waits when it is set."""
+    coalesce: bool
+    """Whether waits of one waiter on one client may share calls; default: True."""
+    screen: bool
+    """Whether a list of states may tell which of 10 or more such waits have to be polled, where
+    they cannot share calls; default: the value of `coalesce`."""
+
+
+class Batch(Generic[WaitT]):
     """The waits of one call, from their checks to their results.
 
     Args:
         name: the function that was called.
-        waits, max_wait, threads, progress, cancel_event, coalesce: its arguments.
+        waits, max_wait, options: its arguments.
 
     Raises:
         TypeError, ValueError: an argument is wrong.
@@ -48,44 +71,45 @@ class Batch:
     def __init__(
         self,
         name: str,
-        waits: Iterable[Wait],
+        waits: Iterable[WaitT],
         max_wait: Seconds | None,
-        threads: int,
-        progress: bool | ProgressCallback,  # noqa: FBT001 - the argument of a public function
-        cancel_event: CancelEvent | None,
-        coalesce: bool,  # noqa: FBT001 - the same
+        options: BatchOptions,
     ) -> None:
-        self.waits, self._is_async = _checked(waits, name)
+        refuse_wrong_names(name, options, MAX_WAIT_NAMES)
+        for option in options.keys() - BatchOptions.__annotations__.keys():
+            raise TypeError(f"{name}: {unknown(option, BatchOptions.__annotations__, 'option')}")
+        self.waits = _checked(waits, name)
         self._name = name
-        self._max_wait = None if max_wait is None else seconds("max_wait", max_wait)
+        self._max_wait = None if max_wait is None else time_bound("max_wait", max_wait)
         if self._max_wait is None and seconds_left() is None:
             self._need_max_wait()
-        self._threads = count("threads", threads)
+        if self._max_wait is not None:
+            for wait in self.waits:
+                refuse_short_wait(wait.options, self._max_wait)
+        self._threads = count("threads", options.get("threads", DEFAULT_THREADS))
         self._cancels: list[CancelEvent] = []
+        cancel_event = options.get("cancel_event")
         if cancel_event is not None:
             self._cancels.append(with_methods("cancel_event", cancel_event, "is_set", "wait"))
         self._stop = threading.Event()
         """Set when no reply is needed any more."""
-        self._grouping = Grouping(self._stop) if flag("coalesce", coalesce) else None
+        coalesce = flag("coalesce", options.get("coalesce", True))
+        screen = "screen" not in options or flag("screen", options["screen"])
+        self._grouping = Grouping(self._stop, screen=screen) if coalesce else None
         self._callbacks = Callbacks()
-        self._progress = self._make_progress(progress)
+        progress = options.get("progress", False)
+        self._progress = None if progress is False else self._make_progress(progress)
         self._results: dict[int, Result] = {}
-        self._has_failures = False
 
     def __enter__(self) -> None:
         if self._progress is not None:
             self._progress.__enter__()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *raised: object) -> None:
         if self._progress is not None:
-            self._progress.__exit__(kind, error, traceback)
+            self._progress.__exit__(kind, *raised)
         # Leaving the loop over `as_completed` is an end like any other.
-        if error is None or isinstance(error, GeneratorExit):
+        if kind in (None, GeneratorExit):
             self._callbacks.warn()
 
     def need_a_wait(self) -> None:
@@ -101,33 +125,31 @@ class Batch:
         """
         with self, contextlib.ExitStack() as stack:
             tasks = self._tasks()
-            if self._callbacks and current_time() is SYSTEM_TIME:
+            if not self._callbacks or current_time() is not SYSTEM_TIME:
+                run = self._run(tasks, cancel_rest_after)
+            else:
                 # The waits have a thread of their own: a slow callback must not hold them up.
                 ready: queue.SimpleQueue[Any] = queue.SimpleQueue()
                 self._callbacks.defer(ready)
                 # Ctrl-C leaves the ends of the waits in the queue.
                 stack.callback(_call_rest, ready)
-                run = self._noted(self._scheduler(tasks, cancel_rest_after, self._stop).run())
+                run = self._run(tasks, cancel_rest_after, self._stop)
                 run = run_in_thread(run, self._stop, ready)
-            else:
-                run = self._noted(self._scheduler(tasks, cancel_rest_after).run())
             stack.enter_context(contextlib.closing(run))
             for item in run:
                 if not isinstance(item, Task):
                     item()
 
-    def completed(self) -> Generator[tuple[Wait, Result], None, None]:
+    def completed(self) -> Generator[tuple[WaitT, Result], None, None]:
         """Yield each wait with its result when it has ended; go on while the caller is busy."""
         with self, contextlib.ExitStack() as stack:
             tasks = self._tasks()
-            run: Generator[Task, None, None]
-            if current_time() is SYSTEM_TIME:
+            if current_time() is not SYSTEM_TIME:
+                run = self._run(tasks)
+            else:
                 ready: queue.SimpleQueue[Any] = queue.SimpleQueue()
                 stack.enter_context(self._callbacks.called_in_thread(ready.put))
-                run = self._noted(self._scheduler(tasks, None, self._stop).run())
-                run = run_in_thread(run, self._stop, ready)
-            else:
-                run = self._noted(self._scheduler(tasks).run())
+                run = run_in_thread(self._run(tasks, None, self._stop), self._stop, ready)
             stack.enter_context(contextlib.closing(run))
             for task in run:
                 yield self.waits[task.index], self._results[task.index]
@@ -135,16 +157,14 @@ class Batch:
     async def run_async(self, cancel_rest_after: EndsRest | None = None) -> None:
         """Run all waits to their end as part of the calling task; see `run`."""
         with self:
-            run = self._async_scheduler(cancel_rest_after).run()
-            async with contextlib.aclosing(run):
-                async for task in run:
-                    self._note(task)
+            async with contextlib.aclosing(self._run_async(cancel_rest_after)) as run:
+                async for _ in run:
+                    pass
 
-    async def completed_async(self) -> AsyncGenerator[tuple[Wait, Result], None]:
+    async def completed_async(self) -> AsyncGenerator[tuple[WaitT, Result], None]:
         """Yield each wait with its result when it has ended; go on while the caller is busy."""
         with self:
-            run = run_in_task(self._noted_async(self._async_scheduler().run()))
-            async with contextlib.aclosing(run):
+            async with contextlib.aclosing(run_in_task(self._run_async())) as run:
                 async for task in run:
                     yield self.waits[task.index], self._results[task.index]
 
@@ -155,11 +175,11 @@ class Batch:
             WaitersError: `on_failure` is not `"collect"`, and a wait did not succeed.
         """
         results = [self._results[index] for index in range(len(self.waits))]
-        if self._has_failures and on_failure != "collect":
+        if on_failure != "collect" and any(isinstance(each, Exception) for each in results):
             raise waiters_error(self._name, self.waits, results, self._max_wait)
         return results
 
-    def first_success(self) -> tuple[Wait, WaiterOutcome[Any]]:
+    def first_success(self) -> tuple[WaitT, WaiterOutcome[Any]]:
         """Return the wait that succeeded first, and its outcome.
 
         Raises:
@@ -181,10 +201,8 @@ class Batch:
     def _make_progress(
         self,
         progress: bool | ProgressCallback,  # noqa: FBT001 - of this module
-    ) -> Progress | None:
-        if progress is False:
-            return None
-        waits = [(wait.bound.description, wait.label) for wait in self.waits]
+    ) -> Progress:
+        waits = [(wait.description, wait.label) for wait in self.waits]
         if progress is True:
             return ProgressTable(waits)
         if not callable(progress) or inspect.iscoroutinefunction(progress):
@@ -198,41 +216,32 @@ class Batch:
             grouping=self._grouping,
             callbacks=self._callbacks,
             progress=self._progress,
-            is_async=self._is_async,
+            called_at=time.monotonic(),
+            function=self._name,
         ).tasks(self.waits)
 
-    def _scheduler(
+    def _schedule(self, cancel_rest_after: EndsRest | None, *stops: CancelEvent) -> Schedule:
+        cancels = [*self._cancels, *stops]
+        return Schedule(self._threads, cancels=cancels, cancel_rest_after=cancel_rest_after)
+
+    def _run(
         self,
         tasks: Sequence[Task],
         cancel_rest_after: EndsRest | None = None,
         *stops: CancelEvent,
-    ) -> Scheduler:
-        return Scheduler(
-            tasks,
-            threads=self._threads,
-            cancels=[*self._cancels, *stops],
-            cancel_rest_after=cancel_rest_after,
-            context=_context(),
-            stop=self._stop,
-        )
-
-    def _async_scheduler(self, cancel_rest_after: EndsRest | None = None) -> AsyncScheduler:
-        return AsyncScheduler(
-            self._tasks(),
-            threads=self._threads,
-            cancels=self._cancels,
-            cancel_rest_after=cancel_rest_after,
-            context=_context(),
-            stop=self._stop,
-        )
-
-    def _noted(self, run: Generator[Task, None, None]) -> Generator[Any, None, None]:
+    ) -> Generator[Any, None, None]:
+        schedule = self._schedule(cancel_rest_after, *stops)
+        run = run_waits(schedule, tasks, context=marked_context(), stop=self._stop)
         with contextlib.closing(run):
             for task in run:
                 self._note(task)
                 yield task
 
-    async def _noted_async(self, run: AsyncGenerator[Task, None]) -> AsyncGenerator[Task, None]:
+    async def _run_async(
+        self, cancel_rest_after: EndsRest | None = None
+    ) -> AsyncGenerator[Task, None]:
+        tasks, schedule = self._tasks(), self._schedule(cancel_rest_after)
+        run = run_waits_async(schedule, tasks, context=marked_context(), stop=self._stop)
         async with contextlib.aclosing(run):
             async for task in run:
                 self._note(task)
@@ -241,8 +250,10 @@ class Batch:
     def _note(self, task: Task) -> None:
         result = task.result
         assert result is not None, "the task has ended"
+        if isinstance(result, WaiterError):
+            # Judges of callables have one.
+            result.last_value = getattr(task.run.judge, "last_value", None)
         self._results[task.index] = result
-        self._has_failures = self._has_failures or isinstance(result, Exception)
         if self._progress is not None:
             self._callbacks.post(partial(self._progress.ended, task.index), result)
 
@@ -267,14 +278,8 @@ def has_succeeded(task: Task) -> bool:
     return isinstance(task.result, WaiterOutcome)
 
 
-def _context() -> contextvars.Context:
-    """Return the caller's context variables, for calls that are marked as a waiter's."""
-    with marked_as_waiter():
-        return contextvars.copy_context()
-
-
-def _checked(waits: Any, name: str) -> tuple[list[Wait], bool]:
-    """Return the waits as a list, and whether their clients are asynchronous.
+def _checked(waits: Any, name: str) -> list[Any]:
+    """Return the waits as a list.
 
     Raises:
         TypeError: not waits, or not all on clients of the kind that `name` calls.
@@ -282,27 +287,28 @@ def _checked(waits: Any, name: str) -> tuple[list[Wait], bool]:
     """
     if isinstance(waits, Wait) or not isinstance(waits, Iterable):
         raise TypeError(f"waits must be several Wait objects, not {type(waits).__name__}")
-    checked: list[Wait] = []
+    checked: list[Any] = []
     places: dict[int, int] = {}
-    kinds: dict[type, bool] = {}
     first_of_kind: dict[bool, int] = {}
     for index, wait in enumerate(waits):
-        if not isinstance(wait, Wait):
-            raise TypeError(f"waits[{index}] must be a Wait, not {type(wait).__name__}")
+        is_callable = not isinstance(wait, Wait)
+        if is_callable and not is_condition(wait):
+            raise TypeError(
+                f"waits[{index}] must be a Wait or a ConditionWait, not {type(wait).__name__}"
+            )
         first = places.setdefault(id(wait), index)
         if first != index:
             raise ValueError(f"waits[{index}] and waits[{first}] are the same object: {wait!r}")
         checked.append(wait)
-        kind = type(wait.client)
-        if kind not in kinds:
-            kinds[kind] = is_async(kind)
-            first_of_kind.setdefault(kinds[kind], index)
+        if not is_callable:
+            first_of_kind.setdefault(is_async(type(wait.client)), index)
+        elif wait.is_async and not name.endswith("_async"):
+            raise TypeError(f"waits[{index}] is on a coroutine function: use {name}_async")
     if len(first_of_kind) > 1:
         raise TypeError(
             f"waits[{first_of_kind[True]}] is on an asynchronous client, others are on blocking "
             "ones: they cannot be waited on together"
         )
-    awaited = True in first_of_kind
-    if awaited and not name.endswith("_async"):
+    if True in first_of_kind and not name.endswith("_async"):
         raise TypeError(f"waits[0] is on an asynchronous client: use {name}_async, in its loop")
-    return checked, awaited
+    return checked

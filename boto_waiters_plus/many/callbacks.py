@@ -7,13 +7,13 @@ import contextvars
 import logging
 import queue
 import threading
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from ..arguments import caller_stacklevel
+from ..runtime.process import start_thread
+from ..runtime.warning import warn
 
 logger = logging.getLogger("boto_waiters_plus")
 
@@ -88,19 +88,16 @@ class Callbacks:
                 errors.append(error)
                 failed(error)
 
-        run = contextvars.copy_context().run
-        name = "boto_waiters_plus callbacks"
-        thread = threading.Thread(target=run, args=(work,), name=name, daemon=True)
+        thread = start_thread(partial(contextvars.copy_context().run, work), "callbacks")
         # Where no thread can be started, callbacks are called in that of the waits.
-        with contextlib.suppress(RuntimeError):
-            thread.start()
+        if thread is not None:
             self.defer(due)
         try:
             yield
         finally:
             due.put(None)
             # A callback may close the run.
-            if thread.is_alive() and thread is not threading.current_thread():
+            if thread is not None and thread is not threading.current_thread():
                 thread.join()
         # The waits may have ended before the error came.
         if errors:
@@ -112,9 +109,7 @@ class Callbacks:
             text = f"{name} raised {type(error).__name__}: {error}"
             if self._failures[name] > 1:
                 text += f" (the first of {self._failures[name]} errors)"
-            # Where warnings are errors: the outcomes matter more, and the error has been logged.
-            with contextlib.suppress(RuntimeWarning):
-                warnings.warn(text, RuntimeWarning, stacklevel=caller_stacklevel())
+            warn(text, RuntimeWarning)
 
     def _failed(self, name: str, error: Exception) -> None:
         self._failures[name] += 1

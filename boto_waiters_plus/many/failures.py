@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from botocore.exceptions import StubResponseError
+from botocore.exceptions import ParamValidationError, StubResponseError
 
+from ..aws.parameters import wrong_parameters
 from ..exceptions import WaiterCancelledError, WaiterError, WaitersError
 from ..outcome import WaiterOutcome
 from .wait import Wait
+
+if TYPE_CHECKING:
+    from ..conditions.condition_wait import ConditionWait
 
 MOST_DESCRIBED: Final = 10
 """Failures whose reason is in the message of a `WaitersError`; the others are only named."""
@@ -22,7 +26,10 @@ Result = WaiterOutcome[Any] | Exception
 
 
 def waiters_error(
-    name: str, waits: Sequence[Wait], results: Sequence[Result], max_wait: float | None
+    name: str,
+    waits: Sequence[Wait | ConditionWait],
+    results: Sequence[Result],
+    max_wait: float | None,
 ) -> WaitersError:
     """Return the error of a batch in which waits did not succeed.
 
@@ -49,7 +56,7 @@ def waiters_error(
     return error
 
 
-def _reason(waits: Sequence[Wait], errors: Mapping[int, Exception]) -> str:
+def _reason(waits: Sequence[Wait | ConditionWait], errors: Mapping[int, Exception]) -> str:
     """Return each failure in words; waits that were cancelled because of one are counted."""
     cancelled = sum(isinstance(error, WaiterCancelledError) for error in errors.values())
     named = dict(errors)
@@ -64,16 +71,18 @@ def _reason(waits: Sequence[Wait], errors: Mapping[int, Exception]) -> str:
     return "\n  ".join(parts)
 
 
-def _described(index: int, wait: Wait, error: Exception) -> str:
-    # A test's own words; of any other error the class alone, because its text may quote parameters.
+def _described(index: int, wait: Wait | ConditionWait, error: Exception) -> str:
+    # A test's own words; not the text of any other error, which may quote parameters.
     is_stubbed = isinstance(error, StubResponseError)
     hides = wait.merged_options.show_parameters is False
     if isinstance(error, WaiterError) or (is_stubbed and not hides):
         return f"[{index}] {error}"
-    return f"[{index}] Waiter {wait.waiter} for {wait.label}: {type(error).__name__}"
+    wrong = wrong_parameters(error) if isinstance(error, ParamValidationError) else ""
+    text = f"[{index}] Waiter {wait.waiter} for {wait.label}: {type(error).__name__}"
+    return f"{text}: {wrong}" if wrong else text
 
 
-def _named(waits: Sequence[Wait], errors: Mapping[int, Exception]) -> list[str]:
+def _named(waits: Sequence[Wait | ConditionWait], errors: Mapping[int, Exception]) -> list[str]:
     """Return the places of failures, grouped by waiter and error, up to a readable length."""
     places: dict[str, list[int]] = {}
     for index, error in errors.items():

@@ -2,59 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Final
 
-from ..aws.response_split import asked_ids, coalescing_of
+from ..aws.response_split import asked_ids
+from ..aws.screen_call import ScreenCall, Screening, screen_of
 from ..aws.shared_call import SharedCall
 from ..definitions.coalescing_trait import Coalescing
 from ..engine.machine import Policy
 from ..options import CancelEvent, WaitOptions
-from ..runtime.groups import Group
+from ..runtime.groups import Group, ScreenedGroup
 from ..runtime.tasks import Task
 from .wait import Wait
 
+Membership = tuple[Group | None, Sequence[str]]
+"""The group of a wait, and the identifiers that the wait asks for."""
 
-@dataclass(frozen=True, slots=True)
-class Membership:
-    """The group of a wait, and the identifiers that the wait asks for."""
-
-    group: Group
-    ids: tuple[str, ...]
+ALONE: Final[Membership] = (None, ())
+"""The calls of the wait cannot be shared."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Grouping:
     """The groups of a batch: same client, waiter, delays, and parameters apart from identifiers.
 
     `max_wait`, the number of attempts, the initial delay and what ends a wait may differ.
-
-    Args:
-        cancel: ends calls that are shared.
     """
 
-    def __init__(self, cancel: CancelEvent) -> None:
-        self._cancel = cancel
-        self._groups: dict[tuple[Hashable, ...], Group] = {}
+    cancel: CancelEvent
+    """Ends calls that are shared."""
+    _: KW_ONLY
+    screen: bool = True
+    """Whether waits whose calls cannot be shared are screened."""
+    _groups: dict[tuple[Hashable, ...], Group] = field(init=False, default_factory=dict)
 
-    def membership(self, wait: Wait, policy: Policy, options: WaitOptions) -> Membership | None:
-        """Return the group of a wait; None if its calls cannot be shared.
+    def membership(self, wait: Wait, policy: Policy, options: WaitOptions) -> Membership:
+        """Return the group of a wait, and what the wait asks for.
 
         A call in a thread that may be abandoned is never shared.
         """
-        coalescing = None if options.call_in_thread else coalescing_of(wait.bound.operation)
+        if options.call_in_thread:
+            return ALONE
+        coalescing = wait.bound.coalescing
         asked = None if coalescing is None else asked_ids(coalescing, wait.parameters)
         if coalescing is None or asked is None:
-            return None
+            is_screened = self.screen and wait.bound.screen is not None
+            return self._screened(wait, policy) if is_screened else ALONE
         member, ids = asked
         others = {name: value for name, value in wait.parameters.items() if name != member}
+        group = self._group(wait, policy, (member, _frozen(others)), lambda: self._new(coalescing))
+        return group, tuple(ids)
+
+    def _screened(self, wait: Wait, policy: Policy) -> Membership:
+        """Return the group of a wait that a sibling tells the state of."""
+        screen = screen_of(wait.client, wait.bound)
+        scope = None if screen is None else screen.scope_of(wait.parameters)
+        if screen is None or scope is None:
+            return ALONE
+
+        def make() -> Group:
+            return _new_screened(Screening(wait.client, wait.bound, screen, scope, self.cancel))
+
+        group = self._group(wait, policy, _frozen(scope), make)
+        return group, (wait.parameters[screen.id],)
+
+    def _group(
+        self, wait: Wait, policy: Policy, alike: Hashable, make: Callable[[], Group]
+    ) -> Group | None:
         delays = (policy.min_delay, policy.max_delay, policy.pace)
-        key = (id(wait.client), id(wait.bound.definition), member, _frozen(others), delays)
+        key = (id(wait.client), id(wait.bound.definition), alike, delays)
         try:
-            group = self._groups.get(key) or self._groups.setdefault(key, self._new(coalescing))
+            return self._groups.get(key) or self._groups.setdefault(key, make())
         except TypeError:  # A parameter or a delay_pace that is not hashable.
             return None
-        return Membership(group, tuple(ids))
 
     def forget(self, client: Any) -> None:
         """Forget the groups of a client that has no open wait."""
@@ -63,11 +84,18 @@ class Grouping:
 
     def _new(self, coalescing: Coalescing) -> Group:
         def join(tasks: Sequence[Task]) -> SharedCall:
-            requests = [task.request for task in tasks]
+            requests = [task.call.send for task in tasks]
             judges = [task.run.judge for task in tasks]
-            return SharedCall(requests, judges, coalescing, cancel=self._cancel)
+            return SharedCall(requests, judges, coalescing, cancel=self.cancel)
 
         return Group(join, coalescing.limit)
+
+
+def _new_screened(screening: Screening) -> Group:
+    def join(tasks: Sequence[Task]) -> ScreenCall:
+        return ScreenCall(screening, [task.ids[0] for task in tasks], [task.run for task in tasks])
+
+    return ScreenedGroup(join)
 
 
 def _frozen(value: Any) -> Any:

@@ -2,70 +2,75 @@
 
 from __future__ import annotations
 
+import contextvars
 import math
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ..aws.client_call import AwaitedCall, BlockingCall, ClientRequest
+from ..aws.client_call import ClientRequest, call_for
 from ..aws.definition_judge import DefinitionJudge
+from ..aws.private_names import marked_as_waiter
 from ..engine.machine import Policy
 from ..hooks.clients import waiters_of
 from ..options import WaitOptions, policy_for
 from ..progress import Progress
-from ..runtime.attempt import AsyncCall, Call
 from ..runtime.clock import either
 from ..runtime.observers import Observer
 from ..runtime.service_limiter import ClientConnections, ServiceLimiter
 from ..runtime.tasks import Task
 from ..runtime.wait_run import RANDOM, WaitRun
-from ..settings import Settings
+from ..settings import PROCESS_LEVEL, Settings
 from .callbacks import Callbacks
-from .grouping import Grouping
+from .grouping import ALONE, Grouping
 from .wait import Wait
+
+if TYPE_CHECKING:
+    from ..conditions.condition_wait import ConditionWait
 
 DEFAULT_CONNECTIONS: Final = 10
 """Calls in flight for a client that does not say how many connections it keeps."""
 
 
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Preparation:
-    """Turns the waits of a batch into tasks.
+    """Turns the waits of a batch into tasks."""
 
-    Args:
-        bound: seconds that all waits have at most; None: each has a bound of its own.
-        stop: ends calls in flight.
-        grouping: the groups of waits that share calls; None: no calls are shared.
-        callbacks: the caller's callbacks.
-        progress: observes all waits.
-        is_async: the clients are asynchronous.
-    """
+    bound: float | None
+    """Seconds that all waits have at most; None: each has a bound of its own."""
+    stop: threading.Event
+    """Ends calls in flight."""
+    grouping: Grouping | None
+    """The groups of waits that share calls; None: no calls are shared."""
+    callbacks: Callbacks
+    """The caller's callbacks."""
+    progress: Progress | None
+    """Observes all waits."""
+    called_at: float | None = None
+    """When the caller called, which is when the time of the waits begins; None: each begins by
+    itself."""
+    function: str = "wait_all"
+    """The function that was called."""
+    _clients: dict[int, _Client] = field(init=False, default_factory=dict)
+    _services: dict[tuple[str, str | None], ServiceLimiter] = field(
+        init=False, default_factory=dict
+    )
+    _callables: ServiceLimiter = field(init=False, default_factory=ServiceLimiter)
+    _calls_per_second: Mapping[str, float] = field(init=False, default_factory=dict)
 
-    def __init__(
-        self,
-        *,
-        bound: float | None,
-        stop: threading.Event,
-        grouping: Grouping | None,
-        callbacks: Callbacks,
-        progress: Progress | None,
-        is_async: bool,
-    ) -> None:
-        self._bound = bound
-        self._stop = stop
-        self._grouping = grouping
-        self._callbacks = callbacks
-        self._progress = progress
-        self._is_async = is_async
-        self._clients: dict[int, _Client] = {}
-        self._services: dict[tuple[str, str | None], ServiceLimiter] = {}
-        self._calls_per_second: Mapping[str, float] = {}
-        self._policies: dict[tuple[int, float], Policy] = {}
-
-    def tasks(self, waits: Sequence[Wait]) -> list[Task]:
+    def tasks(self, waits: Sequence[Wait | ConditionWait]) -> list[Task]:
         """Return a task for each wait, in order."""
-        return [self._task(index, wait) for index, wait in enumerate(waits)]
+        tasks = [
+            self._task(wait) if isinstance(wait, Wait) else self._condition_task(wait)
+            for wait in waits
+        ]
+        if self.progress is not None:
+            for index, task in enumerate(tasks):
+                attempted = partial(self.progress.attempted, index)
+                task.run.observe_attempts(partial(self.callbacks.post, attempted))
+        return tasks
 
     def limit_calls(self, per_second: Mapping[str, float]) -> None:
         """Limit the calls per second to each endpoint of these services, from now on."""
@@ -76,65 +81,78 @@ class Preparation:
     def forget(self, client: Any) -> None:
         """Forget a client that has no open wait: another may get its identity."""
         self._clients.pop(id(client), None)
-        if self._grouping is not None:
-            self._grouping.forget(client)
+        if self.grouping is not None:
+            self.grouping.forget(client)
 
-    def _task(self, index: int, wait: Wait) -> Task:
+    def _task(self, wait: Wait) -> Task:
         client = self._clients.get(id(wait.client)) or self._add_client(wait.client)
         options, policy = self._policy(wait, client.settings)
-        membership = None
-        if self._grouping is not None:
-            membership = self._grouping.membership(wait, policy, options)
-        group = None if membership is None else membership.group
+        own_label = wait.given_label
+        request = ClientRequest(wait.client, wait.bound, wait.parameters)
+        group, ids = ALONE
+        if self.grouping is not None:
+            group, ids = self.grouping.membership(wait, policy, options)
         run = WaitRun(
             wait.bound.description,
             policy if group is None else group.policy(policy),
             DefinitionJudge(wait.bound, wait.parameters, client.endpoint),
-            label=wait.label_under(options),
+            label=request.label_under(options) if own_label is None else own_label,
             show_parameters=options.show_parameters is not False,
             observers=client.observers,
+            on_attempt=self._on_attempt(options),
             random=RANDOM if group is None else group.random,
+            called_at=self.called_at,
         )
-        if options.on_attempt is not None:
-            run.observe_attempts(self._callbacks.observer(options.on_attempt, "on_attempt"))
-        if self._progress is not None:
-            attempted = partial(self._progress.attempted, index)
-            run.observe_attempts(partial(self._callbacks.post, attempted))
-        request = ClientRequest(wait.client, wait.bound, wait.parameters)
         return Task(
             run,
-            self._call(request, options),
+            call_for(
+                wait.client,
+                request,
+                cancel=either(self.stop, options.cancel_event),
+                in_thread=bool(options.call_in_thread),
+            ),
             client.connections,
-            request=request,
             cancel=options.cancel_event,
             wake=options.wake_signal,
             group=group,
-            ids=() if membership is None else membership.ids,
+            ids=ids,
         )
+
+    def _condition_task(self, wait: ConditionWait) -> Task:
+        options = wait.merged_options
+        condition = wait.condition(
+            least(wait.max_wait, self.bound),
+            observers=self._observers(PROCESS_LEVEL.own),
+            on_attempt=self._on_attempt(options),
+            cancel_event=either(self.stop, options.cancel_event),
+        )
+        return Task(
+            condition.wait_run,
+            wait.call_of(condition, self.function),
+            # A throttle of one callable says nothing of another.
+            ClientConnections(self._callables, 1),
+            cancel=options.cancel_event,
+            wake=options.wake_signal,
+        )
+
+    def _on_attempt(self, options: WaitOptions) -> Observer | None:
+        own = options.on_attempt
+        return None if own is None else self.callbacks.observer(own, "on_attempt")
+
+    def _observers(self, settings: Settings) -> tuple[Observer, ...]:
+        observer = partial(self.callbacks.observer, name="on_event")
+        return tuple(map(observer, settings.observers))
 
     def _policy(self, wait: Wait, settings: Settings) -> tuple[WaitOptions, Policy]:
         """Return the options and the policy of a wait under the settings of now."""
-        options, policy = wait.merged_options, wait.policy
-        if settings is not wait.settings:
-            options = wait.options.merged_over(settings.defaults)
-            policy = policy_for(wait.bound.definition, options, policy.max_wait or 1)
-        max_wait = least(wait.max_wait, self._bound)
-        if max_wait != policy.max_wait:
-            policy = replace(policy, max_wait=max_wait)
-        return options, policy
-
-    def _call(self, request: ClientRequest, options: WaitOptions) -> Call | AsyncCall:
-        cancel = either(self._stop, options.cancel_event)
-        if self._is_async:
-            return AwaitedCall(request.send, request.client, cancel=cancel)
-        in_thread = bool(options.call_in_thread)
-        return BlockingCall(request.send, request.client, cancel=cancel, in_thread=in_thread)
+        options, max_wait = wait.options_under(settings), least(wait.max_wait, self.bound)
+        is_same = options is wait.merged_options and max_wait == wait.max_wait
+        if is_same or wait.settings is None:
+            return options, wait.policy
+        return options, policy_for(wait.definition, options, max_wait)
 
     def _add_client(self, client: Any) -> _Client:
         settings = waiters_of(client).settings
-        observers = tuple(
-            self._callbacks.observer(observer, "on_event") for observer in settings.observers
-        )
         meta = client.meta
         endpoint = meta.endpoint_url
         service = meta.service_model.service_name, endpoint
@@ -142,28 +160,26 @@ class Preparation:
         if limiter is None:
             limiter = self._services[service] = ServiceLimiter()
             limiter.calls_per_second = self._calls_per_second.get(service[0], math.inf)
-        limit = getattr(meta.config, "max_pool_connections", None) or DEFAULT_CONNECTIONS
-        added = _Client(settings, observers, endpoint, ClientConnections(limiter, limit))
+        limit = max(1, getattr(meta.config, "max_pool_connections", None) or DEFAULT_CONNECTIONS)
+        connections = ClientConnections(limiter, limit, client)
+        added = _Client(settings, self._observers(settings), endpoint, connections)
         self._clients[id(client)] = added
         return added
 
 
-class _Client:
+class _Client(NamedTuple):
     """What the waits of one client have in common."""
 
-    __slots__ = ("connections", "endpoint", "observers", "settings")
+    settings: Settings
+    observers: tuple[Observer, ...]
+    endpoint: str | None
+    connections: ClientConnections
 
-    def __init__(
-        self,
-        settings: Settings,
-        observers: tuple[Observer, ...],
-        endpoint: str | None,
-        connections: ClientConnections,
-    ) -> None:
-        self.settings = settings
-        self.observers = observers
-        self.endpoint = endpoint
-        self.connections = connections
+
+def marked_context() -> contextvars.Context:
+    """Return the caller's context variables, for calls that are marked as a waiter's."""
+    with marked_as_waiter():
+        return contextvars.copy_context()
 
 
 def least(first: float | None, second: float | None) -> float | None:

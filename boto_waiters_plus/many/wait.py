@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from botocore.model import OperationModel
 
-from ..arguments import seconds, text
+from ..arguments import text, time_bound
 from ..aws.bound_waiter import BoundWaiter
 from ..aws.labels import label_of
 from ..aws.parameters import copied, refuse_empty_id_list
 from ..engine.machine import Policy
 from ..engine.model import WaiterDefinition
+from ..engine.wait_description import WaitDescription
 from ..hooks.clients import waiters_of
 from ..hooks.waits import find_waiter
-from ..options import NO_OPTIONS, WaitOptions, policy_for, refuse_other_names, split_options
+from ..options import (
+    NO_OPTIONS,
+    WaitOptions,
+    policy_for,
+    refuse_other_names,
+    refuse_short_wait,
+    split_options,
+)
 from ..settings import Settings
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from ..conditions.condition_wait import ConditionWait
 
 
 class Wait:
@@ -26,6 +39,7 @@ class Wait:
         client: a botocore client.
         waiter: `"BucketExists"`, `"bucket_exists"`, or a definition.
         parameters: the operation's parameters.
+        until_state, state_path: with an operation in place of a waiter; see `wait_until`.
         label: what messages, events and progress call the resource; default: from the parameters,
             as `s3 Bucket=my-bucket`.
         max_wait: seconds (or a `timedelta`) to wait at most, from the start of the run. May be
@@ -34,14 +48,14 @@ class Wait:
 
     Raises:
         TypeError: not a client, or an option is of the wrong kind.
-        ValueError: no such waiter, an option out of range, or an empty list of ids.
+        ValueError: no such waiter, operation or state; an option is out of range; or a list of ids
+            is empty.
     """
 
     __slots__ = (
         "bound",
         "client",
         "given_label",
-        "max_wait",
         "merged_options",
         "options",
         "parameters",
@@ -51,12 +65,13 @@ class Wait:
 
     bound: BoundWaiter
     """The definition on its operation."""
-    settings: Settings
-    """The settings of the client when the wait was made."""
+    settings: Settings | None
+    """The settings of the client when the wait was made; None: the policy was made elsewhere, so
+    that no settings change it."""
     merged_options: WaitOptions
     """The options under these settings."""
     policy: Policy
-    """The policy under these options; its `max_wait` holds if the wait has one."""
+    """The policy under these options."""
     given_label: str | None
     """The caller's label."""
 
@@ -67,28 +82,82 @@ class Wait:
         parameters: Mapping[str, Any],
         /,
         *,
+        until_state: str | Iterable[str] | None = None,
+        state_path: str | None = None,
         max_wait: Any = None,
         label: str | None = None,
         **options: Any,
     ) -> None:
-        self.given_label = None if label is None else text("label", label)
         if not isinstance(parameters, Mapping):
             raise TypeError(f"parameters must be a mapping, not {type(parameters).__name__}")
-        self.bound, self.settings = find_waiter(client, waiter)
+        found = find_waiter(client, waiter, until_state, state_path)
+        self._make(client, found, parameters, label, _only_options(options), max_wait)
+
+    @classmethod
+    def with_options(
+        cls,
+        client: Any,
+        waiter: str | WaiterDefinition,
+        parameters: Mapping[str, Any],
+        options: WaitOptions,
+        *,
+        max_wait: Any = None,
+        label: str | None = None,
+        policy: Policy | None = None,
+    ) -> Wait:
+        """Return a wait with options that were checked.
+
+        Args:
+            client, waiter, parameters, max_wait, label: as for `Wait`.
+            options: the options.
+            policy: a resolved policy, whose `max_wait` holds; no settings are merged then.
+        """
+        wait = cls.__new__(cls)
+        found = find_waiter(client, waiter)
+        wait._make(client, found, parameters, label, options, max_wait, policy)
+        return wait
+
+    def _make(
+        self,
+        client: Any,
+        found: tuple[BoundWaiter, Settings],
+        parameters: Mapping[str, Any],
+        label: str | None,
+        options: WaitOptions,
+        max_wait: Any,
+        policy: Policy | None = None,
+    ) -> None:
+        self.given_label = None if label is None else text("label", label)
+        self.bound, settings = found
         self.parameters = copied(parameters)
         refuse_empty_id_list(self.bound.operation, self.parameters)
         self.client = client
-        self.max_wait = None if max_wait is None else seconds("max_wait", max_wait)
-        self.options = _only_options(options)
-        self.merged_options = self.options.merged_over(self.settings.defaults)
+        self.options = options
+        if policy is not None:
+            self.settings, self.merged_options, self.policy = None, options, policy
+            return
+        bound = None if max_wait is None else time_bound("max_wait", max_wait)
+        refuse_short_wait(options, bound)
+        self.settings = settings
+        self.merged_options = options.merged_over(settings.defaults)
         # Raises for delays that do not fit the definition's.
-        self.policy = policy_for(self.bound.definition, self.merged_options, self.max_wait or 1)
+        self.policy = policy_for(self.bound.definition, self.merged_options, bound)
         self.bound.warn()
+
+    @property
+    def max_wait(self) -> float | None:
+        """Seconds to wait at most; None: the run, or a `deadline` around it, bounds the wait."""
+        return self.policy.max_wait
 
     @property
     def definition(self) -> WaiterDefinition:
         """The definition of the waiter."""
         return self.bound.definition
+
+    @property
+    def description(self) -> WaitDescription:
+        """What the wait is for, as messages and observers name it."""
+        return self.bound.description
 
     @property
     def operation(self) -> OperationModel:
@@ -103,21 +172,27 @@ class Wait:
     @property
     def label(self) -> str:
         """The resource: the caller's label, or `s3 Bucket=my-bucket`."""
-        settings = waiters_of(self.client).settings
-        options = self.merged_options
-        if settings is not self.settings:
-            options = self.options.merged_over(settings.defaults)
-        label = self.label_under(options)
-        return label if isinstance(label, str) else label()
-
-    def label_under(self, options: WaitOptions) -> str | Callable[[], str]:
-        """Return the label under merged options, or a function that makes it."""
         if self.given_label is not None:
             return self.given_label
-        return label_of(self.bound.resource_label, self.parameters, options)
+        options = self.options_under(waiters_of(self.client).settings)
+        return str(label_of(self.bound.resource_label, self.parameters, options))
+
+    def options_under(self, settings: Settings) -> WaitOptions:
+        """Return the merged options under settings that may have changed since."""
+        if self.settings is None or self.settings is settings:
+            return self.merged_options
+        return self.options.merged_over(settings.defaults)
 
     def __repr__(self) -> str:
         return f"Wait({self.waiter} for {self.label}, max_wait={self.max_wait})"
+
+
+def is_condition(wait: object) -> TypeIs[ConditionWait]:
+    """Return whether something is a wait on a callable."""
+    # 25 ms, for runs that have one.
+    from ..conditions.condition_wait import ConditionWait  # noqa: PLC0415
+
+    return isinstance(wait, ConditionWait)
 
 
 def _only_options(keywords: Mapping[str, Any]) -> WaitOptions:

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .error_codes import CODES, OperationError, StoreError
-from .starting import get, start
+from .in_memory import get, start
 
 if TYPE_CHECKING:
     from .http_face import asgi
@@ -24,7 +24,7 @@ __all__ = ["CODES", "Operation", "OperationError", "Store", "StoreError", "asgi"
 
 _MODULE_OF = {"Operation": "operation", "Store": "store", "asgi": "http_face"}
 
-_EXTRA_OF = {"sqlalchemy": "store", "platformdirs": "store", "starlette": "serve"}
+_EXTRA_OF = {"starlette": "serve"}
 
 
 def __getattr__(name: str) -> Any:

@@ -6,10 +6,7 @@ from typing import Any, Final
 
 
 class StoreError(Exception):
-    """A store cannot be used: unknown schema, no access, or the database does not answer.
-
-    The message names the store without its password.
-    """
+    """A store, named without its password, cannot be used: no access, no answer, or its schema."""
 
 
 class OperationError(Exception):
@@ -17,14 +14,25 @@ class OperationError(Exception):
 
     Attributes:
         code: one of `CODES`.
+        path: the operation that is in the way; None: there is none.
     """
 
-    def __init__(self, code: str, detail: str) -> None:
+    def __init__(self, code: str, detail: str, path: str | None = None) -> None:
         super().__init__(code, detail)
         self.code = code
+        self.path = path
 
     def __str__(self) -> str:
         return f"{self.args[1]} ({self.code})"
+
+
+class UnableError(OperationError):
+    """This worker cannot drive a wait; another one may."""
+
+
+def unreadable(problem: str) -> OperationError:
+    """Return the error of a stored wait that cannot be read."""
+    return OperationError("unreadable", problem)
 
 
 CODES: Final[dict[str, tuple[int, str]]] = {
@@ -37,11 +45,13 @@ CODES: Final[dict[str, tuple[int, str]]] = {
     "unsupported": (501, "The worker's botocore lacks the service or the operation of the wait"),
     "unreadable": (500, "What is stored of the wait cannot be read"),
     "internal": (500, "The wait ended in an unexpected error"),
+    "attempt_failed": (502, "An attempt ended in a transient error, and the wait went on"),
     "invalid_argument": (400, "The request is wrong"),
     "unauthenticated": (401, "The request has no valid token"),
     "not_found": (404, "There is no such operation, or it has expired"),
     "method_not_allowed": (405, "The resource has no such method"),
     "conflict": (409, "An exclusive operation of this kind is open"),
+    "request_mismatch": (409, "The request id was used for another request"),
     "too_large": (413, "The request is too large"),
     "unavailable": (503, "The store does not answer"),
 }
@@ -50,7 +60,8 @@ CODES: Final[dict[str, tuple[int, str]]] = {
 
 def problem(code: str, detail: str, **members: Any) -> dict[str, Any]:
     """Return the canonical error object: a problem of RFC 9457 with a member `code`."""
-    status, title = CODES[code]
+    # A code of another version of this package is shown as it is.
+    status, title = CODES.get(code, CODES["internal"])
     return {
         "type": f"urn:boto-waiters-plus:error:{code}",
         "code": code,

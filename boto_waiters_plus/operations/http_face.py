@@ -6,12 +6,13 @@ import asyncio
 import hmac
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+import threading
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from importlib import resources
 from typing import Any, Final
 
 import boto3
-from botocore.exceptions import BotoCoreError, UnknownServiceError
+from botocore.exceptions import BotoCoreError, ParamValidationError, UnknownServiceError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -21,19 +22,43 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from .. import __version__
+from ..aws.pollable import reason_not_to_poll
 from ..definitions.files import load_definitions
-from ..options import OPTION_NAMES
+from ..engine.redaction import printable
+from ..hooks.waits import find_waiter
+from ..option_checks import OPTION_NAMES
 from .error_codes import OperationError, StoreError, problem
-from .in_memory import COLLECTION
-from .openapi import FILTERS, LARGEST_BODY, REQUEST, document
+from .operation import COLLECTION
 from .store import Store
 
 PROBLEM: Final = "application/problem+json"
 
+LARGEST_BODY: Final = 65_536
+"""Bytes of a request body."""
+
+DEEPEST_BODY: Final = 100
+"""Levels of objects and arrays in a request body."""
+
 NEWS_INTERVAL: Final = 1.0
 """Seconds between two checks of the store for the page."""
 
+_FILES: Final = resources.files("boto_waiters_plus.operations")
+
+DOCUMENT: Final[dict[str, Any]] = json.loads((_FILES / "openapi.json").read_text("utf-8"))
+"""The OpenAPI description; the bodies and queries of requests are checked by it."""
+DOCUMENT["info"]["version"] = __version__
+
+_START: Final = DOCUMENT["components"]["schemas"]["Start"]
+_FILTERS: Final = {each["name"] for each in DOCUMENT["paths"]["/operations"]["get"]["parameters"]}
+
 MakeServiceClient = Callable[[str, str | None, str | None], Any]
+
+_ANSWERED: Final = (
+    *(HTTPException, OperationError, ParamValidationError, StoreError),
+    *(LookupError, ValueError, TypeError),
+)
+"""Errors that are a problem of the request or of the store."""
 
 _CODES: Final = {404: "not_found", 405: "method_not_allowed"}
 
@@ -46,7 +71,7 @@ def asgi(store: Store, *, token: str, make_client: MakeServiceClient | None = No
 
     Args:
         store: has the operations; a worker (`Store.work`) drives them.
-        token: what callers have to know.
+        token: the bearer token.
         make_client: makes the client of a service, a region and a profile, the last two of which
             may be None; by default that of a boto3 session.
 
@@ -55,23 +80,16 @@ def asgi(store: Store, *, token: str, make_client: MakeServiceClient | None = No
     """
     if not token:
         raise ValueError("token must not be empty")
-    face = _Face(store, make_client or _client)
+    face = _Face(store, make_client or _Sessions().client)
     routes = [
         Route("/", _page, methods=["GET"]),
-        Route("/openapi.json", _openapi, methods=["GET"]),
+        Route("/openapi.json", lambda _: JSONResponse(DOCUMENT), methods=["GET"]),
         Route(f"/{COLLECTION}", face.collection, methods=["GET", "POST"]),
         Route(f"/{COLLECTION}:events", face.events, methods=["GET"]),
-        Route(f"/{COLLECTION}/{{id}}:cancel", face.cancel, methods=["POST"]),
-        Route(f"/{COLLECTION}/{{id}}", face.get, methods=["GET"]),
+        Route(f"/{COLLECTION}/{{id}}:cancel", face.operation, methods=["POST"]),
+        Route(f"/{COLLECTION}/{{id}}", face.operation, methods=["GET"]),
     ]
-    handlers: dict[Any, Any] = {
-        HTTPException: _of_routing,
-        LookupError: _handler("not_found"),
-        ValueError: _handler("invalid_argument"),
-        TypeError: _handler("invalid_argument"),
-        StoreError: _handler("unavailable"),
-        OperationError: _of_operation,
-    }
+    handlers: dict[Any, Any] = dict.fromkeys(_ANSWERED, _answer)
     guard = Middleware(_Guard, token=token)
     return Starlette(routes=routes, middleware=[guard], exception_handlers=handlers)
 
@@ -102,35 +120,23 @@ class _Face:
         self._make_client = make_client
 
     async def collection(self, request: Request) -> Response:
-        """Start an operation, or list those that there are."""
-        return await (self.start(request) if request.method == "POST" else self.listed(request))
-
-    async def listed(self, request: Request) -> Response:
-        """Return a page of operations."""
-        filters: dict[str, Any] = _query(request, FILTERS)
+        """Start an operation, or return a page of those that there are."""
+        if request.method == "POST":
+            _query(request, ())
+            body = await _body(request)
+            return JSONResponse(await run_in_threadpool(self._started, body), status_code=202)
+        filters: dict[str, Any] = _query(request, _FILTERS)
         if "page_size" in filters:
             filters["page_size"] = _page_size(filters["page_size"])
         page = await run_in_threadpool(lambda: self._store.list(**filters))
-        body = {"results": page.operations, "next_page_token": page.next_page_token}
-        return JSONResponse(body)
+        return JSONResponse({"results": page.operations, "next_page_token": page.next_page_token})
 
-    async def start(self, request: Request) -> Response:
-        """Store a wait and return its operation."""
-        _query(request, ())
-        body = await _body(request)
-        return JSONResponse(await run_in_threadpool(self._started, body), status_code=202)
-
-    async def get(self, request: Request) -> Response:
-        """Return an operation."""
+    async def operation(self, request: Request) -> Response:
+        """Return an operation, after ending it if that is asked for."""
         _query(request, ())
         path = f"{COLLECTION}/{request.path_params['id']}"
-        return JSONResponse(await run_in_threadpool(self._store.get_json, path))
-
-    async def cancel(self, request: Request) -> Response:
-        """End an operation and return it."""
-        _query(request, ())
-        path = f"{COLLECTION}/{request.path_params['id']}"
-        await run_in_threadpool(self._store.cancel, path)
+        if request.method == "POST":
+            await run_in_threadpool(self._store.cancel, path)
         return JSONResponse(await run_in_threadpool(self._store.get_json, path))
 
     async def events(self, request: Request) -> Response:
@@ -162,36 +168,38 @@ class _Face:
             found = [each for each in load_definitions(body["definition"]) if each.name == waiter]
             if len(found) != 1:
                 raise ValueError(f"definition has no waiter {waiter!r}")
-            waiter = found[0]
-        names = ("include_response", "exclusive_key")
+            (waiter,) = found
+            problem = reason_not_to_poll(find_waiter(client, waiter)[0].operation)
+            if problem is not None:
+                raise ValueError(f"definition of {waiter.name}: {problem}")
+        names = ("max_wait", "include_response", "exclusive_key", "request_id")
         given = {name: body[name] for name in names if name in body}
-        options, parameters = body.get("options", {}), body.get("parameters", {})
-        operation = self._store.start(
-            client,
-            waiter,
-            max_wait=body["max_wait"],
-            profile_name=body.get("profile"),
-            **given,
-            **options,
-            **parameters,
-        )
+        given |= {"profile_name": body.get("profile"), **body.get("options", {})}
+        operation = self._store.start(client, waiter, **given, **body.get("parameters", {}))
         return operation.to_json()
 
 
-def _client(service: str, region: str | None, profile: str | None) -> Any:
-    make: Any = boto3.session.Session(profile_name=profile, region_name=region).client
-    return make(service)
+class _Sessions:
+    """Makes clients, and keeps the sessions: they have the models of the services."""
+
+    def __init__(self) -> None:
+        # boto3's sessions are not thread-safe.
+        self._lock = threading.Lock()
+        self._sessions: dict[str | None, Any] = {}
+
+    def client(self, service: str, region: str | None, profile: str | None) -> Any:
+        """Return a client of a service."""
+        with self._lock:
+            if profile not in self._sessions:
+                self._sessions[profile] = boto3.session.Session(profile_name=profile)
+            return self._sessions[profile].client(service, region_name=region)
 
 
 async def _page(_: Request) -> Response:
-    page = resources.files("boto_waiters_plus.operations") / "page.html"
+    page = _FILES / "page.html"
     policy = "default-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
     headers = {"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"}
     return HTMLResponse(page.read_text("utf-8"), headers=headers)
-
-
-async def _openapi(_: Request) -> Response:
-    return JSONResponse(document())
 
 
 def _query(request: Request, known: Collection[str]) -> dict[str, str]:
@@ -219,7 +227,7 @@ async def _body(request: Request) -> dict[str, Any]:
         if len(content) > LARGEST_BODY:
             raise OperationError("too_large", f"the body has more than {LARGEST_BODY} bytes")
     try:
-        body = json.loads(content)
+        body = json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise ValueError("the body is not JSON") from None
     _check(body)
@@ -227,23 +235,28 @@ async def _body(request: Request) -> dict[str, Any]:
     return checked
 
 
-_KINDS: Final[dict[str, Any]] = {
-    "string": str,
-    "number": (int, float),
-    "boolean": bool,
-    "object": dict,
-}
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+_KINDS: Final = {"string": (str,), "number": (int, float), "boolean": (bool,), "object": (dict,)}
 
 
 def _check(body: Any) -> None:
     """Check the body of a start against its schema."""
     if not isinstance(body, dict):
         raise TypeError("the body must be a JSON object")
-    missing = [name for name in REQUEST["required"] if name not in body]
+    level: list[Any] = [body]
+    for _ in range(DEEPEST_BODY):
+        objects = [each.values() if isinstance(each, dict) else each for each in level]
+        level = [each for items in objects for each in items if isinstance(each, (dict, list))]
+    if level:
+        raise ValueError(f"the body has more than {DEEPEST_BODY} levels")
+    missing = [name for name in _START["required"] if name not in body]
     if missing:
         raise ValueError(f"{missing[0]} is missing")
     for name, value in body.items():
-        schema = REQUEST["properties"].get(name)
+        schema = _START["properties"].get(name)
         if schema is None:
             raise ValueError(f"unknown member {name!r}")
         kind = schema["type"]
@@ -257,23 +270,27 @@ def _check(body: Any) -> None:
         raise ValueError(f"unknown option or parameter {wrong[0]!r}")
 
 
-def _refusal(code: str, detail: str) -> Response:
-    body = problem(code, detail)
+def _refusal(code: str, detail: str, **members: Any) -> Response:
+    # It may quote the request, and no answer can have half a character.
+    body = problem(code, printable("; ".join(detail.splitlines())), **members)
     return JSONResponse(body, status_code=body["status"], media_type=PROBLEM)
 
 
-def _handler(code: str) -> Callable[[Request, Exception], Awaitable[Response]]:
-    async def handle(_: Request, error: Exception) -> Response:
-        return _refusal(code, str(error.args[0]) if error.args else type(error).__name__)
-
-    return handle
-
-
-async def _of_operation(_: Request, error: OperationError) -> Response:
-    return _refusal(error.code, error.args[1])
-
-
-async def _of_routing(_: Request, error: HTTPException) -> Response:
-    response = _refusal(_CODES.get(error.status_code, "invalid_argument"), error.detail)
-    response.headers.update(error.headers or {})
-    return response
+async def _answer(_: Request, error: Exception) -> Response:
+    """Return the problem of an error."""
+    detail = str(error.args[0]) if error.args else type(error).__name__
+    match error:
+        case HTTPException():
+            response = _refusal(_CODES.get(error.status_code, "invalid_argument"), error.detail)
+            response.headers.update(error.headers or {})
+            return response
+        case OperationError():
+            members = {} if error.path is None else {"path": error.path}
+            return _refusal(error.code, error.args[1], **members)
+        case ParamValidationError():
+            return _refusal("invalid_parameters", str(error.kwargs["report"]))
+        case LookupError():
+            return _refusal("not_found", detail)
+        case StoreError():
+            return _refusal("unavailable", detail)
+    return _refusal("invalid_argument", detail)

@@ -1,25 +1,31 @@
-"""Operations that live in the memory of one process."""
+"""`start` and `get`: operations that live in the memory of one process."""
 
 from __future__ import annotations
 
+import os
 import time
 import uuid
 import weakref
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from concurrent.futures import CancelledError
+from typing import TYPE_CHECKING, Any, Final
 
-from ..engine.redaction import printable
+from ..aws.client_kind import is_async
+from ..aws.client_waits import split_keywords
+from ..engine.model import WaiterDefinition
 from ..engine.wait_event import WaitEvent
+from ..hooks.waits import find_waiter
 from ..many.wait import Wait
+from ..many.wait_pool import WaitPool
 from ..runtime.clock import current_time
 from ..runtime.process import ProcessLock, after_fork
 from ..runtime.tasks import Task
-from .operation import Operation
-from .representation import OperationFacts, WaitProgressFacts, operation_json
-from .wait_pool import WaitPool
+from .error_codes import problem
+from .operation import CANCELLED_DETAIL, Operation, path_of
+from .representation import error_json, operation_json, progress_of, response_json
 
-COLLECTION: Final = "operations"
+if TYPE_CHECKING:
+    from .store import Store
 
 
 class _Memory:
@@ -27,7 +33,7 @@ class _Memory:
 
     def __init__(self) -> None:
         self.lock = ProcessLock()
-        self.operations: weakref.WeakValueDictionary[str, Operation] = weakref.WeakValueDictionary()
+        self.operations = weakref.WeakValueDictionary[str, Operation]()
         self._pool: WaitPool | None = None
         after_fork(self._forget_pool)
 
@@ -45,72 +51,112 @@ class _Memory:
 _MEMORY: Final = _Memory()
 
 
-class MemoryRecord:
-    """The facts of an operation in memory.
+class MemoryOperation(Operation):
+    """An operation of this process: a wait that a pool runs, which holds it until it has ended."""
 
-    Args:
-        facts: what does not change.
-        pool: runs the wait.
-    """
-
-    def __init__(self, facts: OperationFacts, pool: WaitPool) -> None:
-        self.path = facts.path
-        self._facts = facts
+    def __init__(self, wait: Wait, pool: WaitPool) -> None:
+        assert wait.max_wait is not None, "a background wait is bounded"
+        now = time.time()
+        # In the columns of a store; replaced, never changed.
+        row: dict[str, Any] = {"id": uuid.uuid4().hex, "label": wait.label, "waiter": wait.waiter}
+        row |= {"service": wait.bound.service_name, "region": wait.client.meta.region_name}
+        row |= {"created": now, "deadline": now + wait.max_wait, "attempts": 0, "elapsed": 0.0}
+        empty = ("state_seen", "next_attempt", "worker", "exclusive_key", "last_error")
+        self._row = row | dict.fromkeys(empty)
+        super().__init__(path_of(row))
         self._pool = pool
-        self._progress = WaitProgressFacts()
         self._clock = current_time().clock()
         self._start = self._clock()
-        self.task: Task | None = None
+        self._process = os.getpid()
+        self._task: Task | None = pool.prepared(wait, self._attempted)
+        pool.start([(self._task, self._has_ended)])
 
-    def attempted(self, _: Task, event: WaitEvent) -> None:
-        """Note how far the wait is."""
-        self._progress = progress_of(event, time.time())
+    def to_json(self) -> dict[str, Any]:
+        row = self._row
+        if not self.done():
+            row = {**row, "elapsed": self._clock() - self._start}
+            return operation_json(row, last_error=row["last_error"])
+        row = {**row, "next_attempt": None}
+        return operation_json(row, last_error=row["last_error"], **self._end_json())
 
-    def has_ended(self, task: Task) -> None:
-        """Note the attempts of the whole wait: no event told of a last call without an answer."""
-        run = task.run
-        self._progress = replace(self._progress, attempts=run.attempts, elapsed=run.elapsed)
-
-    def to_json(self, ended: dict[str, Any] | None) -> dict[str, Any]:
-        """Return the JSON form."""
-        progress = self._progress
-        if ended is None:
-            progress = replace(progress, elapsed=self._clock() - self._start)
-        else:
-            progress = replace(progress, next_attempt=None)
-        return operation_json(self._facts, progress, **(ended or {}))
-
-    def cancel(self) -> bool:
-        """End the wait."""
-        if self.task is not None:
-            self._pool.cancel(self.task)
-        return True
-
-    def has_callback(self, operation: Operation) -> None:
-        """Do nothing: the pool holds the operation until it has ended."""
-
-    def reduced(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
-        """Return what finds the operation again."""
+    def __reduce__(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
         return get, (self.path,)
 
+    def _end_json(self) -> dict[str, Any]:
+        try:
+            error = self.exception(0)
+        except CancelledError:
+            return {"error": problem("cancelled", CANCELLED_DETAIL)}
+        if error is not None:
+            return {"error": error_json(error)}
+        return {"response": response_json(self.result(0))}
 
-def start_in_memory(wait: Wait) -> Operation:
-    """Start a background wait in this process."""
-    pool = _MEMORY.pool()
-    record = MemoryRecord(facts_of(wait, new_path(), time.time()), pool)
-    operation = Operation(record)
+    def _attempted(self, event: WaitEvent) -> None:
+        self._row = {**self._row, **progress_of(event, time.time())}
 
-    def ended(task: Task) -> None:
-        result = task.result
-        assert result is not None, "the task has ended"
-        record.has_ended(task)
-        pool.deliver(lambda: operation.end(result))
+    def _has_ended(self, task: Task) -> None:
+        # No event told of a last call without an answer.
+        run, result = task.run, task.result
+        self._row = {**self._row, "attempts": run.attempts, "elapsed": run.elapsed}
+        self._task = None
+        self._pool.deliver(lambda: self.end(result))
 
-    prepared = pool.prepared(wait, record.attempted, ended)
-    record.task = prepared[0]
-    pool.start([prepared])
+    def _cancel_wait(self) -> bool:
+        task = self._task
+        if task is not None:
+            self._pool.cancel(task)
+        return True
+
+    def _attend(self) -> None:
+        # The memory of another process has the operation, but no thread that drives it.
+        if os.getpid() != self._process:
+            raise RuntimeError(
+                f"{self.path} belongs to the process that this one was forked from; look it "
+                "up by its path in a store"
+            )
+
+
+def start(
+    client: Any,
+    waiter: str | WaiterDefinition,
+    /,
+    *,
+    max_wait: Any,
+    until_state: str | Iterable[str] | None = None,
+    state_path: str | None = None,
+    in_store: Store | None = None,
+    **keywords: Any,
+) -> Operation:
+    """Start a wait in the background.
+
+    All background waits of a process share one thread for their schedules and a few for their
+    calls, and waits of one kind share calls, as in `wait_all`. Callbacks (`on_attempt`,
+    `add_done_callback`) are called in another thread. A `deadline` around the call does not
+    bound the wait.
+
+    Args:
+        client: a boto3 or botocore client.
+        waiter: `"BucketExists"`, `"bucket_exists"`, or a definition.
+        max_wait: seconds (or a `timedelta`) to wait at most.
+        until_state, state_path: with an operation in place of a waiter; see `wait_until`.
+        in_store: a `Store`: the wait outlives this process, and a worker of the store drives it.
+            By default it ends with the process.
+        keywords: fields of `WaitOptions`, and the operation's parameters. With `in_store` see
+            `Store.start` for what can be stored.
+
+    Returns:
+        The operation, a future.
+
+    Raises:
+        ValueError: no such waiter, or an option out of range.
+        TypeError: an option is of the wrong kind, or the client is asynchronous.
+    """
+    keywords |= {"until_state": until_state, "state_path": state_path}
+    if in_store is not None:
+        return in_store.start(client, waiter, max_wait=max_wait, **keywords)
+    operation = MemoryOperation(background_wait(client, waiter, max_wait, keywords), _MEMORY.pool())
     with _MEMORY.lock:
-        _MEMORY.operations[record.path] = operation
+        _MEMORY.operations[operation.path] = operation
     return operation
 
 
@@ -129,33 +175,30 @@ def get(path: str) -> Operation:
     return operation
 
 
-def new_path() -> str:
-    """Return a path that no other operation has."""
-    return f"{COLLECTION}/{uuid.uuid4().hex}"
+def background_wait(
+    client: Any, waiter: str | WaiterDefinition, max_wait: Any, keywords: dict[str, Any]
+) -> Wait:
+    """Return a checked wait with a bound; raises as `start`."""
+    states = keywords.pop("until_state"), keywords.pop("state_path")
+    bound, _ = find_waiter(client, waiter, *states)
+    _check(client, max_wait)
+    options, parameters = split_keywords(bound, keywords)
+    waiter = waiter if states[0] is None else bound.definition
+    return Wait.with_options(client, waiter, parameters, options, max_wait=max_wait)
 
 
-def facts_of(wait: Wait, path: str, created: float) -> OperationFacts:
-    """Return what does not change about the operation of a wait."""
-    service = wait.bound.service_name
-    assert wait.max_wait is not None, "a background wait is bounded"
-    return OperationFacts(
-        path=path,
-        label=wait.label,
-        waiter=wait.waiter,
-        service=service,
-        region=wait.client.meta.region_name,
-        created=created,
-        deadline=created + wait.max_wait,
-    )
+def check_background(wait: Any) -> None:
+    """Raise TypeError for what is no `Wait`, is asynchronous or has no bound."""
+    if not isinstance(wait, Wait):
+        raise TypeError(f"waits must be Wait objects, not {type(wait).__name__}")
+    try:
+        _check(wait.client, wait.max_wait)
+    except TypeError as error:
+        raise TypeError(f"{wait!r}: {error}") from None
 
 
-def progress_of(event: WaitEvent, now: float) -> WaitProgressFacts:
-    """Return how far a wait is after an attempt that ended at `now` of the wall clock."""
-    state = f"error {event.error}" if event.error else event.state
-    return WaitProgressFacts(
-        attempts=event.attempt,
-        elapsed=event.elapsed,
-        # No database stores a lone surrogate, and PostgreSQL no NUL.
-        state_seen=None if state is None else printable(state),
-        next_attempt=None if event.next_delay is None else now + event.next_delay,
-    )
+def _check(client: Any, max_wait: Any) -> None:
+    if is_async(type(client)):
+        raise TypeError("client is an aiobotocore client: background waits need a blocking one")
+    if max_wait is None:
+        raise TypeError("a background wait needs max_wait, the number of seconds to wait at most")

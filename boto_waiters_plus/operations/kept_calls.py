@@ -2,64 +2,67 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
-from sqlalchemy import select, update
+from .backend import Backend, Row
+from .sealing import Seal
 
-from .database import Database, wall_time
-from .tables import CALLS
+CALLS: Final = "calls/"
 
-_COLLECTION: Final = "calls/"
+PHASES: Final = ("started", "answered", "waiting", "finished")
+"""Of a call: no answer is known; it was answered; its resource is waited for; it is over."""
 
 
 class KeptCalls:
     """What `call_once` takes as `in_store`; see `idempotency.CallStore`."""
 
-    database: Database
+    backend: Backend
+    seal: Seal
 
     def save_call(self, record: Mapping[str, Any], /) -> str:
         """Keep a call before its first attempt; return its path.
 
-        Raises:
-            StoreError: the store cannot be used.
+        The record is all that `idempotency.resume_call` needs; its `target` is where the call
+        belongs.
         """
-        name = uuid.uuid4().hex
-        with self.database.writing() as connection:
-            values = {"id": name, "created": wall_time(connection), "record": json.dumps(record)}
-            connection.execute(CALLS.insert(), values)
-        return _COLLECTION + name
+        row: dict[str, Any] = dict.fromkeys(("ended", "answer", "result", "target"))
+        row |= {"id": uuid.uuid4().hex, "created": 0.0, "phase": PHASES[0]}
+        if record.get("target") is not None:
+            row["target"] = self.seal.closed(record["target"])
+        row["record"] = self.seal.closed(record)
+        self.backend.add_call(row)
+        return f"{CALLS}{row['id']}"
+
+    def note_call(self, path: str, phase: str, answer: Mapping[str, Any], /) -> bool:
+        """Keep how far a call is (`"answered"`, `"waiting"`); return False if it has ended.
+
+        The answer is what the rest of the call needs of it.
+        """
+        values = {"phase": phase, "answer": self.seal.closed(answer)}
+        return self.backend.write_call(path.removeprefix(CALLS), values)
 
     def finish_call(self, path: str, result: Mapping[str, Any], /) -> None:
-        """Keep how a call ended.
-
-        Raises:
-            StoreError: the store cannot be used.
-        """
-        with self.database.writing() as connection:
-            values = {"ended": wall_time(connection), "result": json.dumps(result)}
-            own = CALLS.c.id == path.removeprefix(_COLLECTION)
-            connection.execute(update(CALLS).where(own).values(values))
-
-    def has_call(self, path: str, /) -> bool:
-        """Return whether a path is one of a call, existing or not."""
-        return path.startswith(_COLLECTION)
+        """Keep how a call ended, unless it has ended already."""
+        values = {"ended": 0.0, "phase": PHASES[-1], "result": self.seal.closed(result)}
+        self.backend.write_call(path.removeprefix(CALLS), values)
 
     def get_call(self, path: str, /) -> dict[str, Any]:
-        """Return a call as JSON: `path`, `done`, the `record`, and the `result` if it ended.
+        """Return a call as JSON.
+
+        Its members are `path`, `done`, `phase`, `age` (seconds), the `record`, and the `target`,
+        the `answer` and the `result` if there are any. Setting a clock changes no age, as far as
+        the machine or the server has a clock that no one sets.
 
         Raises:
             LookupError: there is no such call.
-            StoreError: the store cannot be used.
+            OperationError: it cannot be read.
         """
-        own = CALLS.c.id == path.removeprefix(_COLLECTION)
-        with self.database.reading() as connection:
-            row = connection.execute(select(CALLS).where(own)).mappings().first()
-        if row is None:
+        rows = self.backend.calls(path.removeprefix(CALLS))
+        if not rows:
             raise LookupError(f"there is no call {path}")
-        return _call_json(row)
+        return self._call_json(rows[0])
 
     def open_calls(self) -> list[dict[str, Any]]:
         """Return the calls that have not ended, the oldest first, as `get_call` does.
@@ -67,14 +70,12 @@ class KeptCalls:
         Pass `path` and `record` of each to `idempotency.resume_call`, when no process makes the
         call any more.
         """
-        still_open = select(CALLS).where(CALLS.c.ended.is_(None)).order_by(CALLS.c.created)
-        with self.database.reading() as connection:
-            return [_call_json(row) for row in connection.execute(still_open).mappings()]
+        return [self._call_json(row) for row in self.backend.calls()]
 
-
-def _call_json(row: Mapping[Any, Any]) -> dict[str, Any]:
-    call = {"path": _COLLECTION + row["id"], "done": row["ended"] is not None}
-    call["record"] = json.loads(row["record"])
-    if row["result"] is not None:
-        call["result"] = json.loads(row["result"])
-    return call
+    def _call_json(self, row: Row) -> dict[str, Any]:
+        call = {"path": CALLS + row["id"], "done": row["ended"] is not None}
+        call |= {"phase": row["phase"], "age": row["age"]}
+        for name in ("record", "target", "answer", "result"):
+            if row[name] is not None:
+                call[name] = self.seal.opened(row[name], name)
+        return call

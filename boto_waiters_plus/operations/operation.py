@@ -3,39 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import threading
-from collections.abc import Callable, Generator
-from concurrent.futures import CancelledError, Future, InvalidStateError
-from typing import Any, Protocol
+from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import Future, InvalidStateError, wait
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from typing import Any, Final
 
 from ..outcome import WaiterOutcome
-from .error_codes import problem
+from ..runtime.warning import warn
 
-CANCELLED_DETAIL = "cancelled"
+COLLECTION: Final = "operations"
 
+UNDRIVEN_GRACE: Final = 5.0
+"""Seconds that `result` waits before it says that no worker drives the wait."""
 
-class OperationRecord(Protocol):
-    """Where the facts of an operation are kept."""
-
-    path: str
-
-    def to_json(self, ended: dict[str, Any] | None) -> dict[str, Any]:
-        """Return the JSON form; `ended` is the member that a future that is done adds to it."""
-        ...
-
-    def cancel(self) -> bool:
-        """End the wait; return False if it has ended otherwise."""
-        ...
-
-    def has_callback(self, operation: Operation) -> None:
-        """Keep the operation until it has ended: a callback was added to it."""
-        ...
-
-    def reduced(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
-        """Return what finds the operation again, for pickling."""
-        ...
+CANCELLED_DETAIL: Final = "cancelled"
 
 
 class Operation(Future[WaiterOutcome[Any]]):
@@ -51,11 +33,9 @@ class Operation(Future[WaiterOutcome[Any]]):
         path: the name of the operation, `operations/{id}`.
     """
 
-    def __init__(self, record: OperationRecord) -> None:
+    def __init__(self, path: str) -> None:
         super().__init__()
-        self.path = record.path
-        self._record = record
-        self._process = os.getpid()
+        self.path = path
         self._cancelling = threading.Lock()
 
     @property
@@ -69,7 +49,7 @@ class Operation(Future[WaiterOutcome[Any]]):
 
         Its members are `path`, `done`, `metadata`, and, when it is done, `response` or `error`.
         """
-        return self._record.to_json(self._ended())
+        raise NotImplementedError
 
     def result(self, timeout: float | None = None) -> WaiterOutcome[Any]:
         """Return the outcome, after at most `timeout` seconds (None: however long it takes).
@@ -77,16 +57,16 @@ class Operation(Future[WaiterOutcome[Any]]):
         Raises:
             WaiterError: the wait did not succeed.
             OperationError: the wait could not be run.
-            TimeoutError: it has not ended yet.
+            TimeoutError: it has not ended yet; the message says if no worker drives it.
             CancelledError: it was cancelled.
         """
-        self._check_process()
-        return super().result(timeout)
+        self._wait_for_end(timeout)
+        return super().result(0)
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
         """Return the error that the wait ended in; None if it succeeded. Raises as `result`."""
-        self._check_process()
-        return super().exception(timeout)
+        self._wait_for_end(timeout)
+        return super().exception(0)
 
     def running(self) -> bool:
         """Return whether the wait has not ended."""
@@ -100,64 +80,73 @@ class Operation(Future[WaiterOutcome[Any]]):
         with self._cancelling:
             if self.cancelled():
                 return True
-            if self.done() or not self._record.cancel():
+            if self.done() or not self._cancel_wait():
                 return False
-            self.end_cancelled()
+            self.end(None)
         return self.cancelled()
-
-    def add_done_callback(self, fn: Callable[[Future[WaiterOutcome[Any]]], object]) -> None:
-        """Call a function with the operation when it is done, or at once if it is."""
-        self._record.has_callback(self)
-        super().add_done_callback(fn)
 
     def __await__(self) -> Generator[Any, None, WaiterOutcome[Any]]:
         import asyncio  # noqa: PLC0415 - a program that only blocks never imports it
 
-        self._check_process()
+        if not self.done():
+            self._attend()
         return asyncio.shield(asyncio.wrap_future(self)).__await__()
 
     def __reduce__(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
-        return self._record.reduced()
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         return f"<Operation {self.path} {'done' if self.done() else 'open'}>"
 
-    def end(self, result: WaiterOutcome[Any] | BaseException) -> None:
-        """Set the outcome or the error, unless the operation was cancelled."""
-        with contextlib.suppress(InvalidStateError):
-            if isinstance(result, BaseException):
+    def end(self, result: WaiterOutcome[Any] | BaseException | None) -> None:
+        """Set the outcome or the error, unless it is done; None: it was cancelled."""
+        with contextlib.suppress(InvalidStateError, RuntimeError):
+            if result is None:
+                if super().cancel():
+                    # Without it, those who wait for several futures would not be told.
+                    self.set_running_or_notify_cancel()
+            elif isinstance(result, BaseException):
                 self.set_exception(result)
             else:
                 self.set_result(result)
 
-    def end_cancelled(self) -> None:
-        """Note that the wait was cancelled, unless it is done."""
-        if super().cancel():
-            # Without it, those who wait for several futures would not be told.
-            with contextlib.suppress(RuntimeError):
-                self.set_running_or_notify_cancel()
+    def _cancel_wait(self) -> bool:
+        """End the wait; return False if it has ended otherwise."""
+        raise NotImplementedError
 
-    def _ended(self) -> dict[str, Any] | None:
-        from .representation import error_json, response_json  # noqa: PLC0415 - imports botocore
+    def _attend(self) -> None:
+        """See to it that the operation ends in this process.
 
+        Raises:
+            RuntimeError: it cannot: it is of the process that this one was forked from.
+            StoreError: its store is closed.
+        """
+        raise NotImplementedError
+
+    def _hindrance(self) -> str:
+        """Return why the wait may not end, in words that follow others; "": nothing is known."""
+        return ""
+
+    def _wait_for_end(self, timeout: float | None) -> None:
+        if self.done():
+            return
+        self._attend()
+        grace = UNDRIVEN_GRACE if timeout is None else min(timeout, UNDRIVEN_GRACE)
+        wait([self], grace)
+        if not self.done() and (timeout is None or timeout > grace):
+            hindrance = self._hindrance()
+            if hindrance:
+                warn(f"{self.path} has not ended{hindrance}", RuntimeWarning)
+            wait([self], None if timeout is None else timeout - grace)
         if not self.done():
-            return None
-        try:
-            error = super().exception(0)
-        except CancelledError:
-            return {"error": problem("cancelled", CANCELLED_DETAIL)}
-        if error is not None:
-            return {"error": error_json(error)}
-        return {"response": response_json(super().result(0))}
-
-    def _check_process(self) -> None:
-        if not self.done() and os.getpid() != self._process:
-            raise RuntimeError(
-                f"{self.path} belongs to the process that this one was forked from; look it up by "
-                "its path in a store"
-            )
+            raise FutureTimeoutError(f"{self.path} has not ended{self._hindrance()}")
 
 
-def json_text(body: Any) -> str:
-    """Return compact JSON."""
-    return json.dumps(body, separators=(",", ":"))
+def id_of(path: str) -> str:
+    """Return the id of the operation of a path."""
+    return path.partition("/")[2]
+
+
+def path_of(row: Mapping[str, Any]) -> str:
+    """Return the path of the operation of a row."""
+    return f"{COLLECTION}/{row['id']}"

@@ -5,15 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Select, and_, or_, select
-
+from .backend import OPEN, SUCCEEDED, Position, Row
 from .error_codes import CODES
-from .operation import json_text
-from .tables import OPEN, OPERATIONS, SUCCEEDED
+from .sealing import json_text
 
 LONGEST_NAME: Final = 200
 """Characters of a name that is looked up."""
@@ -24,7 +22,9 @@ LARGEST_PAGE: Final = 1000
 NAME_PATTERN: Final = r"^[^\x00-\x1f\x7f]*$"
 """Text without control characters: PostgreSQL stores no NUL."""
 
-STATES: Final = ("open", "done", SUCCEEDED, *CODES)
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+STATES: Final = (OPEN, "done", SUCCEEDED, *CODES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,65 +37,43 @@ class OperationPage:
     """The token of the next page; None: there is none."""
 
 
-def page_query(
-    state: str | None, service: str | None, waiter: str | None, page_token: str | None
-) -> Select[Any]:
-    """Return the query of a page: the newest operations first.
-
-    Raises:
-        ValueError, TypeError: an argument is wrong.
-    """
+def page_filters(state: str | None, **names: str | None) -> dict[str, str]:
+    """Return the given filters of a list; raise ValueError or TypeError if one is wrong."""
+    filters = {"state": state, **names}
     if state is not None and state not in STATES:
         raise ValueError(f"state must be one of {', '.join(STATES)}, not {state!r}")
-    check_text("service", service)
-    check_text("waiter", waiter)
-    query = _filtered(state, service, waiter)
-    if page_token is not None:
-        created, last = _position(page_token, [state, service, waiter])
-        older = and_(OPERATIONS.c.created == created, OPERATIONS.c.id < last)
-        query = query.where(or_(OPERATIONS.c.created < created, older))
-    return query.order_by(OPERATIONS.c.created.desc(), OPERATIONS.c.id.desc())
+    for name, value in filters.items():
+        check_text(name, value)
+    return {name: value for name, value in filters.items() if value is not None}
 
 
-def next_token(last: Mapping[str, Any], *filters: str | None) -> str:
+def page_token_after(last: Row, filters: Mapping[str, str]) -> str:
     """Return the token of the page after this row."""
-    position = [last["created"], last["id"], *filters]
+    position = [last["created"], last["id"], dict(filters)]
     return base64.urlsafe_b64encode(json_text(position).encode()).decode("ascii")
 
 
-def check_text(name: str, value: Any) -> None:
-    """Refuse what no name can be.
+def page_position(token: str, filters: Mapping[str, str]) -> Position:
+    """Return where the page of a token begins; raise ValueError if it is of another list."""
+    try:
+        created, last, _ = json.loads(base64.urlsafe_b64decode(token))
+        is_position = isinstance(created, float) and re.fullmatch("[0-9a-f]{32}", last)
+        # A token has one form only.
+        if is_position and token == page_token_after({"created": created, "id": last}, filters):
+            return created, last
+    except (ValueError, TypeError, RecursionError):
+        pass
+    raise ValueError("page_token is not of a list with these filters")
 
-    Raises:
-        TypeError: not text.
-        ValueError: too long, or with control characters.
-    """
+
+def check_text(name: str, value: Any, longest: int = LONGEST_NAME) -> None:
+    """Raise TypeError or ValueError for what no name can be."""
     if value is None:
         return
     if not isinstance(value, str):
         raise TypeError(f"{name} must be text, not {type(value).__name__}")
-    if len(value) > LONGEST_NAME or not re.fullmatch(NAME_PATTERN, value):
+    if len(value) > longest or not re.fullmatch(NAME_PATTERN, value) or _SURROGATE.search(value):
         raise ValueError(
-            f"{name} must have at most {LONGEST_NAME} characters, and no control characters"
+            f"{name} must have at most {longest} characters, and no control characters or lone "
+            "surrogates"
         )
-
-
-def _filtered(state: str | None, service: str | None, waiter: str | None) -> Select[Any]:
-    query = select(OPERATIONS)
-    if state == "done":
-        query = query.where(OPERATIONS.c.state != OPEN)
-    elif state is not None:
-        query = query.where(OPERATIONS.c.state == state)
-    if service is not None:
-        query = query.where(OPERATIONS.c.service == service)
-    return query if waiter is None else query.where(OPERATIONS.c.waiter == waiter)
-
-
-def _position(token: str, filters: Sequence[Any]) -> tuple[float, str]:
-    try:
-        created, last, *of_token = json.loads(base64.urlsafe_b64decode(token))
-        if of_token == list(filters) and re.fullmatch("[0-9a-f]{32}", last):
-            return float(created), last
-    except (ValueError, TypeError, OverflowError):
-        pass
-    raise ValueError("page_token is not of a list with these filters")

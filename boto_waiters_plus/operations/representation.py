@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
-from botocore.exceptions import (
-    ClientError,
-    NoCredentialsError,
-    NoRegionError,
-    ParamValidationError,
-    PartialCredentialsError,
-)
+import botocore.exceptions
+from botocore.exceptions import ClientError, NoRegionError, ParamValidationError
 
 from ..engine.model import MatchedAcceptor
-from ..engine.redaction import cut, may_show
+from ..engine.redaction import cut, may_show, printable
+from ..engine.wait_event import WaitEvent
 from ..exceptions import (
     WaiterAttemptsError,
     WaiterCancelledError,
@@ -25,7 +21,10 @@ from ..exceptions import (
     WaiterTimeoutError,
 )
 from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
-from .error_codes import OperationError, problem
+from .backend import OPEN, SUCCEEDED, Row
+from .error_codes import OperationError, problem, unreadable
+from .operation import path_of
+from .sealing import Seal
 
 _CODE_OF: Final[tuple[tuple[type[BaseException], str], ...]] = (
     (WaiterFailedError, "failed"),
@@ -33,38 +32,22 @@ _CODE_OF: Final[tuple[tuple[type[BaseException], str], ...]] = (
     (WaiterAttemptsError, "attempts_used_up"),
     (WaiterCancelledError, "cancelled"),
     (ParamValidationError, "invalid_parameters"),
-    (NoCredentialsError, "credentials"),
-    (PartialCredentialsError, "credentials"),
     (NoRegionError, "invalid_parameters"),
 )
-_LATEST: Final = dt.datetime.max.replace(microsecond=0, tzinfo=dt.timezone.utc).timestamp()
 
 _ERROR_OF: Final = {code: kind for kind, code in _CODE_OF if issubclass(kind, WaiterError)}
 
+_LATEST: Final = dt.datetime.max.replace(microsecond=0, tzinfo=dt.timezone.utc).timestamp()
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperationFacts:
-    """What does not change about an operation; times are seconds since the epoch."""
-
-    path: str
-    label: str
-    waiter: str
-    service: str
-    region: str | None
-    created: float
-    deadline: float
-
-
-@dataclass(slots=True, kw_only=True)
-class WaitProgressFacts:
-    """How far a wait is."""
-
-    attempts: int = 0
-    elapsed: float = 0.0
-    state_seen: str | None = None
-    next_attempt: float | None = None
-    worker: str | None = None
-    clock_jump: float | None = None
+_OF_CREDENTIALS: Final = tuple(
+    getattr(botocore.exceptions, name)
+    for name in (
+        *("NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError"),
+        *("TokenRetrievalError", "NoAuthTokenError", "SSOError", "LoginError"),
+    )
+    # Some are newer than the oldest botocore.
+    if hasattr(botocore.exceptions, name)
+)
 
 
 def timestamp(seconds: float | None) -> str | None:
@@ -76,30 +59,31 @@ def timestamp(seconds: float | None) -> str | None:
 
 
 def operation_json(
-    facts: OperationFacts,
-    progress: WaitProgressFacts,
+    row: Row,
     *,
+    last_error: Mapping[str, Any] | None,
     response: Mapping[str, Any] | None = None,
     error: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return an operation as the schema of AEP-151 has it."""
+    """Return an operation as the schema of AEP-151 has it.
+
+    The row needs the columns that are shown; the other members are decrypted.
+    """
     metadata: dict[str, Any] = {
-        "label": facts.label,
-        "waiter": facts.waiter,
-        "service": facts.service,
-        "region": facts.region,
-        "create_time": timestamp(facts.created),
-        "deadline": timestamp(facts.deadline),
-        "attempts": progress.attempts,
-        "elapsed": round(progress.elapsed, 3),
-        "state_seen": progress.state_seen,
-        "next_attempt": timestamp(progress.next_attempt),
-        "worker": progress.worker,
+        **{name: row[name] for name in ("label", "waiter", "service", "region")},
+        "create_time": timestamp(row["created"]),
+        "deadline": timestamp(row["deadline"]),
+        "attempts": row["attempts"],
+        "elapsed": round(row["elapsed"], 3),
+        "state_seen": row["state_seen"],
+        "next_attempt": timestamp(row["next_attempt"]),
+        "worker": row["worker"],
+        "exclusive_key": row["exclusive_key"],
     }
-    if progress.clock_jump is not None:
-        metadata["clock_jump"] = round(progress.clock_jump, 3)
+    if last_error is not None:
+        metadata["last_error"] = dict(last_error)
     done = response is not None or error is not None
-    body: dict[str, Any] = {"path": facts.path, "done": done, "metadata": metadata}
+    body: dict[str, Any] = {"path": path_of(row), "done": done, "metadata": metadata}
     if error is not None:
         body["error"] = dict(error)
     elif response is not None:
@@ -107,22 +91,66 @@ def operation_json(
     return body
 
 
+def row_json(row: Row, seal: Seal) -> dict[str, Any]:
+    """Return the row of a store as `operation_json` does."""
+    last_error = None
+    with contextlib.suppress(OperationError):
+        last_error = row["last_error"] and seal.opened(row["last_error"], "last_error")
+    response, error = _bodies(row, seal)
+    return operation_json(row, last_error=last_error, response=response, error=error)
+
+
+def result_of(row: Row, seal: Seal) -> WaiterOutcome[Any] | Exception | None:
+    """Return the outcome or the error of a row that is done; None if it was cancelled."""
+    if row["state"] == "cancelled":
+        return None
+    response, error = _bodies(row, seal)
+    try:
+        return outcome_from_json(response or {}) if error is None else error_from_json(error)
+    except (KeyError, TypeError, ValueError, AttributeError) as found:
+        return unreadable(f"its end cannot be read: {type(found).__name__}")
+
+
+def _bodies(row: Row, seal: Seal) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """Return the response and the error; an error if one of them cannot be read."""
+    bodies: list[dict[str, Any] | None] = []
+    for name in ("response", "error"):
+        try:
+            body = None if row[name] is None else seal.opened(row[name], name)
+            if not (body is None or isinstance(body, dict)):
+                raise unreadable(f"its {name} cannot be read: it is no object")
+        except OperationError as error:
+            # The state stays: it is the code of the error.
+            code = error.code if row["state"] in (OPEN, SUCCEEDED) else row["state"]
+            return None, problem(code, error.args[1])
+        bodies.append(body)
+    return bodies[0], bodies[1]
+
+
+def progress_of(event: WaitEvent, now: float) -> dict[str, Any]:
+    """Return what changes in a row after an attempt that ended at `now` of the wall clock.
+
+    `last_error`, not encrypted, is part of it only after a transient error.
+    """
+    state = f"error {event.error}" if event.error else event.state
+    progress: dict[str, Any] = {"attempts": event.attempt, "elapsed": event.elapsed}
+    if event.transient:
+        state = f"transient error {event.error}"
+        error = printable(event.error or "")
+        progress["last_error"] = problem("attempt_failed", error, attempt=event.attempt)
+    # No database stores a lone surrogate, and PostgreSQL no NUL.
+    progress["state_seen"] = None if state is None else printable(state)
+    progress["next_attempt"] = None if event.next_delay is None else now + event.next_delay
+    return progress
+
+
 def response_json(outcome: WaiterOutcome[Any], response: Any = None) -> dict[str, Any]:
     """Return an outcome as the member `response` of an operation.
 
-    Args:
-        outcome: how the wait succeeded.
-        response: the service's response, if it is to be part of it.
+    The service's response is part of it if it is given.
     """
-    body: dict[str, Any] = {
-        "kind": "exception" if isinstance(outcome, ExceptionOutcome) else "response",
-        "waiter": outcome.waiter,
-        "label": outcome.label,
-        "attempts": outcome.attempts,
-        "elapsed": round(outcome.elapsed, 3),
-        "acceptor": _acceptor_json(outcome.acceptor),
-        "observed": _plain(outcome.observed),
-    }
+    is_exception = isinstance(outcome, ExceptionOutcome)
+    body = {"kind": "exception" if is_exception else "response", **_facts_json(outcome)}
     if isinstance(outcome, ExceptionOutcome):
         body["exception"] = _exception_json(outcome.exception)
     elif response is not None:
@@ -132,45 +160,40 @@ def response_json(outcome: WaiterOutcome[Any], response: Any = None) -> dict[str
 
 def outcome_from_json(body: Mapping[str, Any]) -> WaiterOutcome[Any]:
     """Return the outcome that `response_json` described."""
-    facts: dict[str, Any] = {
-        "waiter": body["waiter"],
-        "label": body["label"],
-        "attempts": body["attempts"],
-        "elapsed": body["elapsed"],
-        "acceptor": MatchedAcceptor(**body["acceptor"]),
-        "observed": body["observed"],
-    }
     if body["kind"] == "response":
-        return ResponseOutcome(response=body.get("response", {}), **facts)
-    exception = body["exception"]
-    answer: Any = {
-        "Error": {"Code": exception["code"], "Message": exception["message"]},
-        "ResponseMetadata": {"HTTPStatusCode": exception["status"]},
-    }
-    return ExceptionOutcome(exception=ClientError(answer, exception["operation"]), **facts)
+        return ResponseOutcome(response=body.get("response", {}), **_facts(body))
+    return ExceptionOutcome(exception=_exception_from_json(body["exception"]), **_facts(body))
 
 
 def error_json(error: BaseException) -> dict[str, Any]:
     """Return the canonical object of an error that ended a wait."""
     if isinstance(error, OperationError):
         return problem(error.code, error.args[1])
-    code = next((code for kind, code in _CODE_OF if isinstance(error, kind)), "internal")
+    code = error_code(error)
     if not isinstance(error, WaiterError):
         # The class alone: the text of any other error may quote parameters.
         return problem(code, type(error).__name__)
-    return problem(
-        code,
-        str(error.kwargs["reason"]),
-        waiter=error.waiter,
-        label=error.label,
-        failed_ids=error.failed_ids,
-        attempts=error.attempts,
-        elapsed=round(error.elapsed, 3),
-        max_wait=error.max_wait,
-        acceptor=None if error.acceptor is None else _acceptor_json(error.acceptor),
-        observed=_plain(error.observed),
-        service_message=None if error.service_message is None else cut(error.service_message),
-    )
+    cause, message = error.last_exception, error.service_message
+    body = problem(code, str(error.kwargs["reason"]), **_facts_json(error))
+    body |= {"failed_ids": error.failed_ids, "max_wait": error.max_wait}
+    body["service_message"] = None if message is None else cut(message)
+    if isinstance(cause, ClientError):
+        body["exception"] = _exception_json(cause)
+    return body
+
+
+def error_code(error: BaseException) -> str:
+    """Return the code of an error."""
+    if isinstance(error, OperationError):
+        return error.code
+    if is_of_credentials(error):
+        return "credentials"
+    return next((code for kind, code in _CODE_OF if isinstance(error, kind)), "internal")
+
+
+def is_of_credentials(error: BaseException) -> bool:
+    """Return whether a process lacks credentials for a call."""
+    return isinstance(error, _OF_CREDENTIALS)
 
 
 def error_from_json(body: Mapping[str, Any]) -> Exception:
@@ -178,24 +201,36 @@ def error_from_json(body: Mapping[str, Any]) -> Exception:
     kind = _ERROR_OF.get(body["code"])
     if kind is None or "waiter" not in body:
         return OperationError(body["code"], body["detail"])
-    acceptor = body["acceptor"]
+    facts = _facts(body)
     return kind(
-        body["waiter"],
+        facts.pop("waiter"),
         body["detail"],
         message=f"Waiter {body['waiter']} {body['detail']}",
-        label=body["label"],
         failed_ids=body["failed_ids"],
-        attempts=body["attempts"],
-        elapsed=body["elapsed"],
         max_wait=body["max_wait"],
-        acceptor=None if acceptor is None else MatchedAcceptor(**acceptor),
-        observed=body["observed"],
         service_message=body["service_message"],
+        last_exception=_exception_from_json(body["exception"]) if "exception" in body else None,
+        **facts,
     )
 
 
-def _acceptor_json(acceptor: MatchedAcceptor) -> dict[str, Any]:
-    return {"index": acceptor.index, "text": acceptor.text}
+def _facts_json(end: WaiterOutcome[Any] | WaiterError) -> dict[str, Any]:
+    """Return what outcomes and errors have in common."""
+    acceptor = end.acceptor
+    return {
+        "waiter": end.waiter,
+        "label": end.label,
+        "attempts": end.attempts,
+        "elapsed": round(end.elapsed, 3),
+        "acceptor": acceptor and {"index": acceptor.index, "text": acceptor.text},
+        "observed": _plain(end.observed),
+    }
+
+
+def _facts(body: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("waiter", "label", "attempts", "elapsed", "observed")
+    acceptor = body["acceptor"] and MatchedAcceptor(**body["acceptor"])
+    return {**{name: body[name] for name in names}, "acceptor": acceptor}
 
 
 def _plain(value: Any) -> Any:
@@ -208,7 +243,8 @@ def _plain(value: Any) -> Any:
 
 
 def _exception_json(error: Exception) -> dict[str, Any]:
-    answer: Any = getattr(error, "response", {})
+    # One that is not of the service may have a `response` of None.
+    answer: Any = error.response if isinstance(error, ClientError) else {}
     details = answer.get("Error", {})
     return {
         "code": str(details.get("Code") or type(error).__name__),
@@ -216,3 +252,11 @@ def _exception_json(error: Exception) -> dict[str, Any]:
         "status": answer.get("ResponseMetadata", {}).get("HTTPStatusCode"),
         "operation": str(getattr(error, "operation_name", "")),
     }
+
+
+def _exception_from_json(body: Mapping[str, Any]) -> ClientError:
+    answer: Any = {
+        "Error": {"Code": body["code"], "Message": body["message"]},
+        "ResponseMetadata": {"HTTPStatusCode": body["status"]},
+    }
+    return ClientError(answer, body["operation"])

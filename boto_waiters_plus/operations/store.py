@@ -4,55 +4,61 @@ from __future__ import annotations
 
 import builtins
 import os
+import re
 import threading
 import uuid
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
-from typing import Any, Final
-
-from sqlalchemy import URL, Connection, and_, delete, select, update
-from sqlalchemy.exc import IntegrityError
+from typing import Any, Final, cast
 
 from ..arguments import count, seconds
 from ..engine.model import WaiterDefinition
 from ..many.wait import Wait
+from ..runtime.process import ended_by_signals
 from ..runtime.schedule import DEFAULT_THREADS
-from .call_rates import call_rates
-from .database import Database, wall_time
-from .error_codes import problem
-from .kept_calls import KeptCalls
-from .new_rows import NewRows, conflict
-from .operation import CANCELLED_DETAIL, Operation, json_text
-from .operation_pages import LARGEST_PAGE, OperationPage, check_text, next_token, page_query
-from .operation_rows import OperationRows, is_at
-from .starting import background_wait, check_background
-from .stored_operation import (
-    EndWatcher,
-    Row,
-    StoredRecord,
-    end_as,
-    path_of,
-    row_json,
+from .backend import OPEN, SUCCEEDED, Backend, KeyInUseError, Row
+from .client_description import ClientDescription
+from .error_codes import OperationError, problem
+from .in_memory import background_wait, check_background
+from .kept_calls import CALLS, KeptCalls
+from .memory_backend import MemoryBackend
+from .operation import CANCELLED_DETAIL, COLLECTION, Operation, id_of, path_of
+from .operation_pages import (
+    LARGEST_PAGE,
+    OperationPage,
+    check_text,
+    page_filters,
+    page_position,
+    page_token_after,
 )
-from .stored_wait import Cipher, ClientDescription, reopened_state
-from .tables import DEFINITIONS, OPEN, OPERATIONS, SUCCEEDED
-from .worker import MakeClient, Worker, ended_by_sigterm
+from .representation import row_json
+from .sealing import Cipher, Seal, json_text
+from .stored_operation import EndWatcher, StoredOperation
+from .stored_wait import MakeClient, NewRows, reopened
+from .work_options import WorkOptions
+from .worker import Worker
+
+_PATH: Final = re.compile(rf"{COLLECTION}/([0-9a-f]{{32}})")
+
+_IN_MEMORY: Final = (":memory:", "sqlite://", "sqlite:///:memory:")
 
 _STORES: Final[weakref.WeakValueDictionary[str, Store]] = weakref.WeakValueDictionary()
 """The open stores of this process, for operations that are unpickled."""
 
 
-class Store(OperationRows, KeptCalls):
+class Store(KeptCalls):
     """Operations in a SQLite file or on a PostgreSQL server, shared by any number of processes.
 
-    Stored are the operation, its parameters and options, and what is needed to make the client
-    again: region, profile, endpoint and settings. Credentials are never stored.
+    Stored are the operation, its parameters and policy, and what is needed to make the client
+    again: region, profile, endpoint and settings. Credentials are never stored. Every method raises
+    `StoreError` if the store cannot be used.
 
     Args:
         url: a SQLAlchemy URL (`sqlite:///waits.db`, `postgresql://user@host/name`), the path of a
-            SQLite file, or `":memory:"`; by default a file in the user's state directory.
-        encrypt: encrypts the parameters, from bytes to bytes.
+            SQLite file, or `":memory:"`; by default a file in the user's state directory. Or a
+            `Backend`.
+        encrypt: encrypts what is kept of requests and responses, from bytes to bytes.
         decrypt: the reverse.
 
     Raises:
@@ -62,27 +68,27 @@ class Store(OperationRows, KeptCalls):
 
     def __init__(
         self,
-        url: str | os.PathLike[str] | URL | None = None,
+        url: str | os.PathLike[str] | Backend | Any | None = None,
         *,
         encrypt: Cipher | None = None,
         decrypt: Cipher | None = None,
     ) -> None:
-        self.database = Database(url)
-        self.encrypt = encrypt
-        self.decrypt = decrypt
-        self.watcher = EndWatcher(self.rows)
-        self._key = self.database.name
-        if not self.database.is_shared:
-            self._key = uuid.uuid4().hex
+        self.backend = _backend(url)
+        self.seal = Seal(encrypt, decrypt)
+        self.watcher = EndWatcher(self.backend, self.seal)
+        self._key = uuid.uuid4().hex if self.backend.url is None else self.backend.name
         _STORES[self._key] = self
 
     def __repr__(self) -> str:
-        return f"Store({self.database.name!r})"
+        return f"Store({self.backend.name!r})"
 
     def close(self) -> None:
-        """Close the connections; operations that are open go on in other processes."""
+        """Close the connections; operations that are open go on in other processes.
+
+        Those that this process holds end with a `StoreError`.
+        """
         self.watcher.close()
-        self.database.close()
+        self.backend.close()
 
     def start(
         self,
@@ -91,80 +97,81 @@ class Store(OperationRows, KeptCalls):
         /,
         *,
         max_wait: Any,
+        until_state: str | Iterable[str] | None = None,
+        state_path: str | None = None,
         profile_name: str | None = None,
         include_response: bool = False,
         exclusive_key: str | None = None,
+        request_id: str | None = None,
         **keywords: Any,
     ) -> Operation:
-        """Store a wait; a worker (`Store.work`) drives it.
+        """Store a wait, which a worker (`Store.work`) drives; return its operation, a future.
 
         Args:
             client: a boto3 or botocore client; a worker makes one like it.
             waiter: `"BucketExists"`, `"bucket_exists"`, or a definition.
             max_wait: seconds (or a `timedelta`) from now on, whether or not a worker runs.
+            until_state, state_path: with an operation in place of a waiter; see `wait_until`.
             profile_name: the profile that a worker uses; by default that of the client's session,
                 if it was made after `install`.
             include_response: whether the response that ends the wait is stored, without members
                 that the model calls sensitive.
             exclusive_key: any text; refused while an operation with the same key is open.
+            request_id: any text; again with the same arguments, it gives the same operation, as
+                long as the store has it.
             keywords: fields of `WaitOptions` other than functions and events, and the operation's
                 parameters.
-
-        Returns:
-            The operation, a future.
 
         Raises:
             ValueError: no such waiter, an option out of range, or a parameter is sensitive.
             TypeError: an option or a parameter cannot be stored.
-            OperationError: an operation with this `exclusive_key` is open (`conflict`).
-            StoreError: the store cannot be used.
+            ParamValidationError: botocore would refuse the parameters.
+            OperationError: an operation with this `exclusive_key` is open (`conflict`), or
+                `request_id` was used with other arguments (`request_mismatch`).
         """
         check_text("exclusive_key", exclusive_key)
+        check_text("request_id", request_id)
+        keywords |= {"until_state": until_state, "state_path": state_path}
         wait = background_wait(client, waiter, max_wait, keywords)
-        rows = NewRows(
-            self.encrypt, include_response=bool(include_response), profile_name=profile_name
-        )
-        row = rows.add(wait, exclusive_key)
-        with self.database.writing() as connection:
-            rows.insert(connection)
-        return self._operation(row)
+        rows = NewRows(self.seal, include_response, profile_name)
+        row: Row = rows.add(wait, exclusive_key, request_id)
+        there = self._add(rows)
+        if there and there[0]["request"] != row["request"]:
+            path = path_of(row)
+            problem = f"{path} was started with other arguments"
+            raise OperationError("request_mismatch", problem, path)
+        return self._operation(there[0] if there else self.row(path_of(row)))
 
     def start_all(
-        self, waits: Iterable[Wait], *, include_response: bool = False
+        self,
+        waits: Iterable[Wait],
+        *,
+        include_response: bool = False,
+        profile_name: str | None = None,
     ) -> builtins.list[str]:
         """Store many waits in one transaction, as `start` does each; return their paths in order.
 
         Args:
             waits: the waits; each needs a `max_wait`.
-            include_response: as for `start`.
+            include_response, profile_name: as for `start`.
 
         Raises:
             ValueError: a parameter is sensitive.
             TypeError: not a wait, one without `max_wait`, or an option that cannot be stored; the
                 message names the wait.
-            StoreError: the store cannot be used.
         """
-        rows = NewRows(self.encrypt, include_response=bool(include_response), profile_name=None)
-        for wait in waits:
-            check_background(wait)
-            rows.add(wait)
-        if rows.rows:
-            with self.database.writing() as connection:
-                rows.insert(connection)
-        return [path_of(row) for row in rows.rows]
+        rows = self.rows_of(waits, include_response=include_response, profile_name=profile_name)
+        return self.add_rows(rows)
 
     def get(self, path: str) -> Operation:
-        """Return an operation by its path.
-
-        Raises:
-            LookupError: there is no such operation, or it has expired.
-            StoreError: the store cannot be used.
-        """
+        """Return an operation by its path; raise LookupError if there is none, or it expired."""
         return self._operation(self.row(path))
 
     def get_json(self, path: str) -> dict[str, Any]:
         """Return the JSON form of an operation, or of a call of `call_once`; see `get`."""
-        return self.get_call(path) if self.has_call(path) else row_json(self.row(path))
+        if path.startswith(CALLS):
+            return self.get_call(path)
+        return row_json(self.row(path), self.seal)
 
     def list(
         self,
@@ -172,6 +179,7 @@ class Store(OperationRows, KeptCalls):
         state: str | None = None,
         service: str | None = None,
         waiter: str | None = None,
+        exclusive_key: str | None = None,
         page_size: int = 50,
         page_token: str | None = None,
     ) -> OperationPage:
@@ -183,21 +191,21 @@ class Store(OperationRows, KeptCalls):
             state: `"open"`, `"done"`, `"succeeded"`, or an error code.
             service: the botocore name of a service.
             waiter: the name of a waiter, as `BucketExists`.
+            exclusive_key: that of `start`.
             page_size: at most this many, up to 1000.
             page_token: `next_page_token` of the page before, under the same filters.
 
         Raises:
             ValueError: an argument is wrong.
-            StoreError: the store cannot be used.
         """
         size = min(count("page_size", page_size), LARGEST_PAGE)
-        query = page_query(state, service, waiter, page_token)
-        with self.database.reading() as connection:
-            rows = connection.execute(query.limit(size + 1)).mappings().all()
-        token = None
-        if len(rows) > size:
-            token = next_token(dict(rows[size - 1]), state, service, waiter)
-        return OperationPage([row_json(dict(row)) for row in rows[:size]], token)
+        filters = page_filters(
+            state=state, service=service, waiter=waiter, exclusive_key=exclusive_key
+        )
+        before = None if page_token is None else page_position(page_token, filters)
+        rows = self.backend.list(filters, before, size + 1)
+        token = page_token_after(rows[size - 1], filters) if len(rows) > size else None
+        return OperationPage([row_json(row, self.seal) for row in rows[:size]], token)
 
     def cancel(self, path: str) -> bool:
         """End an operation; return False if it has ended already.
@@ -206,57 +214,47 @@ class Store(OperationRows, KeptCalls):
 
         Raises:
             LookupError: there is no such operation.
-            StoreError: the store cannot be used.
         """
         if self.end_by_cancel(path):
             return True
         self.row(path)
         return False
 
-    def resume(self, path: str, *, max_wait: Any = None) -> Operation:
+    def resume(
+        self, path: str, *, max_wait: Any = None, max_attempts: int | None = None
+    ) -> Operation:
         """Reopen an operation that ended in an error, from the state in which it ended.
 
         Args:
             path: the operation.
             max_wait: seconds (or a `timedelta`) from now on; by default what was left.
+            max_attempts: attempts from now on; by default what was left.
 
         Raises:
             LookupError: there is no such operation.
-            ValueError: it is open or has succeeded, or no time is left.
-            StoreError: the store cannot be used.
+            ValueError: it is open or has succeeded, or no time or no attempts are left.
+            OperationError: its state cannot be read, or its `exclusive_key` is in use.
         """
-        more = None if max_wait is None else seconds("max_wait", max_wait)
-        with self.database.writing() as connection:
-            row = self.row_in(connection, path)
-            if row["state"] in (OPEN, SUCCEEDED):
-                raise ValueError(
-                    f"{path} is {row['state']}: only an operation with an error is resumed"
-                )
-            left = row["max_wait"] - row["elapsed"] if more is None else more
-            if left <= 0:
-                raise ValueError(f"{path} has no time left: give max_wait")
-            now = wall_time(connection)
-            values: dict[str, Any] = dict.fromkeys(("ended", "response", "error", "next_attempt"))
-            values |= {"state": OPEN, "machine": reopened_state(row["machine"]), "machine_at": now}
-            values |= {"deadline": now + left, "max_wait": row["elapsed"] + left}
-            self._update(connection, update(OPERATIONS).where(is_at(path)).values(**values))
-        return self._operation({**row, **values})
+        time_left = None if max_wait is None else seconds("max_wait", max_wait)
+        attempts = None if max_attempts is None else count("max_attempts", max_attempts)
+        row = self.row(path)
+        if row["state"] not in (OPEN, SUCCEEDED):
+            try:
+                if self.backend.reopen(row, reopened(row, time_left, attempts)):
+                    return self._operation(self.row(path))
+            except ValueError as error:
+                raise ValueError(f"{path}: {error}") from None
+            except KeyInUseError as error:
+                raise _conflict(error) from None
+            row = self.row(path)
+        raise ValueError(f"{path} has the state {row['state']}: only one with an error is resumed")
 
     def expire(self, older_than: float | timedelta) -> int:
-        """Delete the operations that ended more than `older_than` seconds ago; return their number.
+        """Delete the operations, and the calls of `call_once`, that ended long ago.
 
-        Raises:
-            StoreError: the store cannot be used.
+        Returns their number; `older_than` is in seconds (or a `timedelta`) since their end.
         """
-        age = seconds("older_than", older_than, zero=True)
-        with self.database.writing() as connection:
-            ended = and_(
-                OPERATIONS.c.state != OPEN, OPERATIONS.c.ended <= wall_time(connection) - age
-            )
-            number = connection.execute(delete(OPERATIONS).where(ended)).rowcount
-            used = select(OPERATIONS.c.digest)
-            connection.execute(delete(DEFINITIONS).where(DEFINITIONS.c.digest.not_in(used)))
-        return number
+        return self.backend.expire(seconds("older_than", older_than, zero=True))
 
     def work(
         self,
@@ -273,11 +271,17 @@ class Store(OperationRows, KeptCalls):
     ) -> int:
         """Drive the open operations of the store, in any number of processes at once.
 
-        In the main thread SIGTERM ends it: the operations are handed back, and other workers go on
-        with them within a second. A worker that dies is succeeded when its lease ends.
+        In the main thread SIGTERM and SIGHUP end it: the operations are handed back, and other
+        workers go on with them within a second. Another worker replaces one that dies when its
+        lease ends.
+
+        What a worker cannot do (it has no credentials or no such profile, or its botocore lacks
+        the operation), it leaves to others; an operation that nobody can drive ends with that
+        error at its deadline.
 
         Args:
-            until_idle: return as soon as no operation is open and free; by default go on.
+            until_idle: return as soon as no operation is open that this worker may and can drive;
+                by default go on.
             lease: seconds that a worker may be silent before others take over; the wall clocks of
                 machines that share a SQLite file may differ by less.
             batch_size: operations that are claimed at once.
@@ -296,86 +300,98 @@ class Store(OperationRows, KeptCalls):
 
         Raises:
             TypeError, ValueError: an argument is wrong.
-            StoreError: the store cannot be used; later failures are logged and tried again.
+            StoreError: the store cannot be used when it begins; later failures are only logged.
         """
+        options = WorkOptions.checked(locals())
         check_text("worker_name", worker_name)
-        worker = Worker(
-            self,
-            name=worker_name,
-            lease=seconds("lease", lease),
-            batch_size=count("batch_size", batch_size),
-            max_open=count("max_open", max_open),
-            threads=count("threads", threads),
-            calls_per_second=call_rates(calls_per_second),
-            make_client=make_client,
-            stop_event=threading.Event() if stop_event is None else stop_event,
-        )
-        with ended_by_sigterm(worker):
+        stop = threading.Event() if stop_event is None else stop_event
+        worker = Worker(self, options, name=worker_name, stop_event=stop)
+        with ended_by_signals(worker.stop):
             return worker.run(until_idle=until_idle)
 
-    # --- for operations ---------------------------------------------------------------------
+    def row(self, path: str) -> Row:
+        """Return the row of an operation; raise LookupError if there is none."""
+        if not _PATH.fullmatch(path):
+            raise LookupError(f"there is no {path!r}: a path is {COLLECTION}/ and 32 digits")
+        rows = self.backend.get([id_of(path)])
+        if not rows:
+            raise LookupError(f"there is no {path} in {self!r}, or it has expired")
+        return rows[0]
 
-    def shared_url(self) -> URL:
-        """Return the URL under which other processes open the store.
+    def rows_of(
+        self, waits: Iterable[Wait], *, include_response: bool, profile_name: str | None = None
+    ) -> NewRows:
+        """Return the rows of waits, for `add_rows`; raises as `start_all`."""
+        rows = NewRows(self.seal, include_response, profile_name)
+        for wait in waits:
+            check_background(wait)
+            rows.add(wait)
+        return rows
 
-        Raises:
-            ValueError: it is in memory.
-        """
-        if not self.database.is_shared:
-            raise ValueError("a store in memory cannot be shared by processes: give it a file")
-        return self.database.shared_url()
+    def add_rows(self, rows: NewRows) -> builtins.list[str]:
+        """Store rows; those that an earlier try has stored stay. Return their paths in order."""
+        if rows.rows:
+            self._add(rows)
+        return [path_of(row) for row in rows.rows]
 
-    def ended(self, paths: Sequence[str]) -> builtins.list[Operation]:
+    def ended(self, ids: Iterable[str]) -> builtins.list[Operation]:
         """Return those of these operations that are there and have ended."""
-        return [self._operation(r) for r in self.rows(paths).values() if r["state"] != OPEN]
+        rows = self.backend.get([*ids])
+        return [self._operation(row) for row in rows if row["state"] != OPEN]
 
     def end_by_cancel(self, path: str) -> bool:
         """Cancel an operation; return False if it is not open."""
         error = json_text(problem("cancelled", CANCELLED_DETAIL))
-        is_open = and_(is_at(path), OPERATIONS.c.state == OPEN)
-        with self.database.writing() as connection:
-            now = wall_time(connection)
-            values = {"state": "cancelled", "error": error, "ended": now, "lease": None}
-            change = update(OPERATIONS).where(is_open).values(next_attempt=None, **values)
-            is_cancelled = connection.execute(change).rowcount == 1
+        end = {"id": id_of(path), "state": "cancelled", "error": error, "ended": 0.0}
+        is_cancelled = self.backend.write(None, [{**end, "lease": None, "next_attempt": None}]) == 1
         self.watcher.check()
         return is_cancelled
 
     def finder(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
         """Return what finds an operation in another process; a password is not part of it."""
-        if not self.database.is_shared:
-            return find_operation, (None, self._key)
-        url = self.database.url.set(password=None)
-        return find_operation, (url.render_as_string(), self._key)
+        url = self.backend.url
+        text = None if url is None else url.set(password=None).render_as_string()
+        return find_operation, (text, self._key)
 
-    # --- parts --------------------------------------------------------------------------------
-
-    def _update(self, connection: Connection, statement: Any) -> None:
+    def _add(self, rows: NewRows) -> builtins.list[Row]:
         try:
-            connection.execute(statement)
-        except IntegrityError:
-            raise conflict() from None
+            return self.backend.add(rows.rows, rows.definitions)
+        except KeyInUseError as error:
+            raise _conflict(error) from None
 
     def _operation(self, row: Row) -> Operation:
-        def make() -> Operation:
-            return Operation(StoredRecord(self, row, self.watcher))
-
-        if row["state"] == OPEN:
-            return self.watcher.watched(path_of(row), make)
-        operation = make()
-        end_as(operation, row)
-        return operation
+        if row["state"] != OPEN:
+            return StoredOperation(self, row)
+        return self.watcher.watched(path_of(row), lambda: StoredOperation(self, row))
 
 
 def find_operation(url: str | None, key: str, path: str) -> Operation:
-    """Return an operation by its path, from an open store or one that is opened now.
-
-    Raises:
-        LookupError: there is no such operation, or no such store.
-    """
+    """Return an operation by its path, from an open store or one that is opened now."""
     store = _STORES.get(key)
     if store is None:
         if url is None:
             raise LookupError(f"{path} is in the memory of another process")
         store = Store(url)
     return store.get(path)
+
+
+def _backend(url: Any) -> Backend:
+    if hasattr(url, "claim"):
+        return cast("Backend", url)
+    if isinstance(url, str) and url in _IN_MEMORY:
+        return MemoryBackend()
+    try:
+        from .sql import SqlBackend  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in ("sqlalchemy", "platformdirs"):
+            raise
+        raise ImportError(
+            f"a store in a database requires {error.name}; install it with: "
+            "pip install 'boto-waiters-plus[store]'"
+        ) from error
+    return SqlBackend(url)
+
+
+def _conflict(error: KeyInUseError) -> OperationError:
+    path = path_of({"id": error.id})
+    return OperationError("conflict", f"{path} with this exclusive_key is open", path)

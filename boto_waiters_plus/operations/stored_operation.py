@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, Final
 
 from ..outcome import WaiterOutcome
-from ..runtime.process import start_thread
+from ..runtime.process import after_fork, start_thread
+from .backend import OPEN, Backend, Row
 from .error_codes import OperationError, StoreError
-from .in_memory import COLLECTION
-from .operation import Operation
-from .representation import (
-    OperationFacts,
-    WaitProgressFacts,
-    error_from_json,
-    operation_json,
-    outcome_from_json,
-)
-from .tables import OPEN, SUCCEEDED
+from .operation import Operation, id_of, path_of
+from .representation import result_of, row_json
+from .sealing import Seal
+
+if TYPE_CHECKING:
+    from .store import Store
 
 WATCH_INTERVAL: Final = 0.5
 """Seconds between two checks of the store for operations that this process holds."""
@@ -29,79 +26,82 @@ WATCH_INTERVAL: Final = 0.5
 CLOSE_GRACE: Final = 10.0
 """Seconds that a check of the store may still take when the store is closed."""
 
-Row = Mapping[str, Any]
 
+class StoredOperation(Operation):
+    """An operation of a store, by its row as it was read; one that is done ends the operation."""
 
-class RowSource(Protocol):
-    """The store that an operation belongs to."""
-
-    def row(self, path: str) -> Row:
-        """Return the row of an operation."""
-        ...
-
-    def end_by_cancel(self, path: str) -> bool:
-        """Cancel an operation; return False if it has ended."""
-        ...
-
-    def finder(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
-        """Return what finds an operation of the store again, without its path."""
-        ...
-
-
-class StoredRecord:
-    """The facts of an operation in a store.
-
-    Args:
-        store: has the row.
-        row: the row as it was read.
-        watcher: keeps an operation that has callbacks, until it has ended.
-    """
-
-    def __init__(self, store: RowSource, row: Row, watcher: EndWatcher) -> None:
-        self.path = path_of(row)
+    def __init__(self, store: Store, row: Row) -> None:
+        super().__init__(path_of(row))
         self._store = store
         self._row = row
-        self._watcher = watcher
+        if row["state"] != OPEN:
+            self.end_as(row, store.seal)
 
-    def to_json(self, ended: dict[str, Any] | None) -> dict[str, Any]:
-        """Return the JSON form, read from the store unless it is final."""
-        if ended is None or self._row["state"] == OPEN:
+    def to_json(self) -> dict[str, Any]:
+        if not self.done() or self._row["state"] == OPEN:
             self._row = self._store.row(self.path)
-        return row_json(self._row)
+        return row_json(self._row, self._store.seal)
 
-    def cancel(self) -> bool:
-        """End the wait in the store."""
-        return self._store.end_by_cancel(self.path)
+    def add_done_callback(self, fn: Callable[[Future[WaiterOutcome[Any]]], object]) -> None:
+        """Call a function with the operation when it is done, or at once if it is."""
+        # The caller may drop the operation.
+        self._store.watcher.keep(self)
+        super().add_done_callback(fn)
 
-    def reduced(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
-        """Return what finds the operation again."""
+    def __reduce__(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
         find, arguments = self._store.finder()
         return find, (*arguments, self.path)
 
-    def has_callback(self, operation: Operation) -> None:
-        """Keep the operation: the caller that added a callback may drop it."""
-        self._watcher.keep(operation)
+    def end_as(self, row: Row | None, seal: Seal) -> None:
+        """End as the row says; None: the row is gone."""
+        if row is None:
+            problem = f"{self.path} is no longer in the store"
+            self.end(OperationError("not_found", problem))
+        else:
+            self.end(result_of(row, seal))
+
+    def _cancel_wait(self) -> bool:
+        return self._store.end_by_cancel(self.path)
+
+    def _attend(self) -> None:
+        # Again: this process may have been forked since.
+        self._store.watcher.watched(self.path, lambda: self)
+
+    def _hindrance(self) -> str:
+        backend = self._store.backend
+        with contextlib.suppress(StoreError):
+            rows = backend.get([id_of(self.path)])
+            if rows and rows[0]["lease"] not in backend.leases():
+                return (
+                    ": no worker drives it: call work() of the store in a thread or a process, or "
+                    "run `boto-wait operations work`"
+                )
+        return ""
 
 
 class EndWatcher:
-    """Notices the ends of operations that are open, in one thread while any of them is held.
+    """Notices the ends of operations that are open, in one thread while any of them is held."""
 
-    Args:
-        read: returns the rows of these paths that are there.
-    """
-
-    def __init__(self, read: Callable[[Sequence[str]], Mapping[str, Row]]) -> None:
-        self._read = read
+    def __init__(self, backend: Backend, seal: Seal) -> None:
+        self._backend = backend
+        self._seal = seal
         self._lock = threading.Lock()
-        self._open: weakref.WeakValueDictionary[str, Operation] = weakref.WeakValueDictionary()
-        self._kept: dict[str, Operation] = {}
+        self._open = weakref.WeakValueDictionary[str, StoredOperation]()
+        self._kept: dict[str, StoredOperation] = {}
         self._news = threading.Event()
         self._thread: threading.Thread | None = None
         self._is_closed = False
+        after_fork(self._forget_thread)
 
-    def watched(self, path: str, make: Callable[[], Operation]) -> Operation:
-        """Return the operation of a path that is watched, or watch a new one."""
+    def watched(self, path: str, make: Callable[[], StoredOperation]) -> StoredOperation:
+        """Return the operation of a path that is watched, or watch a new one.
+
+        Raises:
+            StoreError: the store is closed.
+        """
         with self._lock:
+            if self._is_closed:
+                raise self._closed()
             operation = self._open.get(path)
             # One that is done was reopened since.
             if operation is None or operation.done():
@@ -110,7 +110,7 @@ class EndWatcher:
                 self._thread = start_thread(self._run, "operations")
         return operation
 
-    def keep(self, operation: Operation) -> None:
+    def keep(self, operation: StoredOperation) -> None:
         """Hold an operation until it has ended."""
         with self._lock:
             if operation.path in self._open:
@@ -121,12 +121,27 @@ class EndWatcher:
         self._news.set()
 
     def close(self) -> None:
-        """End the thread."""
+        """End the thread; what is held ends with an error, because nobody will see its end."""
         self._is_closed = True
         self._news.set()
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(CLOSE_GRACE)
+        with self._lock:
+            held = list(self._open.values())
+            self._open.clear()
+            self._kept.clear()
+        for operation in held:
+            operation.end(self._closed())
+
+    def _closed(self) -> StoreError:
+        name = self._backend.name
+        return StoreError(f"store {name} is closed; its open waits go on in other processes")
+
+    def _forget_thread(self) -> None:
+        self._lock = threading.Lock()
+        self._news = threading.Event()
+        self._thread = None
 
     def _run(self) -> None:
         while self._end_what_has_ended():
@@ -136,72 +151,19 @@ class EndWatcher:
     def _end_what_has_ended(self) -> bool:
         """End the operations that have ended; return False if there is none left to watch."""
         with self._lock:
-            found = dict(self._open)
+            found = {id_of(path): operation for path, operation in self._open.items()}
             if not found or self._is_closed:
                 self._thread = None
                 return False
         # The database may come back.
         with contextlib.suppress(StoreError):
-            rows = self._read(list(found))
-            for path, operation in found.items():
-                row = rows.get(path)
-                if row is None or row["state"] != OPEN:
-                    self._end(path, operation, row)
+            ended = found.keys() - self._backend.open_ids([*found])
+            rows = {row["id"]: row for row in self._backend.get([*ended])} if ended else {}
+            for each in ended:
+                found[each].end_as(rows.get(each), self._seal)
+                with self._lock:
+                    path = found[each].path
+                    if self._open.get(path) is found[each]:
+                        del self._open[path]
+                        self._kept.pop(path, None)
         return True
-
-    def _end(self, path: str, operation: Operation, row: Row | None) -> None:
-        with self._lock:
-            if self._open.get(path) is operation:
-                del self._open[path]
-                self._kept.pop(path, None)
-        if row is None:
-            operation.end(OperationError("not_found", f"{path} is no longer in the store"))
-        else:
-            end_as(operation, row)
-
-
-def end_as(operation: Operation, row: Row) -> None:
-    """End an operation as its row says."""
-    result = result_of(row)
-    if result is None:
-        operation.end_cancelled()
-    else:
-        operation.end(result)
-
-
-def result_of(row: Row) -> WaiterOutcome[Any] | Exception | None:
-    """Return the outcome or the error of a row that is done; None if it was cancelled."""
-    if row["state"] == SUCCEEDED:
-        return outcome_from_json(json.loads(row["response"]))
-    body = json.loads(row["error"])
-    return None if body["code"] == "cancelled" else error_from_json(body)
-
-
-def path_of(row: Row) -> str:
-    """Return the path of the operation of a row."""
-    return f"{COLLECTION}/{row['id']}"
-
-
-def row_json(row: Row) -> dict[str, Any]:
-    """Return a row as the schema of AEP-151 has an operation."""
-    facts = OperationFacts(
-        path=path_of(row),
-        label=row["label"],
-        waiter=row["waiter"],
-        service=row["service"],
-        region=row["region"],
-        created=row["created"],
-        deadline=row["deadline"],
-    )
-    progress = WaitProgressFacts(
-        attempts=row["attempts"],
-        elapsed=row["elapsed"],
-        state_seen=row["state_seen"],
-        next_attempt=row["next_attempt"],
-        worker=row["worker"],
-        clock_jump=row["clock_jump"],
-    )
-    response, error = (
-        None if row[n] is None else json.loads(row[n]) for n in ("response", "error")
-    )
-    return operation_json(facts, progress, response=response, error=error)

@@ -1,298 +1,284 @@
-"""A wait as a store keeps it, and the same wait made again in another process.
+"""Waits as the rows of a store, and made again from them in another process.
 
-Credentials are never stored: the process that drives the wait uses its own.
+A row has the resolved policy: no settings are merged where it is driven.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
-import os
+import math
+import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import fields, replace
+from functools import lru_cache
 from typing import Any, Final
-from urllib.parse import urlsplit
 
-import boto3
-import botocore
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError
-from botocore.model import Shape, StructureShape
+from botocore.exceptions import BotoCoreError, ClientError
 
-from ..aws.data_model import converted
-from ..aws.json_parameters import as_json, from_json, inner_shape
-from ..aws.private_names import verification_of
+from ..aws.json_parameters import as_json, from_json
+from ..aws.parameters import refuse_wrong_parameters
 from ..definitions.files import load_definitions
-from ..engine.machine import Machine, Phase
+from ..engine.machine import LastAttempt, Machine, Phase, Policy
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
-from ..hooks.clients import hook_of
 from ..many.wait import Wait
 from ..options import WaitOptions
-from .error_codes import OperationError
-from .operation import json_text
+from .backend import OPEN, Row
+from .client_description import ClientDescription
+from .error_codes import OperationError, UnableError, unreadable
+from .operation_pages import check_text
+from .representation import error_code, is_of_credentials
+from .sealing import Seal, json_text, loaded
 
-Cipher = Callable[[bytes], bytes]
-"""Encrypts or decrypts the parameters of a wait, such as `Fernet(key).encrypt`."""
+MakeClient = Callable[[ClientDescription], Any]
 
-_SETTINGS: Final = (
-    "connect_timeout",
-    "read_timeout",
-    "retries",
-    "max_pool_connections",
-    "tcp_keepalive",
-    "inject_host_prefix",
-    "use_fips_endpoint",
-    "use_dualstack_endpoint",
-    "s3",
-    "user_agent_extra",
-    "user_agent_appid",
+CLIENTS_KEPT: Final = 100
+"""Clients that are kept for further waits; the waits that are open keep theirs."""
+
+DEFINITIONS_KEPT: Final = 1000
+
+_POLICY: Final = tuple(
+    each.name
+    for each in fields(Policy)
+    # Of waits that are driven where they are started.
+    if each.name not in ("count_requests", "covers_end", "patience", "deadline")
 )
-"""The members of `Config` that are stored as they are; `proxies` may have a password."""
 
-_OPTIONS: Final = (
-    "min_delay",
-    "max_delay",
-    "max_attempts",
-    "delay_pace",
-    "last_attempt",
-    "initial_delay",
-    "success_count",
-    "missing_ok_for",
-    "retry_transient",
-    "call_in_thread",
-)
-"""The options that are stored; the others are functions and events of this process."""
+_OPTIONS: Final = ("call_in_thread", "show_parameters")
+"""What of the options is no part of the policy; others are functions and events of a process."""
+
+_CLIENT: Final = ("service", "region", "profile", "endpoint", "client_settings")
+"""The columns of a `ClientDescription`, in the order of its fields."""
+
+_EMPTY: Final = ("state_seen", "next_attempt", "lease", "worker", "last_error", "ended", "response")
+"""Columns that are null in the row of a new wait; so is `error`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClientDescription:
-    """What is needed to make a client again."""
+class NewRows:
+    """Rows of waits that begin in one transaction, with the definitions that they need.
 
-    service: str
-    region: str | None
-    profile: str | None
-    endpoint: str | None
-    settings: str
-    """Members of `botocore.config.Config`, and `verify`, as JSON."""
+    Their ids are made here, so that they can be added again when no answer came.
 
-    @classmethod
-    def of(cls, client: Any, profile: str | None = None) -> ClientDescription:
-        """Return the description of a client.
+    Args:
+        seal: encrypts the parameters.
+        include_response, profile_name: as for `Store.start`.
 
-        Args:
-            client: a botocore client.
-            profile: its profile; by default that of its session, if it was made after `install`.
-        """
-        hook = hook_of(client)
-        if profile is None and hook is not None and hook.session is not None:
-            profile = hook.session.profile
-        config = client.meta.config
-        settings = {name: getattr(config, name, None) for name in _SETTINGS}
-        settings = {name: value for name, value in settings.items() if value is not None}
-        if config.signature_version is botocore.UNSIGNED:
-            settings["unsigned"] = True
-        elif config.signature_version is not None:
-            settings["signature_version"] = config.signature_version
-        verify = verification_of(client)
-        # A worker has an environment of its own.
-        of_environment = map(os.environ.get, ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"))
-        if isinstance(verify, str) and verify not in of_environment:
-            settings["verify"] = str(Path(verify).absolute())
-        elif verify is False:
-            settings["verify"] = False
-        meta = client.meta
-        service, endpoint = meta.service_model.service_name, _without_user_info(meta.endpoint_url)
-        return cls(service, meta.region_name, profile, endpoint, json_text(settings))
+    Attributes:
+        rows: by the names of the columns.
+        definitions: by digest.
+    """
 
-    def make(self) -> Any:
-        """Return a client like the described one, with the credentials of this process.
+    def __init__(self, seal: Seal, include_response: Any, profile_name: str | None) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.definitions: dict[str, str] = {}
+        self._seal = seal
+        self._include_response = bool(include_response)
+        self._profile = profile_name
+        # By identity, each with its object, so that no other can get the identity.
+        self._clients: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self._digests: dict[int, tuple[WaiterDefinition, str]] = {}
+
+    def add(
+        self, wait: Wait, exclusive_key: str | None = None, request_id: str | None = None
+    ) -> dict[str, Any]:
+        """Add the row of a wait, and return it.
 
         Raises:
-            OperationError: there is no such service, profile or CA bundle here.
+            ValueError: a parameter is sensitive, or a name is too long.
+            TypeError: an option or a parameter cannot be stored.
+            ParamValidationError: botocore would refuse the parameters.
         """
-        settings = json.loads(self.settings)
-        verify = settings.pop("verify", None)
-        if verify and not Path(verify).exists():
-            raise OperationError("unsupported", f"there is no CA bundle {verify} here")
-        signature = settings.pop("signature_version", None)
-        if settings.pop("unsigned", False):
-            settings["signature_version"] = botocore.UNSIGNED
-        try:
-            session = boto3.session.Session(profile_name=self.profile, region_name=self.region)
-            make: Any = session.client
-            arguments = {"config": Config(**settings), "verify": verify}
-            client = make(self.service, **arguments)
-            # What is the default here is better left to botocore's rules.
-            others: dict[str, Any] = {}
-            if client.meta.endpoint_url != self.endpoint:
-                others["endpoint_url"] = self.endpoint
-            if signature not in (None, client.meta.config.signature_version):
-                others["config"] = Config(**settings, signature_version=signature)
-            if others:
-                client = make(self.service, **{**arguments, **others})
-        except (BotoCoreError, TypeError, ValueError) as error:
-            problem = f"a client of {self.service} cannot be made: {type(error).__name__}"
-            raise OperationError("unsupported", problem) from error
-        return client
-
-
-def _without_user_info(url: str) -> str:
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
-
-
-# --- parameters -------------------------------------------------------------------------------
-
-
-def parameters_json(wait: Wait) -> str:
-    """Return the parameters of a wait as JSON.
-
-    Raises:
-        ValueError: a parameter is sensitive in the model.
-        TypeError: a parameter cannot be stored, such as a file.
-    """
-    shape = wait.bound.operation.input_shape
-    return json_text(as_json(shape, wait.parameters))
-
-
-def response_without_sensitive(shape: Shape | None, response: Any) -> Any:
-    """Return a response as JSON, in the data model of JMESPath, without its sensitive members."""
-    if isinstance(response, Mapping):
-        response = {name: item for name, item in response.items() if name != "ResponseMetadata"}
-    return converted(shape, _without_sensitive(shape, response))
-
-
-def _without_sensitive(shape: Shape | None, value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {
-            key: _without_sensitive(inner_shape(shape, key), item)
-            for key, item in value.items()
-            if _is_known(shape, key) and not _is_sensitive(inner_shape(shape, key))
+        _refuse_functions(wait)
+        parameters = _checked_parameters(wait)
+        digest = self._digest(wait.definition)
+        row: dict[str, Any] = {
+            "id": uuid.uuid4().hex if request_id is None else _id_of_request(request_id),
+            "state": OPEN,
+            # PostgreSQL stores no NUL.
+            "label": "".join(each if each.isprintable() else " " for each in wait.label),
+            "waiter": wait.waiter,
+            "digest": digest,
+            **self._client(wait.client),
+            "policy": policy_json(wait.policy, wait.merged_options),
+            "include_response": self._include_response,
+            "exclusive_key": exclusive_key,
+            "machine": Machine(wait.definition.states, wait.policy, digest=digest).to_json(),
         }
-    if isinstance(value, (list, tuple)):
-        inner = inner_shape(shape)
-        return [] if _is_sensitive(inner) else [_without_sensitive(inner, item) for item in value]
-    # A stream cannot be stored.
-    return None if hasattr(value, "read") else value
+        for name in ("service", "waiter", "region", "profile"):
+            check_text(name, row[name], 100 if name in ("service", "region") else 200)
+        request = None
+        if request_id is not None:
+            request = hashlib.sha256(json_text([row, parameters]).encode()).hexdigest()
+        row |= dict.fromkeys((*_EMPTY, "error")) | {"attempts": 0, "elapsed": 0.0}
+        row |= {"created": 0.0, "machine_at": 0.0, "deadline": wait.max_wait, "request": request}
+        row |= {"kind": kind_of(row), "parameters": self._seal.closed(parameters)}
+        self.rows.append(row)
+        return row
+
+    def _client(self, client: Any) -> dict[str, Any]:
+        if id(client) not in self._clients:
+            found = ClientDescription.of(client, self._profile)
+            values = (getattr(found, each.name) for each in fields(found))
+            self._clients[id(client)] = client, dict(zip(_CLIENT, values, strict=True))
+        return self._clients[id(client)][1]
+
+    def _digest(self, definition: WaiterDefinition) -> str:
+        if id(definition) not in self._digests:
+            text = _definition_json(definition)
+            digest = hashlib.sha256(text.encode()).hexdigest()
+            self._digests[id(definition)] = definition, digest
+            self.definitions[digest] = text
+        return self._digests[id(definition)][1]
 
 
-def _is_known(shape: Shape | None, name: str) -> bool:
-    return not isinstance(shape, StructureShape) or name in shape.members
+def kind_of(row: Mapping[str, Any]) -> str:
+    """Return what waits have in common that need the same client and the same operation."""
+    values = [row[name] for name in (*_CLIENT, "digest")]
+    return hashlib.sha256(json_text(values).encode()).hexdigest()[:32]
 
 
-def _is_sensitive(shape: Shape | None) -> bool:
-    return shape is not None and bool(shape.metadata.get("sensitive"))
+def policy_json(policy: Policy, options: WaitOptions) -> str:
+    """Return a resolved policy, and the options of the wait that are no part of it, as JSON."""
+    members = {name: getattr(policy, name) for name in _POLICY}
+    # Where nothing can be connected to, the wait goes on: here later, or on another worker.
+    members["retry_transient"] = bool(policy.retry_transient)
+    members |= {name: getattr(options, name) for name in _OPTIONS}
+    return json_text({name: value for name, value in members.items() if value is not None})
 
 
-def sealed(text: str, encrypt: Cipher | None) -> tuple[str, bool]:
-    """Return parameters as they are stored, and whether they are encrypted."""
-    if encrypt is None:
-        return text, False
-    return base64.b64encode(encrypt(text.encode())).decode("ascii"), True
+def _id_of_request(request_id: str) -> str:
+    """Return the id of the wait of a request: always the same."""
+    return hashlib.sha256(request_id.encode()).hexdigest()[:32]
 
 
-def unsealed(text: str, decrypt: Cipher | None, *, is_encrypted: bool) -> dict[str, Any]:
-    """Return the parameters that `sealed` stored.
+def _refuse_functions(wait: Wait) -> None:
+    for name in ("on_attempt", "wake_signal", "cancel_event"):
+        if getattr(wait.options, name) is not None:
+            raise TypeError(f"{name} cannot be stored: it is of this process")
+    if callable(wait.policy.pace):
+        raise TypeError("delay_pace cannot be stored: it is a function")
 
-    Raises:
-        OperationError: they cannot be decrypted.
-    """
-    if is_encrypted:
-        if decrypt is None:
-            problem = "the parameters are encrypted, and this store was opened without decrypt="
-            raise OperationError("unreadable", problem)
+
+def _checked_parameters(wait: Wait) -> Any:
+    """Return the parameters of a wait as JSON, after checking them against the model."""
+    stored = as_json(wait.operation.input_shape, wait.parameters)
+    refuse_wrong_parameters(wait.client, wait.operation, wait.parameters)
+    return stored
+
+
+def _definition_json(definition: WaiterDefinition) -> str:
+    members = {name: getattr(definition, name) for name in ("name", "operation", "service")}
+    members["waiter"] = definition.to_json()
+    return json.dumps(members, sort_keys=True, separators=(",", ":"))
+
+
+class WaitMaker:
+    """Makes waits of rows; those of one client share it, and those of one definition that."""
+
+    def __init__(self, make_client: MakeClient, seal: Seal) -> None:
+        self._client = lru_cache(CLIENTS_KEPT)(make_client)
+        self._definition = lru_cache(DEFINITIONS_KEPT)(definition_from_json)
+        self._seal = seal
+
+    def wait_of(self, row: Row) -> Wait:
+        """Return the wait of a row, whatever the settings are here.
+
+        Raises:
+            UnableError: this process cannot drive it; another may.
+            OperationError: what is stored of it is damaged.
+        """
         try:
-            text = decrypt(base64.b64decode(text)).decode()
-        # Whatever the caller's function raises for a wrong key.
+            definition = self._definition(row["definition"])
+            parameters = from_json(self._seal.opened(row["parameters"], "parameters"))
+            options, policy = _options_and_policy(row["policy"])
+            # The label that was stored: that of the settings there, not of those here.
+            own: dict[str, Any] = {"label": row["label"] or None, "policy": policy}
+            return Wait.with_options(self._client_of(row), definition, parameters, options, **own)
+        except OperationError:
+            raise
+        except WaiterDefinitionError as error:
+            raise UnableError("unsupported", str(error)) from error
+        except (TypeError, ValueError, AttributeError) as error:
+            raise unreadable(str(error)) from error
+        # A damaged row may make any function fail; it is the only one that ends.
         except Exception as error:
-            problem = f"the parameters cannot be decrypted: {type(error).__name__}"
-            raise OperationError("unreadable", problem) from None
-    parameters: dict[str, Any] = from_json(json.loads(text))
-    return parameters
+            raise unreadable(f"it cannot be read: {type(error).__name__}") from error
+
+    def _client_of(self, row: Row) -> Any:
+        description = ClientDescription(*(row[name] for name in _CLIENT))
+        try:
+            return self._client(description)
+        except OperationError as error:
+            # A worker's own function may refuse a kind in these words.
+            is_damage = error.code == "unreadable" and not isinstance(error, UnableError)
+            raise error if is_damage else UnableError(error.code, error.args[1]) from error
+        # Whatever the caller's function raises: it is this worker that has no client.
+        except Exception as error:
+            problem = f"a client of {row['service']} cannot be made: {type(error).__name__}"
+            is_of_service = isinstance(error, (BotoCoreError, ClientError))
+            code = "credentials" if is_of_service else error_code(error)
+            raise UnableError(code, problem) from error
 
 
-# --- definition, options, state ---------------------------------------------------------------
-
-
-def definition_json(definition: WaiterDefinition) -> tuple[str, str]:
-    """Return the digest of a definition and its JSON."""
-    members = {
-        "name": definition.name,
-        "operation": definition.operation,
-        "service": definition.service,
-        "waiter": definition.to_json(),
-    }
-    text = json.dumps(members, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest(), text
+def unable(error: BaseException) -> UnableError | None:
+    """Return the error of a worker that could not make a call; None: others could not either."""
+    if isinstance(error, UnableError):
+        return error
+    cause = getattr(error, "last_exception", None) or error
+    if not is_of_credentials(cause):
+        return None
+    return UnableError("credentials", f"the worker has no credentials: {type(cause).__name__}")
 
 
 def definition_from_json(text: str) -> WaiterDefinition:
-    """Return the definition that `definition_json` described.
-
-    Raises:
-        OperationError: it is malformed.
-    """
+    """Return the definition that a row refers to; raise OperationError if it is malformed."""
+    members = loaded(text, "definition")
     try:
-        members = json.loads(text)
         waitable = {"smithy.waiters#waitable": {members["name"]: members["waiter"]}}
         shapes = {f"stored#{members['operation']}": {"type": "apply", "traits": waitable}}
         (definition,) = load_definitions({"smithy": "2.0", "shapes": shapes})
     except KeyError as error:
-        problem = f"its definition is malformed: {error} is missing"
-        raise OperationError("unreadable", problem) from error
-    except (WaiterDefinitionError, ValueError) as error:
-        raise OperationError("unreadable", f"its definition is malformed: {error}") from error
+        raise unreadable(f"its definition is malformed: {error} is missing") from error
+    except (WaiterDefinitionError, ValueError, TypeError) as error:
+        raise unreadable(f"its definition is malformed: {error}") from error
     return replace(definition, service=members["service"], source="store")
 
 
-def options_json(wait: Wait) -> str:
-    """Return the options of a wait as JSON.
-
-    Raises:
-        TypeError: an option of the call is a function or an event, which cannot be stored.
-    """
-    merged: WaitOptions = wait.merged_options
-    for name in ("on_attempt", "wake_signal", "cancel_event"):
-        if getattr(wait.options, name) is not None:
-            raise TypeError(f"{name} cannot be stored: it is of this process")
-    if callable(merged.delay_pace):
-        raise TypeError("delay_pace cannot be stored: it is a function")
-    options = {name: getattr(merged, name) for name in _OPTIONS}
-    return json_text({name: value for name, value in options.items() if value is not None})
-
-
-def first_state(wait: Wait) -> str:
-    """Return the state of a wait that has not begun."""
-    return Machine(wait.definition.states, wait.policy).to_json()
-
-
-def reopened_state(text: str) -> str:
-    """Return the state of a wait that has ended, so that it goes on with an attempt at once."""
-    state = json.loads(text)
-    fresh = {"phase": Phase.NEW.value, "pause": 0, "last": False, "brought_forward": False}
-    return json_text({**state, **fresh, "successes": 0})
-
-
-def rebuilt(client: Any, row: Mapping[str, Any], parameters: Mapping[str, Any]) -> Wait:
-    """Return a stored wait on a client.
+def reopened(row: Row, max_wait: float | None, max_attempts: int | None) -> dict[str, Any]:
+    """Return what changes in the row of a wait that goes on, with an attempt at once.
 
     Args:
-        client: the client that the row describes.
-        row: the row, with its `definition`.
-        parameters: the parameters, decrypted.
+        row: of a wait that ended in an error.
+        max_wait, max_attempts: seconds and attempts from now on; None: what was left.
 
     Raises:
-        OperationError: this botocore lacks the operation, or what is stored is malformed.
+        ValueError: no time or no attempts are left.
+        OperationError: the row cannot be read.
     """
+    state, policy = (loaded(row[name], name) for name in ("machine", "policy"))
     try:
-        waiter = definition_from_json(row["definition"])
-        # The label of the store: another might quote parameters that are encrypted there.
-        facts = {"max_wait": row["max_wait"], "label": row["label"] or None}
-        return Wait(client, waiter, parameters, **facts, **json.loads(row["options"]))
-    except WaiterDefinitionError as error:
-        raise OperationError("unsupported", str(error)) from error
-    except (TypeError, ValueError) as error:
-        raise OperationError("unreadable", str(error)) from error
+        left = policy["max_wait"] - row["elapsed"]
+        left = left if max_wait is None else max_wait
+        if left <= 0:
+            raise ValueError("there is no time left: give max_wait")
+        if max_attempts is not None:
+            policy["max_attempts"] = row["attempts"] + max_attempts
+        elif row["attempts"] >= policy.get("max_attempts", math.inf):
+            raise ValueError("there are no attempts left: give max_attempts")
+        policy["max_wait"] = row["elapsed"] + left
+        fresh = {"phase": Phase.NEW.value, "pause": 0, "last": False, "brought_forward": False}
+        state |= {**fresh, "successes": 0, "holding": False}
+    except (TypeError, KeyError, AttributeError) as error:
+        raise unreadable(f"its state cannot be read: {type(error).__name__}") from None
+    texts = {"machine": json_text(state), "policy": json_text(policy)}
+    ended = dict.fromkeys(("ended", "response", "error", "last_error", "next_attempt"))
+    return {**ended, **texts, "state": OPEN, "machine_at": 0.0, "deadline": left}
+
+
+# Ten thousand waits of one kind share theirs.
+@lru_cache(DEFINITIONS_KEPT)
+def _options_and_policy(text: str) -> tuple[WaitOptions, Policy]:
+    members = loaded(text, "policy")
+    options = WaitOptions(**{name: members.pop(name, None) for name in _OPTIONS})
+    return options, Policy(**{**members, "last_attempt": LastAttempt(members["last_attempt"])})

@@ -1,34 +1,30 @@
-"""Drives the open operations of a store."""
+"""Drives the open waits of a store."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import os
 import queue
-import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable
+from sys import intern
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Final
 
 from ..engine.wait_event import WaitEvent
 from ..exceptions import WaiterCancelledError
-from ..many.wait import Wait
-from ..outcome import ResponseOutcome, WaiterOutcome
-from ..runtime.background import TaskEnd
+from ..many.wait_pool import WaitPool
+from ..outcome import WaiterOutcome
 from ..runtime.tasks import Task
-from .error_codes import OperationError, StoreError
-from .in_memory import progress_of
-from .lease import Lease, LeaseLostError
-from .operation import json_text
-from .representation import error_json, response_json
-from .stored_operation import Row, path_of
-from .stored_wait import ClientDescription, rebuilt, response_without_sensitive, unsealed
-from .tables import SUCCEEDED
-from .wait_pool import WaitPool
+from .backend import FREE, LeaseLostError, Row
+from .error_codes import OperationError, StoreError, UnableError, problem, unreadable
+from .representation import progress_of
+from .stored_wait import WaitMaker, unable
+from .wait_ends import Driven, end_of, timeout_of
+from .work_options import WorkOptions
 
 if TYPE_CHECKING:
     from .store import Store
@@ -44,74 +40,48 @@ WRITE_INTERVAL: Final = 0.05
 RENEWALS: Final = 3
 """Renewals within the time of a lease."""
 
-MakeClient = Callable[[ClientDescription], Any]
+UNABLE_FOR: Final = 60.0
+"""Seconds in which a worker that could not drive a wait takes no other of its kind."""
 
-
-class _Driven:
-    """An operation that the worker drives."""
-
-    __slots__ = ("include_response", "last_change", "task", "wait")
-
-    def __init__(self, wait: Wait | None, *, include_response: bool) -> None:
-        self.wait = wait
-        self.include_response = include_response
-        self.task: Task | None = None
-        # Of the attempt that ended the wait: written with the end, because its state cannot be
-        # resumed by the worker that takes over from one that was killed between the two.
-        self.last_change: dict[str, Any] = {}
+STOP_LIMIT: Final = 2.0
+"""Seconds of each access to the store of a worker that has to end."""
 
 
 class Worker:
     """Drives the open operations of a store, as many as it may hold.
 
     One thread (the caller's) talks to the store, another steps the waits. What is written is
-    fenced by the lease (see `lease`): if the lease was lost, nothing of it is taken.
-
-    Args:
-        store: has the operations.
-        name: the name of the worker, as `metadata` shows it.
-        lease: seconds after which others take over from a worker that does not renew its lease.
-        batch_size: operations that are claimed at once.
-        max_open: operations that are driven at once.
-        threads: calls in flight at once.
-        calls_per_second: of all workers of the store together, by service.
-        make_client: makes the client of a description.
-        stop_event: ends `run`.
+    fenced by the lease (see `backend`): if the lease was lost, nothing of it is taken. The stop
+    event ends `run`; `metadata` shows the name.
     """
 
     def __init__(
-        self,
-        store: Store,
-        *,
-        name: str | None,
-        lease: float,
-        batch_size: int,
-        max_open: int,
-        threads: int,
-        calls_per_second: Mapping[str, float],
-        make_client: MakeClient,
-        stop_event: threading.Event,
+        self, store: Store, options: WorkOptions, *, name: str | None, stop_event: threading.Event
     ) -> None:
-        self._store = store
-        self._lease_seconds = lease
-        self._lease = Lease(store.database, name or f"{socket.gethostname()}:{os.getpid()}", lease)
-        self._batch_size = batch_size
-        self._max_open = max_open
-        self._make_client = make_client
+        self._watcher = store.watcher
+        self._backend = store.backend
+        self._seal = store.seal
+        self._options = options
+        self._name = name or f"{socket.gethostname()}:{os.getpid()}"
+        # The generation of every wait that is driven here.
+        self._lease = 0
+        self._maker = WaitMaker(options.make_client, store.seal)
         self._stop = stop_event
-        self._pool = WaitPool(threads=threads)
-        self._calls_per_second = calls_per_second
-        self._clients: dict[ClientDescription, Any] = {}
-        self._driven: dict[str, _Driven] = {}
-        # What has to be written, by operation: the last attempt and its time; how it ended.
+        self._pool = WaitPool(threads=options.threads)
+        self._driven: dict[str, Driven] = {}
+        # Bound once, and to each wait by a second bound method: a third of a `partial`.
+        self._on_attempt, self._on_end = self._attempted, self._has_ended
+        # Kinds of waits that cannot be driven here: until when, and why.
+        self._unable: dict[str, tuple[float, UnableError]] = {}
+        # Guards what both threads change: what has to be written of a wait, and these two.
         self._lock = threading.Lock()
-        self._attempts: dict[str, tuple[dict[str, Any], float]] = {}
-        self._results: dict[str, Any] = {}
+        self._changed: set[str] = set()
+        self._to_give_back: set[str] = set()
         # Not an event: a signal handler could not set one that its own thread waits for.
         self._news: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._is_stopping = False
-        # The wall clock and the monotonic clock at the last renewal.
-        self._clocks: tuple[float, float] | None = None
+        # Whether the store may know of waits of this lease that are not driven here.
+        self._is_astray = False
         self._renew_at = 0.0
         self._check_at = 0.0
         self._ended = 0
@@ -119,11 +89,9 @@ class Worker:
     def run(self, *, until_idle: bool) -> int:
         """Drive operations until the stop event is set; return how many ended.
 
-        Args:
-            until_idle: return as soon as nothing is open but what other workers hold.
+        With `until_idle` return as soon as nothing is open but what other workers hold.
         """
-        self._lease.acquire()
-        self._renew_at = time.monotonic() + self._lease_seconds / RENEWALS
+        self._acquire()
         try:
             while not (self._stop.is_set() or self._is_stopping):
                 try:
@@ -142,6 +110,7 @@ class Worker:
     def stop(self) -> None:
         """Let `run` return soon; for signal handlers too."""
         self._is_stopping = True
+        self._backend.hurry(STOP_LIMIT)
         self._news.put(None)
 
     def _sleep(self, seconds: float) -> None:
@@ -157,230 +126,229 @@ class Worker:
         """Do what is due in the store; return whether nothing is open."""
         self._renew_if_due()
         self._write()
+        if self._is_astray:
+            # A claim whose answer was lost: no worker would drive its waits while the lease lasts.
+            self._backend.release(self._lease)
+            self._replace_lease()
+        self._give_back()
         if time.monotonic() < self._check_at:
             return False
-        self._drop_lost()
+        # Cancelled, or driven by another worker.
+        self._drop(self._backend.lost(self._lease, list(self._driven)))
         self._share_calls()
+        self._is_astray = True
         try:
             is_full = self._claim()
         except LeaseLostError:
             self._replace_lease()
             return False
+        self._is_astray = False
         self._check_at = time.monotonic() + (0.0 if is_full else CHECK_INTERVAL)
         return not self._driven
 
-    # --- the lease ----------------------------------------------------------------------------
+    def _acquire(self) -> None:
+        seconds = self._options.lease
+        self._lease = self._backend.acquire(self._name, seconds)
+        self._renew_at = time.monotonic() + seconds / RENEWALS
 
     def _renew_if_due(self) -> None:
-        if time.monotonic() < self._renew_at:
+        before, seconds = time.monotonic(), self._options.lease
+        if before < self._renew_at:
             return
-        before = time.monotonic()
-        now = self._lease.renew()
-        if now is None:
+        if self._backend.renew(self._lease, seconds):
+            self._renew_at = before + seconds / RENEWALS
+        else:
             self._replace_lease()
-        elif self._clocks is not None:
-            jump = (now - self._clocks[0]) - (before - self._clocks[1])
-            if abs(jump) > self._lease_seconds:
-                logger.warning("worker: the wall clock jumped by %.1f s", jump)
-                self._lease.renew(clock_jump=jump)
-        self._clocks = None if now is None else (now, before)
-        self._renew_at = before + self._lease_seconds / RENEWALS
 
     def _replace_lease(self) -> None:
         """Drop all waits, which others drive now, and begin a new lease."""
         logger.warning("worker: the lease was lost; %d waits are dropped", len(self._driven))
-        for key in list(self._driven):
-            self._drop(key)
-        self._lease.acquire()
-
-    def _drop_lost(self) -> None:
-        """Drop the waits that were cancelled, or that another worker drives."""
-        if self._lease.number_driven() == len(self._driven):
-            return
-        driven = self._lease.driven()
-        for key in [key for key in self._driven if key not in driven]:
-            self._drop(key)
+        self._drop(list(self._driven))
+        self._acquire()
+        self._is_astray = False
 
     def _share_calls(self) -> None:
         """Take an equal share of the calls per second that all workers have together."""
-        if self._calls_per_second:
-            workers = self._lease.workers()
-            shares = {name: rate / workers for name, rate in self._calls_per_second.items()}
-            self._pool.limit_calls(shares)
+        rates = self._options.calls_per_second
+        if rates:
+            workers = max(1, len(self._backend.leases()))
+            self._pool.limit_calls({name: rate / workers for name, rate in rates.items()})
 
-    def _drop(self, key: str) -> None:
-        task = self._driven.pop(key).task
+    def _give_back(self) -> None:
+        """Let any worker go on with the waits whose service cannot be connected to from here."""
         with self._lock:
-            self._attempts.pop(key, None)
-            self._results.pop(key, None)
-        if task is not None:
-            self._pool.cancel(task)
+            keys = self._to_give_back & self._driven.keys()
+            self._to_give_back.clear()
+        if keys:
+            self._drop(keys)
+            changes = [{"id": key, **FREE} for key in keys]
+            self._is_astray = True
+            self._backend.write(self._lease, changes)
+            self._is_astray = False
+            # Other workers may take them first.
+            self._check_at = time.monotonic() + CHECK_INTERVAL
+
+    def _drop(self, keys: Iterable[str]) -> None:
+        """Drive waits no more, and write nothing of them."""
+        for key in keys:
+            with self._lock:
+                task = self._driven.pop(key).task
+            if task is not None:
+                self._pool.cancel(task)
 
     def _hand_back(self) -> None:
         self._is_stopping = True
+        self._backend.hurry(STOP_LIMIT)
         self._pool.close()
         try:
             self._write()
-            self._lease.release()
+            self._backend.release(self._lease)
         except StoreError as error:
             logger.warning("worker: %s; others take over when the lease ends", error)
-
-    # --- operations that begin ----------------------------------------------------------------
+        finally:
+            self._backend.hurry(None)
 
     def _claim(self) -> bool:
-        """Take over operations; return whether there may be more."""
-        most = min(self._batch_size, self._max_open - len(self._driven))
+        """Take over waits; return whether there may be more."""
+        options = self._options
+        most = min(options.batch_size, options.max_open - len(self._driven))
         if most <= 0:
             return False
-        rows, now = self._lease.claim(most)
-        began = time.monotonic()
-        prepared = []
+        with self._lock:
+            now = time.monotonic()
+            self._unable = {k: found for k, found in self._unable.items() if found[0] > now}
+            without = set(self._unable)
+        rows, clock = self._backend.claim(self._lease, options.lease, most, without)
+        # Read after the claim, which may have waited for a lock before it read its clock.
+        now = time.monotonic()
+        # What has to be driven at once, before the next is made.
         for row in rows:
-            prepared += self._prepared(row, now - row["machine_at"], began)
+            key, deadline = row["id"], now + row["deadline"] - clock
+            self._driven[key] = Driven(key, intern(row["kind"]), row["include_response"], deadline)
+        for row in rows:
+            self._prepare(row, clock - row["machine_at"], now)
             # Making a client may take half a second.
             self._renew_if_due()
         # A renewal that came too late has dropped them.
-        driven = {each.task for each in self._driven.values()}
-        prepared = [each for each in prepared if each[0] in driven]
+        found = [self._driven[row["id"]] for row in rows if row["id"] in self._driven]
+        prepared = [(each.task, MethodType(self._on_end, each)) for each in found if each.task]
         if prepared:
             self._pool.start(prepared)
         return len(rows) == most
 
-    def _prepared(self, row: Row, age: float, began: float) -> list[tuple[Task, TaskEnd]]:
-        """Return the wait of a row, ready to start; nothing if it cannot be run."""
-        key, driven = row["id"], _Driven(None, include_response=row["include_response"])
-        self._driven[key] = driven
-        if age < -self._lease_seconds:
-            logger.warning("worker: %s was stored later than now: was a clock set?", path_of(row))
+    def _prepare(self, row: Row, age: float, began: float) -> None:
+        """Make the wait of a row ready to start; let it end if it cannot be run."""
+        driven = self._driven.get(row["id"])
+        if driven is None:
+            return
         try:
-            driven.wait = self._wait_of(row)
-            task, on_end = self._pool.prepared(
-                driven.wait,
-                lambda task, event: self._attempted(key, driven, task, event),
-                lambda task: self._has_ended(key, driven, task),
+            if row["kind"] in self._unable:
+                raise self._unable[row["kind"]][1]
+            wait = self._maker.wait_of(row)
+            driven.operation = wait.operation
+            driven.task = self._pool.prepared(
+                wait,
+                MethodType(self._on_attempt, driven),
                 state=row["machine"],
+                digest=intern(row["digest"]),
                 seconds_ago=max(0.0, age + time.monotonic() - began),
             )
         except OperationError as error:
-            return self._not_started(key, error)
-        except (ValueError, TypeError) as error:
+            driven.timeout = timeout_of(row) if row["attempts"] else None
+            self._set_result(driven, error)
+        except (ValueError, TypeError, RecursionError) as error:
             problem = f"its state cannot be read: {type(error).__name__}"
-            return self._not_started(key, OperationError("unreadable", problem))
-        driven.task = task
-        return [(task, on_end)]
+            self._set_result(driven, unreadable(problem))
 
-    def _not_started(self, key: str, error: OperationError) -> list[tuple[Task, TaskEnd]]:
-        self._results[key] = error
-        self._news.put(None)
-        return []
-
-    def _wait_of(self, row: Row) -> Wait:
-        parameters = unsealed(
-            row["parameters"], self._store.decrypt, is_encrypted=row["is_encrypted"]
-        )
-        description = ClientDescription(
-            row["service"], row["region"], row["profile"], row["endpoint"], row["client_settings"]
-        )
-        client = self._clients.get(description)
-        if client is None:
-            client = self._clients[description] = self._make_client(description)
-        return rebuilt(client, row, parameters)
-
-    # --- in the thread of the waits -----------------------------------------------------------
-
-    def _attempted(self, key: str, driven: _Driven, task: Task, event: WaitEvent) -> None:
-        progress = progress_of(event, 0.0)
-        change = {
-            "machine": task.run.stored_state(),
-            "machine_at": 0.0,
-            "attempts": progress.attempts,
-            "elapsed": progress.elapsed,
-            "state_seen": progress.state_seen,
-            "next_attempt": progress.next_attempt,
-        }
+    def _attempted(self, driven: Driven, event: WaitEvent) -> None:
+        # In the thread of the waits, as what follows.
+        task = driven.task
+        assert task is not None, "a wait that was polled was begun"
+        change = {"machine": task.run.stored_state(), **progress_of(event, 0.0)}
+        error = change.pop("last_error", None)
+        # The caller's `encrypt` may fail: a wait is not held up by what is only shown.
+        with contextlib.suppress(Exception):
+            change |= {} if error is None else {"last_error": self._seal.closed(error)}
         with self._lock:
-            if self._driven.get(key) is not driven:
+            if self._driven.get(driven.id) is not driven:
                 return
+            if driven.change is not None:
+                # Its error is the last one unless this attempt has another.
+                change = {**driven.change[0], **change}
             if event.next_delay is None:
                 driven.last_change = change
-                self._attempts.pop(key, None)
                 return
-            self._attempts[key] = change, time.monotonic()
+            driven.change = change, time.monotonic()
+            self._changed.add(driven.id)
+            if task.run.is_unreachable:
+                self._to_give_back.add(driven.id)
         task.run.forget_response()
         self._news.put(None)
 
-    def _has_ended(self, key: str, driven: _Driven, task: Task) -> None:
+    def _has_ended(self, driven: Driven, task: Task) -> None:
         # Handing back ends the calls in flight: their waits go on elsewhere.
         if isinstance(task.result, WaiterCancelledError) and self._is_stopping:
             return
+        result: Any = task.result
         # A last call without an answer counts as an attempt, but no event told of it.
-        driven.last_change |= {"attempts": task.run.attempts, "elapsed": task.run.elapsed}
+        last = {"attempts": task.run.attempts, "elapsed": task.run.elapsed}
+        driven.last_change = (driven.last_change or {}) | last
+        not_here = unable(result) if isinstance(result, BaseException) else None
+        self._set_result(driven, not_here or result)
+
+    def _set_result(self, driven: Driven, result: WaiterOutcome[Any] | BaseException) -> None:
         with self._lock:
-            if self._driven.get(key) is driven:
-                self._results[key] = task.result
+            driven.result = result
+            self._changed.add(driven.id)
+            if isinstance(result, UnableError) and driven.kind not in self._unable:
+                text = "worker: %s; waits of this kind are left to others for %g s"
+                logger.warning(text, result, UNABLE_FOR)
+                self._unable[driven.kind] = time.monotonic() + UNABLE_FOR, result
         self._news.put(None)
 
-    # --- writing ------------------------------------------------------------------------------
-
     def _write(self) -> None:
-        """Write what has changed: first the attempts, then the ends."""
+        """Write what has changed: first the attempts, then the ends.
+
+        Nothing is forgotten before it is written, whatever interrupts this.
+        """
         with self._lock:
-            attempts, self._attempts = self._attempts, {}
-            results = dict(self._results)
+            changed = [self._driven[key] for key in self._changed & self._driven.keys()]
+            attempts = [(each, each.change) for each in changed if each.change is not None]
+            results = [(each, each.result) for each in changed if each.result is not None]
+            self._changed = {each.id for each, _ in (*attempts, *results)}
         now = time.monotonic()
-        if attempts:
-            changes = [{"id": key, **change} for key, (change, _) in attempts.items()]
-            try:
-                self._lease.write(changes, [now - moment for _, moment in attempts.values()])
-            except StoreError:
-                with self._lock:
-                    self._attempts = {**attempts, **self._attempts}
-                raise
+        changes = []
+        for driven, (change, moment) in attempts:
+            age, delay = now - moment, change["next_attempt"]
+            next_attempt = None if delay is None else delay - age
+            new = {"id": driven.id, "machine_at": -age, "next_attempt": next_attempt}
+            changes.append({**change, **new})
+        if changes:
+            self._backend.write(self._lease, changes)
+            with self._lock:
+                for driven, written in attempts:
+                    if driven.change is written:
+                        driven.change = None
         if results:
             self._write_ends(results)
-            with self._lock:
-                for key in results:
-                    del self._driven[key], self._results[key]
-            if not self._driven:
-                self._check_at = 0.0
-            self._store.watcher.check()
 
-    def _write_ends(self, results: Mapping[str, Any]) -> None:
-        ends = [self._end_of(key, result) for key, result in results.items()]
-        # Those without a last attempt have fewer columns.
-        for columns in {frozenset(end) for end in ends}:
-            alike = [end for end in ends if end.keys() == columns]
-            self._ended += self._lease.write(alike, [0.0] * len(alike))
-
-    def _end_of(self, key: str, result: Any) -> dict[str, Any]:
-        response = error = None
-        if isinstance(result, BaseException):
-            body = error_json(result)
-            state, error = body["code"], json_text(body)
-        else:
-            state, response = SUCCEEDED, _response_text(self._driven[key], result)
-        ended = self._driven[key].last_change
-        ended = {**ended, "id": key, "state": state, "response": response, "error": error}
-        return {**ended, "ended": 0.0, "lease": None, "next_attempt": None}
-
-
-def _response_text(driven: _Driven, outcome: WaiterOutcome[Any]) -> str:
-    response = None
-    if driven.include_response and isinstance(outcome, ResponseOutcome):
-        assert driven.wait is not None, "a wait that ended was begun"
-        shape = driven.wait.operation.output_shape
-        response = response_without_sensitive(shape, outcome.response)
-    return json.dumps(response_json(outcome, response), separators=(",", ":"), default=str)
-
-
-@contextlib.contextmanager
-def ended_by_sigterm(worker: Worker) -> Iterator[None]:
-    """Let SIGTERM end a worker while the block runs, if this is the main thread."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, lambda *_: worker.stop())
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    def _write_ends(
+        self, results: Iterable[tuple[Driven, WaiterOutcome[Any] | BaseException]]
+    ) -> None:
+        now = time.monotonic()
+        ends, backs = [], []
+        for driven, result in results:
+            if isinstance(result, UnableError) and now < driven.deadline:
+                error = self._seal.closed(problem(result.code, result.args[1]))
+                backs.append({"id": driven.id, **FREE, "last_error": error})
+            else:
+                ends.append(end_of(driven, result, self._seal))
+        self._ended += self._backend.write(self._lease, ends) if ends else 0
+        if backs:
+            self._backend.write(self._lease, backs)
+        with self._lock:
+            for driven, _ in results:
+                del self._driven[driven.id]
+        if not self._driven:
+            self._check_at = 0.0
+        self._watcher.check()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.machine import Pause, Poll
+from ..engine.machine import Cancelled, Pause, Poll
 from ..options import CancelEvent, Subscribable, WakeSignal
 from ..outcome import WaiterOutcome
 from .attempt import AsyncCall
@@ -38,17 +38,16 @@ async def drive_async(
         decision = run.begin()
         while True:
             match decision:
-                case Poll(time_left=time_left):
-                    if cancel is not None and cancel.is_set():
-                        decision = run.cancel()
-                    else:
-                        decision = run.replied(await call.make(time_left))
+                case Poll() if cancel is not None and cancel.is_set():
+                    decision = run.step(Cancelled(uncalled=True))
+                case Poll(time_left):
+                    decision = run.replied(await call.make(time_left))
                 case Pause(seconds, is_brought_forward):
                     watched = None if is_brought_forward else signal
                     event = await pause_async(seconds, cancel=cancel, wake=watched)
                     if is_brought_forward and signal is not None:
                         signal.clear()
-                    decision = run.paused(event)
+                    decision = run.step(event)
                 case ending:
                     return run.conclude(ending)
     except BaseException as error:

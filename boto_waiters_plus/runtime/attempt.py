@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from ..engine.machine import Facts
 
@@ -31,8 +31,9 @@ class Call(Protocol):
     def make(self, time_left: float | None) -> Reply:
         """Make the call, in at most `time_left` seconds (None: without a bound).
 
-        Errors that are not a reply of the operation (bad parameters, a bug in a user's hook) are
-        raised.
+        An error is a reply if the operation answered with it. Others (bad parameters, a bug in a
+        user's hook) are raised. With 0 seconds or less no call is made. A reply that time
+        or a cancel event ended is given to no judge.
         """
         ...
 
@@ -76,6 +77,10 @@ class UnfinishedIds(NamedTuple):
     """The number of identifiers that the wait asked for."""
 
 
+ReasonFinder = Callable[[Mapping[str, Any]], str | None]
+"""Finds the service's reason in a response."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Attempt:
     """One call and its verdict; responses and exceptions stay on this side of the engine."""
@@ -93,7 +98,7 @@ class Attempt:
     """The wire code of the error, or the name of its class."""
     service_message: str | None = None
     """The service's message: of an error its own, of a response what `message` gave."""
-    find_reason: Callable[[Mapping[str, Any]], str | None] | None = None
+    find_reason: ReasonFinder | None = None
     """Finds the service's reason where there is no message; called if the wait ends here."""
     last_response: Mapping[str, Any] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
@@ -108,18 +113,19 @@ class Attempt:
 class SharedAttempts:
     """The attempts of several waits that shared one call."""
 
-    attempts: tuple[Attempt, ...] = ()
-    """One for each wait, in order; empty if there is an `instead`."""
+    attempts: tuple[Attempt | None, ...] = ()
+    """One for each wait, in order; empty if there is an `instead`. None: the wait needs a call of
+    its own."""
     omitted: frozenset[int] = frozenset()
     """The places of the waits whose identifiers the response does not mention."""
-    instead: Literal["halve", "disband"] | None = None
+    instead: Literal["halve", "disband", "continue"] | None = None
     """`"halve"`: the error may be about one of the identifiers. `"disband"`: the response cannot
-    be split."""
+    be split. `"continue"`: another call tells the rest."""
 
     @property
     def throttled(self) -> bool:
         """Whether the service throttled the call."""
-        return any(attempt.facts.throttled for attempt in self.attempts)
+        return any(attempt.facts.throttled for attempt in self.attempts if attempt is not None)
 
 
 def message_of(value: Any) -> str | None:
@@ -127,6 +133,3 @@ def message_of(value: Any) -> str | None:
     if isinstance(value, list):
         value = value[0] if value else None
     return value if isinstance(value, str) else None
-
-
-NO_FACTS: Final = Facts(acceptor=None)

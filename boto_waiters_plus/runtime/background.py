@@ -10,14 +10,16 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from .call_executor import LONGEST_BLOCK, RunClock, ThreadCallExecutor
-from .clock import SIGNAL_SLICE, SYSTEM_TIME, current_time
+from .call_executor import LONGEST_BLOCK, ThreadCallExecutor
+from .clock import SYSTEM_TIME, current_time
 from .process import start_thread
 from .schedule import DEFAULT_THREADS, Schedule
-from .schedule_events import ScheduleEvents
 from .tasks import Task
 
 logger = logging.getLogger("boto_waiters_plus")
+
+CLOSE_GRACE: Final = 2.0
+"""Seconds that `close` waits for the thread to take what calls have returned."""
 
 LONGEST_SLEEP_IN_BACKGROUND: Final = 3600.0
 """Seconds of one sleep of a thread that something new will wake."""
@@ -35,6 +37,8 @@ class BackgroundScheduler:
         context: the context variables that the calls see.
         threads: calls that may be in flight at once.
         stop: set when the scheduler is closed; calls that watch it end.
+        forget: called in the background thread with every wait that has ended, before what was
+            added with it.
 
     Attributes:
         time: the time source that the waits use.
@@ -47,6 +51,7 @@ class BackgroundScheduler:
         *,
         threads: int = DEFAULT_THREADS,
         stop: threading.Event | None = None,
+        forget: TaskEnd = lambda _: None,
     ) -> None:
         self.time = current_time()
         self.deliveries: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
@@ -55,9 +60,13 @@ class BackgroundScheduler:
         self._stop = threading.Event() if stop is None else stop
         self._lock = threading.Lock()
         self._is_running = False
+        self._thread: threading.Thread | None = None
         self._failure: str | None = None
-        self._actions: deque[Callable[[_Run], object]] = deque()
+        self._actions: deque[Callable[[Schedule], object]] = deque()
         self._news = threading.Event()
+        self._forget = forget
+        # Read and written in the background thread only.
+        self._on_end: dict[Task, TaskEnd] = {}
 
     @property
     def is_usable(self) -> bool:
@@ -73,50 +82,71 @@ class BackgroundScheduler:
         Raises:
             RuntimeError: no thread can be started, as during interpreter shutdown.
         """
-        self._act(lambda run: run.add(waits))
+
+        def start(run: Schedule) -> None:
+            self._on_end.update(waits)
+            run.add([task for task, _ in waits])
+
+        self._act(start)
 
     def cancel(self, task: Task) -> None:
-        """End a wait with a `WaiterCancelledError`, if it has not ended."""
-        self._act(lambda run: run.cancel(task))
+        """End a wait with a `WaiterCancelledError`, if it has begun and not ended."""
+
+        def end(run: Schedule) -> None:
+            if task in self._on_end:
+                run.cancel(task)
+
+        self._act(end)
 
     def close(self) -> None:
-        """Drop all waits as they are, without a result; calls in flight end."""
+        """Drop all waits as they are, without a result; calls in flight end.
+
+        What calls have returned by then is still an attempt.
+        """
         self._stop.set()
         self._news.set()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(CLOSE_GRACE)
 
-    def _act(self, action: Callable[[_Run], object]) -> None:
+    def _act(self, action: Callable[[Schedule], object]) -> None:
         with self._lock:
             if self._failure is not None:
                 raise RuntimeError(self._failure)
             self._actions.append(action)
             if not self._is_running:
-                thread = start_thread(self._run, "background")
+                thread = start_thread(self._work, "background")
                 if thread is None:
                     self._actions.pop()
                     raise RuntimeError("no thread can be started for a background wait")
-                self._is_running = True
+                self._is_running, self._thread = True, thread
         self._news.set()
 
-    def _run(self) -> None:
-        run = _Run(self._threads, self._context, self._news, self.deliveries)
-        start_thread(run.deliver, "callbacks")
+    def _work(self) -> None:
+        run = Schedule(self._threads)
+        executor = ThreadCallExecutor(run.now, self._context, on_finished=self._news.set)
+        start_thread(self._deliver, "callbacks")
         try:
             while not self._stop.is_set():
                 self._news.clear()
                 while self._actions:
                     self._actions.popleft()(run)
-                run.turn()
+                for task in run.turn(executor.finished_by_now(), executor.begin):
+                    self._forget(task)
+                    self._on_end.pop(task)(task)
                 # The clients outlive the run: what it counts for them has to be settled.
-                if not run.schedule.is_idle:
+                if not run.is_idle:
                     self._sleep(run)
                 elif self._has_ended():
                     return
+            run.finish(executor.finished_by_now())
         # What a call raised that is no `Exception`: a bug must not leave futures open forever.
         except BaseException as error:
             logger.exception("the background thread of waits failed")
             self._fail(run, error)
         finally:
             self.deliveries.put(None)
+            executor.close()
             run.close()
 
     def _has_ended(self) -> bool:
@@ -124,97 +154,31 @@ class BackgroundScheduler:
             self._is_running = bool(self._actions)
             return not self._is_running
 
-    def _fail(self, run: _Run, error: BaseException) -> None:
+    def _fail(self, run: Schedule, error: BaseException) -> None:
         with self._lock:
             self._failure = f"the background thread failed: {type(error).__name__}"
             actions, self._actions = self._actions, deque()
         for action in actions:
             action(run)
         run.fail(RuntimeError(self._failure))
+        for task, on_end in self._on_end.items():
+            self._forget(task)
+            on_end(task)
 
-    def _sleep(self, run: _Run) -> None:
+    def _sleep(self, run: Schedule) -> None:
         """Sleep until there is something to do, or something new."""
-        source, moment, now = current_time(), run.schedule.next_time(), run.now()
-        end = now + LONGEST_SLEEP_IN_BACKGROUND if moment is None else moment
-        if run.events.watched:
-            end = min(end, now + SIGNAL_SLICE)
-        if run.schedule.calling and source is not SYSTEM_TIME:
+        source, (end, seconds) = current_time(), run.next_turn(LONGEST_SLEEP_IN_BACKGROUND)
+        if run.queue.calling and source is not SYSTEM_TIME:
             # Virtual time stands still during a call, also before the thread of it has begun.
             with source.hold():
                 self._news.wait(LONGEST_BLOCK)
-        elif not source.sleep_on(max(0.0, end - now), self._news):
+        elif not source.sleep_on(seconds, self._news):
             run.now.is_at_least(end)
 
-
-class _Run:
-    """What one background thread works on.
-
-    Args:
-        threads: calls that may be in flight at once.
-        context: the context variables that the calls see.
-        news: set when a call is over.
-        deliveries: functions to be called in a second thread.
-    """
-
-    def __init__(
-        self,
-        threads: int,
-        context: contextvars.Context,
-        news: threading.Event,
-        deliveries: queue.SimpleQueue[Callable[[], object] | None],
-    ) -> None:
-        self.now = RunClock()
-        self.schedule = Schedule((), threads)
-        self.events = ScheduleEvents((), ())
-        self._executor = ThreadCallExecutor(self.now, context, on_finished=news.set)
-        self._deliveries = deliveries
-        self._on_end: dict[Task, TaskEnd] = {}
-        self.schedule.begin(self.now())
-
-    def add(self, waits: Sequence[tuple[Task, TaskEnd]]) -> None:
-        """Start waits."""
-        for task, on_end in waits:
-            self._on_end[task] = on_end
-            self.schedule.add(task, self.now())
-            self.events.add(task)
-
-    def cancel(self, task: Task) -> None:
-        """End a wait, if it has begun and not ended."""
-        if task in self._on_end:
-            self.schedule.cancel([task], self.now())
-
-    def turn(self) -> None:
-        """Go on with whatever is due."""
-        for finished in self._executor.finished_by_now():
-            self.schedule.finish(finished, self.now())
-        moment = self.now()
-        self.events.apply(self.schedule, moment)
-        for call in self.schedule.calls(moment):
-            self._executor.begin(call)
-        self.end()
-
-    def end(self) -> None:
-        """Report the waits that have ended."""
-        for task in self.schedule.ended(self.now()):
-            self._on_end.pop(task)(task)
-
-    def fail(self, error: Exception) -> None:
-        """End all waits with an error."""
-        while self._on_end:
-            task, on_end = self._on_end.popitem()
-            task.result = error
-            on_end(task)
-
-    def deliver(self) -> None:
+    def _deliver(self) -> None:
         """Call what is to be called in the second thread, until there is no more."""
-        for call in iter(self._deliveries.get, None):
+        for call in iter(self.deliveries.get, None):
             _call_logged(call)
-
-    def close(self) -> None:
-        """End the threads of the run."""
-        self.events.close()
-        self._executor.close()
-        self.schedule.close()
 
 
 def _call_logged(call: Callable[[], object]) -> None:

@@ -9,7 +9,9 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 from .clock import SYSTEM_TIME, current_time
-from .tasks import FinishedCall, PlannedCall
+from .groups import SharedBatch
+from .tasks import FinishedCall, Task, time_left
+from .watchdog import monotonic
 
 LONGEST_BLOCK: Final = 1.0
 """Seconds of one wait for a thread: where Ctrl-C does not end such a wait, it ends by itself."""
@@ -42,8 +44,8 @@ class RunClock:
 class CallExecutor(Protocol):
     """Makes the calls of a run."""
 
-    def begin(self, call: PlannedCall) -> None:
-        """Make a call, without blocking until it is over."""
+    def begin(self, target: Task | SharedBatch) -> None:
+        """Make the call for these waits, without blocking until it is over."""
         ...
 
     def finished(self, seconds: float) -> list[FinishedCall]:
@@ -77,29 +79,26 @@ class ThreadCallExecutor:
         self._context = contextvars.copy_context() if context is None else context
         self._stop = threading.Event() if stop is None else stop
         self._on_finished = on_finished
-        self._planned: queue.SimpleQueue[PlannedCall | None] = queue.SimpleQueue()
+        self._planned: queue.SimpleQueue[Task | SharedBatch | None] = queue.SimpleQueue()
         self._finished: queue.SimpleQueue[FinishedCall] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._calling = 0
-        self._leaving = threading.Lock()
-        self._left = 0
-        self._all_left = threading.Event()
 
     @property
     def is_calling(self) -> bool:
         """Whether any call is in flight, or finished and not fetched."""
         return self._calling > 0
 
-    def begin(self, call: PlannedCall) -> None:
-        """Make a call in an idle thread or in a new one."""
+    def begin(self, target: Task | SharedBatch) -> None:
+        """Make the call for these waits in an idle thread or in a new one."""
         self._calling += 1
         if self._calling > len(self._threads):
             self._start_thread()
         if self._threads:
-            self._planned.put(call)
+            self._planned.put(target)
         else:
             # Not even one thread can be started, such as while the interpreter shuts down.
-            self._finished.put(self.make(call))
+            self._finished.put(self.make(target))
 
     def finished(self, seconds: float) -> list[FinishedCall]:
         """Return the calls that are over; if there are none, wait up to `seconds` for one.
@@ -130,14 +129,13 @@ class ThreadCallExecutor:
                 return found
             self._calling -= 1
 
-    def make(self, call: PlannedCall) -> FinishedCall:
-        """Make a call in the calling thread."""
-        target = call.target
+    def make(self, target: Task | SharedBatch) -> FinishedCall:
+        """Make the call for these waits in the calling thread."""
         try:
             # The time left is what is left now, however long the call waited for its thread.
-            time_left = call.time_left(self._now())
+            seconds = time_left(target, self._now())
             # A context can be entered by one thread at a time, so each call has a copy.
-            reply = self._context.copy().run(target.call.make, time_left)
+            reply = self._context.copy().run(target.call.make, seconds)
         # Raised again in the thread of the run, whatever it is.
         except BaseException as error:
             return FinishedCall(target, None, error)
@@ -148,10 +146,11 @@ class ThreadCallExecutor:
         self._stop.set()
         for _ in self._threads:
             self._planned.put(None)
-        if self._threads and self._all_left.wait(grace):
-            for thread in self._threads:
-                if thread.is_alive():
-                    thread.join(grace)
+        end = monotonic() + grace
+        for thread in self._threads:
+            # The garbage collector may close the run, in any thread.
+            if thread is not threading.current_thread():
+                thread.join(max(0.0, end - monotonic()))
 
     def _start_thread(self) -> None:
         name = f"boto_waiters_plus call {len(self._threads) + 1}"
@@ -171,15 +170,11 @@ class ThreadCallExecutor:
 
     def _work(self) -> None:
         while True:
-            call = self._planned.get()
-            if call is None:
-                with self._leaving:
-                    self._left += 1
-                    if self._left == len(self._threads):
-                        self._all_left.set()
+            target = self._planned.get()
+            if target is None:
                 return
-            self._finished.put(self.make(call))
+            self._finished.put(self.make(target))
             # Otherwise what the call returned would live on until the next call.
-            del call
+            del target
             if self._on_finished is not None:
                 self._on_finished()

@@ -58,6 +58,18 @@ class CallQueue:
             connections.in_turn = True
             self._turns.append(connections)
 
+    def put_new(self, task: Task) -> None:
+        """Queue a first attempt; at the latest when the calls before it have ended.
+
+        Of a large batch one is queued for each call that ends. So they are spread over what the
+        process and the service allow, and no second attempt waits until all first ones are over.
+        """
+        connections = task.connections
+        if len(connections.queued) + connections.calling < connections.limit:
+            self.put(task, connections)
+        else:
+            connections.unplanned.append(task)
+
     def take(self, now: float) -> Iterator[Entry]:
         """Remove and yield each entry that there is room for.
 
@@ -67,7 +79,7 @@ class CallQueue:
         turns, refused = self._turns, 0
         while refused < len(turns) and self.calling < self._threads:
             connections = turns.popleft()
-            entry = _first(connections.queued)
+            entry = _first(connections)
             if entry is None:
                 connections.in_turn = False
                 continue
@@ -87,7 +99,10 @@ class CallQueue:
     def end_call(self, target: Task | SharedBatch, *, throttled: bool | None) -> None:
         """Count a call that is over; see `ClientConnections.end_call`."""
         self.calling -= 1
-        target.connections.end_call(target, throttled=throttled)
+        connections = target.connections
+        connections.end_call(target, throttled=throttled)
+        if connections.unplanned:
+            self.put(connections.unplanned.popleft(), connections)
 
     def _has_room(self, connections: ClientConnections, now: float) -> bool:
         if self._services > 1 and connections.service.calling >= self._threads - self.calling:
@@ -99,9 +114,12 @@ class CallQueue:
         return True
 
 
-def _first(queued: deque[Entry]) -> Entry | None:
+def _first(connections: ClientConnections) -> Entry | None:
     """Return the first entry after dropping those whose waits have ended in the queue."""
-    while queued:
+    queued, unplanned = connections.queued, connections.unplanned
+    while queued or unplanned:
+        if not queued:
+            queued.append(unplanned.popleft())
         first = queued[0]
         if first.is_queued:
             return first

@@ -56,32 +56,31 @@ class SystemTime:
     def sleep(self, seconds: float, sleep: Callable[[float], object] | None) -> None:
         """Sleep by the given function, else by `time.sleep`."""
         sleep = time.sleep if sleep is None else sleep
-        while seconds > LONGEST_SLEEP:
-            sleep(LONGEST_SLEEP)
-            seconds -= LONGEST_SLEEP
-        sleep(seconds)
+        for piece in _pieces(seconds):
+            sleep(piece)
 
     def sleep_on(self, seconds: float, event: CancelEvent) -> bool:
         """Wait for the event."""
-        while seconds > LONGEST_SLEEP:
-            if event.wait(LONGEST_SLEEP):
-                return True
-            seconds -= LONGEST_SLEEP
-        return event.wait(seconds)
+        return any(event.wait(piece) for piece in _pieces(seconds))
 
     async def sleep_async(self, seconds: float) -> None:
         """Sleep by `asyncio.sleep`."""
         # A program that only blocks never imports asyncio, which takes 11 ms.
         import asyncio  # noqa: PLC0415
 
-        while seconds > LONGEST_SLEEP:
-            await asyncio.sleep(LONGEST_SLEEP)
-            seconds -= LONGEST_SLEEP
-        await asyncio.sleep(seconds)
+        for piece in _pieces(seconds):
+            await asyncio.sleep(piece)
 
     def hold(self) -> AbstractContextManager[object]:
         """Return a context that does nothing."""
         return _NOTHING_HELD
+
+
+def _pieces(seconds: float) -> Iterator[float]:
+    while seconds > LONGEST_SLEEP:
+        yield LONGEST_SLEEP
+        seconds -= LONGEST_SLEEP
+    yield seconds
 
 
 _NOTHING_HELD = contextlib.nullcontext()
@@ -109,13 +108,13 @@ def pause(
 ) -> Woken | Cancelled:
     """Sleep until an event is set, at most `seconds`; return the event of the machine."""
     source = current_time()
-    if cancel is not None and wake is not None:
-        return _pause_on_both(source, seconds, cancel, wake)
-    if cancel is not None:
-        return Cancelled() if source.sleep_on(seconds, cancel) else Woken()
-    if wake is not None:
-        return _signalled(wake) if source.sleep_on(seconds, wake) else Woken()
-    source.sleep(seconds, sleep)
+    event = cancel if wake is None else either(wake, cancel)
+    if event is None:
+        source.sleep(seconds, sleep)
+    elif source.sleep_on(seconds, event):
+        if wake is None or (cancel is not None and cancel.is_set()):
+            return Cancelled()
+        return _signalled(wake)
     return Woken()
 
 
@@ -139,18 +138,6 @@ async def pause_async(
     return Woken()
 
 
-def _pause_on_both(
-    source: TimeSource, seconds: float, cancel: CancelEvent, wake: WakeSignal
-) -> Woken | Cancelled:
-    for piece in _slices(seconds):
-        woken = source.sleep_on(piece, wake)
-        if cancel.is_set():
-            return Cancelled()
-        if woken:
-            return _signalled(wake)
-    return Woken()
-
-
 async def _pause_on_signal(
     source: TimeSource,
     seconds: float,
@@ -160,21 +147,20 @@ async def _pause_on_signal(
     import asyncio  # noqa: PLC0415 - see SystemTime.sleep_async
 
     loop = asyncio.get_running_loop()
-    notified: asyncio.Future[None] = loop.create_future()
+    is_over = asyncio.Event()
 
     def notify() -> None:
         # The loop of an abandoned wait may be closed.
         with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(
-                lambda: None if notified.done() else notified.set_result(None)
-            )
+            loop.call_soon_threadsafe(is_over.set)
 
     stop = listen(notify)
     sleeper = asyncio.ensure_future(source.sleep_async(seconds))
+    sleeper.add_done_callback(lambda _: is_over.set())
     try:
         # A notification before `listen` counts too.
         if not wake.is_set():
-            await asyncio.wait({sleeper, notified}, return_when=asyncio.FIRST_COMPLETED)
+            await is_over.wait()
         early = wake.is_set() or not sleeper.done()
     finally:
         stop()
@@ -217,10 +203,10 @@ class _Either:
         return self._first.is_set() or self._second.is_set()
 
     def wait(self, timeout: float | None = None, /) -> bool:
-        left = math.inf if timeout is None else timeout
-        while left > 0 and not self.is_set():
-            self._first.wait(min(left, SIGNAL_SLICE))
-            left -= SIGNAL_SLICE
+        for piece in _slices(math.inf if timeout is None else timeout):
+            if self.is_set():
+                break
+            self._first.wait(piece)
         return self.is_set()
 
 

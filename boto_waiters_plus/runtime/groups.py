@@ -18,14 +18,17 @@ Every wait keeps its own machine: its attempts, its verdicts and its end are its
 from __future__ import annotations
 
 import math
+import sys
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cache
 from random import Random
 from typing import Any, Final
 
 from ..engine.backoff import draw
 from ..engine.machine import Policy
+from ..engine.screen_plan import FEWEST_WAITS, MOST_SCREENED
 from .service_limiter import ClientConnections
 from .tasks import Task
 from .wait_run import RANDOM
@@ -34,45 +37,47 @@ LARGEST_DELAY_SHARE: Final = 0.5
 """The share of a delay by which one late answer may put off the next poll of the group."""
 
 
+@dataclass(eq=False, repr=False)
 class Group:
-    """Waits that one call can answer.
+    """Waits that one call can answer."""
 
-    Args:
-        join: makes one call for several tasks; its `judge` returns `SharedAttempts`.
-        limit: the number of identifiers that one call may ask for.
-        source: where the draws of a round come from.
-    """
+    join: Callable[[Sequence[Any]], Any]
+    """Makes one call for several tasks; its `judge` returns `SharedAttempts`."""
+    limit: int
+    """The number of identifiers that one call may ask for."""
+    _: KW_ONLY
+    source: Random = RANDOM
+    """Where the draws of a round come from."""
+    due: float = field(init=False, default=-math.inf)
+    """When the group is polled next."""
+    waits: int = field(init=False, default=0)
+    """Those that have not ended."""
+    is_disbanded: bool = field(init=False, default=False)
+    """An answer could not be split: from then on each wait is polled on its own."""
+    omits_missing: bool = field(init=False, default=False)
+    """The service is known to omit what it does not know, instead of answering an error."""
+    in_queue: bool = field(init=False, default=False)
+    """The client has the group in its queue."""
+    queued: deque[Task] = field(init=False, default_factory=deque)
+    _drawn_for: float = field(init=False, default=-math.inf)
+    _paces: dict[Callable[[int], float], Callable[[int], float]] = field(
+        init=False, default_factory=dict
+    )
 
-    def __init__(
-        self,
-        join: Callable[[Sequence[Any]], Any],
-        limit: int,
-        *,
-        source: Random = RANDOM,
-    ) -> None:
-        self.join = join
-        self.limit = limit
-        self.due = -math.inf
-        """When the group is polled next."""
-        self.is_disbanded = False
-        """An answer could not be split: from then on each wait is polled on its own."""
-        self.omits_missing = False
-        """The service is known to omit what it does not know, instead of answering an error."""
-        self.in_queue = False
-        """The client has the group in its queue."""
-        self.queued: deque[Task] = deque()
-        self._source = source
-        self._fraction = source.random()
-        self._drawn_for = self.due
-        self._paces: dict[Callable[[int], float], Callable[[int], float]] = {}
-        self._delays: dict[tuple[Callable[[int], float], int], float] = {}
+    def __post_init__(self) -> None:
+        self._fraction = self.source.random()
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether each wait is polled on its own."""
+        return self.is_disbanded
 
     # --- one schedule ----------------------------------------------------------------------
 
     def random(self, low: float, high: float) -> float:
         """Return a draw that is the same for all delays of a round with the same bounds."""
-        if self.is_disbanded:
-            return draw(self._source, low, high)
+        if self.is_apart:
+            return draw(self.source, low, high)
         if isinstance(low, int) and isinstance(high, int):
             return low + int(self._fraction * (high - low + 1))
         return low + self._fraction * (high - low)
@@ -88,15 +93,8 @@ class Group:
         return replace(policy, pace=self._paces.setdefault(pace, self._shared(pace)))
 
     def _shared(self, pace: Callable[[int], float]) -> Callable[[int], float]:
-        def delay(attempt: int) -> float:
-            if self.is_disbanded:
-                return pace(attempt)
-            key = pace, attempt
-            if key not in self._delays:
-                self._delays[key] = pace(attempt)
-            return self._delays[key]
-
-        return delay
+        of_group = cache(pace)
+        return lambda attempt: pace(attempt) if self.is_apart else of_group(attempt)
 
     def plan(self, task: Task, now: float) -> None:
         """Let the next poll of the group be no earlier than the end of a delay that begins.
@@ -114,7 +112,7 @@ class Group:
 
     def postpones(self, task: Task, now: float) -> bool:
         """Return whether a wait whose delay has ended waits for the next poll of the group."""
-        if self.is_disbanded or self.due <= now or task.run.is_last:
+        if self.is_apart or self.due <= now or task.run.is_last:
             return False
         return self.due + task.run.policy.min_delay <= task.until
 
@@ -122,13 +120,13 @@ class Group:
         """Draw for a new round, if the poll that is due is the first of one."""
         if now >= self.due and self._drawn_for != self.due:
             self._drawn_for = self.due
-            self._fraction = self._source.random()
+            self._fraction = self.source.random()
 
     # --- shared batches --------------------------------------------------------------------
 
     def shares(self, task: Task) -> bool:
         """Return whether the next attempt of a wait may share a call."""
-        return not self.is_disbanded and not task.is_alone
+        return not self.is_apart and not task.is_alone
 
     @property
     def is_queued(self) -> bool:
@@ -149,12 +147,47 @@ class Group:
             taken.append(self.queued.popleft())
         return taken
 
+    def until(self, tasks: Sequence[Task]) -> float:
+        """Return when a call has to be over: at the latest of the deadlines."""
+        return max(task.until for task in tasks)
+
     def disband(self) -> list[Task]:
         """Stop sharing calls; return the waits that were queued, for queues of their own."""
         self.is_disbanded = True
         queued = [task for task in self.queued if task.is_queued]
         self.queued.clear()
         return queued
+
+
+class ScreenedGroup(Group):
+    """Waits of which one call tells which are worth a call of their own.
+
+    Args:
+        join: makes that call for several tasks; the `attempts` of its verdict are None for those.
+    """
+
+    def __init__(self, join: Callable[[Sequence[Any]], Any], *, source: Random = RANDOM) -> None:
+        super().__init__(join, sys.maxsize, source=source)
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether each wait is polled on its own."""
+        return self.is_disbanded or self.waits < FEWEST_WAITS
+
+    def shares(self, task: Task) -> bool:
+        """Return whether the next attempt of a wait may be screened."""
+        is_own = task.run.is_last or task.was_woken or task.shared >= MOST_SCREENED
+        return super().shares(task) and not is_own
+
+    def take(self) -> list[Task]:
+        """Remove all waits from the queue; the first alone if they are few."""
+        if sum(task.is_queued for task in self.queued) >= FEWEST_WAITS:
+            return super().take()
+        return [self.queued.popleft()] if self.is_queued else []
+
+    def until(self, tasks: Sequence[Task]) -> float:
+        """Return when a call has to be over: a wait that ends has its own call before."""
+        return min(task.until for task in tasks)
 
 
 class SharedBatch:
@@ -165,7 +198,7 @@ class SharedBatch:
         tasks: the waits.
 
     Attributes:
-        until: the latest of the deadlines.
+        until: when the call has to be over.
     """
 
     __slots__ = ("_call", "group", "tasks", "until")
@@ -173,7 +206,7 @@ class SharedBatch:
     def __init__(self, group: Group, tasks: Sequence[Task]) -> None:
         self.group = group
         self.tasks = list(tasks)
-        self.until = max(task.until for task in tasks)
+        self.until = group.until(tasks)
         self._call: Any = None
 
     @property

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
+import itertools
 import logging
-import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from ..arguments import caller_stacklevel
-from ..engine.wait_event import EventKind, WaitEvent
 from .wait_log import WaitLog, logger
-from .wording import state_text
+from .warning import warn
 
 if TYPE_CHECKING:
+    from ..engine.wait_event import EventKind, WaitEvent
     from .wait_run import WaitRun
 
-Observer = Callable[[WaitEvent], object]
+Observer = Callable[["WaitEvent"], object]
+
+_WAIT_IDS: Final = itertools.count(1)
 
 
 class Observers:
@@ -27,17 +27,18 @@ class Observers:
         of_attempts: called with the events of attempts only.
     """
 
-    __slots__ = ("_failed", "_log", "_of_all", "_of_attempts")
+    __slots__ = ("_failed", "_of_all", "_of_attempts")
 
-    def __init__(self, of_all: Sequence[Observer], of_attempts: Sequence[Observer]) -> None:
+    def __init__(
+        self, of_all: Sequence[Observer] = (), of_attempts: Sequence[Observer] = ()
+    ) -> None:
         self._of_all = tuple(of_all)
         self._of_attempts = tuple(of_attempts)
-        self._log: WaitLog | None = None
-        self._failed: list[Observer] = []
+        self._failed: tuple[Observer, ...] = ()
 
-    def add(self, observer: Observer) -> None:
-        """Add an observer of attempts."""
-        self._of_attempts = (*self._of_attempts, observer)
+    def and_of_attempts(self, observer: Observer) -> Observers:
+        """Return these observers and another one of attempts."""
+        return Observers(self._of_all, (*self._of_attempts, observer))
 
     def tell(
         self,
@@ -46,6 +47,7 @@ class Observers:
         *,
         next_delay: float | None = None,
         error: str | None = None,
+        is_transient: bool = False,
         message: str | None = None,
     ) -> None:
         """Give an event to the log and to all that observe it."""
@@ -55,11 +57,18 @@ class Observers:
             observers += self._of_attempts
         if not observers and not is_logged:
             return
-        attempt, description = run.attempt, run.description
+        # Only waits with observers need these.
+        from ..engine.wait_event import WaitEvent  # noqa: PLC0415
+        from .wording import state_text  # noqa: PLC0415
+
+        description = run.description
+        run.wait_id = run.wait_id or next(_WAIT_IDS)
+        # An end tells of the last attempt that saw the resource.
+        attempt = run.attempt if kind == "attempt" else run.answer
         event = WaitEvent(
             kind=kind,
             wait_id=run.wait_id,
-            label=run.label,
+            label=str(run.label),
             service=description.service,
             waiter=description.waiter,
             operation=description.operation,
@@ -67,12 +76,13 @@ class Observers:
             elapsed=run.elapsed,
             state=state_text(attempt) if attempt else None,
             error=error,
+            transient=is_transient,
             message=message,
             next_delay=next_delay,
         )
         if is_logged:
-            self._log = self._log or WaitLog()
-            self._log.write(event)
+            run.log = run.log or WaitLog()
+            run.log.write(event)
         for observer in observers:
             self._call(observer, event)
 
@@ -81,16 +91,11 @@ class Observers:
             observer(event)
         # Whatever the caller's handler raises, the wait goes on.
         except Exception as error:
-            self._report(observer, error)
-
-    def _report(self, observer: Observer, error: Exception) -> None:
-        if any(observer is each for each in self._failed):
-            return
-        self._failed.append(observer)
-        is_of_all = any(observer is each for each in self._of_all)
-        name = "on_event" if is_of_all else "on_attempt"
-        logger.error("%s raised; the wait goes on", name, exc_info=error)
-        text = f"{name} raised {type(error).__name__}: {error}; the wait goes on"
-        # Where warnings are errors: the outcome matters more, and the error has been logged.
-        with contextlib.suppress(RuntimeWarning):
-            warnings.warn(text, RuntimeWarning, stacklevel=caller_stacklevel())
+            if any(observer is each for each in self._failed):
+                return
+            self._failed += (observer,)
+            is_of_all = any(observer is each for each in self._of_all)
+            name = "on_event" if is_of_all else "on_attempt"
+            logger.error("%s raised; the wait goes on", name, exc_info=error)
+            text = f"{name} raised {type(error).__name__}: {error}; the wait goes on"
+            warn(text, RuntimeWarning)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ..options import CancelEvent, WakeSignal
 from .clock import SIGNAL_SLICE, subscribe, unsubscribe
-from .schedule import Schedule
 from .tasks import Task, TaskStage
+
+if TYPE_CHECKING:
+    from .schedule import Schedule
 
 FEW_EVENTS: Final = 8
 """Up to this number, events are checked in every round; more of them every `SIGNAL_SLICE`."""
@@ -19,59 +21,53 @@ class ScheduleEvents:
     """The events that cancel and wake waits; an event that several waits share is checked once.
 
     Args:
-        tasks: the waits, with events of their own.
-        cancels: events that cancel all of them.
+        cancels: events that cancel all waits.
 
     Attributes:
         watched: the events that can still change anything.
     """
 
-    def __init__(self, tasks: Iterable[Task], cancels: Iterable[CancelEvent]) -> None:
+    def __init__(self, cancels: Iterable[CancelEvent]) -> None:
         self._cancels = list(cancels)
         self._of_cancel: dict[int, tuple[CancelEvent, list[Task]]] = {}
         self._of_wake: dict[int, tuple[WakeSignal, list[Task]]] = {}
         self._check_at = -math.inf
-        self.watched: list[CancelEvent] = []
+        self.watched = self._cancels
+
+    def add(self, tasks: Iterable[Task]) -> None:
+        """Watch the events of more waits."""
         for task in tasks:
-            self._note(task)
-        if self._cancels or self._of_cancel or self._of_wake:
+            if task.cancel is not None:
+                self._of_cancel.setdefault(id(task.cancel), (task.cancel, []))[1].append(task)
+            if task.wake is not None:
+                key = id(task.wake)
+                # One subscription for all waits that share the signal: each of ten thousand would
+                # have to be checked.
+                if key not in self._of_wake:
+                    self._of_wake[key] = (subscribe(task.wake), [])
+                self._of_wake[key][1].append(task)
+        if self._of_cancel or self._of_wake:
             self._drop_unneeded()
-
-    def add(self, task: Task) -> None:
-        """Watch the events of one more wait."""
-        if task.cancel is not None or task.wake is not None:
-            self._note(task)
-            self._drop_unneeded()
-
-    def _note(self, task: Task) -> None:
-        if task.cancel is not None:
-            self._of_cancel.setdefault(id(task.cancel), (task.cancel, []))[1].append(task)
-        if task.wake is not None:
-            key = id(task.wake)
-            # One subscription for all waits that share the signal: each of ten thousand would
-            # have to be checked.
-            if key not in self._of_wake:
-                self._of_wake[key] = (subscribe(task.wake), [])
-            self._of_wake[key][1].append(task)
 
     def apply(self, schedule: Schedule, now: float) -> None:
         """Cancel and wake the waits whose events are set."""
-        if not self.watched or (len(self.watched) > FEW_EVENTS and now < self._check_at):
+        if len(self.watched) > FEW_EVENTS and now < self._check_at:
             return
         self._check_at = now + SIGNAL_SLICE
         for event in self._cancels:
             is_set, error = _checked(event)
             if is_set:
-                schedule.cancel_rest(now, error)
+                schedule.cancel_rest(error)
         for event, tasks in self._of_cancel.values():
             is_set, error = _checked(event)
             if is_set:
-                schedule.cancel(tasks, now, error)
+                for task in tasks:
+                    schedule.cancel(task, error)
         for signal, tasks in self._of_wake.values():
             if signal.is_set():
                 signal.clear()
                 for task in tasks:
-                    schedule.wake(task, now)
+                    schedule.wake(task)
         # A cancel event stays set, and would end every sleep at once.
         self._drop_unneeded()
 

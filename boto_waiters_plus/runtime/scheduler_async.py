@@ -1,4 +1,4 @@
-"""The loop around a schedule as part of a task; what blocks is called in threads."""
+"""The asyncio driver of many waits; what blocks is called in threads."""
 
 from __future__ import annotations
 
@@ -6,16 +6,43 @@ import asyncio
 import contextlib
 import contextvars
 import inspect
+import math
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from typing import Any
 
-from ..options import CancelEvent
-from .call_executor import SHUTDOWN_GRACE, RunClock, ThreadCallExecutor
-from .clock import SIGNAL_SLICE, SYSTEM_TIME, current_time
-from .schedule import DEFAULT_THREADS, Schedule
-from .schedule_events import ScheduleEvents
-from .tasks import FinishedCall, PlannedCall, Task
+from .call_executor import SHUTDOWN_GRACE, ThreadCallExecutor
+from .clock import SYSTEM_TIME, current_time
+from .groups import SharedBatch
+from .schedule import Schedule
+from .tasks import FinishedCall, Task, time_left
+
+
+async def run_waits_async(
+    run: Schedule,
+    tasks: Sequence[Task],
+    *,
+    context: contextvars.Context | None = None,
+    stop: threading.Event | None = None,
+) -> AsyncGenerator[Task, None]:
+    """Run many waits as part of the calling task; see `run_waits`."""
+    executor = AsyncCallExecutor(run.now, context, stop)
+    finished: Sequence[FinishedCall] = ()
+    try:
+        run.add(tasks)
+        while True:
+            for task in run.turn(finished, executor.begin):
+                yield task
+            if not run.open:
+                return
+            end, seconds = run.next_turn()
+            finished = await executor.finished(seconds)
+            if not finished:
+                run.now.is_at_least(end)
+    finally:
+        # Before the `await`, which may be cancelled.
+        run.close()
+        await executor.close()
 
 
 class AsyncCallExecutor:
@@ -44,16 +71,16 @@ class AsyncCallExecutor:
         self._finished: list[FinishedCall] = []
         self._changed = asyncio.Event()
 
-    def begin(self, call: PlannedCall) -> None:
-        """Make a call, without waiting until it is over."""
-        if inspect.iscoroutinefunction(call.target.call.make):
-            self._context.copy().run(self._start, self._await(call))
+    def begin(self, target: Task | SharedBatch) -> None:
+        """Make the call for these waits, without waiting until it is over."""
+        if inspect.iscoroutinefunction(target.call.make):
+            self._context.copy().run(self._start, self._await(target))
         elif current_time() is SYSTEM_TIME:
-            self._threads.begin(call)
+            self._threads.begin(target)
         else:
-            self._add(self._threads.make(call))
+            self._add(self._threads.make(target))
 
-    async def finished(self, seconds: float | None) -> list[FinishedCall]:
+    async def finished(self, seconds: float) -> Sequence[FinishedCall]:
         """Return the calls that are over; if there are none, wait up to `seconds` for one."""
         found = self._finished_by_now()
         if found:
@@ -61,8 +88,8 @@ class AsyncCallExecutor:
             await current_time().sleep_async(0)
             return found
         sleeper = None
-        if seconds is not None:
-            sleeper = self._start(_sleep(seconds))
+        if seconds < math.inf:
+            sleeper = self._start(current_time().sleep_async(seconds))
             sleeper.add_done_callback(lambda _: self._changed.set())
         try:
             while not found and (sleeper is None or not sleeper.done()):
@@ -93,10 +120,9 @@ class AsyncCallExecutor:
         task.add_done_callback(self._awaited.discard)
         return task
 
-    async def _await(self, call: PlannedCall) -> None:
-        target = call.target
+    async def _await(self, target: Task | SharedBatch) -> None:
         try:
-            reply = await target.call.make(call.time_left(self._now()))
+            reply = await target.call.make(time_left(target, self._now()))
             finished = FinishedCall(target, reply, None)
         # Raised again in the task of the run, whatever it is.
         except BaseException as error:
@@ -113,74 +139,8 @@ class AsyncCallExecutor:
             self._loop.call_soon_threadsafe(self._changed.set)
 
 
-async def _sleep(seconds: float) -> None:
-    await current_time().sleep_async(seconds)
-
-
-class AsyncScheduler:
-    """The loop of `Scheduler`, as part of the calling task; the arguments are those of it."""
-
-    def __init__(
-        self,
-        tasks: Sequence[Task],
-        *,
-        threads: int = DEFAULT_THREADS,
-        cancels: Sequence[CancelEvent] = (),
-        cancel_rest_after: Callable[[Task], bool] | None = None,
-        context: contextvars.Context | None = None,
-        stop: threading.Event | None = None,
-    ) -> None:
-        self._schedule = Schedule(tasks, threads, cancel_rest_after=cancel_rest_after)
-        self._events = ScheduleEvents(tasks, cancels)
-        self._now = RunClock()
-        self._context = context
-        self._stop = stop
-
-    async def run(self) -> AsyncGenerator[Task, None]:
-        """Run the waits; see `Scheduler.run`."""
-        schedule, now = self._schedule, self._now
-        executor = AsyncCallExecutor(now, self._context, self._stop)
-        try:
-            schedule.begin(now())
-            while True:
-                moment = now()
-                self._events.apply(schedule, moment)
-                for call in schedule.calls(moment):
-                    executor.begin(call)
-                for task in schedule.ended(moment):
-                    yield task
-                if not schedule.waits:
-                    return
-                for finished in await self._wait(executor):
-                    schedule.finish(finished, now())
-        finally:
-            self._events.close()
-            # Not behind the `await`, which may be cancelled.
-            schedule.close()
-            await executor.close()
-
-    async def _wait(self, executor: AsyncCallExecutor) -> list[FinishedCall]:
-        """Wait for a reply, for the next time of the schedule, or to check the events."""
-        end = self._schedule.next_time()
-        if self._events.watched:
-            check_at = self._now() + SIGNAL_SLICE
-            end = check_at if end is None else min(end, check_at)
-        seconds = None if end is None else max(0.0, end - self._now())
-        finished = await executor.finished(seconds)
-        if not finished and end is not None:
-            self._now.is_at_least(end)
-        return finished
-
-
 async def run_in_task(run: AsyncGenerator[Task, None]) -> AsyncGenerator[Task, None]:
-    """Iterate over a run in a task of its own, so that it goes on while the caller is busy.
-
-    Args:
-        run: of an `AsyncScheduler`.
-
-    Yields:
-        The items of the run.
-    """
+    """Iterate over a run in a task of its own, so that it goes on while the caller is busy."""
     ended: asyncio.Queue[Task | None] = asyncio.Queue()
 
     async def work() -> None:

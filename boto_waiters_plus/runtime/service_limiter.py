@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from .groups import Group, SharedBatch
@@ -18,25 +19,21 @@ LONGEST_CATCHING_UP: Final = 0.1
 """Seconds whose calls a loop that was late may make at once, under a limit per second."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ServiceLimiter:
     """The share of the threads that the calls to one service endpoint may take.
 
     Where several services are waited on, no service has more calls in flight than there are
     threads left for the others, so that one that hangs cannot take all of them.
-
-    Attributes:
-        waits: waits on the service that have not ended.
-        calling: calls in flight.
-        calls_per_second: calls that may begin in a second; infinity: any number.
     """
 
-    __slots__ = ("_next_call", "calling", "calls_per_second", "waits")
-
-    def __init__(self) -> None:
-        self.waits = 0
-        self.calling = 0
-        self.calls_per_second = math.inf
-        self._next_call = -math.inf
+    waits: int = field(init=False, default=0)
+    """Waits on the service that have not ended."""
+    calling: int = field(init=False, default=0)
+    """Calls in flight."""
+    calls_per_second: float = field(init=False, default=math.inf)
+    """Calls that may begin in a second; infinity: any number."""
+    _next_call: float = field(init=False, default=-math.inf)
 
     def begin_call(self, now: float) -> None:
         """Count a call that begins."""
@@ -49,44 +46,33 @@ class ServiceLimiter:
         return now if self.calls_per_second == math.inf else max(now, self._next_call)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ClientConnections:
     """The calls of one client: those that are queued, and how many may be in flight.
 
     After a throttle half as many calls may be in flight, and one more after each round without
     one. Other clients are not affected: they may belong to another account.
-
-    Args:
-        service: the service endpoint that the client calls.
-        limit: the number of connections that the client keeps.
-
-    Attributes:
-        queued: what waits for room, in order.
-        in_turn: the schedule has the client among those whose turn comes.
-        calling: calls in flight.
-        throttles: answers that were a throttle.
     """
 
-    __slots__ = (
-        "_holding",
-        "_window",
-        "calling",
-        "in_turn",
-        "limit",
-        "queued",
-        "service",
-        "throttles",
-    )
-
-    def __init__(self, service: ServiceLimiter, limit: int) -> None:
-        self.service = service
-        self.limit = max(1, limit)
-        self.queued: deque[Task | SharedBatch | Group] = deque()
-        self.in_turn = False
-        self.calling = 0
-        self.throttles = 0
-        self._window = math.inf
-        # The calls that count towards the window and when each began, in this order.
-        self._holding: dict[Task | SharedBatch, float] = {}
+    service: ServiceLimiter
+    """The service endpoint that the client calls."""
+    limit: int
+    """The number of connections that the client keeps; at least 1."""
+    client: Any = None
+    """The client; None: a callable."""
+    queued: deque[Task | SharedBatch | Group] = field(init=False, default_factory=deque)
+    """What waits for room, in order."""
+    unplanned: deque[Task] = field(init=False, default_factory=deque)
+    """Waits whose first attempt is not queued yet, in the order given."""
+    in_turn: bool = field(init=False, default=False)
+    """The schedule has the client among those whose turn comes."""
+    calling: int = field(init=False, default=0)
+    """Calls in flight."""
+    throttles: int = field(init=False, default=0)
+    """Answers that were a throttle."""
+    _window: float = field(init=False, default=math.inf)
+    _holding: dict[Task | SharedBatch, float] = field(init=False, default_factory=dict)
+    """The calls that count towards the window and when each began, in this order."""
 
     def begin_call(self, target: Task | SharedBatch, now: float) -> None:
         """Count a call that begins."""

@@ -1,22 +1,24 @@
-"""Steps the waits of a schedule: what is decided for each of them, and when it is due."""
+"""Steps the waits of a schedule: what is decided for each of them, and when it is due.
+
+Nothing else writes to a `Task`.
+"""
 
 from __future__ import annotations
 
 import heapq
-import itertools
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
-from ..engine.machine import Decision, Ending, Pause, Poll, Woken
+from ..engine.machine import Cancelled, Decision, Pause, Poll, Woken
 from ..outcome import WaiterOutcome
 from .attempt import Attempt, Reply
-from .call_queue import CallQueue
-from .groups import Group
+from .call_queue import CallQueue, Entry
+from .groups import Group, SharedBatch
 from .tasks import Task, TaskStage
-from .wait_run import WaitRun
 
 EXPIRY_GRACE: Final = 0.001
 """Seconds after a deadline in which an attempt that was due at the deadline may still begin."""
@@ -38,21 +40,33 @@ class TaskSteps:
     def __init__(self, queue: CallQueue) -> None:
         self._queue = queue
         # The ends of delays, and the deadlines of waits that are queued or calling.
-        self._times: list[tuple[float, int, int, Task]] = []
-        self._order = itertools.count()
+        self._times: list[tuple[float, int, Task]] = []
         self._of_ended = 0
         self.ended: deque[Task] = deque()
 
-    def next_time(self) -> float | None:
-        """Return when there is something to do before a call has ended; None: nothing."""
+    def open(self, task: Task, index: int) -> None:
+        """Give a wait its place among those of the schedule."""
+        task.index = index
+        if task.group is not None:
+            task.group.waits += 1
+        self._queue.add_wait(task.connections.service)
+
+    def begin(self, task: Task, now: float) -> None:
+        """Start a wait: its time begins now, whenever there is room for its first call."""
+        policy = task.run.policy
+        if policy.max_wait is not None and policy.count_requests:
+            task.until = now + policy.max_wait - task.run.elapsed
+        self.step(task, task.run.begin, now)
+
+    def next_time(self) -> float:
+        """Return when there is something to do before a call has ended; infinity: nothing."""
         first = self._times[0][0] if self._times else math.inf
-        first = min(first, self._queue.room_at)
-        return None if first == math.inf else first
+        return min(first, self._queue.room_at)
 
     def pass_time(self, now: float) -> None:
         """Go on with waits whose delay has ended; end those whose deadline has passed."""
         while self._times and self._times[0][0] <= now:
-            moment, _, _, task = heapq.heappop(self._times)
+            moment, _, task = heapq.heappop(self._times)
             if task.stage is TaskStage.DELAYED and task.due == moment:
                 self._delay_ended(task, now)
             elif task.expiry == moment:
@@ -64,13 +78,76 @@ class TaskSteps:
         """End the delay of a wait early."""
         if task.stage is TaskStage.DELAYED and not task.is_brought_forward:
             task.was_woken = True
-            self.step(task, lambda: task.run.paused(Woken(early=True)), now)
+            self.step(task, partial(task.run.step, Woken(early=True)), now)
         elif task.stage is TaskStage.CALLING:
             task.wake_pending = True
 
+    def cancel(self, task: Task, now: float, cause: Exception | None = None) -> None:
+        """End a wait that has not ended; the reply to its call in flight is dropped."""
+        if task.stage is TaskStage.ENDED:
+            return
+        uncalled = task.stage is TaskStage.QUEUED and not task.call_made
+        self.step(task, partial(task.run.step, Cancelled(uncalled=uncalled)), now)
+        if cause is not None and isinstance(task.result, Exception):
+            task.result.__cause__ = cause
+
+    def take(self, entry: Entry, now: float) -> list[Task]:
+        """Return the waits that the next call is for; end those whose deadline has passed."""
+        taken = []
+        for task in entry.take():
+            if task.until + EXPIRY_GRACE < now:
+                self.expire(task, now)
+            else:
+                task.stage = TaskStage.CALLING
+                taken.append(task)
+        if isinstance(entry, Group):
+            self.enqueue_group(entry)
+        return taken
+
+    def call_ended(self, tasks: Sequence[Task], reply: Reply | None) -> list[Task]:
+        """Note that a call has ended; return the waits that have not ended during it."""
+        live = []
+        for task in tasks:
+            task.call_made = task.call_made or reply is None or reply.made
+            if task.stage is TaskStage.CALLING:
+                live.append(task)
+        return live
+
+    def call_again(self, entries: Sequence[Task | SharedBatch]) -> None:
+        """Continue an attempt in other calls, at once."""
+        for entry in reversed(entries):
+            for task in entry.tasks:
+                task.stage = TaskStage.QUEUED
+            self._queue.put(entry, entry.connections, first=True)
+
+    def finish(
+        self,
+        task: Task,
+        reply: Reply | None,
+        attempt: Attempt | None,
+        error: Exception | None,
+        now: float,
+    ) -> None:
+        """Step a wait whose own call has ended; there is a reply or an error."""
+        if reply is None:
+            assert error is not None, "a call without a reply raised"
+            self.end(task, error)
+        elif attempt is None:
+            self.end_attempt(task, reply, now)
+        else:
+            task.shared = 0
+            if attempt.exception is None or not attempt.facts.transient:
+                task.is_alone = attempt.exception is not None
+            self.attempted(task, attempt, now)
+
+    def shared(self, task: Task, attempt: Attempt, now: float) -> None:
+        """Step a wait by its share of a call for several."""
+        task.shared += 1
+        self.attempted(task, attempt, now)
+
     def attempted(self, task: Task, attempt: Attempt, now: float) -> None:
         """Step a wait whose attempt has a verdict."""
-        self.step(task, lambda: task.run.attempted(attempt), now)
+        self.step(task, partial(task.run.attempted, attempt), now)
         if attempt.exception is not None and not isinstance(task.result, Exception):
             _forget_frames(attempt.exception)
 
@@ -89,7 +166,13 @@ class TaskSteps:
                 task.is_brought_forward = is_brought_forward
                 self._delay(task, seconds, now)
             case ending:
-                self.end(task, _conclusion(task.run, ending))
+                result: WaiterOutcome[Any] | Exception
+                try:
+                    result = task.run.conclude(ending)
+                except Exception as error:
+                    # Its traceback is the loop's own, and would keep all of it alive.
+                    result = error.with_traceback(None)
+                self.end(task, result)
 
     def _delay(self, task: Task, seconds: float, now: float) -> None:
         task.stage = TaskStage.DELAYED
@@ -120,10 +203,10 @@ class TaskSteps:
             group.begin_round(now)
         task.was_woken = task.is_brought_forward
         task.is_brought_forward = False
-        self.step(task, lambda: task.run.paused(Woken()), now)
+        self.step(task, partial(task.run.step, Woken()), now)
 
     def _plan(self, moment: float, task: Task) -> None:
-        heapq.heappush(self._times, (moment, task.index, next(self._order), task))
+        heapq.heappush(self._times, (moment, task.index, task))
 
     def _postpone(self, task: Task, due: float) -> None:
         task.due = due
@@ -134,10 +217,15 @@ class TaskSteps:
         if poll.time_left is not None:
             task.until = now + poll.time_left
         if task.expiry is None and task.until < math.inf:
-            self._plan_expiry(task)
+            # Not yet the grace: a number of their own would be the memory of thousands of waits.
+            self._plan_expiry(task, task.until)
         group = task.group
         if group is None or not group.shares(task):
-            self._queue.put(task, task.connections)
+            # The attempt that is queued counts already.
+            if task.run.attempts > 1:
+                self._queue.put(task, task.connections)
+            else:
+                self._queue.put_new(task)
             return
         group.queued.append(task)
         if not group.in_queue:
@@ -149,15 +237,15 @@ class TaskSteps:
         if group.in_queue:
             self._queue.put(group, group.queued[0].connections)
 
-    def _plan_expiry(self, task: Task) -> None:
-        task.expiry = task.until + EXPIRY_GRACE
-        self._plan(task.expiry, task)
+    def _plan_expiry(self, task: Task, moment: float) -> None:
+        task.expiry = moment
+        self._plan(moment, task)
 
     def _expire_or_plan(self, task: Task, now: float) -> None:
-        if task.until < now:
+        if task.until + EXPIRY_GRACE <= now:
             self.expire(task, now)
         else:
-            self._plan_expiry(task)
+            self._plan_expiry(task, task.until + EXPIRY_GRACE)
 
     def expire(self, task: Task, now: float) -> None:
         """End a wait whose deadline passed in the queue, or during a call that did not end."""
@@ -167,13 +255,15 @@ class TaskSteps:
     def end_attempt(self, task: Task, reply: Reply, now: float) -> None:
         """Step a wait whose call ended before it was answered, or was not made at all."""
         reply = replace(reply, made=task.call_made)
-        self.step(task, lambda: task.run.replied(reply), now)
+        self.step(task, partial(task.run.replied, reply), now)
 
     def end(self, task: Task, result: WaiterOutcome[Any] | Exception) -> None:
         """Note the result of a wait."""
         if isinstance(result, Exception):
             task.run.interrupted(result)
         task.stage, task.result = TaskStage.ENDED, result
+        if task.group is not None:
+            task.group.waits -= 1
         self._queue.remove_wait(task.connections.service)
         self.ended.append(task)
         self._of_ended += 1
@@ -195,11 +285,3 @@ def _forget_frames(error: BaseException | None) -> None:
     while error is not None and error.__traceback__ is not None:
         error.__traceback__ = None
         error = error.__cause__ or error.__context__
-
-
-def _conclusion(run: WaitRun, ending: Ending) -> WaiterOutcome[Any] | Exception:
-    try:
-        return run.conclude(ending)
-    except Exception as error:
-        # Its traceback is the loop's own, and would keep all of it alive.
-        return error.with_traceback(None)

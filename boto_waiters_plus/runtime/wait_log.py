@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
-from typing import Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
-from ..engine.wait_event import WaitEvent
+if TYPE_CHECKING:
+    from ..engine.wait_event import WaitEvent
 
 logger = logging.getLogger("boto_waiters_plus")
 
@@ -13,6 +15,7 @@ LONGEST_SILENCE: Final = 60
 """Seconds after which a line is written although the state has not changed."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class WaitLog:
     """The lines of one wait.
 
@@ -20,12 +23,11 @@ class WaitLog:
     a minute without a change, and the end; DEBUG has every attempt.
     """
 
-    __slots__ = ("_state", "_written_at")
-
-    def __init__(self) -> None:
-        self._state: str | None = None
-        self._written_at: float | None = None
-        """Seconds since the start of the wait; None: no line has been written."""
+    _state: str | None = None
+    _transient_error: str | None = None
+    """Of the attempts since the last answer."""
+    _written_at: float | None = None
+    """Seconds since the start of the wait; None: no line has been written."""
 
     def write(self, event: WaitEvent) -> None:
         """Write what is to be written about an event."""
@@ -42,8 +44,16 @@ class WaitLog:
                 logger.info("%s", event.message or f"{_who(event)} {ended}{_when(event)}")
 
     def _attempted(self, event: WaitEvent) -> None:
-        state = _seen(event) or "no state"
         delay = "" if event.next_delay is None else f", next attempt in {event.next_delay:.1f} s"
+        if event.transient:
+            is_news = event.next_delay is not None and event.error != self._transient_error
+            level = logging.INFO if is_news else logging.DEBUG
+            text = "%s had a transient error: %s%s%s"
+            logger.log(level, text, _who(event), event.error, _when(event), delay)
+            self._transient_error = event.error
+            return
+        self._transient_error = None
+        state = _seen(event) or "no state"
         # The end of the wait says the same.
         if event.next_delay is not None and self._is_news(event, state):
             verb = "is waiting" if self._written_at is None else "is still waiting"

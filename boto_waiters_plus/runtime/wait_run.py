@@ -6,11 +6,10 @@ engine.
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import KW_ONLY, InitVar, dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
 from ..engine.backoff import Random
 from ..engine.machine import (
@@ -31,8 +30,8 @@ from ..engine.machine import (
     TimedOut,
     WaitCancelled,
 )
-from ..engine.model import AcceptorState, MatchedAcceptor, WaiterDefinition
-from ..engine.wait_event import EventKind
+from ..engine.model import AcceptorState
+from ..engine.wait_description import WaitDescription
 from ..exceptions import (
     WaiterAttemptsError,
     WaiterCancelledError,
@@ -42,122 +41,106 @@ from ..exceptions import (
 )
 from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
 from .attempt import Attempt, Judge, Reply, UnfinishedIds
-from .clock import current_time
+from .clock import SYSTEM_TIME, current_time
 from .observers import Observer, Observers
-from .wait_log import logger
-from .wording import reason_of
+from .wait_log import WaitLog, logger
+
+if TYPE_CHECKING:
+    from ..engine.wait_event import EventKind
 
 # Not `random.Random`: after a fork all children would draw the same jitter.
 RANDOM: Final = random.SystemRandom()
 
-_WAIT_IDS: Final = itertools.count(1)
 _NONE_UNFINISHED: Final = UnfinishedIds()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaitDescription:
-    """What a wait is for, as messages and observers name it; made once per waiter."""
-
-    waiter: str
-    operation: str
-    service: str | None
-    goal: str
-    """What the waiter waits for, in words."""
-    acceptors: tuple[MatchedAcceptor, ...]
-    states: tuple[AcceptorState, ...]
-
-    @classmethod
-    def of(cls, definition: WaiterDefinition, service: str | None = None) -> WaitDescription:
-        """Return the description of a waiter."""
-        return cls(
-            waiter=definition.name,
-            operation=definition.operation,
-            service=service,
-            goal=definition.goal,
-            acceptors=tuple(definition.matched(i) for i in range(len(definition.acceptors))),
-            states=definition.states,
-        )
+_NO_OBSERVERS: Final = Observers()
+_BEGIN: Final = Begin()
 
 
 Wording = Callable[["WaitRun", Ending], tuple[str, str]]
 """Returns the reason of a wait that did not succeed, and the whole message of its error."""
 
-_KINDS: Final[dict[type[Ending], EventKind]] = {
-    Succeeded: "success",
-    Failed: "failure",
-    TimedOut: "timeout",
-    AttemptsUsedUp: "timeout",
-    WaitCancelled: "cancel",
+_ENDS: Final[dict[type[Ending], tuple[EventKind, type[WaiterError]]]] = {
+    Failed: ("failure", WaiterFailedError),
+    TimedOut: ("timeout", WaiterTimeoutError),
+    AttemptsUsedUp: ("timeout", WaiterAttemptsError),
+    WaitCancelled: ("cancel", WaiterCancelledError),
 }
-
-_ERRORS: Final[dict[type[Ending], type[WaiterError]]] = {
-    Failed: WaiterFailedError,
-    TimedOut: WaiterTimeoutError,
-    AttemptsUsedUp: WaiterAttemptsError,
-    WaitCancelled: WaiterCancelledError,
-}
+"""The kind of event and the error of a wait that did not succeed."""
 
 
+def own_words(run: WaitRun, ending: Ending) -> tuple[str, str]:
+    """Return the reason of a wait that did not succeed, and the message of its error."""
+    from .wording import reason_of  # noqa: PLC0415 - no wait that succeeds needs it
+
+    reason = reason_of(run, ending)
+    return reason, f"Waiter {run.description.waiter} {reason}"
+
+
+@dataclass(slots=True, eq=False, repr=False)
 class WaitRun:
     """One run of a wait.
 
     Args:
-        description: what the wait is for.
-        policy: delays and bounds.
-        judge: tells what a reply means.
-        label: the resource, as text or as a function that makes the text when it is needed.
-        show_parameters: whether messages may name identifiers of the request.
         observers: called with each `WaitEvent`.
         on_attempt: called with the events of attempts only.
-        wording: composes the message of a failure.
-        random: draws the jitter.
-
-    Attributes:
-        observe_attempts: adds an observer of attempts.
+        called_at: what `time.monotonic` gave when the caller called, where something may have been
+            imported or looked up since: it counts as time of the wait.
     """
 
-    def __init__(
-        self,
-        description: WaitDescription,
-        policy: Policy,
-        judge: Judge,
-        *,
-        label: str | Callable[[], str] = "",
-        show_parameters: bool = True,
-        observers: Sequence[Observer] = (),
-        on_attempt: Observer | None = None,
-        wording: Wording | None = None,
-        random: Random = RANDOM,
-    ) -> None:
-        self.description = description
-        self.policy = policy
-        self.judge = judge
-        self.show_parameters = show_parameters
-        self.wait_id = next(_WAIT_IDS)
-        self.attempt: Attempt | None = None
-        self.last_matched: MatchedAcceptor | None = None
-        self.last_response: Mapping[str, Any] = {}
-        self.unanswered_since: float | None = None
-        """Seconds from the start to the call that was ended without an answer."""
-        self.unfinished = _NONE_UNFINISHED
-        """The identifiers that failed, or had not reached the state when the wait ended."""
-        self._label = label
-        self._machine = Machine(description.states, policy)
-        self._observers = Observers(observers, () if on_attempt is None else (on_attempt,))
-        self.observe_attempts = self._observers.add
-        self._wording = wording or _own_words
-        self._random = random
-        self._now = current_time().clock()
-        self._problems_logged = False
-        self._has_end_to_tell = False
+    description: WaitDescription
+    """What the wait is for."""
+    policy: Policy
+    """Delays and bounds."""
+    judge: Judge
+    """Tells what a reply means."""
+    _: KW_ONLY
+    label: object = ""
+    """The resource: a text, or what `str` makes the text of when it is needed."""
+    show_parameters: bool = True
+    """Whether messages may name identifiers of the request."""
+    observers: InitVar[Sequence[Observer]] = ()
+    on_attempt: InitVar[Observer | None] = None
+    called_at: InitVar[float | None] = None
+    wording: Wording = own_words
+    """Composes the message of a failure."""
+    is_raw: Callable[[Exception], bool] | None = None
+    """Tells which errors that no acceptor matches are raised as they are."""
+    random: Random = RANDOM
+    """Draws the jitter."""
+    wait_id: int = field(init=False, default=0)
+    """A number that no other wait of the process has; 0: nothing was told of the wait."""
+    log: WaitLog | None = field(init=False, default=None)
+    """The lines of the wait; None: none was written."""
+    attempt: Attempt | None = field(init=False, default=None)
+    """The last one."""
+    answer: Attempt | None = field(init=False, default=None)
+    """The last one that was no transient error."""
+    last_transient_error: str = field(init=False, default="")
+    """The last transient error in words; empty if this process has seen none."""
+    has_matched: bool = field(init=False, default=False)
+    """Whether an acceptor has matched in any attempt."""
+    unanswered_since: float | None = field(init=False, default=None)
+    """Seconds from the start to the call that was ended without an answer."""
+    unfinished: UnfinishedIds = field(init=False, default=_NONE_UNFINISHED)
+    """The identifiers that failed, or had not reached the state when the wait ended."""
+    _machine: Machine = field(init=False)
+    _now: Callable[[], float] = field(init=False)
+    _observers: Observers = field(init=False, default=_NO_OBSERVERS)
+    _problems_logged: bool = field(init=False, default=False)
+    _has_end_to_tell: bool = field(init=False, default=False)
 
-    @property
-    def label(self) -> str:
-        """The resource in a few words."""
-        label = self._label
-        if not isinstance(label, str):
-            self._label = label = label()
-        return label
+    def __post_init__(
+        self,
+        observers: Sequence[Observer],
+        on_attempt: Observer | None,
+        called_at: float | None,
+    ) -> None:
+        time = current_time()
+        began = called_at if time is SYSTEM_TIME else None
+        self._now = time.clock()
+        self._machine = Machine(self.description.states, self.policy, now=began)
+        if observers or on_attempt is not None:
+            self._observers = Observers(observers, () if on_attempt is None else (on_attempt,))
 
     @property
     def attempts(self) -> int:
@@ -170,6 +153,24 @@ class WaitRun:
         return self._machine.state.elapsed
 
     @property
+    def transient_errors(self) -> int:
+        """Attempts that ended in a transient error and did not end the wait."""
+        return self._machine.state.transient_errors
+
+    @property
+    def last_response(self) -> Mapping[str, Any]:
+        """The last response, or error response, that was an answer if there is any; or empty."""
+        attempt = self.answer or self.attempt
+        return {} if attempt is None else attempt.last_response
+
+    @property
+    def is_unreachable(self) -> bool:
+        """Whether no connection could be made, and the service has never answered."""
+        attempt = self.attempt
+        is_unconnected = attempt is not None and attempt.facts.unconnected
+        return is_unconnected and not self._machine.state.answered
+
+    @property
     def is_last(self) -> bool:
         """Whether the next attempt is the last one."""
         return self._machine.state.last
@@ -178,49 +179,68 @@ class WaitRun:
         """Return the state of the wait as JSON, to be resumed by `resume`."""
         return self._machine.to_json()
 
-    def resume(self, state: str, *, seconds_ago: float = 0) -> None:
+    def resume(self, state: str, *, digest: str = "", seconds_ago: float = 0) -> None:
         """Go on from a stored state instead of the start; to be called before `begin`.
 
         Args:
-            state: what `stored_state` returned, under the same definition and policy.
+            state: what `stored_state` returned, under the same policy.
+            digest: of the definition, as the state has it.
             seconds_ago: the time since then, which counts as time of the wait.
 
         Raises:
-            ValueError: this is not the state of a wait.
+            ValueError: this is not the state of a wait, or one of another definition.
         """
-        now = self._now() - seconds_ago
-        self._machine = Machine.from_json(state, self.description.states, self.policy, now=now)
+        now, states = self._now() - seconds_ago, self.description.states
+        self._machine = Machine.from_json(state, states, self.policy, digest=digest, now=now)
+
+    def observe_attempts(self, observer: Observer) -> None:
+        """Add an observer of attempts."""
+        self._observers = self._observers.and_of_attempts(observer)
 
     def begin(self) -> Decision:
         """Return the first decision."""
         self._has_end_to_tell = True
         self._observers.tell("start", self)
-        return self._step(Begin())
+        return self.step(_BEGIN)
 
     def replied(self, reply: Reply) -> Decision:
         """Return the decision after the call that `Poll` asked for."""
         if reply.ended == "deadline":
             if reply.made:
                 self.unanswered_since = self.elapsed
-            return self._step(CallTimedOut(uncalled=not reply.made))
+            return self.step(CallTimedOut(uncalled=not reply.made))
         if reply.ended == "cancelled":
-            return self._step(Cancelled())
+            return self.step(Cancelled())
         return self.attempted(self.judge.judge(reply))
 
     def attempted(self, attempt: Attempt) -> Decision:
         """Return the decision after an attempt."""
         self.attempt = attempt
-        self.last_response = attempt.last_response
-        self.unfinished = _NONE_UNFINISHED
-        index = attempt.facts.acceptor
-        if index is not None:
-            self.last_matched = self.description.acceptors[index]
+        self.has_matched = self.has_matched or attempt.facts.acceptor is not None
         event = Responded if attempt.exception is None else Raised
-        decision = self._step(event(attempt.facts))
+        state = self._machine.state
+        errors_before = state.transient_errors
+        decision = self.step(event(attempt.facts))
+        is_transient = state.transient_errors > errors_before
+        if is_transient:
+            from .wording import passed_error_in_words  # noqa: PLC0415 - few waits need it
+
+            self.last_transient_error = passed_error_in_words(attempt)
+        else:
+            self.answer = attempt
+            self.unfinished = _NONE_UNFINISHED
         if attempt.problems and not self._problems_logged:
-            self._log_problems(attempt.problems)
+            self._problems_logged = True
+            text = "Waiter %s: no match, the expression cannot be evaluated: %s"
+            logger.debug(text, self.description.waiter, "; ".join(attempt.problems))
         delay = decision.seconds if isinstance(decision, Pause) else None
-        self._observers.tell("attempt", self, next_delay=delay, error=attempt.error_code)
+        self._observers.tell(
+            "attempt",
+            self,
+            next_delay=delay,
+            error=attempt.error_code,
+            is_transient=is_transient,
+        )
         return decision
 
     def forget_response(self) -> None:
@@ -228,31 +248,31 @@ class WaitRun:
 
         It is most of the memory of a wait. For waits whose errors are stored without it.
         """
-        attempt = self.attempt
-        if attempt is None:
-            return
-        self._find_reason(attempt)
-        self.unfinished = self._unfinished_ids(None)
-        attempt.response = attempt.find_reason = attempt.by_id = None
-        attempt.last_response = self.last_response = {}
+        if self.answer is not None:
+            self._find_reason(self.answer)
+            self.unfinished = self._unfinished_ids(None)
+        for attempt in filter(None, (self.answer, self.attempt)):
+            attempt.response = attempt.find_reason = attempt.by_id = None
+            attempt.last_response = {}
 
-    def paused(self, event: Event) -> Decision:
-        """Return the decision after a pause, or after an event that ended it."""
-        return self._step(event)
-
-    def cancel(self) -> Decision:
-        """Cancel the wait before the call that was decided on is made."""
-        return self._step(Cancelled(uncalled=True))
+    def step(self, event: Event) -> Decision:
+        """Return the decision after a pause, or after any event but an attempt."""
+        return self._machine.step(event, self._now(), self.random)
 
     def conclude(self, ending: Ending) -> WaiterOutcome[Any]:
         """Return the outcome of a wait that succeeded; raise the error of one that did not."""
         if isinstance(ending, Succeeded):
             self._tell_end("success")
             return self._outcome(ending)
-        error = self._error(ending)
-        self._tell_end(_KINDS[type(ending)], error=type(error).__name__, message=str(error))
+        raw = self._raw_error(ending)
+        if raw is not None:
+            self.attempt = self.answer = None
+            raise raw
+        kind, error_class = _ENDS[type(ending)]
+        error = self._error(ending, error_class)
+        self._tell_end(kind, error=type(error).__name__, message=str(error))
         # The attempt holds the exception, whose traceback holds the frames of this wait.
-        self.attempt = None
+        self.attempt = self.answer = None
         raise error from error.last_exception
 
     def interrupted(self, error: BaseException | None = None) -> None:
@@ -274,18 +294,17 @@ class WaitRun:
         if self._has_end_to_tell:
             self._has_end_to_tell = False
             self._observers.tell(kind, self, error=error, message=message)
-
-    def _step(self, event: Event) -> Decision:
-        return self._machine.step(event, self._now(), self._random)
+            # The run may be kept for a while, and the caller's functions are not part of it.
+            self._observers = _NO_OBSERVERS
 
     def _outcome(self, ending: Succeeded) -> WaiterOutcome[Any]:
-        attempt = self.attempt
+        attempt, state = self.attempt, self._machine.state
         assert attempt is not None, "a wait succeeds by an attempt"
         facts: dict[str, Any] = {
             "waiter": self.description.waiter,
-            "label": self.label,
-            "attempts": self.attempts,
-            "elapsed": self.elapsed,
+            "label": str(self.label),
+            "attempts": state.attempts,
+            "elapsed": state.elapsed,
             "acceptor": self.description.acceptors[ending.acceptor],
             "observed": attempt.observed,
             "coalesced": attempt.coalesced,
@@ -295,33 +314,41 @@ class WaitRun:
         by_id = {} if attempt.by_id is None else attempt.by_id
         return ResponseOutcome(response=attempt.response, by_id=by_id, **facts)
 
-    def _error(self, ending: Ending) -> WaiterError:
-        attempt = self.attempt
+    def _raw_error(self, ending: Ending) -> Exception | None:
+        """Return the error of the last call, if it ends the wait and is raised as it is."""
+        if ending != Failed(None) or self.is_raw is None or self.attempt is None:
+            return None
+        error = self.attempt.exception
+        return error if error is not None and self.is_raw(error) else None
+
+    def _error(self, ending: Ending, error_class: type[WaiterError]) -> WaiterError:
+        attempt = self.answer or self.attempt
         if attempt is not None:
             self._find_reason(attempt)
         decided = ending.acceptor if isinstance(ending, Failed) else None
         self.unfinished = self._unfinished_ids(decided)
-        reason, message = self._wording(self, ending)
-        return _ERRORS[type(ending)](
+        reason, message = self.wording(self, ending)
+        return error_class(
             self.description.waiter,
             reason,
             self.last_response,
             message=message,
-            label=self.label,
+            label=str(self.label),
             attempts=self.attempts,
             elapsed=self.elapsed,
             max_wait=self.policy.max_wait if self.policy.count_requests else None,
             acceptor=None if decided is None else self.description.acceptors[decided],
             observed=attempt.observed if attempt else None,
             service_message=attempt.service_message if attempt else None,
-            last_exception=attempt.exception if attempt else None,
+            last_exception=self.attempt.exception if self.attempt else None,
             by_id=attempt.by_id if attempt else None,
             failed_ids=self.unfinished.ids,
+            transient_errors=self.transient_errors,
         )
 
     def _unfinished_ids(self, decided: int | None) -> UnfinishedIds:
         """Return the identifiers that the failure acceptor matched, or that no success did."""
-        items = self.attempt.by_id if self.attempt else None
+        items = self.answer.by_id if self.answer else None
         if items is None:
             return self.unfinished
         states = self.description.states
@@ -336,16 +363,3 @@ class WaitRun:
     def _find_reason(self, attempt: Attempt) -> None:
         if attempt.service_message is None and attempt.find_reason:
             attempt.service_message = attempt.find_reason(dict(attempt.last_response))
-
-    def _log_problems(self, problems: Sequence[str]) -> None:
-        self._problems_logged = True
-        logger.debug(
-            "Waiter %s: no match, the expression cannot be evaluated: %s",
-            self.description.waiter,
-            "; ".join(problems),
-        )
-
-
-def _own_words(run: WaitRun, ending: Ending) -> tuple[str, str]:
-    reason = reason_of(run, ending)
-    return reason, f"Waiter {run.description.waiter} {reason}"

@@ -17,6 +17,8 @@ from .attempt import Attempt
 if TYPE_CHECKING:
     from .wait_run import WaitRun
 
+_DENIED: Final = ("AccessDeniedException", "AccessDenied")
+
 _OUTER_PATH: Final = re.compile(r"^(any|every) \S*\]\.(?=\w)")
 """The part of a path before the items that an acceptor compares."""
 
@@ -44,7 +46,7 @@ def details_after_botocores(run: WaitRun, ending: Ending) -> str:
     if not isinstance(ending, Failed):
         more = _details(run, ending)
     else:
-        attempt = run.attempt
+        attempt = run.answer
         # botocore's words have the service's message.
         seen = "no answer" if attempt is None else attempt.error or _state_alone(attempt)
         ids = _ids_in_words(run, "failed: ")
@@ -58,7 +60,20 @@ def _attempts_made(run: WaitRun, ending: Ending) -> str:
     made = count_of_attempts(run.attempts)
     if run.description.operation != run.label:
         made += f" of {run.description.operation}"
-    return made if isinstance(ending, TimedOut) else f"{made} in {run.elapsed:.1f} s"
+    made = made if isinstance(ending, TimedOut) else f"{made} in {run.elapsed:.1f} s"
+    return made + _transient_errors(run)
+
+
+def _transient_errors(run: WaitRun) -> str:
+    """Return the number of transient errors in words, and the last of them; empty without any."""
+    number, last = run.transient_errors, run.last_transient_error
+    if not number:
+        return ""
+    if not last:
+        return f"; transient errors: {number}"
+    if number == 1:
+        return f"; 1 ended in a transient error: {last}"
+    return f"; {number} ended in transient errors, the last: {last}"
 
 
 def count_of_attempts(attempts: int) -> str:
@@ -69,9 +84,8 @@ def count_of_attempts(attempts: int) -> str:
 def timed_out_after(policy: Policy) -> str:
     """Return how long a wait that timed out was allowed to last, in words."""
     bounds = [bound for bound in (policy.max_wait, policy.deadline) if bound is not None]
-    if policy.covers_end and policy.max_wait == 0 and min(bounds) >= 0:
-        return "timed out after the one attempt that max_wait=0 allows"
-    if not bounds or min(bounds) <= 0:
+    # A window that covers its end has one attempt even if it is empty.
+    if not bounds or min(bounds) < 0 or (min(bounds) == 0 and not policy.covers_end):
         return "timed out before its first attempt"
     return f"timed out after {seconds_text(min(bounds))} s"
 
@@ -99,22 +113,28 @@ def _error_in_words(attempt: Attempt) -> str:
 
 def state_text(attempt: Attempt) -> str | None:
     """Return the state seen as events have it; None if it may not be shown."""
-    if attempt.observed == [] and attempt.state is None:
-        return "no item"
-    return shown(attempt.observed)
+    observed = attempt.observed
+    if observed in (None, [], True, False) and attempt.state is not None:
+        return attempt.state
+    return "no item" if observed == [] else shown(observed) or attempt.state
 
 
 def _state_alone(attempt: Attempt) -> str:
     return attempt.state or _value_in_words(attempt.observed)
 
 
+def passed_error_in_words(attempt: Attempt) -> str:
+    """Return an error after which the wait went on, with the service's message."""
+    code, text = attempt.error_code, attempt.error or ""
+    # HTTP status and request id are for errors that ended a wait.
+    is_of_the_service = code is not None and text.startswith(f"{code} (")
+    return _error_in_words(replace(attempt, error=code) if is_of_the_service else attempt)
+
+
 def _state_in_words(attempt: Attempt) -> str:
     """Return what an attempt saw, with the service's message."""
     if attempt.error:
-        code = attempt.error_code
-        # HTTP status and request id are for errors that ended a wait.
-        is_of_the_service = code is not None and attempt.error.startswith(f"{code} (")
-        return _error_in_words(replace(attempt, error=code) if is_of_the_service else attempt)
+        return passed_error_in_words(attempt)
     state = _state_alone(attempt)
     message = attempt.service_message
     return f"{state} ({cut(message).rstrip('. ')})" if message and message.strip() else state
@@ -126,12 +146,12 @@ def _value_in_words(value: object) -> str:
     text = shown(value)
     if text is None and isinstance(value, list):
         return f"{len(value)} values"
-    return text or "a response that matched no acceptor"
+    return text or "none that can be shown"
 
 
 def _what_was_seen(run: WaitRun, ending: Ending) -> str:
     """Return the state that decided, or the last one seen, with the identifiers it was seen of."""
-    attempt = run.attempt
+    attempt = run.answer
     match ending:
         case Failed(acceptor=int(index)):
             ids = _ids_in_words(run)
@@ -153,10 +173,12 @@ def _what_was_seen(run: WaitRun, ending: Ending) -> str:
     unanswered = run.unanswered_since
     if unanswered is not None:
         since = f"{seconds_text(run.elapsed - unanswered)} s"
-        which = "the first" if attempt is None else "the last"
+        which = "the first" if run.attempt is None else "the last"
         parts.append(f"{which} call got no answer in {since}")
-    elif attempt is None:
+    elif run.attempt is None:
         parts.append("no call was made")
+    elif attempt is None:
+        parts.append("no state was seen")
     return "; ".join(parts)
 
 
@@ -176,16 +198,20 @@ def _ids_in_words(run: WaitRun, prefix: str = "") -> str:
 
 def _advice(run: WaitRun, ending: Ending) -> str:
     """Return what the caller can do about an error; empty if there is nothing to say."""
-    attempt = run.attempt
+    attempt = run.answer
     if not isinstance(ending, Failed) or attempt is None:
         return ""
     facts = attempt.facts
     if facts.missing and run.attempts == 1 and not run.policy.missing_ok_for:
         return " If the resource was created a moment ago, missing_ok_for=60 retries for 60 s."
-    is_transient = facts.retryable and ending.acceptor is None
-    if is_transient and not run.policy.retry_transient:
+    if run.description.denied_when_gone and attempt.error_code in _DENIED:
+        operation = run.description.operation
+        return f" {operation} answers so for what is gone, too: the deletion may have succeeded."
+    if ending.acceptor is not None or not facts.transient:
+        return ""
+    if facts.unconnected:
         return " retry_transient=True retries such errors."
-    return ""
+    return ' retry_transient="answered" retries such errors.'
 
 
 def _what_happened(run: WaitRun, ending: Ending) -> str:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..aws.errors import error_facts
 from ..runtime.clock import SYSTEM_TIME, current_time
+from ..runtime.process import after_fork
 from .messages import EventPattern, event_of
-from .signal import renew_after_fork
 
 if TYPE_CHECKING:
     from .sqs import EventSignal, SqsQueue
@@ -48,7 +48,8 @@ class Receiver:
     def __init__(self, queue: SqsQueue) -> None:
         self._queue = queue
         self.closed = False
-        renew_after_fork(self)
+        self.renew()
+        after_fork(self.renew)
 
     def renew(self) -> None:
         """Start without the thread and the subscriptions of the parent process."""

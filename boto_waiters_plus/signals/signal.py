@@ -40,7 +40,8 @@ class Signal:
             if signal is None:
                 signal = object.__new__(cls)
                 signal.name, signal.count = name, 0
-                renew_after_fork(signal)
+                signal.renew()
+                after_fork(signal.renew)
                 if name is not None:
                     _named[name] = signal
             return signal
@@ -123,18 +124,3 @@ class Subscription:
 
 _lock: Final = ProcessLock()
 _named: Final[weakref.WeakValueDictionary[Hashable, Any]] = weakref.WeakValueDictionary()
-_renewed: Final[weakref.WeakSet[Any]] = weakref.WeakSet()
-
-
-def renew_after_fork(thing: Any) -> None:
-    """Call a method `renew` now, and again in each child of a fork."""
-    thing.renew()
-    _renewed.add(thing)
-
-
-def _renew_all() -> None:
-    for thing in list(_renewed):
-        thing.renew()
-
-
-after_fork(_renew_all)

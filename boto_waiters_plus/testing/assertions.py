@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..conditions.calls import refuse_coroutine_function
@@ -30,8 +31,8 @@ def assert_eventually(
         call: called without arguments; an exception that it raises is raised, unless `retry_on`
             names it.
         pattern: see `conditions.wait_for_match`; default: any true value.
-        options: `max_wait`, in seconds or a `timedelta`, which may be left out inside a
-            `deadline`; fields of `conditions.ConditionOptions`.
+        options: `max_wait`, in seconds or a `timedelta`, 0 for a single attempt; it may be left
+            out inside a `deadline`; fields of `conditions.ConditionOptions`.
 
     Returns:
         The value.
@@ -139,6 +140,7 @@ class _Assertion:
             raise TypeError(
                 f"{kind.name} makes its last attempt at the end: leave out last_attempt"
             )
+        max_wait = given.pop("max_wait", None)
         self._kind = kind
         self._call = call
         self._pattern = compile_pattern(pattern)
@@ -148,11 +150,11 @@ class _Assertion:
             kind.name,
             history.recording_async(call) if asynchronous else history.recording(call),
             [success(none_of(self._pattern) if kind is _ALWAYS else self._pattern)],
-            max_wait=given.pop("max_wait", None),
+            max_wait=max_wait,
             else_=lambda _: _NO_VALUE,
             options=given,
             name=name_of(call),
-            covers_end=kind is not _EVENTUALLY,
+            covers_end=kind is not _EVENTUALLY or max_wait in (0, timedelta(0)),
         )
 
     def run(self) -> Any:

@@ -1,6 +1,7 @@
 """The pytest fixture `virtual_time`.
 
 Every test session loads this module, so it imports nothing until a test asks for the fixture.
+PYTEST_DONT_REWRITE: it may be imported before pytest starts.
 """
 
 from __future__ import annotations

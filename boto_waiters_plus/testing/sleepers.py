@@ -6,9 +6,10 @@ import contextlib
 import math
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
+
+from ..runtime.warning import warn
 
 CHECK_INTERVAL = 0.001
 """Real seconds between two checks whether time may move."""
@@ -20,6 +21,9 @@ STUCK_AFTER = 5.0
 """The same for a thread anywhere else, which might wait for a lock that a sleeping thread holds."""
 
 WAITING_MODULES = frozenset((
+    "boto_waiters_plus.many.callbacks",
+    "boto_waiters_plus.operations.worker",
+    "boto_waiters_plus.runtime.background",
     "boto_waiters_plus.runtime.call_executor",
     "boto_waiters_plus.runtime.scheduler",
     "concurrent.futures._base",
@@ -95,11 +99,10 @@ class Sleeper:
             return monotonic() - self._since > WAITING_AFTER
         if monotonic() - self._since <= STUCK_AFTER:
             return False
-        warnings.warn(
+        warn(
             f"thread {self.thread.name} has been in {module}, line {frame.f_lineno}, for "
             f"{STUCK_AFTER:g} s; virtual time moves without it. Put it inside hold() to stop time.",
             RuntimeWarning,
-            stacklevel=2,
         )
         return True
 

@@ -20,12 +20,15 @@ Rules that Smithy lacks (W stands for the waiter's name, i for the acceptor's in
 | `WaiterUnhandledState.Ended.W` | NOTE | no acceptor mentions another final value |
 | `WaiterEmptyList.W.i` | WARNING | a success on an empty list of resources |
 | `WaiterEmptyPage.W.i` | WARNING | a success on an empty page that more pages follow |
-| `WaiterFailsWhenGone.W` | WARNING | the error for a deleted resource fails the wait |
+| `WaiterFailsWhenGone.W` | WARNING | the error for what is gone fails the wait, or is missing |
 | `WaiterFailsWhenNew.W` | NOTE | an EC2 resource that is not visible yet fails the wait |
 | `WaiterDroppedItems.W.i` | NOTE | items without the member that is compared do not count |
 | `WaiterSecondState.W` | NOTE | a second state member may say that the resource failed |
 | `WaiterPathReadDifferently.W.i` | WARNING | jmespath.py groups the path differently |
-| `WaiterPaginatedPath.W.i` | NOTE | the path reads a paginated member |
+| `WaiterPaginatedPath.W.i` | WARNING | a success on all of a first page that no request narrows |
+| | NOTE | a success on an item of such a page |
+| `WaiterFailsOnEndedItem.W.i` | WARNING | an item of such a page that ended before fails the wait |
+| `WaiterUnreadFailures.W` | WARNING | no acceptor reads what the answer says was not found |
 | `WaiterStatusMatcher.W.i` | NOTE | the matcher is on an HTTP status, which only botocore has |
 | `WaiterNamedAfterOperation.W` | NOTE | the name says that an operation has ended, not a state |
 | `WaiterImplicitAcceptor.W.i` | NOTE | without the acceptor, the waiter does the same |
@@ -37,11 +40,12 @@ Rules that Smithy lacks (W stands for the waiter's name, i for the acceptor's in
 | `WaiterNoDefinitions` | WARNING | no file in a folder has waiters |
 
 The rules of the trait `boto.waiters#coalescing`, `Coalescing.*`, are listed in `coalescing_rules`,
-those of `boto.waiters#token` and `boto.waiters#produces` in `idempotency_rules`.
+those of `boto.waiters#screen`, `Screen.*`, in `screen_rules`, those of `boto.waiters#token`,
+`boto.waiters#tokenLifetime` and `boto.waiters#produces` in `idempotency_rules`.
 
 A DANGER makes a waiter useless or harmful; a WARNING costs the caller time or leaves an acceptor
 without effect; a NOTE may well be intended. All rules trust the model; services are known to return
-values that their models lack.
+values that their models lack. A waiter with the tag `generated` has no notes.
 
 A model suppresses events that are intended: see `suppressions`. It may also name the version of
 botocore that it was written for: see `version_skew`.

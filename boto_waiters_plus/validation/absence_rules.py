@@ -19,8 +19,7 @@ from typing import Any
 
 from botocore.model import ListShape, Shape
 
-from ..definitions.operation_names import listed, words_of
-from ..definitions.state_words import ENDED_WORDS, ENDINGS, FAILED_WORDS, GONE_WORDS, state_words
+from ..definitions.state_words import ENDED_WORDS, ENDINGS, FAILED_WORDS, state_words
 from ..engine.matching import Matching
 from ..engine.model import (
     Acceptor,
@@ -32,16 +31,16 @@ from ..engine.model import (
     SuccessMatcher,
     WaiterDefinition,
 )
+from .absent_resources import means_absence, means_gone, page_tokens
 from .events import Finding, Severity
 from .expressions import Node
+from .list_rules import failure_lists, names_items
 from .paths import TracedPath
 from .shapes import OperationShapes, element_of, enum_of, members_of
 
-_TOKEN = re.compile(r"next_?page_?token|next_?(pagination_?)?token|(next_?)?marker", re.IGNORECASE)
 _ID = re.compile(r"(id|name|arn)s?", re.IGNORECASE)
 _STATE = re.compile(r"(?!desired|target).*(status|state)", re.IGNORECASE)
 _NOT_FOUND = re.compile(r"NotFound(Exception|Fault)?$|DoesNotExist(Exception|Fault)?$|^NoSuch")
-_ABSENT = ENDINGS | listed("CANCEL DEPROVISION DISABL DISCONNECT EMPTY INACTIVE NO NOT RELEAS")
 EC2 = "com.amazonaws.ec2#"
 
 
@@ -53,7 +52,7 @@ def check_absence(
     yield from _empty_lists(waiter, operation, paths)
     yield from _errors(waiter, operation)
     yield from _dropped_items(waiter, paths)
-    yield from _second_states(operation, read, to_end=_means_absence(waiter.name))
+    yield from _second_states(operation, read, to_end=means_absence(waiter.name))
 
 
 def _empty_lists(
@@ -71,10 +70,10 @@ def _empty_lists(
         return
     if not any(f"{operation.output.name}${name}" in path.members for name in empty):
         return
-    if not _means_absence(waiter.name):
+    if not means_absence(waiter.name):
         text = "succeeds on an empty list, that is, for a resource that does not exist"
         yield Finding(Severity.WARNING, "WaiterEmptyList", text, index)
-    tokens = [name for name in members if _TOKEN.fullmatch(name)]
+    tokens = page_tokens(operation)
     more = _success(waiter, matching, {**empty, **dict.fromkeys(tokens, "token")})
     if tokens and more is not None:
         text = f"succeeds on an empty page although `{tokens[-1]}` says that more pages follow"
@@ -94,17 +93,34 @@ def _errors(waiter: WaiterDefinition, operation: OperationShapes) -> Iterator[Fi
     named = {matcher.name for matcher in matchers if isinstance(matcher, ErrorTypeMatcher)}
     if SuccessMatcher(success=False) in matchers:
         return
-    if words_of(waiter.name)[-1:] and words_of(waiter.name)[-1].upper() in GONE_WORDS:
-        missing = [each for each in operation.errors if _NOT_FOUND.search(each.name)]
-        known = {name for each in missing for name in (each.name, each.code)}
-        if missing and not known & named:
-            text = f"fails on {missing[0].name}, the error of {operation.name} for what is gone"
+    if means_gone(waiter.name):
+        text = _fails_when_gone(operation, named)
+        if text is not None:
             yield Finding(Severity.WARNING, "WaiterFailsWhenGone", text)
-    elif operation.shape.startswith(EC2) and not _means_absence(waiter.name):
+    elif operation.shape.startswith(EC2) and not means_absence(waiter.name):
         takes_ids = any(_ID.search(name) for name in members_of(operation.input))
         if takes_ids and not any("NotFound" in n or "Unknown" in n for n in named):
             text = "EC2 may not know a new resource yet; add a retry on its `.NotFound` error"
             yield Finding(Severity.NOTE, "WaiterFailsWhenNew", text)
+
+
+def _fails_when_gone(operation: OperationShapes, named: set[str]) -> str | None:
+    """Return why a wait for a deletion fails once the resource is gone; None if it does not."""
+    missing = [each for each in operation.errors if _NOT_FOUND.search(each.name)]
+    whose = f"the error of {operation.name} for what is gone"
+    if not missing:
+        # A request that names nothing is answered with a list, as is one with a list of failures.
+        if not names_items(operation, by_filters=False) or failure_lists(operation):
+            return None
+        missing = [each for each in operation.sibling_errors if _NOT_FOUND.search(each.name)]
+        whose = "the error of its siblings for what is gone"
+    if missing:
+        # The answer to HEAD has no body to name an error.
+        known = {name for each in missing for name in (each.name, each.code)} | {"NotFound"}
+        return None if known & named else f"fails on {missing[0].name}, {whose}"
+    if operation.known and not operation.errors and not named:
+        return f"{operation.name} models no errors; add a success on the one for what is gone"
+    return None
 
 
 def _dropped_items(waiter: WaiterDefinition, paths: list[TracedPath | None]) -> Iterator[Finding]:
@@ -164,9 +180,3 @@ def _structures(shape: Shape | None, read: frozenset[str]) -> Iterator[Shape]:
             member = f"{shape.name}${name}"
             if member in read:
                 yield from _structures(target, read - {member})
-
-
-def _means_absence(name: str) -> bool:
-    """Whether the name of a waiter says that it waits for an end or an absence."""
-    words = [word.upper() for word in words_of(name)]
-    return any(word in ENDED_WORDS or word.startswith(tuple(_ABSENT)) for word in words)

@@ -21,7 +21,7 @@ from ..engine.model import (
     WaiterDefinition,
 )
 from .events import Finding, Severity
-from .paths import TracedPath, members_read
+from .paths import TracedPath
 from .shapes import OperationShapes, enum_of
 from .waiter_rules import nearest
 
@@ -109,10 +109,8 @@ def _covers(general: Matcher, special: Matcher) -> bool:
             return general == special
 
 
-def check_operation(
-    operation: OperationShapes, paths: list[TracedPath | None]
-) -> Iterator[Finding]:
-    """Check the operation of a waiter, and what its paths read; see `check_acceptors`."""
+def check_operation(operation: OperationShapes) -> Iterator[Finding]:
+    """Check the operation of a waiter."""
     name, method = operation.name, operation.http_method
     rule, text = "WaiterOperationNotReadOnly", f"every attempt calls {name}, which"
     if operation.read_only:
@@ -121,9 +119,3 @@ def check_operation(
         yield Finding(Severity.DANGER, rule, f"{text} may modify resources")
     elif verb_of(name) not in READS and method not in (*SAFE_METHODS, None):
         yield Finding(Severity.NOTE, rule, f"{text} is not known to be read-only ({method})")
-    for page in operation.pages:
-        members = members_read(page, operation.output)
-        text = f"`{page}` is paginated; each attempt sees only the first page"
-        for index, path in enumerate(paths):
-            if path is not None and members and members <= path.members:
-                yield Finding(Severity.NOTE, "WaiterPaginatedPath", text, index)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gzip
 import re
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from botocore.loaders import Loader
 from botocore.model import ServiceModel
 
 from ..aws.service_waiters import default_loader
+from ..definitions.operation_names import resource_of
 from ..definitions.services import aws_namespace, service_key
 from ..definitions.smithy import AWS_NAMESPACE
 from .shapes import ModelledError, OperationShapes
@@ -58,6 +60,7 @@ class BotocoreService:
             errors=tuple(map(self._error, model.error_shapes)),
             matches_codes=True,
             other_errors=self._error_names,
+            sibling_errors=tuple(map(self._error, self._siblings_errors(name))),
             http_method=model.http.get("method") if is_rest else None,
             event_stream=model.has_event_stream_input or model.has_event_stream_output,
             pages=self._pages.get(name, ()),
@@ -67,6 +70,12 @@ class BotocoreService:
     def _error_names(self) -> tuple[str, ...]:
         errors = map(self._error, self.model.error_shapes)
         return tuple(name for error in errors for name in (error.name, error.code) if name)
+
+    def _siblings_errors(self, name: str) -> Iterator[botocore.model.Shape]:
+        resource = resource_of(name)
+        for other in self.operation_names:
+            if other != name and resource_of(other) == resource:
+                yield from self.model.operation_model(other).error_shapes
 
     def _error(self, shape: botocore.model.Shape) -> ModelledError:
         details = shape.metadata.get("error", {})

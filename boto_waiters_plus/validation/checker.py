@@ -12,17 +12,19 @@ from botocore.model import ServiceModel
 from ..definitions.files import parse_document
 from ..definitions.parsing import RuleError
 from ..definitions.smithy import WAITABLE
-from ..engine.model import WaiterDefinition
+from ..engine.model import GENERATED, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .absence_rules import check_absence
 from .acceptor_rules import check_acceptors, check_operation
 from .coalescing_rules import check_coalescing
 from .documents import Document, Target
 from .events import Severity, ValidationEvent
-from .idempotency_rules import check_produces, check_token
+from .idempotency_rules import check_lifetime, check_produces, check_token
+from .list_rules import check_lists
 from .loading import Checkable, load
 from .paths import traced_path
 from .practice_rules import check_practices
+from .screen_rules import check_screen
 from .shapes import OperationShapes
 from .suppressions import apply_suppressions
 from .trait_rules import read_trait
@@ -120,7 +122,9 @@ def _unit_events(
 def _other_traits(unit: Unit) -> Iterator[ValidationEvent]:
     for traits, rules in (
         (unit.coalescing, check_coalescing),
+        (unit.screens, check_screen),
         (unit.tokens, check_token),
+        (unit.lifetimes, check_lifetime),
         (unit.produces, check_produces),
     ):
         for trait in traits:
@@ -156,10 +160,15 @@ def _waiter_events(
                 check_acceptors(waiter, paths),
                 check_unhandled_states(waiter, paths),
                 check_practices(waiter, paths),
-                check_operation(operation, paths),
+                check_operation(operation),
                 check_absence(waiter, operation, paths),
+                check_lists(waiter, operation, paths),
             )
-            yield from (trait.target.finding(waiter.name, finding) for finding in findings)
+            # A note is for someone who can decide: generated waiters are changed by corrections.
+            is_generated = GENERATED in waiter.tags
+            for finding in findings:
+                if finding.severity is not Severity.NOTE or not is_generated:
+                    yield trait.target.finding(waiter.name, finding)
 
     if trait.newer is None:
         return rules(trait.operation)

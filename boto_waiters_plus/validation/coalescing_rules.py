@@ -29,18 +29,14 @@ from .units import AppliedTrait
 
 def check_coalescing(applied: AppliedTrait) -> Iterator[ValidationEvent]:
     """Check the value of a trait and the operation it is on."""
-    target, operation, trait = applied.target, applied.operation, applied.value
-    problem = _problem(trait)
-    if problem is not None:
-        findings = [Finding(Severity.ERROR, "Form", problem)]
-    elif operation is None:
-        findings = [Finding(Severity.ERROR, "Target", "it may only be applied to operations")]
-    else:
-        coalescing = Coalescing.of(trait)
-        findings = [*_ids(operation, coalescing), *_items(operation, coalescing)]
-        findings += _token(operation, coalescing.token)
-    for severity, rule, text, _ in findings:
-        yield target.event(severity, f"Coalescing.{rule}", f"Trait `{COALESCING}`: {text}")
+
+    def judge(operation: OperationShapes) -> Iterator[Finding]:
+        coalescing = Coalescing.of(applied.value)
+        yield from _ids(operation, coalescing)
+        yield from _items(operation, coalescing)
+        yield from _token(operation, coalescing.token)
+
+    return applied.events("Coalescing", COALESCING, _problem(applied.value), judge)
 
 
 def _problem(trait: Any) -> str | None:

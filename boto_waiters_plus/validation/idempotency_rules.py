@@ -1,9 +1,10 @@
-"""The rules of the traits `boto.waiters#token` and `boto.waiters#produces`.
+"""The rules of the traits `boto.waiters#token`, `#tokenLifetime` and `#produces`.
 
 | rule | severity | id |
 |---|---|---|
-| the trait has the form that `data/traits.json` defines | ERROR | `Token.Form`, `Produces.Form` |
-| it is on an operation | ERROR | `Token.Target`, `Produces.Target` |
+| the trait has the form that `data/traits.json` defines | ERROR | `Token.Form`, \
+`TokenLifetime.Form`, `Produces.Form` |
+| it is on an operation | ERROR | `Token.Target`, `TokenLifetime.Target`, `Produces.Target` |
 | `path` leads from member to member to a string | ERROR | `Token.Path` |
 | the model itself does not mark a token on the operation | WARNING | `Token.Marked` |
 | the service has a waiter of each name | ERROR | `Produces.Waiter` |
@@ -23,7 +24,7 @@ from botocore import xform_name
 from botocore.model import ListShape, Shape
 
 from ..aws.service_waiters import ServiceWaiters
-from ..definitions.idempotency_traits import PRODUCES, TOKEN
+from ..definitions.idempotency_traits import PRODUCES, TOKEN, TOKEN_LIFETIME
 from .documents import Target
 from .events import Finding, Severity, ValidationEvent
 from .expressions import ExpressionSyntaxError, parse
@@ -71,6 +72,20 @@ def _token(operation: OperationShapes, path: list[str]) -> Iterator[Finding]:
         if member.metadata.get("idempotencyToken"):
             text = f"the model marks the token `{name}`: the trait is not read"
             yield Finding(Severity.WARNING, "Marked", text)
+
+
+def check_lifetime(trait: AppliedTrait) -> Iterator[ValidationEvent]:
+    """Check for how long the service knows a token of an operation."""
+    value = trait.value if isinstance(trait.value, Mapping) else {}
+    seconds: Any = value.get("seconds")
+    is_whole = isinstance(seconds, int) and not isinstance(seconds, bool) and seconds > 0
+    findings: list[Finding] = []
+    if not is_whole or value.keys() != {"seconds", "evidence"} or not value["evidence"]:
+        text = "it must be an object with `seconds`, a whole number, and `evidence`, a text"
+        findings = [Finding(Severity.ERROR, "Form", text)]
+    elif trait.operation is None:
+        findings = [Finding(Severity.ERROR, "Target", _NOT_AN_OPERATION)]
+    yield from _events(trait.target, "TokenLifetime", TOKEN_LIFETIME, findings)
 
 
 def check_produces(trait: AppliedTrait) -> Iterator[ValidationEvent]:

@@ -2,6 +2,8 @@
 
 A sample has everything that the model allows: all members of a structure or union, two elements in
 each list unless its length forbids. Where a shape contains itself, the value is `ANY`.
+
+One thing is not as Smithy has it: a map has all keys of its enumeration, or any key.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import Any
 
 from botocore.model import ListShape, MapShape, Shape, StructureShape
 
-from .shapes import members_of
+from .shapes import enum_of, members_of
 from .type_checker import ANY
 
 _EXAMPLES = {"blob": "blob", "boolean": True, "timestamp": 0}
@@ -29,14 +31,21 @@ def _sample(shape: Shape, seen: frozenset[str]) -> Any:
     if isinstance(shape, ListShape):
         return [_member(shape, "member", shape.member, seen)] * int(_clamped(2, shape))
     if isinstance(shape, MapShape):
-        key = _member(shape, "key", shape.key, seen)
-        value = _member(shape, "value", shape.value, seen | {f"{shape.name}$key"})
-        return {f"{key}{number}": value for number in range(int(_clamped(2, shape)))}
+        return _map(shape, seen)
     if shape.type_name in ("string", "char", "character"):
         return "a" * int(_clamped(2, shape))
     return (
         _clamped(8, shape) if shape.type_name in _NUMBERS else _EXAMPLES.get(shape.type_name, ANY)
     )
+
+
+def _map(shape: MapShape, seen: frozenset[str]) -> Mapping[str, Any]:
+    key = _member(shape, "key", shape.key, seen)
+    value = _member(shape, "value", shape.value, seen | {f"{shape.name}$key"})
+    number = int(_clamped(2, shape))
+    if number and (keys := enum_of(shape.key)):
+        return dict.fromkeys(keys, value)
+    return _Map({f"{key}{index}": value for index in range(number)})
 
 
 def _member(shape: Shape, name: str, target: Shape, seen: frozenset[str]) -> Any:
@@ -47,6 +56,19 @@ def _member(shape: Shape, name: str, target: Shape, seen: frozenset[str]) -> Any
 def _clamped(value: float, shape: Shape) -> float:
     value = max(value, shape.metadata.get("min", value))
     return float(min(value, shape.metadata.get("max", value)))
+
+
+class _Map(dict[str, Any]):
+    """The sample of a map, which may have any key; Smithy's has two keys and no other.
+
+    Its linter so reports each path to a key that it did not make up.
+    """
+
+    def __contains__(self, name: object) -> bool:
+        return bool(self)
+
+    def __missing__(self, name: str) -> Any:
+        return next(iter(self.values()))
 
 
 class _Structure(Mapping[str, Any]):

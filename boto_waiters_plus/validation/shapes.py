@@ -57,6 +57,8 @@ class OperationShapes:
     """Whether an `errorType` may name the code on the wire."""
     other_errors: tuple[str, ...] = ()
     """Names of errors that only other operations of the service have, for suggestions."""
+    sibling_errors: tuple[ModelledError, ...] = ()
+    """The errors of the other operations on the same resource."""
     http_method: str | None = None
     read_only: bool = False
     """Whether the model has the trait `smithy.api#readonly`."""

@@ -18,6 +18,7 @@ _TYPES = {
     "enum": "string",
     **dict.fromkeys(("byte", "short", "intEnum", "bigInteger", "bigDecimal"), "integer"),
 }
+_REQUIRED = "smithy.api#required"
 _PRELUDE = "smithy.api#"
 _STREAMING = "smithy.api#streaming"
 _MIXIN = "smithy.api#mixin"
@@ -104,6 +105,8 @@ class _ConvertedShapes(dict[str, dict[str, Any]]):
         shape: dict[str, Any] = {"type": kind}
         if kind == "structure":
             shape["members"] = {name: _reference(member) for name, member in members.items()}
+            own = {name: as_mapping(as_mapping(m).get("traits")) for name, m in members.items()}
+            shape["required"] = [name for name in own if _REQUIRED in own[name]]
         for part in {"list": ("member",), "map": ("key", "value")}.get(kind, ()):
             # Smithy 2.0 has these beside `type`, a mixin of a list among the members.
             shape[part] = _reference(definition.get(part) or members.get(part))

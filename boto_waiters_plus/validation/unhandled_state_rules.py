@@ -5,7 +5,8 @@ meaning of a value is guessed from its words. A value is therefore only noted if
 
 - means an end but not failure;
 - means failure of another process than the waiter's (`UPDATE_FAILED` of a waiter for creation);
-- means failure of something other than the deletion that the waiter waits for;
+- means failure of something other than the end that the waiter waits for (a wait until a resource
+  is gone passes over it: what failed is deleted too);
 - or if the waiter recognises failure by another member.
 """
 
@@ -25,6 +26,7 @@ from ..definitions.state_words import (
     state_words,
 )
 from ..engine.model import AcceptorState, WaiterDefinition
+from .absent_resources import means_gone
 from .events import Finding, Severity
 from .paths import EnumComparison, TracedPath
 from .shapes import enum_of
@@ -55,6 +57,7 @@ def check_unhandled_states(
             processes_of(waiter.name, *mentioned),
             to_end=all(processes_of(e.value) & ENDINGS for e in successes if e.shape.name == name),
             fails_elsewhere=any(each.shape.name != name for each in failures),
+            to_deletion=means_gone(waiter.name),
         )
         for values, severity, rule in (
             (failed, Severity.WARNING, "Failed"),
@@ -75,6 +78,7 @@ def _unhandled(
     *,
     to_end: bool,
     fails_elsewhere: bool,
+    to_deletion: bool,
 ) -> tuple[list[str], list[str]]:
     """Return the unmentioned final values of an enumeration: those of failure, and the others.
 
@@ -84,6 +88,7 @@ def _unhandled(
         processes: the processes that the waiter is about.
         to_end: whether the waiter waits for the resource to be gone.
         fails_elsewhere: whether the waiter recognises failure by another enumeration.
+        to_deletion: whether the waiter waits until the resource no longer exists.
     """
     failed: list[str] = []
     ended: list[str] = []
@@ -91,6 +96,8 @@ def _unhandled(
         if value in mentioned or not _is_final(value, to_end=to_end):
             continue
         own = processes_of(value)
+        if to_deletion and to_end and not own & ENDINGS:
+            continue
         is_own = own <= processes and (not to_end or bool(own & ENDINGS))
         means_failure = is_own and not fails_elsewhere and bool(state_words(value) & FAILED_WORDS)
         (failed if means_failure else ended).append(value)

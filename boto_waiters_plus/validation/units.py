@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,15 +11,16 @@ from botocore.model import ServiceModel
 
 from ..aws.service_waiters import ServiceWaiters
 from ..definitions.coalescing_trait import COALESCING
-from ..definitions.idempotency_traits import PRODUCES, TOKEN
+from ..definitions.idempotency_traits import PRODUCES, TOKEN, TOKEN_LIFETIME
 from ..definitions.overlays import OVERLAY, parse_overlays
+from ..definitions.screen_trait import SCREEN
 from ..definitions.smithy import AWS_NAMESPACE, WAITABLE, parse_model
 from ..definitions.waiters2 import without_status
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .botocore_services import BotocoreService, service_by_namespace
 from .documents import Document, Target
-from .events import Location, Severity, ValidationEvent
+from .events import Finding, Location, Severity, ValidationEvent
 from .shapes import OperationShapes
 from .smithy_model import SmithyModel, as_mapping
 from .suppressions import Suppression, of_metadata, of_trait
@@ -43,6 +44,30 @@ class AppliedTrait:
     model: ServiceModel | None = None
     """The service of botocore that the operation is of; None in a model of its own."""
 
+    def events(
+        self,
+        name: str,
+        trait: str,
+        problem: str | None,
+        judge: Callable[[OperationShapes], Iterable[Finding]],
+    ) -> Iterator[ValidationEvent]:
+        """Yield what is wrong with a trait of operations.
+
+        Args:
+            name: the first part of the ids of the events.
+            trait: the shape id of the trait.
+            problem: what is wrong with its form.
+            judge: judges one whose form is right.
+        """
+        if problem is not None:
+            findings = [Finding(Severity.ERROR, "Form", problem)]
+        elif self.operation is None:
+            findings = [Finding(Severity.ERROR, "Target", "it may only be applied to operations")]
+        else:
+            findings = [*judge(self.operation)]
+        for severity, rule, text, _ in findings:
+            yield self.target.event(severity, f"{name}.{rule}", f"Trait `{trait}`: {text}")
+
 
 @dataclass(slots=True)
 class Unit:
@@ -53,7 +78,9 @@ class Unit:
     """The problems found while loading."""
     waitable: list[AppliedTrait] = field(default_factory=list)
     coalescing: list[AppliedTrait] = field(default_factory=list)
+    screens: list[AppliedTrait] = field(default_factory=list)
     tokens: list[AppliedTrait] = field(default_factory=list)
+    lifetimes: list[AppliedTrait] = field(default_factory=list)
     produces: list[AppliedTrait] = field(default_factory=list)
     suppressions: list[Suppression] = field(default_factory=list)
     services: dict[str, set[str]] = field(default_factory=dict)
@@ -209,7 +236,9 @@ class SmithyUnit:
         for name, found in (
             (WAITABLE, unit.waitable),
             (COALESCING, unit.coalescing),
+            (SCREEN, unit.screens),
             (TOKEN, unit.tokens),
+            (TOKEN_LIFETIME, unit.lifetimes),
             (PRODUCES, unit.produces),
         ):
             if name in traits:

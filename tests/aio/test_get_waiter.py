@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import pydoc
 import subprocess
 import sys
 import threading
@@ -328,6 +329,22 @@ def test_methods_work_on_the_anyio_backend_in_a_loop_of_asyncio(httpx_session):
         return (await client.wait_until_table_exists(**NAME, **pace)).attempts
 
     assert run([COMING, UP], main, http_session_cls=httpx_session) == (2, 2)
+
+
+# aiobotocore leaves coroutines behind where documentation is written, without us too.
+@pytest.mark.filterwarnings(
+    "ignore::RuntimeWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+def test_help_tells_of_max_wait_and_the_outcome():
+    bwp.install()
+
+    async def main(client):
+        return pydoc.plain(pydoc.render_doc(client.get_waiter("table_exists").wait))
+
+    text, _ = run([], main)
+    assert "response = await waiter.wait(..., max_wait=300)" in text
+    assert "``waiter.outcome`` is a ``ResponseOutcome``" in text
+    assert "Polls :py:meth:`DynamoDB.Client.describe_table`" in text
 
 
 def test_what_blocks_takes_no_awaited_client():

@@ -1,6 +1,7 @@
 """One table of waits on a loopback server, the same ends by every way to wait."""
 
 import contextlib
+import math
 import threading
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +19,16 @@ from aio.clients import (
     WAYS,
     way,
 )
-from faults.server import BEFORE_HEADERS, BODY, HEADERS, FaultServer, Refusing, drip, hang
+from faults.server import (
+    BEFORE_HEADERS,
+    BODY,
+    HEADERS,
+    FaultServer,
+    Refusing,
+    close,
+    drip,
+    hang,
+)
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
@@ -63,11 +73,20 @@ SCENARIOS = [
              {"missing_ok_for": 8}, text="ResourceNotFoundException"),
     Scenario("two successes in a row", [UP, COMING, UP, UP], bwp.ResponseOutcome, 4, 15,
              {"success_count": 2}),
-    Scenario("503 is a failure", [UNAVAILABLE, UP], bwp.WaiterFailedError, 1, text="HTTP 503"),
-    Scenario("503 is retried", [UNAVAILABLE, UP], bwp.ResponseOutcome, 2, 5,
-             {"retry_transient": True}),
-    Scenario("a throttle is retried", [THROTTLED, UP], bwp.ResponseOutcome, 2, 5,
-             {"retry_transient": True}),
+    Scenario("503 is a failure to the letter", [UNAVAILABLE, UP], bwp.WaiterFailedError, 1,
+             options={"retry_transient": False}, text="HTTP 503"),
+    Scenario("503 is retried", [UNAVAILABLE, UP], bwp.ResponseOutcome, 2, 5),
+    Scenario("a throttle is retried", [THROTTLED, UP], bwp.ResponseOutcome, 2, 5),
+    Scenario("a bad minute", [COMING, UNAVAILABLE, close, THROTTLED, COMING, UP],
+             bwp.ResponseOutcome, 6, 25),
+    Scenario("a closed connection at first", [close, UP], bwp.ResponseOutcome, 2, 5),
+    Scenario("unavailable to the end", [COMING, UNAVAILABLE], bwp.WaiterTimeoutError, 4, 12 - 0.25,
+             {"max_wait": 12}, text="last state seen: CREATING (4 attempts of DescribeTable; 3 "
+             "ended in transient errors, the last: "),
+    Scenario("held for 12 s", [UP, COMING, UP], bwp.ResponseOutcome, 5, 22,
+             {"success_for": 12, "min_delay": 5}),
+    Scenario("held, but for an error", [UP, UNAVAILABLE, UP], bwp.ResponseOutcome, 5, 23,
+             {"success_for": 12, "min_delay": 6}),
     Scenario("an initial delay", [UP], bwp.ResponseOutcome, 1, 7, {"initial_delay": 7}),
     Scenario("a deadline around it", [COMING], bwp.WaiterTimeoutError, 4, 12 - 0.25, budget=12),
     Scenario("cancelled before", [UP], bwp.WaiterCancelledError, 0, cancel_at=0),
@@ -167,7 +186,7 @@ def test_a_port_that_refuses_at_first_is_retried(name, virtual_time):
 def test_bad_input_is_refused_before_the_first_request(name):
     bad = [
         ({"TableName": "table"}, TypeError, "max_wait"),
-        ({"TableName": "table", "max_wait": -1}, ValueError, "max_wait"),
+        ({"TableName": "table", "max_wait": math.nan}, ValueError, "max_wait"),
         ({"TableName": "table", "max_wait": 9, "min_dealy": 1}, TypeError, "min_delay"),
         ({"TableName": "table", "max_wait": 9, "WaiterConfig": {}}, TypeError, "max_wait"),
     ]

@@ -93,7 +93,7 @@ def test_delays_can_replace_a_delay_of_0(s3, answers, missing, virtual_time, con
         ({"Delay": True}, TypeError, "Delay"),
         ({"MaxAttempts": math.nan}, ValueError, "MaxAttempts"),
         ({"MaxAttempts": "3"}, TypeError, "MaxAttempts"),
-        ({"MaxWait": 0}, ValueError, "max_wait"),
+        ({"MaxWait": math.inf}, ValueError, "max_wait"),
         ({"MaxWait": "60"}, TypeError, "max_wait"),
         (None, TypeError, "WaiterConfig"),
         ("Delay=5", TypeError, "WaiterConfig"),

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import time
 from decimal import Decimal
 
 import boto3
@@ -310,6 +311,45 @@ def test_tuples_and_text_of_the_caller_follow_the_model(answers, waitable):
         max_wait=3,
     )
     assert outcome.attempts == 1
+
+
+class SentError(Exception):
+    """Instead of sending a request."""
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "member", "sent"),
+    [
+        ("ec2", "describe_spot_price_history", "StartTime", b"StartTime=2026-01-01T12%3A00%3A00Z"),
+        ("cloudtrail", "lookup_events", "StartTime", b'"StartTime": 1767268800'),
+        ("iot", "list_audit_findings", "startTime", b'"startTime": 1767268800'),
+    ],
+)
+def test_a_time_without_a_zone_is_what_botocore_sends(
+    monkeypatch, service, operation, member, sent
+):
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    client = boto3.client(service)
+    naive = dt.datetime(2026, 1, 1, 12)  # noqa: DTZ001 - that is the case
+
+    def send(request, **_):
+        raise SentError(request.body)
+
+    client.meta.events.register("before-send", send)
+    try:
+        with pytest.raises(SentError) as raised:
+            getattr(client, operation)(**{member: naive})
+        model = client.meta.service_model.operation_model(
+            client.meta.method_to_api_mapping[operation]
+        )
+        seen = DataModel(model, [("inputOutput", f"input.{member}")]).input({member: naive})
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    (body,) = raised.value.args
+    assert sent in (body.encode() if isinstance(body, str) else body)
+    assert seen == {member: 1767268800}
 
 
 def test_sensitive_values_are_not_observed(answers, waitable, virtual_time):

@@ -1,12 +1,19 @@
 """Errors of a call: their names, which are raised raw, and the messages of the others."""
 
+import json
+import socket
+import ssl
 import traceback
+import urllib.request
 from functools import partial
+from types import SimpleNamespace
 
 import boto3
 import botocore.exceptions
+import botocore.waiter
 import pytest
 import urllib3.exceptions
+from botocore.awsrequest import AWSResponse
 from botocore.config import Config
 from botocore.exceptions import (
     ClientError,
@@ -19,10 +26,12 @@ from botocore.exceptions import (
     UnStubbedResponseError,
     WaiterError,
 )
+from botocore.model import ServiceModel
 from botocore.parsers import ResponseParserError
 from botocore.stub import Stubber
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus import conditions
 from boto_waiters_plus.aws.errors import error_facts, is_of_the_call, says_not_found
 
 ANY_RESPONSE = {"state": "success", "matcher": {"success": True}}
@@ -175,38 +184,209 @@ def test_missing_for_too_long_is_a_failure(answers, error_answer, waitable, virt
 # --- transient ----------------------------------------------------------------------------------
 
 
+URL = {"endpoint_url": "https://x"}
+EXCEPTIONS = botocore.exceptions
+UNTRUSTED = ssl.SSLCertVerificationError(1, "certificate verify failed: self-signed")
+
+
+def of_service(code, status=400):
+    return ClientError(
+        {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}, "GetUser"
+    )
+
+
 @pytest.mark.parametrize(
-    ("raised", "transient"),
+    ("error", "kind"),
     [
-        ("ThrottlingException", True),
-        ("RequestTimeout", True),
-        ("AccessDenied", False),
-        ("ValidationError", False),
-        ("ExpiredToken", False),
-        (EndpointConnectionError(endpoint_url="https://x"), True),
-        (botocore.exceptions.ReadTimeoutError(endpoint_url="https://x"), True),
-        (botocore.exceptions.ConnectTimeoutError(endpoint_url="https://x"), True),
-        (botocore.exceptions.InvalidS3AddressingStyleError(s3_addressing_style="x"), False),
+        (of_service("ThrottlingException"), "throttle"),
+        (of_service("SlowDown", 503), "throttle"),
+        (of_service("Whatever", 429), "throttle"),
+        (of_service("RequestTimeout"), "transient"),
+        (of_service("503", 503), "transient"),
+        (of_service("InternalFailure", 500), "transient"),
+        (of_service("Whatever", 599), "transient"),
+        (of_service("NotImplemented", 501), "answer"),
+        (of_service("HTTPVersionNotSupported", 505), "answer"),
+        (of_service("AccessDenied", 403), "answer"),
+        (of_service("ValidationError"), "answer"),
+        (of_service("ExpiredToken", 403), "answer"),
+        (of_service("NoSuchEntity", 404), "answer"),
+        (EXCEPTIONS.ReadTimeoutError(**URL), "transient"),
+        (EXCEPTIONS.ConnectionClosedError(**URL), "transient"),
+        (EXCEPTIONS.ResponseStreamingError(error="x"), "transient"),
+        (EXCEPTIONS.EndpointConnectionError(**URL), "unconnected"),
+        (EXCEPTIONS.ConnectTimeoutError(**URL), "unconnected"),
+        (EXCEPTIONS.ProxyConnectionError(proxy_url="http://p"), "unconnected"),
+        (EXCEPTIONS.SSLError(**URL, error="record layer failure"), "unconnected"),
+        (EXCEPTIONS.HTTPClientError(error="?"), "unconnected"),
+        (EXCEPTIONS.SSLError(**URL, error=UNTRUSTED), "answer"),
+        (EXCEPTIONS.SSLError(**URL, error=urllib3.exceptions.SSLError(UNTRUSTED)), "answer"),
+        (
+            EXCEPTIONS.ProxyConnectionError(
+                proxy_url="http://p", error=urllib3.exceptions.ProxyError("no", UNTRUSTED)
+            ),
+            "answer",
+        ),
+        (EXCEPTIONS.InvalidS3AddressingStyleError(s3_addressing_style="x"), "answer"),
+        (ResponseParserError("<html>"), "answer"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else str(value)[:40],
 )
-def test_retry_transient_retries_what_botocore_retries(
-    answers, error_answer, virtual_time, raised, transient
+def test_which_errors_are_transient(error, kind):
+    facts = error_facts(error).attempt(error, None).facts
+    assert facts.transient is (kind != "answer")
+    assert facts.throttled is (kind == "throttle")
+    assert (facts.unconnected and facts.transient) is (kind == "unconnected")
+    assert facts.answered is isinstance(error, ClientError | ResponseParserError)
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "code", "status", "transient", "throttled"),
+    [
+        # What the model says of the error decides, not the status.
+        ("mediaconvert", "GetJob", "TooManyRequestsException", 429, True, True),
+        ("kinesis", "DescribeStream", "LimitExceededException", 400, True, True),
+        ("iam", "GetUser", "LimitExceeded", 429, False, False),
+        ("lambda", "GetFunction", "Unknown", 429, True, True),
+    ],
+)
+def test_the_model_tells_what_a_429_means(service, operation, code, status, transient, throttled):
+    model = boto3.client(service).meta.service_model.operation_model(operation)
+    facts = error_facts(of_service(code, status), model)
+    assert (facts.transient, facts.throttled) == (transient, throttled)
+
+
+def test_an_error_that_the_model_calls_retryable_is_transient():
+    model = boto3.client("s3").meta.service_model
+    shapes = {
+        name: {"type": "structure", "members": {}, "exception": True, "retryable": retryable}
+        for name, retryable in (("Busy", {"throttling": True}), ("Moving", {"throttling": False}))
+    }
+    shapes["Gone"] = {"type": "structure", "members": {}, "exception": True}
+    errors = [{"shape": name} for name in shapes]
+    operation = ServiceModel(
+        {
+            "metadata": model.metadata,
+            "operations": {"GetThing": {"name": "GetThing", "errors": errors, "http": {}}},
+            "shapes": shapes,
+        }
+    ).operation_model("GetThing")
+    found = {name: error_facts(of_service(name), operation) for name in shapes}
+    assert {name: (each.transient, each.throttled) for name, each in found.items()} == {
+        "Busy": (True, True),
+        "Moving": (True, False),
+        "Gone": (False, False),
+    }
+
+
+def waits_of(client, **options):
+    """Return the ways to wait for a user, each with options."""
+    return {
+        "wait_until": partial(client.wait_until_user_exists, max_wait=60, **options),
+        "get_waiter": partial(client.get_waiter("user_exists").wait, **options),
+    }
+
+
+def iam_with(answers, *replies):
+    """Return a client that gives these answers, and what it was asked."""
+    client = boto3.client("iam")
+    return client, answers(client, *replies)
+
+
+PASSING = [
+    "ThrottlingException",
+    of_service("ServiceUnavailable", 503).response,
+    EXCEPTIONS.ReadTimeoutError(**URL),
+    EXCEPTIONS.ConnectionClosedError(**URL),
+]
+UNCONNECTED = [
+    EndpointConnectionError(**URL),
+    EXCEPTIONS.ConnectTimeoutError(**URL),
+    EXCEPTIONS.SSLError(**URL, error="record layer failure"),
+]
+
+
+@pytest.mark.parametrize("way", ["wait_until", "get_waiter"])
+@pytest.mark.parametrize("raised", PASSING, ids=lambda value: str(value)[:40])
+def test_a_wait_polls_again_after_a_transient_error(
+    answers, error_answer, virtual_time, way, raised
+):
+    bwp.install()
+    answer = error_answer(raised) if isinstance(raised, str) else raised
+    client, asked = iam_with(answers, answer, answer, {"User": {}})
+    waits_of(client)[way]()
+    assert len(asked.requests) == 3
+    # To the letter, the first of them ends the wait.
+    client, asked = iam_with(answers, answer, answer, {"User": {}})
+    wait = waits_of(client, retry_transient=False)[way]
+    is_raw = way == "get_waiter" and isinstance(answer, Exception)
+    with pytest.raises(type(answer) if is_raw else bwp.WaiterFailedError) as caught:
+        wait()
+    assert len(asked.requests) == 1
+    assert not is_raw or caught.value is answer
+
+
+@pytest.mark.parametrize("way", ["wait_until", "get_waiter"])
+@pytest.mark.parametrize("raised", UNCONNECTED, ids=lambda value: type(value).__name__)
+def test_a_missing_connection_ends_a_wait_until_the_service_has_answered(
+    answers, error_answer, virtual_time, way, raised
+):
+    bwp.install()
+    client, asked = iam_with(answers, raised, {"User": {}})
+    with pytest.raises((bwp.WaiterFailedError, type(raised))) as caught:
+        waits_of(client)[way]()
+    assert len(asked.requests) == 1
+    assert raised in (caught.value, caught.value.__cause__)
+    client, _ = iam_with(answers, raised, {"User": {}})
+    waits_of(client, retry_transient=True)[way]()
+    for first in (error_answer("Unavailable", status=503), error_answer("NoSuchEntity")):
+        client, asked = iam_with(answers, first, raised, raised, {"User": {}})
+        waits_of(client)[way]()
+        assert len(asked.requests) == 4
+
+
+@pytest.mark.parametrize("way", ["wait_until", "get_waiter"])
+def test_a_certificate_that_is_not_trusted_ends_every_wait(
+    answers, error_answer, virtual_time, way
 ):
     bwp.install()
     client = boto3.client("iam")
-    answer = error_answer(raised) if isinstance(raised, str) else raised
-    answers(client, answer, answer, {"User": {}})
-    with pytest.raises(bwp.WaiterFailedError):
-        client.wait_until_user_exists(max_wait=60)
-    answers(client, answer)
+    raised = EXCEPTIONS.SSLError(**URL, error=UNTRUSTED)
+    asked = answers(client, error_answer("NoSuchEntity", status=404), raised, {"User": {}})
+    with pytest.raises((bwp.WaiterFailedError, EXCEPTIONS.SSLError)):
+        waits_of(client, retry_transient=True)[way]()
+    assert len(asked.requests) == 2
+
+
+def test_acceptors_of_botocore_see_no_transport_error(answers, virtual_time):
+    """To botocore, an error is what has a response; `false` would match the lack of one."""
+    bwp.install()
+    acceptor = {"matcher": "error", "expected": False, "state": "success"}
+    if not botocore.waiter.AcceptorConfig(acceptor).matcher_func({}):
+        pytest.skip("this botocore knows names of errors only")
+    config = {"delay": 1, "maxAttempts": 3, "operation": "GetUser", "acceptors": [acceptor]}
+    model = botocore.waiter.WaiterModel({"version": 2, "waiters": {"Any": config}})
     client = boto3.client("iam")
-    answers(client, answer, answer, {"User": {}})
-    if transient:
-        assert client.wait_until_user_exists(max_wait=60, retry_transient=True).attempts == 3
-    else:
-        with pytest.raises(bwp.WaiterFailedError):
-            client.wait_until_user_exists(max_wait=60, retry_transient=True)
+    asked = answers(client, EXCEPTIONS.ReadTimeoutError(**URL), {"User": {}})
+    waiter = botocore.waiter.create_waiter_with_client("Any", model, client)
+    waiter.wait()
+    assert (len(asked.requests), waiter.outcome.attempts) == (2, 2)
+
+
+def test_transient_errors_to_the_end_use_up_botocores_attempts(answers, virtual_time):
+    bwp.install()
+    client = boto3.client("iam")
+    lost = EXCEPTIONS.ReadTimeoutError(**URL)
+    answers(client, {"User": {}}, lost)
+    with pytest.raises(bwp.WaiterAttemptsError) as caught:
+        client.get_waiter("user_exists").wait(
+            WaiterConfig={"Delay": 1, "MaxAttempts": 3}, success_count=2
+        )
+    error = caught.value
+    assert error.kwargs["reason"].startswith("Max attempts exceeded")
+    assert (error.transient_errors, error.last_exception) == (2, lost)
+    assert "2 ended in transient errors, the last: ReadTimeoutError at https://iam." in str(error)
+    assert "User" in error.last_response
 
 
 # --- raw ----------------------------------------------------------------------------------------
@@ -321,7 +501,9 @@ def test_credentials_in_an_endpoint_url_are_not_shown():
         endpoint_url="http://user:hunter2@127.0.0.1:1/path?token=hunter3",
         config=Config(retries={"max_attempts": 0}),
     )
-    with pytest.raises(bwp.WaiterFailedError, match=r"127\.0\.0\.1") as caught:
+    with pytest.raises(
+        bwp.WaiterFailedError, match=r"at http://127\.0\.0\.1:1: Connection refused"
+    ) as caught:
         client.wait_until_user_exists(max_wait=3)
     assert "hunter" not in str(caught.value)
 
@@ -333,7 +515,7 @@ def test_a_printed_cause_shows_no_user_info(answers, error_class):
     client = boto3.client("iam", endpoint_url=endpoint)
     answers(client, error_class(endpoint_url=f"{endpoint}/"))
     with pytest.raises(bwp.WaiterFailedError) as caught:
-        client.wait_until_user_exists(max_wait=3)
+        client.wait_until_user_exists(max_wait=3, retry_transient=False)
     printed = "".join(traceback.format_exception(caught.value))
     assert "https://service.example:8080/" in printed
     assert "hunter2" not in printed + repr(caught.value.__cause__)
@@ -389,15 +571,125 @@ def test_transport_errors_are_failures_with_a_cause(answers, raised):
     client = boto3.client("iam")
     answers(client, raised)
     with pytest.raises(bwp.WaiterFailedError) as caught:
-        client.wait_until_user_exists(max_wait=3)
+        client.wait_until_user_exists(max_wait=3, retry_transient=False)
     assert caught.value.__cause__ is raised
     assert type(raised).__name__ in str(caught.value)
     assert "iam" in str(caught.value)
     assert "secret" not in str(caught.value)
 
     with pytest.raises(type(raised)) as caught:
-        client.get_waiter("user_exists").wait()
+        client.get_waiter("user_exists").wait(retry_transient=False)
     assert caught.value is raised
+
+
+# --- what is behind an error --------------------------------------------------------------------
+
+REFUSED = ConnectionRefusedError(111, "Connection refused")
+
+
+def raised_from(error, cause):
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("raised", "words"),
+    [
+        (EndpointConnectionError(endpoint_url="x", error=REFUSED), "Connection refused"),
+        (
+            EndpointConnectionError(
+                endpoint_url="x",
+                error=raised_from(
+                    urllib3.exceptions.NewConnectionError(None, "secret"),
+                    socket.gaierror(-2, "Name or service not known"),
+                ),
+            ),
+            "Name or service not known",
+        ),
+        (
+            botocore.exceptions.SSLError(
+                endpoint_url="x", error=ssl.SSLError(1, "certificate verify failed")
+            ),
+            "certificate verify failed",
+        ),
+        (EndpointConnectionError(endpoint_url="x", error=OSError("secret")), None),
+        (EndpointConnectionError(endpoint_url="x", error=OSError(5, "w" * 300)), "w" * 197 + "..."),
+    ],
+)
+def test_the_words_of_the_system_are_quoted(raised, words):
+    text = "Endpoint" if words is None else f"at https://b.example: {words}"
+    facts = error_facts(raised, endpoint="https://b.example/")
+    assert facts.text.endswith(text if words else "at https://b.example")
+    assert facts.code == type(raised).__name__
+
+
+def test_causes_in_a_circle_end():
+    first, second = OSError("a"), OSError("b")
+    first.__cause__, second.__cause__ = second, first
+    assert error_facts(first).text == "OSError"
+
+
+def test_an_error_that_was_being_handled_is_no_cause():
+    error = KeyError("x")
+    error.__context__ = FileNotFoundError(2, "No such file or directory")
+    assert error_facts(error).text == "KeyError"
+
+
+@pytest.mark.parametrize(
+    ("call", "retried", "words"),
+    [
+        (
+            lambda: urllib.request.urlopen("http://127.0.0.1:1"),
+            OSError,
+            "URLError: Connection refused",
+        ),
+        (
+            lambda: json.loads("<html>\n" + "x" * 300),
+            ValueError,
+            r"JSONDecodeError: the text begins with '<html>\\nx{180,200}",
+        ),
+    ],
+    ids=["refused", "no JSON"],
+)
+def test_a_condition_tells_what_is_behind_an_error(call, retried, words, virtual_time):
+    with pytest.raises(bwp.WaiterTimeoutError, match=f"last state seen: {words}"):
+        conditions.wait_for(call, max_wait=1, retry_on=retried)
+
+
+def answering(client, body):
+    """A client whose requests are all answered with this body, before any parser has seen it."""
+    raw = SimpleNamespace(stream=lambda **_: iter([body]))
+    client.meta.events.register("before-send", lambda **_: AWSResponse("x", 200, {}, raw))
+    return client
+
+
+@pytest.mark.parametrize(
+    ("service", "waiter", "parameters", "body", "words"),
+    [
+        ("ec2", "instance_running", {"InstanceIds": ["i"]}, b"<html>Log\nin", r"'<html>Log\nin'"),
+        ("ec2", "instance_running", {"InstanceIds": ["i"]}, b"\xff" * 999, "'" + "\ufffd" * 196),
+        ("dynamodb", "table_exists", {"TableName": "orders"}, b"[1, 2]", "'[1, 2]'"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_quoted(service, waiter, parameters, body, words):
+    bwp.install()
+    client = answering(boto3.client(service), body)
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        bwp.wait_until(client, waiter, max_wait=3, **parameters)
+    assert f"the body begins with {words}" in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+def test_a_body_that_may_hold_secrets_is_not_quoted():
+    bwp.install()
+    client = answering(boto3.client("sts"), b"<html>hidden")
+    waiter = bwp.WaiterDefinition.from_states(
+        "Given", "GetSessionToken", path="Credentials.AccessKeyId", success=["a"]
+    )
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        bwp.wait_until(client, waiter, max_wait=3)
+    assert "ResponseParserError" in str(caught.value)
+    assert "hidden" not in str(caught.value)
 
 
 # --- messages -----------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ def test_a_single_id_is_named_if_it_is_missing(ec2, answers, virtual_time):
     state = [gone]
     answers(ec2, lambda: state[0])
     error = failed(by_method, ec2, ["i-0a1"])
-    assert "the response contains no item; missing: i-0a1 (" in str(error)
+    assert "last state seen: no reservation; missing: i-0a1 (" in str(error)
     state[0] = pending
     error = failed(by_method, ec2, ["i-0a1"])
     assert error.failed_ids == ["i-0a1"]
@@ -90,7 +90,7 @@ def test_many_ids_are_counted(ec2, answers, virtual_time):
     answers(ec2, reservations(**names))
     error = failed(by_method, ec2, [name.replace("_", "-") for name in names])
     assert len(error.failed_ids) == 30
-    assert "last state seen: 30 values; not reached by i-0, i-1 and 28 more (" in str(error)
+    assert "last state seen: 30 pending; not reached by i-0, i-1 and 28 more (" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_missing_service_of_ecs_may_appear_later(answers, attempts, virtual_ti
     wait = ecs.wait_until_services_stable
     outcome = wait(services=["web"], max_wait=300, missing_ok_for=100)
     assert outcome.attempts == attempts
-    with pytest.raises(bwp.WaiterFailedError, match="missing_ok_for=60") as caught:
+    with pytest.raises(bwp.WaiterFailedError, match="missing_ok_for=60 retries for 60 s") as caught:
         wait(services=["web"], max_wait=300)
     assert "any reason is 'MISSING'" in str(caught.value)
 

@@ -15,6 +15,7 @@ import botocore.waiter
 import pytest
 from botocore.credentials import RefreshableCredentials
 from botocore.exceptions import ClientError, ReadTimeoutError
+from botocore.stub import Stubber
 from botocore.waiter import NormalizedOperationMethod, SingleWaiterConfig, Waiter
 from urllib3.connection import HTTPConnection
 
@@ -23,6 +24,15 @@ from boto_waiters_plus.aws import private_names
 VERSION = tuple(int(part) for part in botocore.__version__.split(".")[:2])
 KEYS = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
 CONFIG = {"operation": "HeadBucket", "delay": 5, "maxAttempts": 20, "acceptors": []}
+
+
+def test_unique_id_handlers_of_a_stubbed_client():
+    client = boto3.client("s3", region_name="us-east-1")
+    assert not private_names.is_stubbed(client)
+    with Stubber(client):
+        assert "boto_stubber" in client.meta.events._emitter._unique_id_handlers
+        assert private_names.is_stubbed(client)
+    assert not private_names.is_stubbed(client)
 
 
 def test_operation_method_of_a_waiter():

@@ -125,7 +125,9 @@ def test_response_that_cannot_be_split_has_no_shares(answer):
 @pytest.mark.parametrize("token", [None, ""])
 def test_empty_token_means_no_next_page(token):
     answer = {"Reservations": [reservation("a")], "NextToken": token}
-    assert shares_of(answer, [["a"], ["b"]], INSTANCES) is not None
+    found, missing = shares_of(answer, [["a"], ["b"]], INSTANCES)
+    assert found["Reservations"] == [reservation("a")]
+    assert missing["Reservations"] == []
 
 
 def test_names_arns_and_failures_find_their_shares():

@@ -263,7 +263,8 @@ def test_aws_namespaces_match_any_name_of_the_service(service, namespace, waitab
         "Mine", operation, {"state": "success", "matcher": {"success": True}}, namespace=namespace
     )
     given = bwp.load_definitions(document)
-    assert ServiceWaiters(model, create_loader(), given).get("Mine") is not None
+    found = ServiceWaiters(model, create_loader(), given).get("Mine")
+    assert (found.definition.name, found.definition.operation) == ("Mine", operation)
 
 
 # --- all of them --------------------------------------------------------------------------------

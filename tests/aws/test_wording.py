@@ -127,3 +127,24 @@ def test_error_that_no_acceptor_takes(dynamodb, answers, details, words):
     assert error.last_exception is error.__cause__
     assert error.last_response["Error"] == details
     assert error.last_response["ResponseMetadata"]["HTTPStatusCode"] == 400
+
+
+def test_denied_deletion_says_the_resource_may_be_gone(answers, error_answer):
+    bwp.install()
+    backup = boto3.client("backup")
+    answers(backup, error_answer("AccessDeniedException", "Insufficient privileges"))
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        backup.wait_until_backup_vault_deleted(BackupVaultName="v", max_wait=60)
+    assert "failed with AccessDeniedException" in str(caught.value)
+    told = " DescribeBackupVault answers so for what is gone, too: the deletion may have succeeded."
+    assert str(caught.value).endswith(told)
+
+
+@pytest.mark.parametrize("code", ["ValidationException", "ServiceUnavailableException"])
+def test_other_errors_of_a_deletion_say_nothing_more(answers, error_answer, code):
+    bwp.install()
+    backup = boto3.client("backup")
+    answers(backup, error_answer(code, "no"))
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        backup.wait_until_backup_vault_deleted(BackupVaultName="v", max_wait=60)
+    assert "gone" not in str(caught.value)

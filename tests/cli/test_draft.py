@@ -84,6 +84,10 @@ def test_wrong_arguments_exit_with_2(words, message, capsys):
     assert err.splitlines()[-1].startswith(f"boto-wait draft: {message}")
 
 
+FOR_THE_WRITER = ("WaiterPaginatedPath.", "WaiterFailsOnEndedItem.", "WaiterUnreadFailures.")
+"""What the draft of a list leaves to whoever completes it."""
+
+
 @pytest.mark.skipif(not STATES.is_file(), reason="the list of states is not here")
 @with_the_operations_of_today
 def test_drafts_of_operations_without_waiters_are_clean():
@@ -104,7 +108,8 @@ def test_drafts_of_operations_without_waiters_are_clean():
         [waiter] = bwp.load_definitions(document)
         named = expected(waiter, AcceptorState.SUCCESS) | expected(waiter, AcceptorState.FAILURE)
         assert named - {"true"} <= set(row["values"])
-        assert [str(e) for e in check(document) if e.severity >= Severity.WARNING] == []
+        events = [e for e in check(document) if not e.id.startswith(FOR_THE_WRITER)]
+        assert [str(e) for e in events if e.severity >= Severity.WARNING] == []
         drafts += 1
     assert drafts >= 60
     assert first / drafts > 0.8

@@ -40,7 +40,7 @@ def test_waiters_are_listed_by_either_service_name(service, capsys):
     assert re.split(r"  +", row)[1:] == [
         "DescribeExportTasks",
         "2 to 5 s",
-        "run on moto",
+        "run on moto, every value of the enum",
         "curated, run-on-moto",
     ]
 
@@ -56,6 +56,26 @@ def test_waiters_on_the_search_path_are_listed(queue_ready, capsys):
     assert main(["list", "sqs"]) == 0
     row = capsys.readouterr().out.splitlines()[-1]
     assert re.split(r"  +", row) == ["queue_ready", "GetQueueUrl", "5 s", "not checked"]
+
+
+def test_definitions_are_listed_by_their_own_tags(on_search_path, waitable, capsys):
+    success = {"state": "success", "matcher": {"success": True}}
+    members = {"namespace": "com.amazonaws.sqs", "tags": ["team-a"]}
+    on_search_path(json.dumps(waitable("QueueReady", "GetQueueUrl", success, **members)))
+    for words in (["--tag", "team-a"], ["sqs", "--tag", "team-a"], ["queue", "--tag", "team-a"]):
+        assert main(["list", *words, "--output", "json"]) == 0
+        [waiter] = json.loads(capsys.readouterr().out)
+        assert (waiter["service"], waiter["waiter"]) == ("sqs", "QueueReady")
+    assert main(["list", "--tag", "team-b"]) == 2
+    assert "did you mean 'team-a'?" in capsys.readouterr().err
+
+
+def test_a_tag_alone_lists_waiters_of_all_services(capsys):
+    assert main(["list", "--tag", "run-on-moto"]) == 0
+    head, *found = rows(capsys.readouterr().out)
+    assert head[:2] == ["SERVICE", "WAITER"]
+    assert len({row[0] for row in found}) > 5
+    assert all("run on moto" in " ".join(row) for row in found)
 
 
 def test_deprecated_waiters_are_marked(on_search_path, waitable, capsys):

@@ -102,6 +102,19 @@ def test_table_fits_the_screen(terminal, event, columns):
     assert lines[0].endswith("left     next") or lines[0].endswith("left  next")
 
 
+@pytest.mark.parametrize("columns", [60, 80])
+def test_rows_of_200_waits_can_be_told_apart(terminal, event, columns, monkeypatch):
+    terminal(columns)
+    monkeypatch.setenv("LINES", "24")
+    names = [f"my-companys-production-eu-west-1-shard-{number:03}" for number in range(200)]
+    progress = progress_of([f"s3 Bucket={name}" for name in names], 300, quiet=False)
+    for index in range(200):
+        progress.observer(index)(event("404"))
+    _, *rows, last = drawn(progress)
+    assert [row.split()[0][-9:] for row in rows] == [name[-9:] for name in names[:21]]
+    assert last == "0 of 200 ended; 179 more not shown"
+
+
 def test_no_colour_and_a_dumb_terminal_are_respected(terminal, event, monkeypatch):
     stream = terminal(80)
     monkeypatch.setenv("NO_COLOR", "1")

@@ -109,8 +109,19 @@ def test_unreachable_server_exits_with_255():
     [
         ("boto-wait sched", {"schedule", "scheduler"}),
         ("boto-wait s3 bucket-e", {"bucket-exists"}),
+        ("boto-wait show st", {"stepfunctions", "storagegateway"}),
+        ("boto-wait show sts", set()),
         ("boto-wait s3 bucket-exists --bu", {"--bucket"}),
         ("boto-wait wait ecs --operation x", set()),
+        ("boto-wait s3 get-bucket-versi", {"get-bucket-versioning"}),
+        ("boto-wait s3 put-bucket-versi", set()),
+        ("boto-wait s3 get-bucket-versioning --until E", {"Enabled"}),
+        ("boto-wait s3 get-bucket-versioning --until Enabled S", {"Suspended"}),
+        ("boto-wait s3 get-bucket-versioning --until Enabled --buc", {"--bucket"}),
+        (
+            "boto-wait ecs describe-tasks --until RUNNING --state-path tasks[].l",
+            {r"tasks\[\].lastStatus"},
+        ),
         ("boto-wait nothing bucket", set()),
     ],
 )
@@ -172,6 +183,7 @@ def test_stdout_may_lack_characters():
         timeout=60,
     )
     assert "\\xb7" in process.stdout
+    assert process.stdout.startswith("s3 bucket-exists, 9.0 s")
 
 
 def test_no_module_of_other_commands_is_imported():

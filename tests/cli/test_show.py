@@ -48,8 +48,23 @@ def test_any_spelling_of_a_waiters_name_is_accepted(name, capsys):
     out = capsys.readouterr().out
     assert out.startswith("BucketExists of s3, polls HeadBucket\n")
     assert re.search(r"^method +client\.wait_until_bucket_exists\(max_wait=", out, re.MULTILINE)
-    assert re.search(r"^confidence +from botocore$", out, re.MULTILINE)
+    assert re.search(r"^confidence +(?:\d+ \w+ \w+, )*from botocore$", out, re.MULTILINE)
     assert re.search(r"^source +data/s3\.json$", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("words", [["show"], ["schedule", "--max-wait", "1m"]])
+def test_definitions_can_be_given(words, waitable, tmp_path, capsys):
+    success = {"state": "success", "matcher": {"success": True}}
+    document = waitable("QueueReady", "GetQueueUrl", success, namespace="com.amazonaws.sqs")
+    file = tmp_path / "waiters.json"
+    file.write_text(json.dumps(document))
+    name, *options = words
+    assert main([name, "sqs", "queue-ready", *options, "--definitions", str(file)]) == 0
+    assert re.match(r"QueueReady of sqs|sqs queue-ready, 1m", capsys.readouterr().out)
+    assert main([name, "sqs", "queue-ready", *options]) == 2
+    file.write_text("{")
+    assert main([name, "sqs", "queue-ready", *options, "--definitions", str(file)]) == 2
+    assert f"boto-wait {name}: {file}" in capsys.readouterr().err
 
 
 def test_documentation_is_rendered_line_by_line(on_search_path, waitable, capsys):
@@ -123,11 +138,18 @@ def test_unknown_name_exits_with_2_and_a_suggestion(words, message, capsys):
     assert re.fullmatch(f"boto-wait show: {message}\n", err)
 
 
+def test_confidence_says_what_the_waiter_rests_on(capsys):
+    """The counts are those of data/evidence.json."""
+    assert main(["show", "dynamodb", "TableExists"]) == 0
+    words = r"\d+ recorded answers, \d+ documentation examples, from botocore"
+    assert re.search(f"^confidence  {words}$", capsys.readouterr().out, re.MULTILINE)
+
+
 @pytest.mark.parametrize(
     ("tags", "source", "words"),
     [
         (("curated", "run-on-moto"), "data/x.json", "run on moto"),
-        (("curated", "enum-checked"), "data/x.json", "enum-checked"),
+        (("curated", "enum-checked"), "data/x.json", "every value of the enum"),
         (("curated", "model-only"), "data/x.json", "model only"),
         (("generated",), "data/x.json", "from botocore"),
         ((), "s3/2006-03-01/waiters-2.json", "from botocore"),

@@ -21,7 +21,6 @@ from boto_waiters_plus.cli.text import as_flags
         ("s3 bucket-exists b --max-wait 9", "unexpected argument 'b'"),
         ("--bucket b s3 bucket-exists", "SERVICE and WAITER come before --bucket"),
         ("s3 bucket-exists --bucket b", "--max-wait is missing: the time to wait at most"),
-        ("s3 bucket-exists --bucket b --max-wait 0", "--max-wait must be greater than 0"),
         ("s3 bucket-exists --max-wait 9", "HeadBucket needs --bucket"),
         (
             "s3 bucket-exists --bucket b --max-wait 9 --min-delay 3 --max-delay 2",
@@ -35,6 +34,38 @@ from boto_waiters_plus.cli.text import as_flags
         ("s3 bucket-exists --max-wait 9 - --each bucket a", "--each and --stdin cannot be given"),
         ("s3 bucket-exists --definitions /nonexistent", "/nonexistent: cannot be read: No such"),
         ("s3 bucket-exists --max-wait 9 --bucket b --endpoint-url x", "Invalid endpoint: x"),
+        (
+            "s3 get-bucket-versioning --bucket b",
+            "get-bucket-versioning is an operation, not a waiter: give --until, the state",
+        ),
+        (
+            "s3 bucket-exists --until Enabled --bucket b --max-wait 9",
+            "--until goes with an operation, such as head-bucket: bucket-exists is a waiter",
+        ),
+        (
+            "s3 bucket-exists --failure X --bucket b --max-wait 9",
+            "--failure goes with an operation, such as head-bucket: bucket-exists is a waiter",
+        ),
+        (
+            "s3 get-bucket-versionin --until Enabled",
+            "no s3 operation 'get-bucket-versionin'; did you mean 'get-bucket-versioning'?",
+        ),
+        (
+            "s3 get-bucket-versioning --bucket b --max-wait 9 --until enabled",
+            "unknown state 'enabled' of Status in GetBucketVersioning; did you mean 'Enabled'?",
+        ),
+        (
+            "s3 get-bucket-versioning --bucket b --max-wait 9 --until",
+            "--until is empty: give the state to wait for",
+        ),
+        (
+            "s3 get-bucket-versioning --bucket b --max-wait 9 --until Enabled --path Status",
+            "--until takes the place of --path",
+        ),
+        (
+            "ecs describe-tasks --tasks a --max-wait 9 --until RUNNING",
+            "DescribeTasks has several states: give --state-path: one of 'tasks[].healthStatus'",
+        ),
         ("ecs --operation describe-service", "no ecs operation 'describe-service'; did you mean"),
         ("ecs --operation describe-services --success A", "--operation needs --path"),
         (
@@ -80,18 +111,18 @@ def test_malformed_stdin_is_refused(text, wait, monkeypatch):
         ({}, ["s3", "bucket-exists", "--bucket", "b", "--profile", "x"], "The config profile (x)"),
     ],
 )
-def test_missing_configuration_exits_with_255(changes, words, message, wait, monkeypatch):
+def test_missing_configuration_exits_with_253(changes, words, message, wait, monkeypatch):
     for name in changes:
         monkeypatch.delenv(name)
     code, out, err = wait(*words, "--max-wait", "9")
-    assert (code, out, len(err.splitlines())) == (255, "", 1)
+    assert (code, out, len(err.splitlines())) == (253, "", 1)
     assert message in err
 
 
-def test_missing_credentials_exit_with_255(monkeypatch, capsys):
+def test_missing_credentials_exit_with_253(monkeypatch, capsys):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         monkeypatch.delenv(name, raising=False)
-    assert main(["s3", "bucket-exists", "--bucket", "b", "--max-wait", "9"]) == 255
+    assert main(["s3", "bucket-exists", "--bucket", "b", "--max-wait", "9"]) == 253
     [line] = capsys.readouterr().err.splitlines()
     assert line.endswith("Unable to locate credentials")
 
@@ -121,7 +152,9 @@ def test_connection_options_reach_the_client(words, given):
     ("message", "spelled"),
     [
         ("missing_ok_for=60 retries", "--missing-ok-for 60 retries"),
-        ("pass retry_transient=True", "pass --retry-transient"),
+        ("pass retry_transient=True", "pass --retry-transient always"),
+        ('pass retry_transient="answered".', "pass --retry-transient answered."),
+        ("pass success_for=30", "pass --success-for 30"),
         ("max_wait must be", "--max-wait must be"),
         ("the_max_waits", "the_max_waits"),
     ],

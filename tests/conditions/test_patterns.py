@@ -3,6 +3,7 @@
 import dataclasses
 import enum
 import typing
+from decimal import Decimal
 
 import pytest
 from hypothesis import example, given
@@ -45,7 +46,8 @@ nested = st.recursive(
 @pytest.mark.parametrize(
     ("pattern", "matching", "others"),
     [
-        (3, [3, 3.0], [4, "3", None]),
+        (3, [3, 3.0, Decimal(3)], [4, "3", None, Decimal("3.1")]),
+        (0.1, [0.1, Decimal("0.1"), Decimal("0.10")], [0.2, "0.1", Decimal("0.2"), Decimal(0)]),
         ("ready", ["ready"], ["READY", b"ready", None]),
         (None, [None], [0, "", False]),
         (Colour.RED, [Colour.RED], [Colour.GREEN, 1]),

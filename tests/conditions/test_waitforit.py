@@ -1,8 +1,9 @@
-"""The examples of WaitForIt's page, in the words of this package: seed 004 by section."""
+"""The examples of WaitForIt's documentation, section by section, in the words of this package."""
 
 import asyncio
 import itertools
 import threading
+import time
 from dataclasses import dataclass
 
 import pytest
@@ -123,8 +124,11 @@ def test_producer_and_consumer(polling):
 
     producer = threading.Thread(target=produce)
     producer.start()
+    began = time.monotonic()
     options = {} if polling else {"polling": False}
-    wait_for_match(count, lambda n: n >= 4, max_wait=60, signal=name, **options)
+    wait_for_match(count, lambda n: n >= 4, max_wait=30, signal=name, **options)
+    # The attempt at the end of the time would find the buffer full, without any signal.
+    assert time.monotonic() - began < 25
     producer.join()
     assert len(buffer) == 4
 
@@ -219,8 +223,9 @@ def test_sensors(forms, values):
 
 def test_cases_may_fail_or_retry(forms, values):
     cases = [success("up"), retry("failing"), failure(str, ValueError)]
-    with pytest.raises(ValueError, match="down"):
+    with pytest.raises(ValueError, match="down") as caught:
         forms.wait_for_case(values("failing", "down"), cases, max_wait=5)
+    assert caught.value.args == ("down",)
 
 
 def test_a_signal_reaches_all_waits_on_it(virtual_time):

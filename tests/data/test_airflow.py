@@ -19,7 +19,6 @@ from botocore.config import Config
 from botocore.model import ListShape, StructureShape
 
 from boto_waiters_plus import ExceptionOutcome, WaiterFailedError, enable, load_definitions
-from boto_waiters_plus.aws.service_waiters import ServiceWaiters
 from boto_waiters_plus.engine.model import AcceptorState
 from boto_waiters_plus.testing import virtual_time
 from boto_waiters_plus.validation import Severity, check

@@ -8,16 +8,15 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from beside import beside
 from botocore import xform_name
-
-from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
-from boto_waiters_plus.cli.service_lookup import client_name
-from boto_waiters_plus.engine.model import AcceptorState
 from waiter_coverage import AIRFLOW, ANSIBLE, HANDWRITTEN, TOTALS
+
+from boto_waiters_plus.engine.model import AcceptorState
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = json.loads((ROOT / "tests/cases/handwritten.json").read_text(encoding="utf-8"))["waiters"]
-FACTS = ROOT.parent / "shared/reference/handwritten-waiters.json"
+FACTS, needs_facts = beside("reference/handwritten-waiters.json")
 
 REQUESTED = {
     "athena": ["GetQueryExecution: SUCCEEDED / FAILED CANCELLED"],
@@ -106,10 +105,9 @@ def test_counts_of_services_add_up_to_the_totals():
         assert [len(counts), sum(counts)] == totals[name][:2]
 
 
+@needs_facts
 def test_ours_succeeds_by_the_same_values(definitions):
     """A row that differs says so."""
-    if not FACTS.is_file():
-        pytest.skip("no list of hand-written waiters beside the project")
     rows = {key(row): row for row in ROWS}
     wrong = []
     differing = set()
@@ -131,10 +129,10 @@ def test_ours_succeeds_by_the_same_values(definitions):
             wrong.append((fact["service"], fact["name"], lacking))
     assert (wrong, rows) == ([], {})
     assert differing == {key(row) for row in ROWS if "differs" in row}
-    assert HANDWRITTEN == {
+    assert {
         service: (counts[service, True], counts[service, False])
         for service in sorted({service for service, _ in counts})
-    }
+    } == HANDWRITTEN
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import botocore
 
-from boto_waiters_plus.definitions.idempotency_traits import PRODUCES, TOKEN
+from boto_waiters_plus.definitions.idempotency_traits import (
+    ALREADY_EXISTS,
+    DESCRIBED_BY,
+    IN_PROGRESS,
+    PRODUCES,
+    TOKEN,
+    TOKEN_LIFETIME,
+)
 from boto_waiters_plus.definitions.shipped import (
     WRITTEN_FOR,
     shipped_definitions,
@@ -18,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "data/idempotency.json"
 TEXT = FILE.read_text(encoding="utf-8")
 SHAPES = json.loads(TEXT)["shapes"]
+ALL_TRAITS = {TOKEN, TOKEN_LIFETIME, PRODUCES, IN_PROGRESS, DESCRIBED_BY, ALREADY_EXISTS}
 
 
 def test_the_checker_finds_nothing():
@@ -29,7 +37,8 @@ def test_the_checker_finds_nothing():
 
 
 def test_file_is_sorted_and_formatted():
-    assert TEXT == json.dumps({"smithy": "2.0", "shapes": dict(sorted(SHAPES.items()))}, indent=2) + "\n"
+    document = {**json.loads(TEXT), "shapes": dict(sorted(SHAPES.items()))}
+    assert json.dumps(document, indent=2) + "\n" == TEXT
 
 
 def test_services_with_most_waiters_have_followed_creations():
@@ -48,7 +57,7 @@ def test_services_with_most_waiters_have_followed_creations():
 def test_every_shape_has_one_of_the_traits():
     for shape, each in SHAPES.items():
         assert each["type"] == "apply", shape
-        assert each["traits"].keys() <= {TOKEN, PRODUCES}
+        assert each["traits"].keys() <= ALL_TRAITS
         assert all(each["traits"].values()), shape
 
 
@@ -59,4 +68,6 @@ def test_no_wait_is_for_the_first_of_several_given_resources():
         for shape, each in SHAPES.items()
         for waiter, paths in each["traits"].get(PRODUCES, {}).items()
     }
-    assert [at for at, each in paths.items() if any("input." in p and "[0]" in p for p in each)] == []
+    assert [
+        at for at, each in paths.items() if any("input." in p and "[0]" in p for p in each)
+    ] == []

@@ -15,7 +15,7 @@ CASES = json.loads((Path(__file__).parents[1] / "cases" / "reasons.json").read_t
 REASON = "the reason"
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: "{service} {path}".format_map(case))
+@pytest.mark.parametrize("case", CASES, ids="{service} {path}".format_map)
 def test_the_reason_is_found_beside_the_state(service_model, case):
     model = service_model(case["service"])
     output = model.operation_model(case["operation"]).output_shape

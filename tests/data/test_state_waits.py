@@ -4,22 +4,22 @@ import json
 import re
 from pathlib import Path
 
-import pytest
+from beside import beside
 
-from boto_waiters_plus.cli.service_lookup import client_name
-from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.engine.model import AcceptorState, ErrorTypeMatcher
 
 ROOT = Path(__file__).resolve().parents[2]
 WAITS = json.loads((ROOT / "tests/cases/state-waits.json").read_text(encoding="utf-8"))["waits"]
-FACTS = ROOT.parent / "shared/reference/state-waits.json"
+FACTS, needs_facts = beside("reference/state-waits.json")
 
 IS_EMPTY = re.compile(r"length\(.+\) == `0`|DISABLED")
 
 
 def ours(wait, definitions):
     """The waiters here for a wait."""
-    return [definitions[wait["service"], wait[member]] for member in ("ours", "also") if member in wait]
+    return [
+        definitions[wait["service"], wait[member]] for member in ("ours", "also") if member in wait
+    ]
 
 
 def successes(definition):
@@ -60,9 +60,8 @@ def test_a_deletion_succeeds_when_the_resource_is_gone(definitions):
     assert wrong == []
 
 
+@needs_facts
 def test_no_wait_of_the_list_is_left_out():
-    if not FACTS.is_file():
-        pytest.skip("no list of waits beside the project")
     facts = json.loads(FACTS.read_text(encoding="utf-8"))
     del facts["_meta"]
     expected = [

@@ -15,9 +15,11 @@ are named beside it. Where the state is not one member, cases have whole outputs
 
 A resource on its way to an end (stopping, cancelling, rolling back) is a retry: its end says
 more. One that is being deleted fails a waiter for anything but its deletion: what comes after
-could not be told from a resource that never was.
+could not be told from a resource that never was. In a list that keeps what was removed, such an
+item is `left out`: the others decide, and alone it is a retry.
 """
 
+import functools
 import itertools
 import json
 import re
@@ -42,9 +44,9 @@ WRITTEN_FROM = json.loads((ROOT / "data/traits.json").read_text(encoding="utf-8"
     "boto.waiters"
 ]["botocore"]
 WORST_FIRST = ("failure", "retry", "success")
+LEFT_OUT = "left out"
 REASON = "the reason"
 
-each_service = pytest.mark.parametrize("service_id", TABLES)
 only_with_the_models_of_the_tables = pytest.mark.skipif(
     botocore.__version__ != WRITTEN_FROM,
     reason=f"the tables were written from botocore {WRITTEN_FROM}",
@@ -53,10 +55,14 @@ only_with_the_models_of_the_tables = pytest.mark.skipif(
 
 @dataclass(frozen=True)
 class Line:
+    service_id: str
     name: str
     table: dict
     definition: WaiterDefinition
     matching: Matching
+
+    def __str__(self):
+        return f"{self.service_id} {self.name}"
 
     def verdict_on(self, output, input=None):
         """What the machine makes of a response: no match is a retry."""
@@ -73,86 +79,80 @@ class Line:
         return otherwise if index is None else self.definition.states[index].value
 
 
-def lines_of(service_id, *members):
-    """The lines of a service that have all of these members."""
-    definitions = {each.name: each for each in shipped_definitions(service_id)}
-    for name, table in TABLES[service_id]["waiters"].items():
-        if all(member in table for member in members):
-            definition = definitions[name]
-            yield Line(name, table, definition, Matching(definition.acceptors))
+def lines(*members):
+    """The lines of all services that have all of these members."""
+    for service_id, service in TABLES.items():
+        definitions = {each.name: each for each in shipped_definitions(service_id)}
+        for name, table in service["waiters"].items():
+            if all(member in table for member in members):
+                definition = definitions[name]
+                yield Line(service_id, name, table, definition, Matching(definition.acceptors))
 
 
 # --- what the definitions say ---
 
 
-@each_service
-def test_every_value_of_the_state_has_its_verdict(service_id):
+def test_every_value_of_the_state_has_its_verdict():
     wrong = {}
-    for line in lines_of(service_id, "values"):
+    for line in lines("values"):
         for value, verdict in line.table["values"].items():
             actual = line.verdict_on(output_with(line, [value]), line.input_for(1))
-            if actual != verdict:
-                wrong[line.name, value] = (actual, verdict)
+            if actual != worst_of([verdict]):
+                wrong[str(line), value] = (actual, verdict)
     assert wrong == {}
 
 
-@each_service
-def test_of_several_resources_the_worst_decides(service_id):
+def test_of_several_resources_the_worst_decides():
     wrong = {}
-    for line in lines_of(service_id, "values", "empty"):
+    for line in lines("values", "empty"):
         for pair in itertools.product(line.table["values"].items(), repeat=2):
-            expected = min((verdict for _, verdict in pair), key=WORST_FIRST.index)
+            expected = worst_of([verdict for _, verdict in pair])
             actual = line.verdict_on(output_with(line, dict(pair)), line.input_for(len(dict(pair))))
             if actual != expected:
-                wrong[line.name, pair] = (actual, expected)
+                wrong[str(line), pair] = (actual, expected)
     assert wrong == {}
 
 
-@each_service
-def test_an_empty_list_is_what_the_table_says(service_id):
+def test_an_empty_list_is_what_the_table_says():
     wrong = {}
-    for line in lines_of(service_id, "values", "empty"):
+    for line in lines("values", "empty"):
         actual = line.verdict_on(output_with(line, []), line.input_for(1))
         if actual != line.table["empty"]:
-            wrong[line.name] = (actual, line.table["empty"])
+            wrong[str(line)] = (actual, line.table["empty"])
     assert wrong == {}
 
 
-@each_service
-def test_fewer_resources_than_asked_for_are_not_enough(service_id):
-    for line in lines_of(service_id, "count"):
+def test_fewer_resources_than_asked_for_are_not_enough():
+    for line in lines("count"):
         good = [value for value, verdict in line.table["values"].items() if verdict == "success"]
         assert line.verdict_on(output_with(line, good[:1]), line.input_for(1)) == "success"
         assert line.verdict_on(output_with(line, good[:1]), line.input_for(2)) == "retry"
 
 
-@each_service
-def test_every_named_error_has_its_verdict(service_id):
-    for line in lines_of(service_id):
+def test_every_named_error_has_its_verdict():
+    for line in lines():
         errors = line.table.get("errors", {})
-        assert {error: line.verdict_on_error(error) for error in errors} == errors, line.name
-        assert line.verdict_on_error("AccessDeniedException") == "failure", line.name
+        assert {error: line.verdict_on_error(error) for error in errors} == errors, str(line)
+        assert line.verdict_on_error("AccessDeniedException") == "failure", str(line)
 
 
-@each_service
-def test_every_case_has_its_verdict(service_id):
+def test_every_case_has_its_verdict():
     wrong = []
-    for line in lines_of(service_id, "cases"):
+    for line in lines("cases"):
         for case in line.table["cases"]:
             actual = line.verdict_on(case["output"], case.get("input", {}))
             if actual != case["verdict"]:
-                wrong.append((line.name, case, actual))
+                wrong.append((str(line), case, actual))
     assert wrong == []
 
 
-@each_service
-def test_no_expression_stumbles_on_a_response(service_id):
+def test_no_expression_stumbles_on_a_response():
     """An expression that cannot be evaluated never matches: the wait would never end."""
     problems = {}
-    for line in lines_of(service_id, "values"):
+    for line in lines("values"):
         for value in line.table["values"]:
             match = line.matching.match_response(output_with(line, [value]), line.input_for(1))
-            problems.update({(line.name, value): match.problems} if match.problems else {})
+            problems.update({(str(line), value): match.problems} if match.problems else {})
     assert problems == {}
 
 
@@ -174,55 +174,51 @@ def test_every_curated_waiter_has_a_line():
 # --- what botocore's model says ---
 
 
-@each_service
-def test_every_value_of_the_enumeration_is_in_the_table(service_id, model):
+def test_every_value_of_the_enumeration_is_in_the_table(service_model):
     """Fails by name when a newer botocore knows a state that nobody has judged yet."""
     missing = {}
-    for line, shape in modelled_states(service_id, model):
+    for line, _, shape in modelled_states(service_model):
         new = [value for value in shape.enum if value not in line.table["values"]]
-        missing.update({line.name: new} if new else {})
+        missing.update({str(line): new} if new else {})
     assert missing == {}
 
 
-@each_service
 @only_with_the_models_of_the_tables
-def test_the_table_has_no_value_that_the_model_lacks(service_id, model):
+def test_the_table_has_no_value_that_the_model_lacks(service_model):
     unknown = {}
-    for line, shape in modelled_states(service_id, model):
+    for line, _, shape in modelled_states(service_model):
         extra = set(line.table["values"]) - set(shape.enum) - set(line.table.get("unmodelled", []))
-        unknown.update({line.name: sorted(extra)} if shape.enum and extra else {})
+        unknown.update({str(line): sorted(extra)} if shape.enum and extra else {})
     assert unknown == {}
 
 
-@each_service
 @only_with_the_models_of_the_tables
-def test_the_tag_says_how_sure_a_definition_is(service_id, model):
-    states = modelled_states(service_id, model)
-    with_enumeration = {line.name for line, shape in states if shape.enum}
-    for line in lines_of(service_id):
-        checked = "enum-checked" if line.name in with_enumeration else "model-only"
-        assert line.definition.tags in (("curated", checked), ("curated", "run-on-moto"))
+def test_the_tag_says_how_sure_a_definition_is(service_model):
+    states = modelled_states(service_model)
+    with_enumeration = {str(line) for line, _, shape in states if shape.enum}
+    for line in lines():
+        checked = "enum-checked" if str(line) in with_enumeration else "model-only"
+        assert line.definition.tags[:2] in (("curated", checked), ("curated", "run-on-moto"))
+        assert line.definition.tags[2:] in ((), ("denied-when-gone",))
 
 
-@each_service
-def test_every_operation_and_named_error_is_modelled(service_id, model):
+def test_every_operation_and_named_error_is_modelled(service_model):
     unknown = {}
-    for line in lines_of(service_id):
-        operation = operation_of(model, line)
+    for line in lines():
+        operation = operation_of(service_model, line)
         # EC2 answers with errors, but its model has none at all.
-        if operation is not None and any_error_modelled(model):
+        if operation is not None and any_error_modelled(operation.service_model):
             modelled = {shape.name for shape in operation.error_shapes}
             unmodelled = set(line.table.get("unmodelled", []))
             extra = set(line.table.get("errors", {})) - modelled - unmodelled
-            unknown.update({line.name: extra} if extra else {})
+            unknown.update({str(line): extra} if extra else {})
     assert unknown == {}
 
 
-@each_service
-def test_message_is_the_reason_of_the_resource_that_failed(service_id, model, full_sample):
+def test_message_is_the_reason_of_the_resource_that_failed(service_model, full_sample):
     wrong = {}
-    for line, _ in modelled_states(service_id, model):
-        shape = operation_of(model, line).output_shape
+    for line, operation, _ in modelled_states(service_model):
+        shape = operation.output_shape
         for value, verdict in line.table["values"].items():
             if verdict == "failure" and message_of(line, value) is not None:
                 output = failed_output(line, shape, value, full_sample)
@@ -230,23 +226,21 @@ def test_message_is_the_reason_of_the_resource_that_failed(service_id, model, fu
                 if match.message is None and botocore.__version__ != WRITTEN_FROM:
                     continue  # the member is newer than this botocore
                 if match.message not in (REASON, [REASON]):
-                    wrong[line.name, value] = match.message
+                    wrong[str(line), value] = match.message
     assert wrong == {}
 
 
-@each_service
-def test_no_message_keeps_the_state_from_being_shown(service_id, model):
+def test_no_message_keeps_the_state_from_being_shown(service_model):
     """Where an expression passes a sensitive member, nothing of the response is shown."""
-    for line, shape in modelled_states(service_id, model):
+    for line, operation, shape in modelled_states(service_model):
         assert not shape.metadata.get("sensitive")
-        bound = BoundWaiter(line.definition, operation_of(model, line))
-        assert not bound.data_model.sensitive, line.name
+        bound = BoundWaiter(line.definition, operation)
+        assert not bound.data_model.sensitive, str(line)
 
 
-@pytest.fixture
-def model(service_id, service_model):
-    """The service in the installed botocore; None if that is too old for it."""
-    return service_model(TABLES[service_id]["service"])
+def worst_of(verdicts):
+    counted = [verdict for verdict in verdicts if verdict != LEFT_OUT]
+    return min(counted, key=WORST_FIRST.index, default="retry")
 
 
 def message_of(line, value):
@@ -254,27 +248,29 @@ def message_of(line, value):
     return line.definition.acceptors[match.index].message
 
 
+@functools.cache
 def any_error_modelled(model):
     return any(model.operation_model(name).error_shapes for name in model.operation_names)
 
 
-def operation_of(model, line):
+def operation_of(service_model, line):
     """The operation in the installed botocore; None if that is too old for it."""
+    model = service_model(TABLES[line.service_id]["service"])
     if model is None or line.table["operation"] not in model.operation_names:
-        assert botocore.__version__ != WRITTEN_FROM, line.name
+        assert botocore.__version__ != WRITTEN_FROM, str(line)
         return None
     return model.operation_model(line.table["operation"])
 
 
-def modelled_states(service_id, model):
-    """The lines whose state is a string of the installed botocore's model, with its shape."""
-    for line in lines_of(service_id, "state"):
-        operation = operation_of(model, line)
+def modelled_states(service_model):
+    """The lines whose state is a string of the installed botocore's model: operation and shape."""
+    for line in lines("state"):
+        operation = operation_of(service_model, line)
         shape = operation and shape_at(operation.output_shape, steps_to(line))
         # A document has no members in the model.
         assert shape or botocore.__version__ != WRITTEN_FROM or "RestApi" in line.table["state"]
         if shape is not None:
-            yield line, shape
+            yield line, operation, shape
 
 
 # --- outputs to match on ---

@@ -2,13 +2,14 @@
 
 import asyncio
 import threading
+from datetime import timedelta
 
 import boto3
 import pytest
 from moto import mock_aws
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.conditions import poll, steps
+from boto_waiters_plus.conditions import poll, steps, wait_for
 from boto_waiters_plus.deadlines import seconds_left
 
 NEVER = {
@@ -133,12 +134,23 @@ def test_tasks_inherit_the_deadline_and_threads_run_in_it(virtual_time):
     assert seen == {"task": 30, "bare": None, "run": 30}
 
 
+@pytest.mark.parametrize("seconds", [0, -1.5, timedelta(0), timedelta(seconds=-1)])
+def test_no_seconds_are_a_deadline_that_is_over(seconds):
+    budget = bwp.deadline(seconds)
+    assert budget.remaining == 0
+    calls = []
+    with budget, pytest.raises(bwp.WaiterTimeoutError, match="before its first attempt"):
+        wait_for(lambda: calls.append(1))
+    assert budget.remaining == 0
+    assert calls == []
+
+
 @pytest.mark.parametrize(
     ("seconds", "error"),
-    [(0, ValueError), (-1, ValueError), (float("nan"), ValueError), ("9", TypeError)],
+    [(float("inf"), ValueError), (float("nan"), ValueError), ("9", TypeError), (True, TypeError)],
 )
 def test_bad_seconds_are_refused(seconds, error):
-    with pytest.raises(error, match="seconds"):
+    with pytest.raises(error, match=r"^seconds must be (finite|seconds or a timedelta), not "):
         bwp.deadline(seconds)
 
 
@@ -147,6 +159,7 @@ def test_bad_seconds_are_refused(seconds, error):
     [
         (lambda: bwp.deadline(timeout=5), "deadline takes the seconds as a positional argument"),
         (lambda: bwp.deadline(max_wait=5), "positional argument instead of max_wait"),
+        (lambda: bwp.deadline(maxwait=5), "positional argument instead of maxwait"),
         (lambda: steps(timeout=5), r"steps takes max_wait \(seconds\) instead of timeout"),
     ],
 )

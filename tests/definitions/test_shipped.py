@@ -3,7 +3,6 @@
 import functools
 import json
 
-import pytest
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 
@@ -16,24 +15,24 @@ SERVICES = list(shipped_services())
 LOADER = Loader(include_default_search_paths=False, extra_search_paths=[Loader.BUILTIN_DATA_PATH])
 
 
-@pytest.mark.parametrize("service_id", SERVICES)
-def test_shipped_files_are_parsed_completely(service_id):
-    text = (data_root() / f"{service_id}.json").read_text(encoding="utf-8")
-    document = json.loads(text)
-    assert document["smithy"] == "2.0"
-    assert {shape["type"] for shape in document["shapes"].values()} == {"apply"}
-    written = {
-        name: waiter
-        for shape in document["shapes"].values()
-        for name, waiter in shape["traits"]["smithy.waiters#waitable"].items()
-    }
-    parsed = parse_document(document, source=service_id)
-    assert {d.name: d.to_json() for d in parsed} == written
-    # They are split from the text without parsing all of it.
-    split = shipped_definitions(service_id)
-    assert split == tuple(parsed)
-    assert [d.service for d in split] == [d.service for d in parsed]
-    assert {d.source for d in split} == {f"data/{service_id}.json"}
+def test_shipped_files_are_parsed_completely():
+    for service_id in SERVICES:
+        text = (data_root() / f"{service_id}.json").read_text(encoding="utf-8")
+        document = json.loads(text)
+        assert document["smithy"] == "2.0", service_id
+        assert {shape["type"] for shape in document["shapes"].values()} == {"apply"}, service_id
+        written = {
+            name: waiter
+            for shape in document["shapes"].values()
+            for name, waiter in shape["traits"]["smithy.waiters#waitable"].items()
+        }
+        parsed = parse_document(document, source=service_id)
+        assert {d.name: d.to_json() for d in parsed} == written, service_id
+        # They are split from the text without parsing all of it.
+        split = shipped_definitions(service_id)
+        assert split == tuple(parsed), service_id
+        assert [d.service for d in split] == [d.service for d in parsed]
+        assert {d.source for d in split} == {f"data/{service_id}.json"}
 
 
 def test_services_without_definitions_have_none():

@@ -26,7 +26,7 @@ def stands_in(command):
             return True
         case ["python", "-m", "pip", "install", *requirements]:
             require_extras(requirements)
-        case ["ruff" | "lint-imports" | "mypy", *_]:  # tox.ini has them
+        case ["ruff" | "lint-imports" | "mypy" | "pyright", *_]:  # tox.ini has them
             require_text("tox.ini", command[0])
         case ["tox", "run", "-e", names]:
             require_environments(names.split(","))

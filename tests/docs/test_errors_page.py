@@ -67,7 +67,9 @@ class IsSet:
         return True
 
 
-UNREACHABLE = EndpointConnectionError(endpoint_url="https://x")
+UNREACHABLE = EndpointConnectionError(
+    endpoint_url="https://x", error=ConnectionRefusedError(111, "Connection refused")
+)
 
 # The messages of the table in docs/errors.md, in its order.
 MESSAGES = [
@@ -81,6 +83,7 @@ MESSAGES = [
     ("ec2", instances("running", "terminated"), lambda s: s.instance(IDS[:2])),
     ("s3", DENIED, lambda s: s.bucket()),
     ("s3", SLOW, lambda s: s.bucket()),
+    ("s3", SLOW, lambda s: s.bucket(retry_transient=False)),
     ("s3", UNREACHABLE, lambda s: s.bucket()),
     (
         "lambda",

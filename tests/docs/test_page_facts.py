@@ -1,7 +1,9 @@
 """What pages list is complete, and what they name exists."""
 
 import re
+import sys
 
+import boto3
 import pytest
 from docs.snippets import DOCS, ROOT
 
@@ -54,3 +56,29 @@ def test_tests_that_the_page_names_exist(area):
     code = "".join(file.read_text(encoding="utf-8") for file in files)
     assert len(named) > 10
     assert named <= set(re.findall(r"def (test_\w+)", code))
+
+
+def botocore_members():
+    """The members of botocore's modules and of their classes, by module and name."""
+    modules = {name: module for name, module in sys.modules.items() if name.startswith("botocore")}
+    for name, module in modules.items():
+        for key, value in list(vars(module).items()):
+            yield f"{name}.{key}", value
+            if isinstance(value, type) and value.__module__ == name:
+                yield from ((f"{name}.{key}.{each}", own) for each, own in vars(value).items())
+
+
+def test_readme_names_all_that_install_patches():
+    client = boto3.client("s3")
+    before = dict(botocore_members())
+    bwp.install()
+    try:
+        client.get_waiter("bucket_exists")
+        patched = [
+            name for name, value in botocore_members() if before.get(name, value) is not value
+        ]
+    finally:
+        bwp.uninstall()
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    [sentence] = re.findall(r"patches two functions of botocore, `(.+?)` and `(.+?)`", readme)
+    assert sorted(name.split(".", 2)[2] for name in patched) == sorted(sentence)

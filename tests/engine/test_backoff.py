@@ -104,6 +104,28 @@ def test_largest_float_delay_does_not_overflow():
     assert delay == largest
 
 
+def test_longest_delays_grow_from_the_least():
+    """Each delay is drawn between min_delay and twice the longest before it."""
+
+    def drawn(end):
+        delays = range(1, 9)
+        return [
+            jittered_delay(n, min_delay=2, max_delay=120, random=lambda *both: both[end])
+            for n in delays
+        ]
+
+    assert drawn(0) == [2] * 8
+    assert drawn(1) == [2, 4, 8, 16, 32, 64, 120, 120]
+
+
+def test_two_waits_draw_other_delays():
+    def drawn(seed):
+        source = random.Random(seed)
+        return [jittered_delay(n, min_delay=2, max_delay=120, random=source) for n in range(1, 9)]
+
+    assert drawn(1) != drawn(2)
+
+
 whole = st.integers(1, 10**9)
 fractional = st.floats(1e-3, 1e9)
 attempts = st.one_of(st.integers(1, 200), st.integers(1, 10**18))

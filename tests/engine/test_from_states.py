@@ -134,3 +134,9 @@ def test_bad_argument_is_named(options, message):
 def test_every_path_of_these_tests_gives_a_list():
     for path, document in SHAPES.items():
         assert jmespath.search(path, document(["a"])) in (["a"], [["a"]])
+
+
+def test_a_list_of_several_success_states_is_success():
+    definition = made("things[].state", ["DONE", "READY"])
+    assert verdict(definition, things(["DONE", "READY"])) == "success"
+    assert verdict(definition, things(["DONE", "OTHER"])) == "retry"

@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -50,8 +51,9 @@ def policies(draw):
         last_attempt=draw(st.sampled_from(LastAttempt)),
         initial_delay=draw(st.just(0) | durations),
         success_count=draw(st.integers(1, 3)),
+        success_for=draw(st.just(0) | st.floats(0.001, 10 * low)),
         missing_ok_for=draw(st.just(0) | durations),
-        retry_transient=draw(st.booleans()),
+        retry_transient=draw(st.sampled_from(["answered", True, False])),
         count_requests=draw(st.booleans()),
         patience=draw(st.just(math.inf) | st.floats(0, 200)),
         deadline=draw(st.none() | st.floats(-1, 0) | st.floats(1e-6, 2 * MOST_DELAYS * low)),
@@ -72,7 +74,9 @@ def answers(draw, count):
         return CallTimedOut(), 0
     facts = Facts(
         acceptor=draw(st.none() | st.integers(0, count - 1)),
-        retryable=draw(st.booleans()),
+        transient=draw(st.booleans()),
+        unconnected=draw(st.booleans()),
+        answered=draw(st.booleans()),
         throttled=draw(st.booleans()),
         missing=draw(st.booleans()),
         inconclusive=draw(st.booleans()) if kind is Raised else False,
@@ -195,6 +199,54 @@ def test_attempts_never_exceed_their_bound(wait):
     # The schedule of a stock waiter also ends by its pauses.
     if isinstance(ending, AttemptsUsedUp) and wait["policy"].count_requests:
         assert attempts == allowed
+
+
+def attempts_of(wait):
+    """Return the answers that a wait was stepped with, each with the state before and after."""
+    states, policy = wait["states"], wait["policy"]
+    world, source = World(wait), random.Random(wait["seed"])
+    machine = Machine(states, policy)
+    decision, seen = machine.step(Begin(), world.now, source), []
+    while isinstance(decision, (Poll, Pause)):
+        before = replace(machine.state)
+        event = world.event(decision)
+        decision = machine.step(event, world.now, source)
+        if isinstance(event, (Responded, Raised)):
+            seen.append((event, before, decision, replace(machine.state)))
+    return seen
+
+
+@given(waits())
+def test_a_transient_error_is_no_answer(wait):
+    """It ends no wait by itself, and the successes before it count."""
+    rule, has_answered = wait["policy"].retry_transient, False
+    for event, before, decision, after in attempts_of(wait):
+        assert before.answered is has_answered
+        facts, is_error = event.facts, isinstance(event, Raised)
+        is_counted = after.transient_errors > before.transient_errors
+        if is_counted:
+            assert is_error
+            assert facts.transient
+            assert not isinstance(decision, (Failed, Succeeded))
+            assert after.successes == before.successes
+            assert not after.holding
+        elif is_error and facts.transient and facts.acceptor is None:
+            is_first = rule == "answered" and facts.unconnected and not has_answered
+            assert rule is False or is_first or isinstance(decision, TimedOut)
+        has_answered = has_answered or not is_error or facts.answered
+
+
+@given(waits())
+def test_a_state_has_held_where_success_for_asks_for_it(wait):
+    policy, since = wait["policy"], None
+    for event, before, decision, after in attempts_of(wait):
+        index = event.facts.acceptor
+        is_success = index is not None and wait["states"][index] is AcceptorState.SUCCESS
+        is_success = is_success and not event.facts.inconclusive
+        if isinstance(decision, Succeeded):
+            held = before.elapsed - (after.elapsed if since is None else since)
+            assert held >= policy.success_for - TOLERANCE or not policy.success_for
+        since = (after.elapsed if since is None else since) if is_success else None
 
 
 @given(waits())

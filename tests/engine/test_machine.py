@@ -127,7 +127,7 @@ def test_pace_must_return_a_length_of_time(delay):
     policy = Policy(min_delay=2, max_delay=120, max_wait=300, pace=lambda _: delay)
     machine = Machine(SUCCESS, policy)
     machine.step(Begin(), 0, min)
-    with pytest.raises(ValueError, match="delay_pace"):
+    with pytest.raises(ValueError, match="delay_pace must return a finite number of seconds, not "):
         machine.step(Responded(Facts(acceptor=None)), 0, min)
 
 
@@ -178,3 +178,27 @@ def test_rounding_does_not_cost_the_last_attempt():
     last = machine.step(Responded(Facts(acceptor=None)), now, min)
     assert machine.state.last
     assert isinstance(machine.step(Woken(), now + last.seconds, min), Poll)
+
+
+def stepped(machine, *events):
+    """Step through (event, time), and return the last decision."""
+    return [machine.step(event, now, min) for event, now in events][-1]
+
+
+ANSWERED = Responded(Facts(acceptor=0))
+
+
+def test_success_for_ends_when_an_attempt_begins_not_when_it_is_answered():
+    machine = Machine(SUCCESS, Policy(min_delay=2, max_delay=9, max_wait=300, success_for=10))
+    decision = stepped(machine, (Begin(), 0), (ANSWERED, 1), (Woken(), 3), (ANSWERED, 12))
+    assert isinstance(decision, Pause)
+
+
+def test_success_count_of_two_waits_for_success_for_at_once():
+    policy = Policy(min_delay=2, max_delay=9, max_wait=300, success_for=3.5, success_count=2)
+    assert stepped(Machine(SUCCESS, policy), (Begin(), 0), (ANSWERED, 0)) == Pause(3.5)
+
+
+def test_call_without_max_wait_lasts_no_longer_than_patience():
+    policy = Policy(min_delay=2, max_delay=9, max_wait=None, count_requests=False, patience=0.4)
+    assert stepped(Machine(SUCCESS, policy), (Begin(), 0)) == Poll(0.4)

@@ -181,7 +181,7 @@ def test_observed_is_the_matching_paths_value():
 def test_without_a_match_observed_is_the_first_value():
     found = matching(FAILED, output("a"), output("l[]"), output("v"))
     assert found.match_response({"v": "down", "l": []}).observed == "down"
-    assert found.match_response({"a": False, "v": "down"}).observed is False
+    assert found.match_response({"a": False, "v": "down"}).observed == "down"
     assert found.match_response({}).observed is None
 
 

@@ -52,7 +52,20 @@ def test_stored_state_is_small_and_holds_durations_only():
         "slowest": 1.0,
         "throttles": 0,
         "first_attempt": 0.0,
+        "answered": True,
+        "transient_errors": 0,
+        "holding": False,
+        "held_since": 0,
     }
+
+
+def test_a_state_of_version_0_1_0_can_be_loaded():
+    stored = json.loads(machine_after(Begin(), NO_MATCH).to_json())
+    for name in ("answered", "transient_errors", "holding", "held_since"):
+        del stored[name]
+    machine = Machine.from_json(json.dumps(stored), STATES, POLICY, digest="abc")
+    assert machine.step(Begin(), 50, min) == Pause(5)
+    assert machine.step(Woken(), 55, min) == Poll(294)
 
 
 def test_wait_can_be_stored_before_it_begins():

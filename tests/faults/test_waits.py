@@ -23,7 +23,18 @@ from faults.scenarios import (
     run_fault,
     waiter_of,
 )
-from faults.server import BEFORE_HEADERS, BODY, FaultServer, answer, drip, hang
+from faults.server import (
+    BEFORE_HEADERS,
+    BODY,
+    FaultServer,
+    answer,
+    close,
+    drip,
+    hang,
+    plain_answer,
+    raw,
+    reset,
+)
 from faults.support import (
     GENEROUS,
     aside,
@@ -58,9 +69,11 @@ def alone(client, **options):
 
 
 def one_attempt(way, client):
+    """Make one attempt, to the letter: botocore alone retries no transient error."""
+    letter = {} if way is alone else {"retry_transient": False}
     if way is wait_until:
-        return way(client, max_wait=60, max_attempts=1)
-    return way(client, WaiterConfig={"Delay": 1, "MaxAttempts": 1})
+        return way(client, max_wait=60, max_attempts=1, **letter)
+    return way(client, WaiterConfig={"Delay": 1, "MaxAttempts": 1}, **letter)
 
 
 def raised_by(call):
@@ -192,6 +205,48 @@ def compare_wait_until(stock, ours, url):
             assert "not today" not in str(ours)
 
 
+NO_RETRIES = {"mode": "standard", "total_max_attempts": 1}
+DELAYS = {"min_delay": 0.01, "max_delay": 0.01}
+
+
+@pytest.mark.parametrize("way", [wait_until, get_waiter])
+def test_a_wait_survives_a_bad_minute(way):
+    unavailable, throttled = error("json", 503, "Unavailable"), error("json", 400, "Throttling")
+    script = [close, unavailable, answer(body=CREATING), reset, throttled, raw(b"220 mail\r\n")]
+    with FaultServer([*script, answer(body=TABLE)]) as server:
+        client = make_client("json", server.url, retries=NO_RETRIES)
+        outcome = way(client, max_wait=60, **DELAYS)
+        assert outcome.attempts == len(server.requests) == 7
+        client.close()
+
+
+UNREACHABLE = [
+    fault
+    for fault in FAULTS
+    if fault.place in ("untrusted", "refusing", "no name") or fault.handshake is plain_answer
+]
+
+
+@pytest.mark.parametrize("way", [wait_until, get_waiter])
+@pytest.mark.parametrize("fault", UNREACHABLE, ids=str)
+def test_a_service_that_cannot_be_reached_at_first_ends_the_wait(fault, way, certificate):
+    with run_fault(fault, "standard", certificate, retries=NO_RETRIES) as running:
+        ended = raised_by(lambda: way(running.client, max_wait=60, **DELAYS))
+        if way is wait_until:
+            assert type(ended) is bwp.WaiterFailedError
+            assert (ended.attempts, ended.transient_errors) == (1, 0)
+            ended = ended.__cause__
+        assert type(ended).__name__ in fault.endings
+
+
+@pytest.mark.parametrize("way", [wait_until, get_waiter])
+def test_a_certificate_that_is_not_trusted_is_never_polled_past(way, certificate):
+    (fault,) = (fault for fault in UNREACHABLE if fault.place == "untrusted")
+    with run_fault(fault, "standard", certificate, retries=NO_RETRIES) as running:
+        ended = raised_by(lambda: way(running.client, max_wait=60, retry_transient=True))
+        assert "SSLError" in (type(ended).__name__, type(ended.__cause__).__name__)
+
+
 @pytest.mark.parametrize(
     ("way", "mode", "script", "max_wait"),
     [
@@ -228,7 +283,8 @@ def test_expired_keys_that_cannot_be_refreshed_fail_at_once(way):
     with FaultServer([error("json", 400, "ExpiredTokenException")]) as server:
         client = make_client("json", server.url)
         options = {} if way is get_waiter else {"retry_transient": True}
-        with pytest.raises(bwp.WaiterFailedError, match="ExpiredTokenException"):
+        said = r"failed with ExpiredTokenException|An error occurred \(ExpiredTokenException\)"
+        with pytest.raises(bwp.WaiterFailedError, match=said):
             way(client, max_wait=60, **options)
         assert len(server.requests) == 1
         client.close()

@@ -11,6 +11,9 @@ import pytest
 import stream_clients  # beside this file
 
 from boto_waiters_plus import fleet, operations
+from boto_waiters_plus.fleet import fleet_run
+
+pytestmark = pytest.mark.long
 
 ATTEMPTS = "create table test_attempts (id varchar(32), attempts integer)"
 TRIGGERS = {
@@ -27,14 +30,14 @@ NOTE = """create function test_note() returns trigger as $$ begin
 def stored_attempts(store):
     """Returns how often each attempt of each operation was stored, by any worker."""
     store.list()
-    with store.database.writing() as connection:
+    with store.backend.database.writing() as connection:
         connection.exec_driver_sql(ATTEMPTS)
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql(NOTE)
         connection.exec_driver_sql(TRIGGERS[connection.dialect.name])
 
     def read():
-        with store.database.reading() as connection:
+        with store.backend.database.reading() as connection:
             rows = connection.exec_driver_sql("select id, attempts from test_attempts")
             return collections.Counter((row.id, row.attempts) for row in rows)
 
@@ -71,14 +74,14 @@ def test_all_waits_end_with_few_open(store, dask, waits, make_client, tmp_path):
     assert len({operation.path for operation in ended}) == len(ended) == 50
     assert max(progress.open for progress in seen) == 10
     assert (seen[-1].ended, seen[-1].open, seen[-1].shards) == (50, 0, 2)
-    assert not store.has_open()
+    assert not store.backend.open_ids()
 
 
 def test_a_killed_shard_goes_on_elsewhere(
-    store, dask, waits, make_client, tmp_path, stored_attempts
+    store, dask_to_kill, waits, make_client, tmp_path, stored_attempts
 ):
     paths = store.start_all(waits(40))
-    addresses = dask.run(os.getpid)
+    addresses = dask_to_kill.run(os.getpid)
     at_the_kill = {}
 
     def kill_one(_):
@@ -97,12 +100,41 @@ def test_a_killed_shard_goes_on_elsewhere(
 
     # None may take all of them before the other has begun.
     options = {"make_client": make_client, "batch_size": 5, "max_open": 35, "lease": 1}
-    ended = list(fleet.run(store, client=dask, progress=kill_one, **options))
+    ended = list(fleet.run(store, client=dask_to_kill, progress=kill_one, **options))
     assert {operation.path for operation in ended} == set(paths)
     by_path = {operation.path: operation.result() for operation in ended}
     assert at_the_kill
     assert all(by_path[path].attempts > attempts for path, attempts in at_the_kill.items())
     assert set(stored_attempts().values()) == {1}
+
+
+def test_a_worker_killed_after_the_last_wait_delays_no_end(
+    dask_to_kill, waits, make_client, tmp_path, monkeypatch
+):
+    (tmp_path / "active").touch()
+    store = operations.Store(str(tmp_path / "waits.db"))
+    store.start_all(waits(1))
+    monkeypatch.setattr(fleet_run, "STOP_GRACE", None)  # It would wait for ever.
+    addresses = dask_to_kill.run(os.getpid)
+
+    def kill_one(progress):
+        if not progress.open:
+            os.kill(addresses[min(addresses)], signal.SIGKILL)
+
+    ended = list(fleet.run(store, client=dask_to_kill, make_client=make_client, progress=kill_one))
+    assert len(ended) == 1
+    store.close()
+
+
+def test_a_shard_that_takes_long_to_stop_is_no_error(
+    dask, waits, make_client, tmp_path, monkeypatch
+):
+    (tmp_path / "active").touch()
+    store = operations.Store(str(tmp_path / "waits.db"))
+    store.start_all(waits(1))
+    monkeypatch.setattr(fleet_run, "STOP_GRACE", 0.001)
+    assert len(list(fleet.run(store, client=dask, make_client=make_client))) == 1
+    store.close()
 
 
 def test_closing_hands_waits_back(store, dask, waits, make_client):
@@ -115,7 +147,7 @@ def test_closing_hands_waits_back(store, dask, waits, make_client):
     run = fleet.run(store, client=dask, make_client=make_client, progress=stop)
     with pytest.raises(KeyboardInterrupt):
         list(run)
-    assert store.open_paths() == set(paths)
+    assert store.backend.open_ids() == {path.partition("/")[2] for path in paths}
     assert drivers(store).keys() == {None}
 
 
@@ -127,12 +159,14 @@ def test_a_store_that_does_not_answer_is_asked_again(
     store.start_all(waits(1))
     failing = iter([False, True])
 
-    def open_paths():
+    open_ids = store.backend.open_ids
+
+    def failing_open_ids(ids=None):
         if next(failing, False):
             raise operations.StoreError("the disk is full")
-        return type(store).open_paths(store)
+        return open_ids(ids)
 
-    monkeypatch.setattr(store, "open_paths", open_paths)
+    monkeypatch.setattr(store.backend, "open_ids", failing_open_ids)
     (ended,) = fleet.run(store, client=dask, make_client=make_client)
     assert ended.done()
     assert caplog.messages == ["fleet: the disk is full; trying again"]
@@ -147,11 +181,32 @@ def test_a_cluster_without_workers_is_refused(tmp_path):
         fleet.run(operations.Store(tmp_path / "waits.db"), client=client)
 
 
-def test_what_a_shard_raises_is_raised(store, dask, waits):
-    store.start_all(waits(1))
-    with pytest.raises(RuntimeError, match="no role for process"):
-        list(fleet.run(store, client=dask, make_client=stream_clients.no_client))
-    assert store.has_open()
+def test_workers_that_cannot_make_a_client_end_no_run(store, dask, waits, make_client):
+    store.start_all(waits(3, max_wait=2))
+    ended = list(fleet.run(store, client=dask, make_client=stream_clients.no_client))
+    errors = [operation.exception() for operation in ended]
+    assert [error.code for error in errors] == ["internal"] * 3
+    assert "RuntimeError" in str(errors[0])
+
+
+@pytest.mark.parametrize("is_stored", [True, False])
+def test_a_lost_reply_stores_no_wait_twice(
+    store, dask, waits, make_client, tmp_path, monkeypatch, caplog, is_stored
+):
+    (tmp_path / "active").touch()
+    caplog.set_level(logging.WARNING)
+    add = store.backend.add
+
+    def without_reply(rows, definitions):
+        monkeypatch.undo()
+        if is_stored:
+            add(rows, definitions)
+        raise operations.StoreError("the connection is gone")
+
+    monkeypatch.setattr(store.backend, "add", without_reply)
+    ended = list(fleet.run(waits(5), client=dask, in_store=store, make_client=make_client))
+    assert caplog.messages == ["fleet: the connection is gone; trying again"]
+    assert len(ended) == len(store.list().operations) == 5
 
 
 def test_a_file_of_another_machine_is_refused(tmp_path, dask, monkeypatch):
@@ -184,5 +239,5 @@ def test_wrong_arguments_start_nothing(tmp_path, waits):
             fleet.run(source, **{"client": None, **options})
     with pytest.raises(TypeError, match="on_attempt cannot be stored"):
         store.start_all([wait, with_function])
-    assert not store.has_open()
+    assert not store.backend.open_ids()
     store.close()

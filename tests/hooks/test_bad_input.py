@@ -1,7 +1,6 @@
 """Bad input of `wait_until_*` and `wait_until`: refused before the first request."""
 
 import copy
-import datetime as dt
 import json
 import math
 from functools import partial
@@ -27,10 +26,10 @@ def wait(request, s3, answers):
     ("max_wait", "kind", "text"),
     [
         (None, TypeError, "needs max_wait"),
-        (0, ValueError, "max_wait must be greater than 0"),
+        (math.nan, ValueError, "max_wait must be finite"),
         (math.inf, ValueError, "max_wait must be finite"),
         ("300", TypeError, "max_wait must be seconds"),
-        (dt.timedelta(0), ValueError, "max_wait"),
+        (True, TypeError, "max_wait must be seconds"),
     ],
 )
 def test_max_wait(wait, max_wait, kind, text):
@@ -50,6 +49,9 @@ def test_max_wait(wait, max_wait, kind, text):
         ({"some_thing_else": 3}, TypeError, "unknown option 'some_thing_else'$"),
         ({"WaiterConfig": {"Delay": 3}}, TypeError, "takes max_wait .seconds. instead of WaiterC"),
         ({"WaiterConfig": None}, TypeError, "max_wait"),
+        ({"maxwait": 3}, TypeError, r"takes max_wait \(seconds\) instead of maxwait"),
+        ({"maxdelay": 3}, TypeError, "takes max_delay instead of maxdelay"),
+        ({"RetryTransient": True}, TypeError, "takes retry_transient instead of RetryTransient"),
         ({"on_timeout": 3}, TypeError, "unknown option 'on_timeout'"),
     ],
 )

@@ -142,3 +142,35 @@ def test_every_option_is_described_by_help():
 
 def test_every_public_name_is_listed():
     assert set(bwp.__all__) <= set(dir(bwp))
+
+
+# --- waiter objects -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("service", "name"), [("s3", "bucket_exists"), ("athena", "query_execution_succeeded")]
+)
+def test_help_of_a_waiter_object_tells_of_max_wait_and_the_outcome(service, name):
+    bwp.install()
+    waiter = boto3.client(service).get_waiter(name)
+    text = page(waiter.wait)
+    for words in (
+        "Wait on boto_waiters_plus, and return the outcome.",
+        "outcome = waiter.wait(..., max_wait=300)",
+        ":param max_wait: Seconds (or a timedelta)",
+        "``WaiterConfig={'MaxWait': 300}``",
+        "``ResponseOutcome``",
+        "``ExceptionOutcome``",
+        "**Request Syntax**",
+        ":type WaiterConfig: dict",
+    ):
+        assert words in text, words
+    assert text.count("Polls :py:meth:") == 1
+    assert ":returns: None" not in text
+
+
+def test_help_of_a_waiter_object_is_botocores_without_the_engine():
+    bwp.install(get_waiter=False)
+    text = page(boto3.client("s3").get_waiter("bucket_exists").wait)
+    assert "max_wait" not in text
+    assert ":returns: None" in text

@@ -229,8 +229,9 @@ def test_a_replaced_operation_is_honoured(athena):
     assert waiter._operation_method.mock_calls == [mock.call(QueryExecutionId="q")]
     failing = {"Error": {"Code": "InvalidRequestException", "Message": "no"}}
     waiter._operation_method = mock.Mock(return_value=failing)
-    with pytest.raises(WaiterError, match="no"):
+    with pytest.raises(WaiterError, match=r"occurred \(InvalidRequestException\): no\.") as caught:
         waiter.wait(QueryExecutionId="q")
+    assert caught.value.last_response == failing
 
 
 def test_aiobotocore_awaits_it(answers):

@@ -142,18 +142,18 @@ def test_a_method_found_before_install_uses_later_definitions(definition, answer
 def test_a_child_forked_during_install_can_install():
     script = """
         import os, threading
+        import botocore.session
         import boto_waiters_plus as bwp
-        import boto_waiters_plus.hooks.installation
 
         inside, go_on = threading.Event(), threading.Event()
-        register = bwp.hooks.installation.botocore.register_initializer
+        register = botocore.register_initializer
 
         def slow(initializer):
             inside.set()
             go_on.wait(60)
             register(initializer)
 
-        bwp.hooks.installation.botocore.register_initializer = slow
+        botocore.register_initializer = slow
         threading.Thread(target=bwp.install, daemon=True).start()
         inside.wait(60)
         child = os.fork()

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import threading
+from datetime import timedelta
 
 import boto3
 import pytest
@@ -87,6 +88,7 @@ def rest(form):
 
 
 WAYS = AWS | POLLS | FORMS
+ASSERTIONS = {way for way in FORMS if way.startswith(("assert_", "refute_"))}
 IS_SET = threading.Event()
 IS_SET.set()
 DENIED = {
@@ -121,6 +123,12 @@ def told(events):
     return [event.kind for event in events if event.kind != "attempt"]
 
 
+def wait_by(way, client, options):
+    waiting = WAYS[way](client, options)
+    if asyncio.iscoroutine(waiting):
+        asyncio.run(waiting)
+
+
 @pytest.fixture
 def waited(answers):
     """`waited(way, answer, **options)`: the events of one wait."""
@@ -132,12 +140,8 @@ def waited(answers):
         if isinstance(answer, str):
             answer = {"StreamDescription": {"StreamStatus": answer}}
         answers(client, answer)
-        try:
-            waiting = WAYS[way](client, {"max_wait": 30, **options})
-            if asyncio.iscoroutine(waiting):
-                asyncio.run(waiting)
-        except RAISED:
-            pass
+        with contextlib.suppress(RAISED):
+            wait_by(way, client, {"max_wait": 30, **options})
         return events
 
     return wait
@@ -183,10 +187,42 @@ def test_a_wait_without_time_tells_start_and_end(waited, way, virtual_time):
     assert events[-1].attempt == 0
 
 
+# With 0 an assertion makes one attempt: tests/testing.
+@pytest.mark.parametrize(
+    ("way", "max_wait"),
+    [
+        (way, max_wait)
+        for way in WAYS
+        for max_wait in (0, timedelta(0), -1, -0.001)
+        if max_wait in (-1, -0.001) or way not in ASSERTIONS
+    ],
+    ids=str,
+)
+def test_time_that_is_over_makes_no_request(answers, way, max_wait):
+    bwp.install()
+    client = boto3.client("kinesis")
+    asked = answers(client, {"StreamDescription": {"StreamStatus": "ACTIVE"}})
+    with pytest.raises((bwp.WaiterTimeoutError, bwp.WaitersError, AssertionError)) as caught:
+        wait_by(way, client, {"max_wait": max_wait})
+    assert asked.requests == []
+    assert isinstance(caught.value, AssertionError) is (way in ASSERTIONS)
+    if isinstance(caught.value, bwp.WaitersError):
+        assert [type(error) for error in caught.value.errors.values()] == [bwp.WaiterTimeoutError]
+
+
+def test_waiter_config_takes_time_that_is_over(answers):
+    bwp.install()
+    client = boto3.client("kinesis")
+    asked = answers(client, {"StreamDescription": {"StreamStatus": "ACTIVE"}})
+    with pytest.raises(bwp.WaiterTimeoutError, match="timed out before its first attempt"):
+        client.get_waiter("stream_exists").wait(**STREAM, WaiterConfig={"MaxWait": 0})
+    assert asked.requests == []
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_bad_arguments_begin_no_wait(waited, way):
     with pytest.raises((TypeError, ValueError)):
-        waited(way, "ACTIVE", max_wait=-1)
+        waited(way, "ACTIVE", max_wait="soon")
     with pytest.raises(TypeError):
         waited(way, "ACTIVE", max_attempts="3")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "wait_path.py"
-MOST = {"wait_until": 120, "get_waiter": 140, "wait_all": 220}
+MOST = {"wait_until": 107, "get_waiter": 125, "wait_all": 210}
 
 
 @pytest.mark.skipif(not TOOL.is_file(), reason="the tools are not beside the tests")

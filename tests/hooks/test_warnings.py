@@ -48,6 +48,19 @@ def test_a_deprecated_waiter_names_the_line_of_the_call(kinesis, wait):
     assert (caught[0].filename, caught[0].lineno) == (__file__, inspect.getsourcelines(wait)[1] + 1)
 
 
+@pytest.mark.parametrize(
+    "wait", [wait_until_method, wait_until_function, wait_object, wait_waiter, wait_poll]
+)
+def test_a_warning_that_is_an_error_is_logged_and_the_wait_goes_on(kinesis, wait, caplog):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = wait(kinesis)
+    if isinstance(result, bwp.Wait):
+        [result] = bwp.wait_all([result])
+    assert result.attempts == 1
+    assert "waiter OldStream is deprecated" in caplog.messages
+
+
 def test_get_waiter_warns_of_an_empty_id_list_and_keeps_stock_behaviour(answers):
     bwp.install()
     client = boto3.client("ec2")

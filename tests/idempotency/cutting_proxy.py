@@ -9,7 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
-from idempotency.sqlite_service import STAGES, read_message
+from idempotency.sqlite_service import STAGES, header, read_message
 
 SERVICE = Path(__file__).with_name("sqlite_service.py")
 
@@ -26,12 +26,16 @@ class CuttingProxy:
             a point: `("request", 0.5)` sends half of the request, `("reply", 0.5)` returns half
             of the reply, `("late", 0)` lets the request arrive after the client gave up, and
             `("kill", stage)` kills the process that answers.
+        outage: StartBuild requests before this time have the faults that this function draws.
+        now: the time of the last StartBuild request, as its header `X-Now` says.
     """
 
     def __init__(self, path, keep_tokens_for=3600):
         self._path = path
         self._keep_tokens_for = keep_tokens_for
         self.faults = []
+        self.outage = (0, None)
+        self.now = 0
         self._late = []
 
     def __enter__(self):
@@ -56,12 +60,16 @@ class CuttingProxy:
         """Forget all instances and tokens; the next requests have these faults."""
         self._late = []
         self.faults = list(faults)
-        self._execute("delete from tokens")
-        self._execute("delete from instances")
+        for table in ("tokens", "instances", "builds"):
+            self._execute(f"delete from {table}")
 
     def instances(self):
         """Return the name and the token of each instance."""
         return self._execute("select name, token from instances")
+
+    def builds(self):
+        """Return the name and the token of each build."""
+        return self._execute("select name, token from builds")
 
     def tokens(self):
         """Return the tokens that the service keeps."""
@@ -83,6 +91,10 @@ class CuttingProxy:
         kind, point = None, 0
         if b"Action=RunInstances" in request and self.faults:
             kind, point = self.faults.pop(0)
+        if b"CodeBuild_20161006.StartBuild" in request:
+            self.now = float(header(request, "x-now"))
+            end, draw = self.outage
+            kind, point = draw() if self.now < end else (None, 0)
         for late in self._late:
             self._reply_to(late)
         self._late = []

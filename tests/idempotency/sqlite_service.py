@@ -6,8 +6,12 @@ It answers RunInstances, DescribeInstances and TerminateInstances of one caller.
 instance are written in one transaction. Each request is answered by a process, which ends itself
 by SIGKILL at the stage that the header `X-Kill` names. SECONDS: how long a token outlives its
 instance.
+
+It answers StartBuild, too, whose tokens live `LIFETIME` seconds from their first request. The time
+is what the header `X-Now` says.
 """
 
+import json
 import os
 import signal
 import socket
@@ -17,12 +21,16 @@ import time
 from urllib.parse import parse_qs
 
 NAMESPACE = "http://ec2.amazonaws.com/doc/2016-11-15/"
+LIFETIME = 300
+"""Seconds; CodeBuild's documentation says five minutes."""
+
 STAGES = ("before", "token", "instance", "committed")
 """When a process may be killed: before the transaction, twice within it, after it."""
 
 TABLES = """
 create table if not exists tokens (token text primary key, request text, instance text);
 create table if not exists instances (name text primary key, token text, gone real);
+create table if not exists builds (name text primary key, token text, started real);
 """
 
 
@@ -82,6 +90,23 @@ def answer(database, request, keep_tokens_for, reach):
     return 200, xml(action, "instancesSet", item(name, None))
 
 
+def build(database, request, now, reach):
+    """Start a build, or return the one that its token has started; `reach` as in `answer`."""
+    reach("before")
+    token = request["idempotencyToken"]
+    database.execute("begin immediate")
+    known = "select name from builds where token = ? and started >= ?"
+    row = database.execute(known, [token, now - LIFETIME]).fetchone()
+    reach("token")
+    if row is None:
+        row = [f"b:{database.execute('select count(*) from builds').fetchone()[0] + 1}"]
+        database.execute("insert into builds values (?, ?, ?)", (row[0], token, now))
+    reach("instance")
+    database.execute("commit")
+    reach("committed")
+    return 200, json.dumps({"build": {"id": row[0]}})
+
+
 def item(name, gone):
     state = "pending" if gone is None else "terminated"
     states = f"<instanceState><name>{state}</name></instanceState>"
@@ -109,9 +134,12 @@ def respond(connection, path, keep_tokens_for):
         if stage == killed_at:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    request = {name: value for name, [value] in parse_qs(body.decode()).items()}
     database = sqlite3.connect(path, isolation_level=None)
-    status, text = answer(database, request, keep_tokens_for, reach)
+    if body.startswith(b"{"):
+        status, text = build(database, json.loads(body), float(header(head, "x-now")), reach)
+    else:
+        request = {name: value for name, [value] in parse_qs(body.decode()).items()}
+        status, text = answer(database, request, keep_tokens_for, reach)
     head = f"HTTP/1.1 {status} OK\r\nConnection: close\r\nContent-Length: {len(text)}\r\n\r\n"
     connection.sendall((head + text).encode())
 

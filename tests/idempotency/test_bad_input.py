@@ -83,7 +83,7 @@ def test_parameters_that_the_map_cannot_fill(refused, stock_botocore):
     ("keywords", "error", "match"),
     [
         ({"max_wait": None}, TypeError, "call_once needs max_wait"),
-        ({"max_wait": 0}, ValueError, "max_wait"),
+        ({"max_wait": float("inf")}, ValueError, "max_wait"),
         ({"allow_repeat": 1}, TypeError, "allow_repeat"),
         ({"adopt_existing": "yes"}, TypeError, "adopt_existing"),
         ({"then_wai": "X"}, TypeError, "did you mean 'then_wait'"),

@@ -147,6 +147,15 @@ def test_deadline_ends_the_repetitions(call_once, ec2, answers, lost, image, vir
     assert error.token == tokens(service.requests)[0]
 
 
+@pytest.mark.parametrize("max_wait", [0, -1])
+def test_time_that_is_over_makes_no_call(call_once, ec2, answers, image, running, max_wait):
+    service = answers(ec2, running)
+    with pytest.raises(bwp.WaiterTimeoutError) as caught:
+        call_once(ec2.run_instances, max_wait=max_wait, **image)
+    assert service.requests == []
+    assert not caught.value.outcome_unknown
+
+
 def test_call_that_is_cut_off_leaves_the_outcome_open(call_once, stock_botocore, answers, image):
     client = boto3.client("ec2")
     answers(client, lambda: time.sleep(0.3) or {})
@@ -272,6 +281,16 @@ def test_cancelling_ends_the_wait_that_follows(call_once, ec2, answers, image, r
         )
     assert len(service.requests) == 1
     assert caught.value.call.response["Instances"][0]["InstanceId"] == "i-1"
+
+
+def test_the_wait_that_follows_survives_a_bad_minute(
+    call_once, ec2, answers, error_answer, image, running, virtual_time
+):
+    unavailable = error_answer("Unavailable", status=503)
+    up = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
+    answers(ec2, running, unavailable, unavailable, up)
+    done = call_once(ec2.run_instances, max_wait=600, then_wait="InstanceRunning", **image)
+    assert done.outcome.attempts == 3
 
 
 def test_an_event_of_the_defaults_cancels(ec2, answers, image, running):

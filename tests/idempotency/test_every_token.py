@@ -10,8 +10,14 @@ import pytest
 from botocore.model import ServiceModel
 
 from boto_waiters_plus.aws.private_names import is_marked_readonly
-from boto_waiters_plus.aws.tokens import token_member
-from boto_waiters_plus.definitions.idempotency_traits import TOKEN, shipped_token_path
+from boto_waiters_plus.aws.tokens import shape_id_of, token_member
+from boto_waiters_plus.definitions.idempotency_traits import (
+    IN_PROGRESS,
+    TOKEN,
+    TOKEN_LIFETIME,
+    shipped_token_path,
+)
+from boto_waiters_plus.definitions.services import aws_namespace
 from boto_waiters_plus.definitions.shipped import IDEMPOTENCY_FILE, data_root
 from boto_waiters_plus.idempotency import token_for
 from boto_waiters_plus.idempotency.call_target import CallTarget
@@ -76,23 +82,61 @@ def test_operations_that_are_marked_as_reading_have_no_token():
     assert reading == []
 
 
-@pytest.mark.skipif(VERSION < (1, 44), reason="the list was written from a newer botocore")
-def test_listed_tokens_are_what_the_documentation_says():
+def traits_of(name):
+    """Return the values of one trait of `data/idempotency.json`, by shape."""
     shapes = json.loads((data_root() / IDEMPOTENCY_FILE).read_text())["shapes"]
-    traits = {shape: each["traits"] for shape, each in shapes.items()}
-    listed = {shape: each[TOKEN] for shape, each in traits.items() if TOKEN in each}
-    checked = 0
+    return {shape: each["traits"][name] for shape, each in shapes.items() if name in each["traits"]}
+
+
+def operations_with(traits):
+    """Yield the operations of the installed botocore that have a trait, with its value."""
     for model, _ in operations().values():
         namespace = f"com.amazonaws.{re.sub('[^a-z0-9]', '', str(model.service_id).lower())}"
         for name in model.operation_names:
-            trait = listed.get(f"{namespace}#{name}")
-            if trait is None:
-                continue
-            operation = model.operation_model(name)
-            assert shipped_token_path(f"{namespace}#{name}") == tuple(trait["path"])
-            member = token_member(operation)
-            assert member.path == tuple(trait["path"])
-            text = re.sub(r"<[^>]+>", "", member.shape.documentation)
-            assert trait["evidence"] in " ".join(text.replace("&quot;", '"').split())
-            checked += 1
+            if f"{namespace}#{name}" in traits:
+                yield model.operation_model(name), traits[f"{namespace}#{name}"]
+
+
+def plain_text(documentation):
+    text = re.sub(r"<[^>]+>", "", documentation)
+    return " ".join(text.replace("&quot;", '"').split())
+
+
+@pytest.mark.skipif(VERSION < (1, 44), reason="the list was written from a newer botocore")
+def test_listed_lifetimes_are_what_the_documentation_says():
+    listed = traits_of(TOKEN_LIFETIME)
+    checked = 0
+    for operation, trait in operations_with(listed):
+        member = token_member(operation)
+        assert member.lifetime == trait["seconds"]
+        text = plain_text(f"{member.shape.documentation} {operation.documentation}")
+        assert trait["evidence"] in text, operation.name
+        checked += 1
+    assert checked == len(listed) == 82
+
+
+@pytest.mark.skipif(VERSION < (1, 44), reason="the list was written from a newer botocore")
+def test_listed_errors_say_that_a_change_is_in_progress():
+    listed = traits_of(IN_PROGRESS)
+    checked = set()
+    for model, _ in operations().values():
+        namespace = aws_namespace(str(model.service_id))
+        for shape_id, trait in listed.items():
+            if shape_id.startswith(f"{namespace}#"):
+                shape = model.shape_for(shape_id.partition("#")[2])
+                assert trait["evidence"] in plain_text(shape.documentation), shape_id
+                checked.add(shape_id)
+    assert checked == set(listed)
+
+
+@pytest.mark.skipif(VERSION < (1, 44), reason="the list was written from a newer botocore")
+def test_listed_tokens_are_what_the_documentation_says():
+    listed = traits_of(TOKEN)
+    checked = 0
+    for operation, trait in operations_with(listed):
+        assert shipped_token_path(shape_id_of(operation)) == tuple(trait["path"])
+        member = token_member(operation)
+        assert member.path == tuple(trait["path"])
+        assert trait["evidence"] in plain_text(member.shape.documentation)
+        checked += 1
     assert checked == len(listed)

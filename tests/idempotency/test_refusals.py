@@ -3,7 +3,9 @@
 import copy
 import pickle
 
+import boto3
 import pytest
+from botocore.config import Config
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import idempotency
@@ -47,6 +49,57 @@ def test_expired_token_has_an_error_of_its_own(ec2, answers, error_answer, image
     answers(ec2, error_answer(code, message))
     with pytest.raises(idempotency.TokenExpiredError):
         idempotency.call_once(ec2.run_instances, max_wait=60, ClientToken="t", **image)
+
+
+IN_PROGRESS = [
+    ("route53", "create_hosted_zone", "ConcurrentModification", "no words that say so"),
+    ("servicediscovery", "create_http_namespace", "DuplicateRequest", "operation o-1"),
+    ("acm-pca", "create_certificate_authority", "RequestInProgressException", ""),
+    ("verifiedpermissions", "create_policy_store", "ConflictException", ""),
+    ("ec2", "run_instances", "IncorrectState", "The subnet is pending. Please try again later."),
+    ("batch", "create_job_queue", "OperationAborted", "A conflicting conditional operation"),
+    ("lambda", "create_function", "ResourceConflictException", "An update is in progress: f"),
+    ("dynamodb", "create_table", "ResourceInUseException", "Table is being updated: orders"),
+    ("batch", "create_job_queue", "ConflictException", "The queue is being modified"),
+]
+REFUSED = [
+    ("ec2", "run_instances", "IncorrectState", "The instance is stopped", "CallRefusedError"),
+    ("batch", "create_job_queue", "ConflictException", "Delete it first", "CallRefusedError"),
+    ("lambda", "create_function", "ResourceConflictException", "is attached", "CallRefusedError"),
+    (
+        "lambda",
+        "create_function",
+        "ResourceConflictException",
+        "Function already exists: f",
+        "AlreadyExistsError",
+    ),
+    ("servicediscovery", "create_service", "ServiceAlreadyExists", "", "AlreadyExistsError"),
+]
+
+
+@pytest.fixture
+def refused_first(stock_botocore, virtual_time, answers, error_answer):
+    """`refused_first(service, method, code, message)`: a call whose first answer is this error."""
+
+    def call(service, method, code, message):
+        client = boto3.client(service, config=Config(parameter_validation=False))
+        answers(client, error_answer(code, message), {})
+        return idempotency.call_once(getattr(client, method), max_wait=60, allow_repeat=True)
+
+    return call
+
+
+@pytest.mark.parametrize(("service", "method", "code", "message"), IN_PROGRESS)
+def test_another_change_in_progress_is_repeated(refused_first, service, method, code, message):
+    assert refused_first(service, method, code, message).attempts == 2
+
+
+@pytest.mark.parametrize(("service", "method", "code", "message", "error"), REFUSED)
+def test_conflict_that_no_time_resolves_is_refused(
+    refused_first, service, method, code, message, error
+):
+    with pytest.raises(getattr(idempotency, error)):
+        refused_first(service, method, code, message)
 
 
 @pytest.fixture

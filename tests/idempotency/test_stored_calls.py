@@ -1,6 +1,7 @@
 """Calls that are kept before the first attempt, and go on in another process."""
 
 import datetime as dt
+import inspect
 import json
 
 import boto3
@@ -9,6 +10,7 @@ from botocore.config import Config
 from botocore.exceptions import ParamValidationError
 from idempotency.token_service import TokenService, Wire
 
+import boto_waiters_plus as bwp
 from boto_waiters_plus import idempotency, operations
 from boto_waiters_plus.aws.json_parameters import as_json, from_json
 
@@ -234,5 +236,150 @@ def test_store_and_path_belong_together(ec2, path):
 
 
 def test_client_of_another_service_is_refused(dynamodb):
-    with pytest.raises(ValueError, match="client is of dynamodb, but the record is a call of ec2"):
+    with pytest.raises(ValueError, match="for the service dynamodb, but the call was made for ec2"):
         idempotency.resume_call(dynamodb, {"service": "ec2"})
+
+
+RUNNING_NOW = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
+
+
+@pytest.fixture
+def store():
+    store = operations.Store(":memory:")
+    yield store
+    store.close()
+
+
+def start(call_once, client, store, image, **options):
+    """Make a call that gets no answer, and return what the store keeps."""
+    with pytest.raises(idempotency.CallTimeoutError):
+        call_once(client.run_instances, max_wait=5, in_store=store, **image, **options)
+    [kept] = store.open_calls()
+    return kept
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("region", {"region_name": "eu-west-1"}),
+        ("endpoint", {"endpoint_url": "http://localhost:4566"}),
+        ("account", {"aws_account_id": "222222222222"}),
+    ],
+)
+def test_client_for_elsewhere_is_refused(ec2, answers, lost, image, store, name, options):
+    if "aws_account_id" not in inspect.signature(boto3.Session.client).parameters:
+        pytest.skip("a client of this boto3 does not know its account")
+    first = boto3.client(
+        "ec2", aws_access_key_id="a", aws_secret_access_key="b", aws_account_id="111111111111"
+    )
+    answers(first, lost)
+    kept = start(idempotency.call_once, first, store, image)
+    other = boto3.client("ec2", aws_access_key_id="a", aws_secret_access_key="b", **options)
+    service = answers(other, RUNNING_NOW)
+    with pytest.raises(ValueError, match=f"the client is for the {name} "):
+        idempotency.resume_call(other, kept["record"], in_store=store, path=kept["path"])
+    assert service.requests == []
+
+
+def test_open_calls_tell_age_and_target(ec2, answers, lost, image, store):
+    answers(ec2, lost)
+    kept = start(idempotency.call_once, ec2, store, image)
+    region = ec2.meta.region_name
+    assert kept["target"]["service"] == "ec2"
+    assert (kept["target"]["region"], kept["target"]["endpoint"]) == (
+        region,
+        ec2.meta.endpoint_url,
+    )
+    assert 0 <= kept["age"] < 60
+    assert kept["phase"] == "started"
+
+
+def test_store_tells_the_age_of_the_token(dynamodb, answers, lost):
+    """Not the wall clock, which may have been set."""
+
+    class OldStore(operations.Store):
+        def get_call(self, path):
+            return {**super().get_call(path), "age": 571.0}
+
+    store = OldStore(":memory:")
+    answers(dynamodb, lost)
+    write = {"TransactItems": [{"Put": {"TableName": "orders", "Item": {"id": {"S": "1"}}}}]}
+    with pytest.raises(idempotency.CallTimeoutError):
+        idempotency.call_once(dynamodb.transact_write_items, max_wait=5, in_store=store, **write)
+    [kept] = store.open_calls()
+    again = boto3.client("dynamodb")
+    service = answers(again, {})
+    with pytest.raises(idempotency.CallTimeoutError):
+        idempotency.resume_call(again, kept["record"], in_store=store, path=kept["path"])
+    assert service.requests == []
+    store.close()
+
+
+def test_wait_that_ran_out_of_time_goes_on(call_once, ec2, answers, image, running, store):
+    pending = {"Reservations": [{"Instances": [{"State": {"Name": "pending"}}]}]}
+    answers(ec2, running, pending)
+    with pytest.raises(bwp.WaiterTimeoutError):
+        call_once(
+            ec2.run_instances, max_wait=5, then_wait="InstanceRunning", in_store=store, **image
+        )
+    [kept] = store.open_calls()
+    assert (kept["phase"], kept["answer"]["attempts"]) == ("waiting", 1)
+    again = boto3.client("ec2")
+    service = answers(again, RUNNING_NOW)
+    call = idempotency.resume_call(again, kept["record"], in_store=store, path=kept["path"])
+    assert service.operations == ["DescribeInstances"]
+    assert call.response["Instances"] == running["Instances"]
+    assert call.token == kept["record"]["token"]
+    assert call.outcome.observed == ["running"]
+    assert store.open_calls() == []
+    with pytest.raises(ValueError, match="has ended"):
+        idempotency.resume_call(again, kept["record"], in_store=store, path=kept["path"])
+
+
+def test_wait_that_failed_is_finished(call_once, ec2, answers, image, running, store):
+    terminated = {"Reservations": [{"Instances": [{"State": {"Name": "terminated"}}]}]}
+    answers(ec2, running, terminated)
+    with pytest.raises(bwp.WaiterFailedError):
+        call_once(
+            ec2.run_instances, max_wait=5, then_wait="InstanceRunning", in_store=store, **image
+        )
+    assert store.open_calls() == []
+
+
+@pytest.mark.parametrize("method", ["note_call", "finish_call"])
+def test_store_that_fails_loses_no_response(
+    call_once, ec2, answers, image, running, store, monkeypatch, method
+):
+    def fail(*_):
+        raise operations.StoreError("the disk is full")
+
+    monkeypatch.setattr(store, method, fail)
+    answers(ec2, running)
+    with pytest.raises(operations.StoreError, match="the disk is full") as caught:
+        call_once(ec2.run_instances, max_wait=5, in_store=store, **image)
+    call = caught.value.call
+    assert call.response["Instances"] == running["Instances"]
+    assert call.token is not None
+
+
+def test_expired_calls_are_deleted(ec2, answers, image, running, lost, store):
+    answers(ec2, running, lost)
+    idempotency.call_once(ec2.run_instances, max_wait=5, in_store=store, **image)
+    start(idempotency.call_once, ec2, store, image)
+    assert store.expire(0) == 1
+    assert len(store.open_calls()) == 1
+
+
+def test_secrets_of_a_response_are_not_kept(stock_botocore, virtual_time, answers, store):
+    client = boto3.client("iam")
+    key = {"UserName": "u", "AccessKeyId": "A", "Status": "Active", "SecretAccessKey": "secret"}
+    service = answers(client, {"AccessKey": key})
+    seen = []
+    note = store.note_call
+    store.note_call = lambda path, phase, answer: seen.append(answer) or note(path, phase, answer)
+    call = idempotency.call_once(
+        client.create_access_key, max_wait=5, allow_repeat=True, in_store=store
+    )
+    assert call.response["AccessKey"]["SecretAccessKey"] == "secret"
+    assert "secret" not in json.dumps(seen)
+    assert len(service.requests) == 1

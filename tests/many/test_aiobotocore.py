@@ -1,12 +1,15 @@
 """aiobotocore clients among the waits."""
 
 import asyncio
+import collections
+import json
 from urllib.parse import parse_qsl, urlsplit
 
 import boto3
 import pytest
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.conditions import ConditionWait
 from boto_waiters_plus.many import (
     Wait,
     wait_all,
@@ -19,6 +22,8 @@ awsrequest = pytest.importorskip("aiobotocore.awsrequest")
 
 
 class Raw:
+    raw_headers = ()  # aiobotocore 2 reads them
+
     async def read(self):
         return b""
 
@@ -70,6 +75,19 @@ def test_aiobotocore_clients_are_awaited(virtual_time):
     assert isinstance(outcomes[2], bwp.ExceptionOutcome)
 
 
+def test_conditions_run_beside_aiobotocore_clients(virtual_time):
+    async def state():
+        return virtual_time.now >= 3
+
+    async def run(client):
+        buckets(client, {"late": 3})
+        conditions = [ConditionWait(state, interval=1), ConditionWait(lambda: "plain")]
+        return await wait_all_async([*conditions, exists(client, "late")], max_wait=100)
+
+    outcomes = with_client(run)
+    assert [outcome.attempts for outcome in outcomes] == [4, 1, 3]
+
+
 def test_blocking_functions_refuse_aiobotocore_clients():
     async def run(client):
         with pytest.raises(
@@ -119,6 +137,8 @@ def test_waits_of_one_kind_share_awaited_calls(virtual_time):
     calls = []
 
     class Body:
+        raw_headers = ()
+
         def __init__(self, text):
             self._text = text
 
@@ -151,3 +171,41 @@ def test_waits_of_one_kind_share_awaited_calls(virtual_time):
     assert [len(asked) for asked in calls] == [100, 100, 50]
     assert [list(outcome.by_id) for outcome in outcomes] == [[f"i-{n}"] for n in range(250)]
     assert all(outcome.coalesced for outcome in outcomes)
+
+
+def test_awaited_waits_are_screened(virtual_time):
+    calls = collections.Counter()
+    names = [f"job-{number}" for number in range(20)]
+
+    class Body:
+        raw_headers = ()
+
+        def __init__(self, found):
+            self._found = found
+
+        async def read(self):
+            return json.dumps(self._found).encode()
+
+    async def send(request, **_):
+        operation = request.headers["X-Amz-Target"].decode().rpartition(".")[2]
+        calls[operation] += 1
+        status = "Completed" if virtual_time.now >= 15 else "InProgress"
+        if operation == "ListTrainingJobs":
+            jobs = [{"TrainingJobName": name, "TrainingJobStatus": status} for name in names]
+            found = {"TrainingJobSummaries": jobs}
+        else:
+            found = {"TrainingJobStatus": status}
+        return awsrequest.AioAWSResponse(request.url, 200, {}, Body(found))
+
+    async def run(client):
+        client.meta.events.register("before-send.sagemaker", send)
+        options = {"min_delay": 10, "max_delay": 10, "max_wait": 100}
+        waits = [
+            Wait(client, "TrainingJobCompleted", {"TrainingJobName": name}, **options)
+            for name in names
+        ]
+        return await wait_all_async(waits)
+
+    outcomes = with_client(run, "sagemaker")
+    assert {outcome.elapsed for outcome in outcomes} == {20}
+    assert calls == {"ListTrainingJobs": 3, "DescribeTrainingJob": 20}

@@ -119,5 +119,5 @@ def test_bad_arguments_are_refused(s3):
         asyncio.run(wait_all_async([{}]))
     with pytest.raises(TypeError, match="must be a Wait"):
         as_completed_async([{}])
-    with pytest.raises(ValueError, match="on_failure"):
+    with pytest.raises(ValueError, match='on_failure must be "raise", "collect" or "cancel", not'):
         asyncio.run(wait_all_async([], on_failure="what"))

@@ -6,12 +6,12 @@ import sys
 import pytest
 from rich.console import Console
 
+from boto_waiters_plus.engine.wait_description import WaitDescription
 from boto_waiters_plus.engine.wait_event import WaitEvent
 from boto_waiters_plus.exceptions import WaiterCancelledError, WaiterFailedError
 from boto_waiters_plus.many import Wait, wait_all
 from boto_waiters_plus.outcome import WaiterOutcome
-from boto_waiters_plus.progress import MAX_ROWS, ProgressTable
-from boto_waiters_plus.runtime.wait_run import WaitDescription
+from boto_waiters_plus.progress import MAX_ROWS, Progress, ProgressTable
 
 
 def test_callback_gets_each_attempt_and_each_end(exists, s3, virtual_time):
@@ -114,6 +114,26 @@ def test_table_shows_few_waits_and_counts_all(virtual_time):
     assert " ".join(rows[-1]) == f"1 of 1000 ended, 0 failed; {999 - MAX_ROWS} more not shown"
 
 
+def test_table_counts_the_first_attempts_to_come(virtual_time):
+    table = ProgressTable([description() for _ in range(300)])
+    virtual_time.advance(4)
+    for index in range(100):
+        table.attempted(index, attempt("CREATING", next_delay=1))
+        table.attempted(index, attempt("CREATING", next_delay=1))
+    table.ended(0, outcome())
+    assert "1 of 300 ended, 0 failed, 200 not polled yet (about 8 s)" in " ".join(render(table)[-1])
+
+
+def test_reports_count_the_waits_not_polled_yet():
+    reports = []
+    progress = Progress([description() for _ in range(3)], reports.append)
+    progress.attempted(1, attempt("CREATING", next_delay=1))
+    progress.attempted(1, attempt("CREATING", next_delay=1))
+    progress.ended(1, outcome())
+    progress.ended(2, WaiterCancelledError("BucketExists", "cancelled"))
+    assert [report.unpolled for report in reports] == [2, 2, 2, 1]
+
+
 def test_state_seen_is_not_read_as_markup(virtual_time):
     table = ProgressTable([description()])
     table.attempted(0, attempt("[red]boo[/red]"))
@@ -196,3 +216,12 @@ def test_missing_rich_is_named(exists, s3, monkeypatch):
     with pytest.raises(ModuleNotFoundError, match="pip install rich"):
         wait_all([exists(s3, "first")], progress=True)
     assert requests == []
+
+
+def test_rows_of_long_names_can_be_told_apart():
+    waits = [(description()[0], f"s3 Bucket={'b' * 60}-{number:03}") for number in range(200)]
+    table = ProgressTable(waits, console=Console(file=io.StringIO(), width=80))
+    with table:
+        text = io.StringIO()
+        Console(file=text, width=80).print(table.render())
+    assert all(f"-{number:03} " in text.getvalue() for number in range(MAX_ROWS))

@@ -209,6 +209,30 @@ def test_other_errors_are_named_without_their_text(s3, virtual_time):
     assert str(raised.value).endswith("s3 Bucket=secret/name: ParamValidationError")
 
 
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"Buckt": "hidden"}, "Buckt is unknown, Bucket is missing"),
+        ({"Z": 1, "Buckt": "b", "A": 2}, "Z is unknown, Buckt is unknown, A is unknown, Bucket is"),
+        ({"Bucket": "b", "PartNumber": "hidden"}, "the type of PartNumber is wrong"),
+        ({"Buckt": 'hidden"\nUnknown parameter in input: "b"'}, "Buckt is unknown, Bucket is miss"),
+    ],
+)
+def test_wrong_and_missing_parameters_are_named(s3, parameters, words, virtual_time):
+    definition = bwp.WaiterDefinition.from_states(
+        "Found", "HeadBucket", path="BucketRegion", success=["x"]
+    )
+    if "PartNumber" in parameters:
+        definition = bwp.WaiterDefinition.from_states(
+            "Found", "HeadObject", path="ETag", success=["x"]
+        )
+        parameters = {**parameters, "Key": "k"}
+    with pytest.raises(bwp.WaitersError) as raised:
+        wait_all([Wait(s3, definition, parameters, max_wait=10), exists(s3, "first")])
+    assert f"ParamValidationError: {words}" in str(raised.value)
+    assert "hidden" not in str(raised.value).partition("ParamValidationError")[2]
+
+
 def test_missing_credentials_are_the_error_of_the_wait(monkeypatch, virtual_time):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
@@ -399,7 +423,7 @@ def test_observers_get_the_events_of_single_waits(s3, virtual_time):
     ("arguments", "error", "text"),
     [
         (("client", "bucket_exist", {}), ValueError, "did you mean 'bucket_exists'"),
-        (("client", "bucket_exists", {"Bucket": "b"}, {"max_wait": 0}), ValueError, "max_wait"),
+        (("client", "bucket_exists", {}, {"max_wait": float("nan")}), ValueError, "max_wait"),
         (("client", "bucket_exists", {"Bucket": "b"}, {"max_wait": "1"}), TypeError, "max_wait"),
         (("client", "bucket_exists", ["b"]), TypeError, "parameters must be a mapping"),
         (("client", 5, {}), TypeError, "waiter"),
@@ -436,13 +460,14 @@ def test_wait_is_checked_when_it_is_made(s3, arguments, error, text):
 @pytest.mark.parametrize(
     ("keywords", "error", "text"),
     [
-        ({"max_wait": -1}, ValueError, "max_wait"),
+        ({"max_wait": float("inf")}, ValueError, "max_wait"),
         ({"on_failure": "ignore"}, ValueError, "on_failure"),
         ({"threads": 0}, ValueError, "threads"),
         ({"threads": 2.5}, TypeError, "threads"),
         ({"threads": True}, TypeError, "threads"),
         ({"progress": "yes"}, TypeError, "progress"),
         ({"cancel_event": object()}, TypeError, "cancel_event"),
+        ({"thread": 2}, TypeError, "wait_all: unknown option 'thread'; did you mean 'threads'"),
     ],
 )
 def test_bad_arguments_are_refused_before_any_request(s3, keywords, error, text):
@@ -476,7 +501,7 @@ def test_other_lists_may_be_empty():
 
 
 def test_other_objects_than_waits_are_refused(s3):
-    with pytest.raises(TypeError, match=r"waits\[1\] must be a Wait, not dict"):
+    with pytest.raises(TypeError, match=r"waits\[1\] must be a Wait or a ConditionWait, not dict"):
         wait_all([exists(s3, "first"), {}])
     with pytest.raises(TypeError, match="several Wait objects"):
         wait_all(exists(s3, "first"))
@@ -511,7 +536,7 @@ def test_stubbed_responses_are_used_in_order(virtual_time):
     assert outcome.observed == ["running"]
 
 
-@pytest.mark.parametrize("wrong", ["timeout", "MaxWait", "WaiterConfig"])
+@pytest.mark.parametrize("wrong", ["timeout", "MaxWait", "WaiterConfig", "maxwait"])
 @pytest.mark.parametrize("twin", ["", "_async"])
 @pytest.mark.parametrize("name", ["wait_all", "wait_any", "as_completed"])
 def test_other_names_of_max_wait_are_answered(s3, answers, name, twin, wrong):

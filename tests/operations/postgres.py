@@ -26,29 +26,51 @@ def _user():
     return "postgres" if "postgres" in known else "nobody"
 
 
+class Server:
+    """A PostgreSQL server; `url` is that of its first database."""
+
+    def __init__(self):
+        self._folder, user = tempfile.mkdtemp(prefix="boto_waiters_postgres"), _user()
+        if user is not None:
+            shutil.chown(self._folder, user)
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self._run = {"cwd": self._folder, "user": user, **quiet}
+        data = f"{self._folder}/data"
+        initdb = [binary("initdb"), "-D", data, "-U", "tester", "-A", "trust", "--no-sync"]
+        subprocess.run(initdb, check=True, **self._run)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        settings = ["-c", "fsync=off", "-c", f"unix_socket_directories={self._folder}"]
+        listen = ["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200"]
+        self._command = [binary("postgres"), "-D", data, *settings, *listen, "-p", str(self.port)]
+        self.url = f"postgresql+psycopg://tester:hidden-password@127.0.0.1:{self.port}/postgres"
+        self.start()
+
+    def start(self):
+        """Start it, or start it again."""
+        self._process = subprocess.Popen(self._command, **self._run)
+        _wait_for(self.port, self._process)
+
+    def stop(self, number=signal.SIGINT):
+        """Stop it without waiting for clients to leave; by SIGQUIT as if it had crashed."""
+        self._process.send_signal(number)
+        self._process.wait(30)
+
+    def remove(self):
+        """Stop it for good."""
+        self.stop()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
 @contextlib.contextmanager
 def server():
     """Start a server; yield the URL of its first database."""
-    folder, user = tempfile.mkdtemp(prefix="boto_waiters_postgres"), _user()
-    if user is not None:
-        shutil.chown(folder, user)
-    data = f"{folder}/data"
-    run = {"cwd": folder, "user": user, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    initdb = [binary("initdb"), "-D", data, "-U", "tester", "-A", "trust", "--no-sync"]
-    subprocess.run(initdb, check=True, **run)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    settings = ["-c", "fsync=off", "-c", f"unix_socket_directories={folder}"]
-    listen = ["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200", "-p", str(port)]
-    process = subprocess.Popen([binary("postgres"), "-D", data, *settings, *listen], **run)
+    running = Server()
     try:
-        _wait_for(port, process)
-        yield f"postgresql+psycopg://tester:hidden-password@127.0.0.1:{port}/postgres"
+        yield running.url
     finally:
-        process.send_signal(signal.SIGINT)  # Without waiting for clients to leave.
-        process.wait(30)
-        shutil.rmtree(folder, ignore_errors=True)
+        running.remove()
 
 
 def _wait_for(port, process):

@@ -1,5 +1,6 @@
 """What a store keeps of a client, and the client that a worker makes of it."""
 
+import dataclasses
 import http.server
 import json
 import threading
@@ -125,13 +126,14 @@ def test_a_profile_is_remembered(store, active, stream, tmp_path, monkeypatch):
 def test_what_the_worker_lacks_is_named(store, stream, active, name, problem):
     client = stream(active)
     operation = store.start(client, "stream_exists", max_wait=9, StreamName="orders")
-    with store.database.writing() as connection:
-        connection.exec_driver_sql(f"update boto_waiters_operations set {name} = 'newer'")
-    store.work(until_idle=True)
-    error = operation.exception(10)
-    assert (error.code, problem in str(error)) == ("unsupported", True)
+
+    def make(description):
+        return dataclasses.replace(description, **{name: "newer"}).make()
+
+    store.work(until_idle=True, make_client=make)
+    error = operation.metadata["last_error"]
+    assert (error["code"], problem in error["detail"]) == ("unsupported", True)
     # Once a worker has it, the wait goes on.
-    store.resume(operation.path)
     store.work(until_idle=True, make_client=lambda _: client)
     assert store.get(operation.path).result(10).attempts == 1
 
@@ -204,10 +206,9 @@ def test_a_missing_bundle_is_named(store, https, certificate):
     operation = store.start(client, "stream_exists", max_wait=30, StreamName="orders")
     moved = certificate.path.rename(certificate.path.with_suffix(".old"))
     store.work(until_idle=True)
-    error = operation.exception(10)
-    assert error.code == "unsupported"
-    assert f"no CA bundle {certificate.path}" in str(error)
+    error = operation.metadata["last_error"]
+    assert error["code"] == "unsupported"
+    assert f"no CA bundle {certificate.path}" in error["detail"]
     moved.rename(certificate.path)
-    store.resume(operation.path)
     store.work(until_idle=True)
     assert store.get(operation.path).result(10).attempts == 1

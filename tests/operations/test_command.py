@@ -13,8 +13,9 @@ import boto3
 import httpx2 as httpx
 import pytest
 
+import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
-from boto_waiters_plus.cli import UsageError, main
+from boto_waiters_plus.cli import CannotRunError, main
 from boto_waiters_plus.cli.operations import start_in_background
 
 
@@ -47,8 +48,9 @@ def bucket():
 @pytest.fixture
 def path(s3, file, bucket, capsys):
     """An operation that waits for a bucket."""
-    options = {"min_delay": 0.05, "max_delay": 0.1, "Bucket": bucket}
-    assert start_in_background(s3, "bucket_exists", file, max_wait=60, **options) == 0
+    options = {"min_delay": 0.05, "max_delay": 0.1, "max_wait": 60}
+    wait = bwp.Wait(s3, "bucket_exists", {"Bucket": bucket}, **options)
+    assert start_in_background([wait], file) == 0
     return capsys.readouterr().out.strip()
 
 
@@ -114,7 +116,7 @@ def test_cancel_resume_expire(path, command):
     assert code == 255
     assert json.loads(text)["error"]["code"] == "cancelled"
     assert json.loads(command("resume", path, "--max-wait", "90")[1])["done"] is False
-    assert command("wait", path, "--timeout", "0.1")[0] == 255
+    assert command("wait", path, "--timeout", "0.1")[0] == 124
     assert command("cancel", path)[0] == 0
     assert command("expire", "--older-than", "0")[0] == 0
     assert "\n" not in command("list")[1].strip()
@@ -138,10 +140,10 @@ def test_wrong_arguments_are_one_line(words, problem, file, capsys):
 
 def test_a_store_that_cannot_be_used(tmp_path, s3, capsys):
     missing = str(tmp_path / "no" / "waits.db")
-    assert main(["operations", "list", "--store", missing]) == 2
+    assert main(["operations", "list", "--store", missing]) == 255
     assert "unable to open" in capsys.readouterr().err
-    with pytest.raises(UsageError, match="unable to open"):
-        start_in_background(s3, "bucket_exists", missing, max_wait=9, Bucket="b")
+    with pytest.raises(CannotRunError, match="unable to open"):
+        start_in_background([bwp.Wait(s3, "bucket_exists", {"Bucket": "b"}, max_wait=9)], missing)
 
 
 def test_sigterm_ends_the_command(file, path, worker):
@@ -152,9 +154,17 @@ def test_sigterm_ends_the_command(file, path, worker):
         assert time.monotonic() < end
         time.sleep(0.1)
     process.terminate()
-    assert process.wait(10) == 0
+    assert process.wait(10) == 143
     assert store.get_json(path)["metadata"]["worker"] is None
     store.close()
+
+
+def test_sigterm_ends_serve_with_143(file, serve):
+    process, address = serve("--store", file)
+    assert httpx.get(address.partition("#")[0]).status_code == 200
+    process.terminate()
+    assert process.communicate(timeout=10)[1] == "boto-wait: terminated\n"
+    assert process.returncode == 143
 
 
 @pytest.mark.parametrize("token", [None, "word"])

@@ -10,12 +10,9 @@ import sys
 
 import pytest
 import sqlalchemy
+from stored_waits import start  # beside this file
 
 from boto_waiters_plus import operations
-
-
-def start(store, client):
-    return store.start(client, "stream_exists", max_wait=60, StreamName="orders")
 
 
 def test_the_default_is_in_the_state_directory(tmp_path, stream, active):
@@ -25,6 +22,15 @@ def test_the_default_is_in_the_state_directory(tmp_path, stream, active):
     file = tmp_path / "boto_waiters_plus" / "operations.db"
     assert file.exists()
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+def test_a_file_does_not_import_the_dialect_of_postgresql(tmp_path):
+    script = (
+        "import sys; from boto_waiters_plus import operations; operations.Store(sys.argv[1]).list()"
+        "; sys.exit('sqlalchemy.dialects.postgresql' in sys.modules)"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "waits.db")]
+    subprocess.run(command, check=True, timeout=60)
 
 
 def test_a_file_of_another_program_is_refused(tmp_path, stream, active):
@@ -86,7 +92,7 @@ def test_a_read_only_file_can_be_read(tmp_path, stream, active):
 def test_a_full_disk_is_reported(tmp_path, stream, active):
     store = operations.Store(tmp_path / "waits.db")
     path = start(store, stream(active)).path
-    with store.database.reading() as connection:
+    with store.backend.database.reading() as connection:
         pages = connection.exec_driver_sql("pragma page_count").scalar()
     # SQLite refuses to grow the file any further, as on a full disk.
     full = operations.Store(tmp_path / "waits.db")

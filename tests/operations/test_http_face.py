@@ -12,8 +12,17 @@ import uvicorn
 from openapi_spec_validator import validate
 from starlette.testclient import TestClient
 
+import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
-from boto_waiters_plus.operations.openapi import LARGEST_BODY, document
+from boto_waiters_plus.operations import http_face
+from boto_waiters_plus.operations.error_codes import CODES
+from boto_waiters_plus.operations.http_face import DOCUMENT, LARGEST_BODY
+from boto_waiters_plus.operations.operation_pages import (
+    LARGEST_PAGE,
+    LONGEST_NAME,
+    NAME_PATTERN,
+    STATES,
+)
 
 TOKEN = {"Authorization": "Bearer word"}
 WAIT = {
@@ -22,6 +31,12 @@ WAIT = {
     "max_wait": 60,
     "parameters": {"StreamName": "orders"},
     "options": {"min_delay": 0.01, "max_delay": 0.02},
+}
+
+
+THROTTLED = {
+    "Error": {"Code": "ThrottlingException", "Message": "slow down"},
+    "ResponseMetadata": {"HTTPStatusCode": 400},
 }
 
 
@@ -85,10 +100,44 @@ def test_cancel(web, started):
 def test_a_parallel_exclusive_wait_conflicts(web):
     wait = {**WAIT, "exclusive_key": "deploy"}
     first = web.post("/operations", json=wait).json()["path"]
-    detail = is_problem(web.post("/operations", json=wait), 409, "conflict")
-    assert "exclusive_key" in detail
+    response = web.post("/operations", json=wait)
+    assert "exclusive_key" in is_problem(response, 409, "conflict")
+    assert response.json()["path"] == first
     web.post(f"/{first}:cancel")
     assert web.post("/operations", json=wait).status_code == 202
+
+
+def test_the_exclusive_key_is_shown_and_filters(web, started):
+    wait = {**WAIT, "exclusive_key": "deploy"}
+    path = web.post("/operations", json=wait).json()["path"]
+    for key, found in [("deploy", [path]), ("other", [])]:
+        listed = web.get("/operations", params={"exclusive_key": key}).json()["results"]
+        assert [each["path"] for each in listed] == found
+    assert web.get(f"/{path}").json()["metadata"]["exclusive_key"] == "deploy"
+    assert web.get(f"/{started}").json()["metadata"]["exclusive_key"] is None
+
+
+def test_a_request_id_gives_the_same_operation(web, store):
+    wait = {**WAIT, "request_id": "r-1", "exclusive_key": "deploy"}
+    first = web.post("/operations", json=wait)
+    again = web.post("/operations", json=wait)
+    assert (first.status_code, again.status_code) == (202, 202)
+    path = first.json()["path"]
+    assert again.json()["path"] == path
+    store.cancel(path)
+    assert web.post("/operations", json=wait).json() == store.get_json(path)
+    assert len(store.list().operations) == 1
+
+
+@pytest.mark.parametrize(
+    "change", [{"max_wait": 61}, {"parameters": {"StreamName": "others"}}, {"exclusive_key": "x"}]
+)
+def test_a_request_id_of_another_body_is_a_mismatch(web, change):
+    wait = {**WAIT, "request_id": "r-1"}
+    path = web.post("/operations", json=wait).json()["path"]
+    response = web.post("/operations", json={**wait, **change})
+    is_problem(response, 409, "request_mismatch")
+    assert response.json()["path"] == path
 
 
 def test_an_expired_operation_is_not_found(web, store, started):
@@ -113,7 +162,7 @@ def test_without_the_token_nothing_is_told(app, started, header):
     ("change", "words"),
     [
         ({"waiter": "stream_exist"}, "did you mean"),
-        ({"max_wait": -1}, "max_wait"),
+        ({"max_wait": None}, "max_wait"),
         ({"max_wait": True}, "max_wait"),
         ({"max_wait": "1"}, "max_wait"),
         ({"other": 1}, "unknown member"),
@@ -123,12 +172,15 @@ def test_without_the_token_nothing_is_told(app, started, header):
         ({"definition": {}}, "neither Smithy JSON AST"),
         ({"exclusive_key": "\0"}, "exclusive_key"),
         ({"exclusive_key": "x" * 201}, "exclusive_key"),
+        ({"exclusive_key": "\ud800"}, "exclusive_key"),
+        ({"request_id": "x" * 201}, "request_id"),
+        ({"\ud800": 1}, "unknown member"),
     ],
 )
 def test_wrong_starts_are_refused(web, store, change, words):
-    assert words in is_problem(
-        web.post("/operations", json={**WAIT, **change}), 400, "invalid_argument"
-    )
+    # The client of the tests cannot send half a character itself.
+    response = web.post("/operations", content=json.dumps({**WAIT, **change}))
+    assert words in is_problem(response, 400, "invalid_argument")
     assert not store.list().operations
 
 
@@ -142,11 +194,140 @@ def test_an_incomplete_start_is_refused(web):
     )
 
 
+@pytest.mark.parametrize(
+    ("parameters", "member"),
+    [
+        ({"StreamName": ""}, "StreamName"),
+        ({"StreamName": 5}, "StreamName"),
+        ({"StreamName": "orders", "Limit": "many"}, "Limit"),
+        ({"StreamName": "orders", "Stream": "\ud800"}, "Stream"),
+    ],
+)
+def test_wrong_parameters_are_refused_by_name(web, store, parameters, member):
+    response = web.post("/operations", content=json.dumps({**WAIT, "parameters": parameters}))
+    assert member in is_problem(response, 400, "invalid_parameters")
+    assert not store.list().operations
+
+
+@pytest.mark.parametrize("bucket", [5, [], {}, "", "not a bucket", None, True])
+def test_what_botocore_looks_into_first_is_refused_by_name(store, bucket):
+    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
+    wait = {"service": "s3", "waiter": "bucket_exists", "max_wait": 5, "region": "us-east-1"}
+    response = web.post("/operations", json={**wait, "parameters": {"Bucket": bucket}})
+    assert "ucket" in is_problem(response, 400, "invalid_parameters")
+
+
+def polling(service, operation):
+    acceptor = {"state": "success", "matcher": {"success": True}}
+    waitable = {"smithy.waiters#waitable": {"Mine": {"acceptors": [acceptor]}}}
+    shapes = {f"x#{operation}": {"type": "apply", "traits": waitable}}
+    definition = {"smithy": "2.0", "shapes": shapes}
+    return {"service": service, "waiter": "Mine", "max_wait": 5, "definition": definition}
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "parameters", "words"),
+    [
+        ("dynamodb", "DeleteTable", {"TableName": "orders"}, "may modify resources"),
+        ("secretsmanager", "GetSecretValue", {"SecretId": "s"}, "sensitive member"),
+        ("s3", "GetObject", {"Bucket": "orders", "Key": "k"}, "is a stream"),
+        ("dynamodb", "DescribeTable", {"TableName": "orders"}, None),
+    ],
+)
+def test_a_definition_polls_what_only_reads(store, service, operation, parameters, words):
+    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
+    wait = {**polling(service, operation), "region": "us-east-1", "parameters": parameters}
+    response = web.post("/operations", json=wait)
+    if words is None:
+        assert response.status_code == 202
+    else:
+        detail = is_problem(response, 400, "invalid_argument")
+        assert operation in detail
+        assert words in detail
+        assert not store.list().operations
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_errors_on_the_way_are_problems_in_the_metadata(open_store, stream, active, encrypted):
+    def invert(data):
+        return bytes(255 - each for each in data)
+
+    store = open_store(**({"encrypt": invert, "decrypt": invert} if encrypted else {}))
+    client = stream(THROTTLED, active)
+    # Long enough that the first attempt is written before the second.
+    slow = {"min_delay": 0.3, "max_delay": 0.3}
+    operation = store.start(client, "stream_exists", max_wait=60, StreamName="orders", **slow)
+    store.work(until_idle=True, make_client=lambda _: client)
+    metadata = store.get_json(operation.path)["metadata"]
+    assert metadata["attempts"] == 2
+    error = metadata["last_error"]
+    assert (error["code"], error["status"], error["attempt"]) == ("attempt_failed", 502, 1)
+    assert error["detail"] == "ThrottlingException"
+
+
+def test_an_error_on_the_way_in_memory(stream, active):
+    quick = {"min_delay": 0.01, "max_delay": 0.02}
+    start = {"max_wait": 60, "StreamName": "orders", **quick}
+    throttled = operations.start(stream(THROTTLED, active), "stream_exists", **start)
+    throttled.result(20)
+    assert throttled.metadata["last_error"]["detail"] == "ThrottlingException"
+
+
+def test_an_error_that_a_waiter_retries_is_an_answer(stream, active):
+    gone = {**THROTTLED, "Error": {"Code": "ResourceNotFoundException", "Message": "gone"}}
+    waiter = bwp.WaiterDefinition.from_states(
+        "Made",
+        "DescribeStream",
+        path="StreamDescription.StreamStatus",
+        success=["ACTIVE"],
+        retry_on_error=["ResourceNotFoundException"],
+    )
+    operation = operations.start(
+        stream(gone, active), waiter, max_wait=60, StreamName="orders", min_delay=0.01
+    )
+    operation.result(20)
+    assert operation.metadata["attempts"] == 2
+    assert "last_error" not in operation.metadata
+
+
+def nested(levels):
+    return json.dumps(WAIT).replace('"orders"', "[" * levels + "]" * levels)
+
+
 # What other tests left is set aside: its finalizers would find no stack below a nested body.
 @pytest.mark.usefixtures("collect_garbage")
-@pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"[" * 9999])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[]", b"{", b"\xff", b"[" * 9999, nested(300), nested(900), '{"max_wait": NaN}'],
+)
 def test_a_body_that_is_no_object(web, content):
     is_problem(web.post("/operations", content=content), 400, "invalid_argument")
+
+
+def test_a_body_as_deep_as_it_may_be_is_checked(web):
+    # Two levels are around it.
+    assert "levels" not in is_problem(
+        web.post("/operations", content=nested(98)), 400, "invalid_parameters"
+    )
+    assert "levels" in is_problem(
+        web.post("/operations", content=nested(99)), 400, "invalid_argument"
+    )
+
+
+def test_sessions_and_their_models_are_kept(store, monkeypatch):
+    made = []
+    session = http_face.boto3.session.Session
+
+    def make(**arguments):
+        made.append(arguments)
+        return session(**arguments)
+
+    monkeypatch.setattr(http_face.boto3.session, "Session", make)
+    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
+    regions = ["us-east-1", "eu-west-1"]
+    bodies = [web.post("/operations", json={**WAIT, "region": each}).json() for each in regions]
+    assert [body["metadata"]["region"] for body in bodies] == regions
+    assert made == [{"profile_name": None}]
 
 
 def test_an_unknown_service(store):
@@ -154,6 +335,16 @@ def test_an_unknown_service(store):
     wait = {**WAIT, "service": "kinesys"}
     detail = is_problem(web.post("/operations", json=wait), 400, "invalid_argument")
     assert detail == "botocore has no service 'kinesys'"
+
+
+@pytest.mark.parametrize(
+    "change", [{"region": "\ud800"}, {"region": "no region"}, {"profile": "\ud800"}]
+)
+def test_a_client_that_cannot_be_made(store, change):
+    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
+    response = web.post("/operations", content=json.dumps({**WAIT, **change}))
+    is_problem(response, 400, "invalid_argument")
+    assert not store.list().operations
 
 
 def test_a_large_body_is_refused(web):
@@ -178,13 +369,42 @@ def test_a_page_size_is_a_number(web, size):
     is_problem(web.get("/operations", params={"page_size": size}), 400, "invalid_argument")
 
 
-@pytest.mark.parametrize("position", ['[NaN, "x"]', "[1e999]", "[" + "1" * 400 + ', "x"]', "1", ""])
+ID = "0" * 32
+
+
+@pytest.mark.parametrize(
+    "position",
+    [
+        f'[NaN,"{ID}",{{}}]',
+        f'["NaN","{ID}",{{}}]',
+        f'[1e999,"{ID}",{{}}]',
+        f'[{"1" * 400},"{ID}",{{}}]',
+        f'[true,"{ID}",{{}}]',
+        f'[1.0,"{ID[1:]}\\u0000",{{}}]',
+        f'[1.0,"{ID}",{{"state":"open"}}]',
+        f'[1.0, "{ID}", {{}}]',
+        "[1.0,2,{}]",
+        "[" * 5000,
+        "{}",
+        "1",
+        "",
+    ],
+)
 def test_a_page_token_of_another_is_refused(web, position):
     token = base64.urlsafe_b64encode(position.encode()).decode()
     is_problem(web.get("/operations", params={"page_token": token}), 400, "invalid_argument")
 
 
-@pytest.mark.parametrize("max_wait", [1e12, 1e300])
+@pytest.mark.parametrize("change", ["\u00e9", "=", "!", "\0", "A"])
+def test_a_changed_page_token_is_refused(web, started, change):
+    web.post("/operations", json=WAIT)
+    token = web.get("/operations", params={"page_size": 1}).json()["next_page_token"]
+    assert web.get("/operations", params={"page_token": token}).status_code == 200
+    answer = web.get("/operations", params={"page_token": token + change})
+    is_problem(answer, 400, "invalid_argument")
+
+
+@pytest.mark.parametrize("max_wait", [1e12, 1e300, 10**400])
 def test_a_far_deadline_can_be_shown(web, max_wait):
     response = web.post("/operations", json={**WAIT, "max_wait": max_wait})
     assert response.json()["metadata"]["deadline"].startswith("9999-12-31")
@@ -210,12 +430,32 @@ def test_the_token_must_not_be_empty(store):
 
 
 def test_the_openapi_document_is_valid(web):
-    assert web.get("/openapi.json").json() == document()
-    validate(document())
+    assert web.get("/openapi.json").json() == DOCUMENT
+    assert DOCUMENT["info"]["version"] == bwp.__version__
+    validate(DOCUMENT)
+
+
+def test_the_openapi_document_says_what_the_code_does():
+    schemas = DOCUMENT["components"]["schemas"]
+    parameters = DOCUMENT["paths"]["/operations"]["get"]["parameters"]
+    filters = {each["name"]: each["schema"] for each in parameters}
+    assert schemas["Problem"]["properties"]["code"]["enum"] == list(CODES)
+    assert filters["state"]["enum"] == list(STATES)
+    names = [filters[name] for name in ("service", "waiter", "exclusive_key")]
+    names += [schemas["Start"]["properties"][name] for name in ("exclusive_key", "request_id")]
+    assert {(each["maxLength"], each["pattern"]) for each in names} == {
+        (LONGEST_NAME, NAME_PATTERN)
+    }
+    assert str(LARGEST_PAGE) in filters["page_size"]["description"]
+
+
+def test_the_openapi_document_names_all_of_an_operation(web, started):
+    metadata = DOCUMENT["components"]["schemas"]["Metadata"]["properties"]
+    assert {*web.get(f"/{started}").json()["metadata"], "last_error"} == set(metadata)
 
 
 def test_only_202_is_a_success_of_start():
-    responses = document()["paths"]["/operations"]["post"]["responses"]
+    responses = DOCUMENT["paths"]["/operations"]["post"]["responses"]
     assert [status for status in responses if status.startswith("2")] == ["202"]
     assert list(responses["202"]["content"]) == ["application/json"]
 

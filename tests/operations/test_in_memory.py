@@ -43,6 +43,13 @@ def test_a_call_without_an_answer_is_an_attempt(stream, creating, no_answer):
     assert operation.metadata["elapsed"] == pytest.approx(error.elapsed, abs=0.001)
 
 
+def test_the_progress_names_a_transient_error(stream, creating, error_answer):
+    client = stream(creating, error_answer("Throttling"))
+    operation = start(client, max_attempts=2, min_delay=0.01, max_delay=0.02)
+    assert operation.exception(10).transient_errors == 1
+    assert operation.metadata["state_seen"] == "transient error Throttling"
+
+
 def test_json_of_an_open_operation(stream, creating, virtual_time):
     seen, go_on = threading.Event(), threading.Event()
 
@@ -225,7 +232,7 @@ def test_a_slow_callback_delays_no_wait(stream, active):
     [
         ("stream_exist", {}, ValueError, "did you mean 'stream_exists'"),
         ("stream_exists", {"max_wait": None}, TypeError, "max_wait"),
-        ("stream_exists", {"max_wait": -1}, ValueError, "max_wait"),
+        ("stream_exists", {"max_wait": float("nan")}, ValueError, "max_wait"),
         ("stream_exists", {"timeout": 3}, TypeError, "max_wait"),
         ("stream_exists", {"min_dely": 3}, TypeError, "min_delay"),
     ],
@@ -234,6 +241,14 @@ def test_bad_arguments_are_refused_at_once(stream, active, waiter, keywords, err
     client = stream(active)
     with pytest.raises(error, match=words):
         operations.start(client, waiter, **{"max_wait": 9, **NAME, **keywords})
+    assert not client.answers.requests
+
+
+@pytest.mark.parametrize("max_wait", [0, -3])
+def test_time_that_is_over_makes_no_request(stream, active, max_wait):
+    client = stream(active)
+    error = operations.start(client, "stream_exists", max_wait=max_wait, **NAME).exception(10)
+    assert isinstance(error, bwp.WaiterTimeoutError)
     assert not client.answers.requests
 
 

@@ -8,18 +8,36 @@ import pytest
 import sqlalchemy
 
 from boto_waiters_plus import operations
-from boto_waiters_plus.operations import tables
+from boto_waiters_plus.operations.sql import tables
 
 SCHEMA_1 = Path(__file__).with_name("schema_1.sql").read_text("utf-8")
+SCHEMA_2 = Path(__file__).with_name("schema_2.sql").read_text("utf-8")
 PATH = "operations/a96e8a5b403e4c31abe8c130e0c089d4"
 LEASE_KEY = {"sqlite": "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT", "postgresql": "BIGSERIAL"}
+CALLS = """
+create table boto_waiters_calls (id varchar(32) primary key not null,
+  created double precision not null, ended double precision, record text not null, result text);
+insert into boto_waiters_calls (id, created, record)
+  values ('1', 1795326361.0, '{"operation":"RunInstances"}');
+"""
+# Processes that have imported all they need before the first of them opens the store.
 OPEN_AT_ONCE = """if True:
-    import sys
+    import multiprocessing, sys
+    import psycopg
+    import sqlalchemy.dialects.postgresql.psycopg
     from boto_waiters_plus import operations
-    store = operations.Store(sys.argv[1])
-    print("ready", flush=True)
-    sys.stdin.readline()
-    print(len(store.open_calls()), len(store.list().operations))
+    import boto_waiters_plus.operations.sql.sql_backend
+
+    processes = multiprocessing.get_context("fork")
+    barrier = processes.Barrier(10)
+
+    def look(_):
+        store = operations.Store(sys.argv[1])
+        barrier.wait()
+        return len(store.open_calls()), len(store.list().operations)
+
+    with processes.Pool(10) as pool:
+        print(pool.map(look, range(10), chunksize=1))
 """
 
 # A store in memory has no older version.
@@ -65,11 +83,50 @@ def test_version_1_is_migrated(sql, version, url, open_store, stream, active):
 
 def test_version_1_with_calls_keeps_them(sql, version, url, open_store):
     """Packages later in version 1 made the table without another number."""
-    sql(SCHEMA_1)
-    open_store(url).save_call({"operation": "RunInstances"})
-    sql("update boto_waiters_schema set version = 1")
-    assert len(open_store(url).open_calls()) == 1
+    sql(SCHEMA_1 + CALLS)
+    (call,) = open_store(url).open_calls()
+    assert call["record"] == {"operation": "RunInstances"}
+    assert call["phase"] == "started"
     assert version() == tables.VERSION
+
+
+def labelled(store, **filters):
+    found = store.list(**filters).operations
+    return {body["metadata"]["label"].rpartition("=")[2]: body for body in found}
+
+
+def test_waits_of_version_2_go_on(sql, version, url, open_store, stream, active, error_answer):
+    sql(SCHEMA_2)
+    store = open_store(url)
+    found = labelled(store)
+    states = {name: body["error"]["code"] for name, body in found.items() if "error" in body}
+    assert states == {"used": "attempts_used_up", "odd": "unreadable"}
+    assert store.get(found["done"]["path"]).result(0).attempts == 1
+    assert version() == tables.VERSION
+    # What its version called a failure is one, whatever the default is now.
+    client = stream(error_answer("InternalFailure", "busy", 500))
+    assert store.work(until_idle=True, make_client=lambda _: client) == 2
+    after = labelled(store)
+    assert after["orders"]["error"]["code"] == after["polled"]["error"]["code"] == "failed"
+    assert after["polled"]["metadata"]["attempts"] > found["polled"]["metadata"]["attempts"] > 3
+    resumed = store.resume(found["used"]["path"], max_attempts=1)
+    store.work(until_idle=True, make_client=lambda _: stream(active))
+    assert resumed.result(10).attempts == 3
+    with pytest.raises(operations.OperationError, match="its state cannot be read"):
+        store.resume(found["odd"]["path"], max_wait=9)
+
+
+def test_keys_and_calls_of_version_2_stay(sql, url, open_store, stream, active):
+    sql(SCHEMA_2)
+    store = open_store(url)
+    with pytest.raises(operations.OperationError, match="conflict"):
+        store.start(
+            stream(active), "stream_exists", max_wait=9, StreamName="x", exclusive_key="deploy"
+        )
+    (call,) = store.open_calls()
+    assert call["record"] == {"operation": "RunInstances", "service": "ec2"}
+    store.finish_call(call["path"], {"succeeded": True})
+    assert store.get_call(call["path"])["phase"] == "finished"
 
 
 @pytest.mark.parametrize("schema", ["", SCHEMA_1], ids=["empty", "version 1"])
@@ -77,15 +134,8 @@ def test_processes_may_open_it_at_once(sql, version, url, schema):
     if schema:
         sql(schema)
     command = [sys.executable, "-c", OPEN_AT_ONCE, url]
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    processes = [subprocess.Popen(command, text=True, **pipes) for _ in range(2)]
-    for process in processes:
-        assert process.stdout.readline() == "ready\n"
-    for process in processes:
-        process.stdin.write("\n")
-        process.stdin.flush()
-    expected = f"0 {1 if schema else 0}\n"
-    assert [process.communicate(timeout=60) for process in processes] == [(expected, "")] * 2
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == (f"{[(0, 1 if schema else 0)] * 10}\n", "")
     assert version() == tables.VERSION
 
 
@@ -93,11 +143,10 @@ def test_a_failed_migration_changes_nothing(sql, version, url, open_store, monke
     sql(SCHEMA_1)
     before = sql("select count(*) from boto_waiters_operations")
 
-    def fail(connection):
-        connection.exec_driver_sql("delete from boto_waiters_operations")
+    def fail(row, definitions, now):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(tables, "MIGRATIONS", {1: fail})
+    monkeypatch.setattr(tables, "upgraded", fail)
     with pytest.raises(ZeroDivisionError):
         open_store(url).list()
     assert version() == 1

@@ -58,6 +58,11 @@ def written(documenter, *arguments):
         return {"": digest(page)} | {name: digest(p.read_bytes()) for name, p in files.items()}
 
 
+def botocores_part(text):
+    """Return the documentation of a waiter's `wait` without what it takes and returns with ours."""
+    return "Polls " + text.partition("Polls ")[2].partition(":returns:")[0].rstrip()
+
+
 def described(function):
     """What `help()` and editors read of a function."""
     return {
@@ -126,7 +131,7 @@ def help_of_get_waiter():
 @behaviour
 def help_of_a_waiter():
     waiter = boto3.client("s3").get_waiter("bucket_exists")
-    return pydoc.plain(pydoc.render_doc(waiter.wait))
+    return botocores_part(pydoc.plain(pydoc.render_doc(waiter.wait)))
 
 
 @behaviour
@@ -144,7 +149,8 @@ def get_waiter_as_tools_read_it():
 
 @behaviour
 def wait_as_tools_read_it():
-    return described(boto3.client("s3").get_waiter("bucket_exists").wait)
+    facts = described(boto3.client("s3").get_waiter("bucket_exists").wait)
+    return {**facts, "doc": botocores_part(facts["doc"])}
 
 
 @behaviour

@@ -4,10 +4,14 @@ import random
 
 from boto_waiters_plus.engine.machine import Policy
 from boto_waiters_plus.engine.model import AcceptorState, MatchedAcceptor
+from boto_waiters_plus.engine.wait_description import WaitDescription
 from boto_waiters_plus.runtime.attempt import Reply
+from boto_waiters_plus.runtime.schedule import Schedule
+from boto_waiters_plus.runtime.scheduler import run_waits
+from boto_waiters_plus.runtime.scheduler_async import run_waits_async
 from boto_waiters_plus.runtime.service_limiter import ClientConnections, ServiceLimiter
-from boto_waiters_plus.runtime.tasks import FinishedCall
-from boto_waiters_plus.runtime.wait_run import WaitDescription, WaitRun
+from boto_waiters_plus.runtime.tasks import FinishedCall, time_left
+from boto_waiters_plus.runtime.wait_run import WaitRun
 
 THING_READY = WaitDescription(
     waiter="ThingReady",
@@ -69,8 +73,18 @@ def connections(limit=10):
     return ClientConnections(ServiceLimiter(), limit)
 
 
+def scheduled(tasks, *, executor=None, stop=None, **options):
+    """Return a run of these waits in the calling thread."""
+    return run_waits(Schedule(**options), tasks, executor=executor, stop=stop)
+
+
+def scheduled_async(tasks, *, context=None, stop=None, **options):
+    """Return a run of these waits in the calling task."""
+    return run_waits_async(Schedule(**options), tasks, context=context, stop=stop)
+
+
 class VirtualExecutor:
-    """Makes calls side by side in virtual time: `call.begin(time_left)` tells how long one takes.
+    """Makes calls side by side in virtual time: `call.begin(seconds)` tells how long one takes.
 
     Attributes:
         most: how many calls were in flight at the same time.
@@ -84,9 +98,8 @@ class VirtualExecutor:
         self.most = 0
         self.most_of = {}
 
-    def begin(self, planned):
-        task = planned.target
-        reply, seconds = task.call.begin(planned.time_left(self.clock.now))
+    def begin(self, task):
+        reply, seconds = task.call.begin(time_left(task, self.clock.now))
         self.running.append(task)
         self.most = max(self.most, len(self.running))
         pool = task.connections

@@ -7,7 +7,7 @@ import threading
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runtime.calls import THING_READY, VirtualExecutor, connections
+from runtime.calls import THING_READY, VirtualExecutor, connections, scheduled
 
 from boto_waiters_plus.engine.machine import Facts, Policy
 from boto_waiters_plus.engine.model import AcceptorState, MatchedAcceptor
@@ -20,7 +20,6 @@ from boto_waiters_plus.exceptions import (
 from boto_waiters_plus.outcome import ResponseOutcome
 from boto_waiters_plus.runtime.attempt import Attempt, Reply, SharedAttempts
 from boto_waiters_plus.runtime.groups import Group
-from boto_waiters_plus.runtime.scheduler import Scheduler
 from boto_waiters_plus.runtime.tasks import FinishedCall, Task
 from boto_waiters_plus.runtime.wait_run import WaitRun
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
@@ -56,7 +55,7 @@ class World:
         now = self.clock.now
         self.calls.append((now, list(names), time_left))
         if any(begin <= now < end for begin, end in self.throttled):
-            facts = Facts(acceptor=None, retryable=True, throttled=True)
+            facts = Facts(acceptor=None, transient=True, throttled=True)
             attempts = [Attempt(facts=facts, exception=NotFoundError()) for _ in names]
             return SharedAttempts(attempts=tuple(attempts)) if shared else attempts[0]
         omitted = {i for i, name in enumerate(names) if now < self.unknown.get(name, 0)}
@@ -146,7 +145,7 @@ def tasks_of(world, count, within=None, **changes):
 
 def run(clock, tasks, **keywords):
     ended = {}
-    for each in Scheduler(tasks, executor=VirtualExecutor(clock), **keywords).run():
+    for each in scheduled(tasks, executor=VirtualExecutor(clock), **keywords):
         ended[each.index] = clock.now
     assert sorted(ended) == list(range(len(tasks)))
     return ended
@@ -251,12 +250,12 @@ def test_error_raised_by_shared_call_ends_one_wait(virtual_time):
             raise ZeroDivisionError
 
     class Executor(VirtualExecutor):
-        def begin(self, planned):
+        def begin(self, target):
             try:
-                super().begin(planned)
+                super().begin(target)
             except ZeroDivisionError as error:
-                self.running.append(planned.target)
-                self.over.append(FinishedCall(planned.target, None, error))
+                self.running.append(target)
+                self.over.append(FinishedCall(target, None, error))
 
     class Joined(SharedCall):
         def __init__(self, tasks):
@@ -271,7 +270,7 @@ def test_error_raised_by_shared_call_ends_one_wait(virtual_time):
     world, within, pool = (World(virtual_time), Group(Joined, 10), connections())
     tasks = [task(world, str(index), within, pool) for index in range(6)]
     tasks[4].call = Bad(world, "4")
-    list(Scheduler(tasks, executor=Executor(virtual_time)).run())
+    list(scheduled(tasks, executor=Executor(virtual_time)))
     kinds = [type(each.result) for each in tasks]
     assert kinds == [*[ResponseOutcome] * 4, ZeroDivisionError, ResponseOutcome]
 

@@ -7,7 +7,8 @@ import threading
 import pytest
 
 from boto_waiters_plus.runtime.attempt import Reply
-from boto_waiters_plus.runtime.in_thread import CallAbandonment, ThreadCall
+from boto_waiters_plus.runtime.clock import either
+from boto_waiters_plus.runtime.in_thread import ThreadCall
 
 REPLY = Reply("response")
 TEST_LIMIT = 10
@@ -22,7 +23,7 @@ class Called:
 
 
 def make(function, time_left=None):
-    return ThreadCall(Called(function), CallAbandonment(None)).make(time_left)
+    return ThreadCall(Called(function), threading.Event()).make(time_left)
 
 
 def threads_left():
@@ -80,14 +81,15 @@ def test_abandoned_call_gets_the_event(how):
     cancel, started, was_set = threading.Event(), threading.Event(), []
 
     async def main():
-        abandonment = CallAbandonment(cancel)
+        abandoned = threading.Event()
+        ends = either(abandoned, cancel)
 
         def function(_):
             started.set()
-            was_set.append(abandonment.event.wait(TEST_LIMIT))
+            was_set.append(ends.wait(TEST_LIMIT))
             return REPLY
 
-        task = asyncio.ensure_future(ThreadCall(Called(function), abandonment).make(None))
+        task = asyncio.ensure_future(ThreadCall(Called(function), abandoned).make(None))
         await asyncio.to_thread(started.wait, TEST_LIMIT)
         if how == "the event is set":
             cancel.set()

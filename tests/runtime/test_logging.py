@@ -67,6 +67,39 @@ def test_info_has_one_line_a_minute_without_a_change(caplog, virtual_time):
     assert end[1].startswith("Waiter Poll timed out after 150 s for the thing: waited for state")
 
 
+def test_info_has_the_first_of_transient_errors_in_a_row(caplog, virtual_time):
+    caplog.set_level(logging.DEBUG, logger="boto_waiters_plus")
+    throttle = botocore.exceptions.ClientError({"Error": {"Code": "Throttling"}}, "GetThing")
+    lost = botocore.exceptions.ReadTimeoutError(endpoint_url="https://x")
+    answers = iter(["starting", throttle, throttle, lost, "starting", throttle, "up"])
+
+    def call():
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return {"state": answer}
+
+    poll(call, waiter(), label="it", max_wait=60)
+    lines = [record.getMessage() for record in caplog.records if record.levelno == logging.INFO]
+    assert lines == [
+        "Waiter Poll for it is waiting: starting (attempt 1, 0.0 s)",
+        (
+            "Waiter Poll for it had a transient error: Throttling (attempt 2, 5.0 s), "
+            "next attempt in 5.0 s"
+        ),
+        (
+            "Waiter Poll for it had a transient error: ReadTimeoutError (attempt 4, 15.0 s), "
+            "next attempt in 5.0 s"
+        ),
+        (
+            "Waiter Poll for it had a transient error: Throttling (attempt 6, 25.0 s), "
+            "next attempt in 5.0 s"
+        ),
+        "Waiter Poll for it succeeded: up (attempt 7, 30.0 s)",
+    ]
+    assert sum("transient error" in record.getMessage() for record in caplog.records) == 4
+
+
 def test_debug_has_each_attempt(caplog, virtual_time):
     lines = lines_of(caplog, logging.DEBUG, ["starting", "up"], waiter(), max_wait=60)
     assert [line for level, line in lines if level == "DEBUG"] == [

@@ -22,8 +22,8 @@ WAITER = {
 DEFINITION = parse_waiter("ThingUp", WAITER, operation="GetThing", source="test")
 
 
-def attempt(acceptor=None, *, retryable=False, missing=False, **members):
-    facts = Facts(acceptor=acceptor, retryable=retryable, missing=missing)
+def attempt(acceptor=None, *, transient=False, unconnected=False, missing=False, **members):
+    facts = Facts(acceptor=acceptor, transient=transient, unconnected=unconnected, missing=missing)
     return Attempt(facts=facts, **members)
 
 
@@ -53,7 +53,7 @@ TIMED_OUT = Reply(ended="deadline")
             attempt(observed={"Password": "x"}),
             {"max_attempts": 2},
             (
-                "used up its 2 attempts: last state seen: a response that matched no acceptor "
+                "used up its 2 attempts: last state seen: none that can be shown "
                 "(2 attempts of GetThing in 5.0 s)."
             ),
         ),
@@ -89,11 +89,27 @@ TIMED_OUT = Reply(ended="deadline")
             "failed: GetThing failed with Oops (HTTP 400) (1 attempt of GetThing in 0.0 s).",
         ),
         (
-            attempt(retryable=True, **ERROR),
+            attempt(transient=True, **ERROR),
             {},
             (
                 "failed: GetThing failed with Oops (HTTP 400) (1 attempt of GetThing in 0.0 s). "
+                'retry_transient="answered" retries such errors.'
+            ),
+        ),
+        (
+            attempt(transient=True, unconnected=True, **ERROR),
+            {"retry_transient": "answered"},
+            (
+                "failed: GetThing failed with Oops (HTTP 400) (1 attempt of GetThing in 0.0 s). "
                 "retry_transient=True retries such errors."
+            ),
+        ),
+        (
+            attempt(transient=True, **ERROR),
+            {"retry_transient": "answered", "max_attempts": 1},
+            (
+                "used up its 1 attempt: no state was seen (1 attempt of GetThing in 0.0 s; "
+                "1 ended in a transient error: Oops)."
             ),
         ),
         (
@@ -130,6 +146,8 @@ TIMED_OUT = Reply(ended="deadline")
         "failure error",
         "error",
         "transient error",
+        "not connected",
+        "transient errors alone",
         "not found at once",
         "cut off",
         "two weeks",
@@ -177,7 +195,27 @@ def test_long_service_messages_and_goals_are_cut(virtual_time):
     assert len(reason(STARTING, definition=long)) < 500
 
 
-def test_retried_error_is_the_last_state_seen(virtual_time):
-    error = attempt(retryable=True, service_message="wait for it", **ERROR)
-    words = reason(attempt(), error, retry_transient=True)
+def test_an_error_that_an_acceptor_retries_is_the_last_state_seen(virtual_time):
+    error = attempt(0, service_message="wait for it", **ERROR)
+    words = reason(attempt(), error, success_count=9)
     assert "last state seen: Oops: wait for it (4 attempts" in words
+
+
+def test_transient_errors_of_another_process_are_counted_alone(virtual_time):
+    error = attempt(transient=True, service_message="wait for it", **ERROR)
+    first = scripted_wait(DEFINITION, retry_transient=True)
+    first.begin()
+    first.attempted(error)
+    second = scripted_wait(DEFINITION, retry_transient=True, max_attempts=2)
+    second.resume(first.stored_state())
+    with pytest.raises(WaiterError, match=r"2 attempts .* s; transient errors: 1\)"):
+        drive(second, ScriptedCall([STARTING]))
+
+
+def test_transient_errors_are_counted_and_the_last_is_quoted(virtual_time):
+    error = attempt(transient=True, service_message="wait for it", **ERROR)
+    words = reason(STARTING, error, retry_transient=True)
+    assert words == (
+        "timed out after 12 s: last state seen: starting (4 attempts of GetThing; "
+        "3 ended in transient errors, the last: Oops: wait for it)."
+    )

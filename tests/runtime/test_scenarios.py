@@ -16,7 +16,7 @@ from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.options import WaitOptions, policy_for
 from boto_waiters_plus.runtime.aio import drive_async
 from boto_waiters_plus.runtime.attempt import Reply
-from boto_waiters_plus.runtime.in_thread import CallAbandonment, ThreadCall
+from boto_waiters_plus.runtime.in_thread import ThreadCall
 from boto_waiters_plus.runtime.sync import drive
 from boto_waiters_plus.runtime.wait_run import WaitRun
 
@@ -42,6 +42,9 @@ class Operation:
         self._clock.advance(answer.get("takes", 0))
         if "raises" in answer:
             raise type(answer["raises"], (Exception,), {})("no luck")
+        if "transport" in answer:
+            kind = getattr(botocore.exceptions, answer["transport"])
+            raise kind(endpoint_url="https://thing", error="no luck")
         if "client_error" in answer:
             raise botocore.exceptions.ClientError(
                 {
@@ -117,7 +120,7 @@ def by_drive_async(operation, scenario, options):
 
 def by_threads(operation, scenario, options):
     wait_run, events = prepared(scenario, options)
-    call = ThreadCall(OperationCall(operation), CallAbandonment(events["cancel"]))
+    call = ThreadCall(OperationCall(operation), threading.Event())
     return asyncio.run(drive_async(wait_run, call, **events))
 
 
@@ -172,5 +175,10 @@ def check_kind(end, scenario):
             assert end.__cause__ is None
         case bwp.WaiterError(last_exception=exception):
             assert end.__cause__ is exception
-            code = end.last_response.get("Error", {}).get("Code", type(exception).__name__)
-            assert code == last.get("client_error", last.get("raises"))
+            response = getattr(exception, "response", None) or {}
+            code = response.get("Error", {}).get("Code", type(exception).__name__)
+            assert code == next(iter(last.values()))
+            of_answers = [each["returns"] for each in scenario["answers"] if "returns" in each]
+            if end.transient_errors and of_answers:
+                response = of_answers[-1]
+            assert end.last_response == response

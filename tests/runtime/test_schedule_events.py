@@ -28,11 +28,12 @@ def test_ended_waits_are_not_checked_again(monkeypatch, kind, order):
     waits, event = 300, threading.Event()
     pool = ClientConnections(ServiceLimiter(), 1)
     tasks = [CountedTask(None, None, pool, **{kind: event}) for _ in range(waits)]
-    events = ScheduleEvents(tasks, [])
+    events = ScheduleEvents([])
+    events.add(tasks)
     for task in tasks[::order]:
         assert events.watched == [event]
         task.stage = TaskStage.ENDED
-        events.apply(Schedule([], 1), 0)
+        events.apply(Schedule(), 0)
     assert events.watched == []
     # Two in each round, and one for each wait that ended.
     assert CountedTask.reads < 5 * waits

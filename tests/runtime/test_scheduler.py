@@ -1,5 +1,6 @@
 """Many waits on few threads; most calls run side by side in virtual time."""
 
+import queue
 import signal
 import threading
 import time
@@ -8,17 +9,17 @@ import freezegun
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runtime.calls import VirtualExecutor, connections, wait_run
+from runtime.calls import VirtualExecutor, connections, scheduled, wait_run
 
 from boto_waiters_plus.engine.machine import Facts
 from boto_waiters_plus.exceptions import WaiterCancelledError, WaiterFailedError, WaiterTimeoutError
 from boto_waiters_plus.outcome import ResponseOutcome
 from boto_waiters_plus.runtime.attempt import Attempt, Reply
 from boto_waiters_plus.runtime.call_executor import RunClock, ThreadCallExecutor
-from boto_waiters_plus.runtime.scheduler import Scheduler, run_in_thread
+from boto_waiters_plus.runtime.scheduler import run_in_thread
 from boto_waiters_plus.runtime.service_limiter import ClientConnections, ServiceLimiter
 from boto_waiters_plus.runtime.sync import drive
-from boto_waiters_plus.runtime.tasks import PlannedCall, Task
+from boto_waiters_plus.runtime.tasks import Task
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
 
@@ -43,7 +44,7 @@ class Call:
         now = self.clock.now
         self.polls.append(now)
         if any(begin <= now < end for begin, end in self.throttled):
-            facts = Facts(acceptor=None, retryable=True, throttled=True)
+            facts = Facts(acceptor=None, transient=True, throttled=True)
             return Attempt(facts=facts, exception=ThrottledError(), error="Throttled")
         if now < self.ready_at:
             return Attempt(facts=Facts(acceptor=None), observed="creating")
@@ -72,7 +73,7 @@ def tasks_of(things, pool=None, **changes):
 def run(clock, tasks, **keywords):
     """Run all; return the executor, with the time at which each wait ended as `ended`."""
     executor = VirtualExecutor(clock)
-    ends = Scheduler(tasks, executor=executor, **keywords).run()
+    ends = scheduled(tasks, executor=executor, **keywords)
     executor.ended = {task.index: clock.now for task in ends}
     assert sorted(executor.ended) == list(range(len(tasks)))
     return executor
@@ -244,7 +245,7 @@ def test_call_that_ignores_its_end_does_not_hold_the_wait(virtual_time):
             return Reply(self.seen()), 1000
 
     task = Task(wait_run(max_wait=20), Deaf(virtual_time), connections(1))
-    for _ in Scheduler([task], executor=VirtualExecutor(virtual_time)).run():
+    for _ in scheduled([task], executor=VirtualExecutor(virtual_time)):
         assert virtual_time.now == pytest.approx(20, abs=0.01)
     assert isinstance(task.result, WaiterTimeoutError)
     assert task.result.attempts == 1
@@ -262,9 +263,9 @@ def test_time_that_a_call_waits_for_its_thread_is_not_its_own():
     now = RunClock()
     executor = ThreadCallExecutor(now)
     task = Task(wait_run(), call, connections(1))
-    planned = PlannedCall(task, now() + 5)
+    task.until = now() + 5
     slow.wait(0.05)
-    executor.begin(planned)
+    executor.begin(task)
     assert executor.finished(30)
     executor.close()
     assert times_left[0] <= 4.95
@@ -439,7 +440,7 @@ def test_error_raised_by_a_call_ends_its_wait_only(virtual_time):
     pool = connections()
     good = Call(virtual_time)
     tasks = [Task(wait_run(), Broken(), pool), Task(wait_run(), good, pool)]
-    list(Scheduler(tasks).run())
+    list(scheduled(tasks))
     assert isinstance(tasks[0].result, ZeroDivisionError)
     assert isinstance(tasks[1].result, ResponseOutcome)
 
@@ -459,7 +460,7 @@ def test_system_exit_in_a_call_ends_the_run(virtual_time):
     pool = connections()
     tasks = [Task(wait_run(), Exits(), pool), *tasks_of([Call(virtual_time, ready_at=100)], pool)]
     with pytest.raises(SystemExit):
-        list(Scheduler(tasks).run())
+        list(scheduled(tasks))
 
 
 def test_delay_pace_that_raises_ends_its_wait_only(virtual_time):
@@ -507,7 +508,7 @@ def test_cancel_event_of_the_run_ends_every_wait(virtual_time):
     stop = threading.Event()
     virtual_time.call_at(30, stop.set)
     tasks = tasks_of([Call(virtual_time, ready_at=1e9) for _ in range(5)])
-    list(Scheduler(tasks, cancels=[stop]).run())
+    list(scheduled(tasks, cancels=[stop]))
     assert virtual_time.now == 30
     assert all(isinstance(task.result, WaiterCancelledError) for task in tasks)
 
@@ -535,7 +536,7 @@ def test_many_cancel_events_end_each_their_wait(virtual_time):
     ]
     for second, stop in enumerate(reversed(stops)):
         virtual_time.call_at(second, stop.set)
-    ended = {task.index: virtual_time.now for task in Scheduler(tasks).run()}
+    ended = {task.index: virtual_time.now for task in scheduled(tasks)}
     assert [ended[29 - second] for second in range(30)] == pytest.approx(range(30), abs=0.11)
 
 
@@ -583,10 +584,24 @@ def test_calls_run_in_daemon_threads_that_end():
 
     watching = Watching(6)
     tasks = [Task(wait_run(), watching, connections(6)) for _ in range(6)]
-    list(Scheduler(tasks, threads=6).run())
+    list(scheduled(tasks, threads=6))
     assert all(isinstance(task.result, ResponseOutcome) for task in tasks)
     assert seen == [True] * 6
     assert workers_alive() == []
+
+
+def test_first_attempts_go_on_behind_a_wait_that_ended_in_the_queue(virtual_time):
+    busy = Call(virtual_time, latency=10)
+    things = [Call(virtual_time) for _ in range(3)]
+    pool, cancel = connections(1), threading.Event()
+    tasks = [Task(wait_run(), busy, connections(1))]
+    tasks += [
+        Task(wait_run(), thing, pool, cancel=None if index else cancel)
+        for index, thing in enumerate(things)
+    ]
+    virtual_time.call_at(5, cancel.set)
+    run(virtual_time, tasks, threads=1)
+    assert [thing.polls for thing in things] == [[], [10], [10]]
 
 
 def test_run_starts_no_more_threads_than_given(virtual_time):
@@ -598,7 +613,7 @@ def test_run_starts_no_more_threads_than_given(virtual_time):
             return super().make(time_left)
 
     things = [Named(virtual_time, ready_at=i) for i in range(50)]
-    list(Scheduler(tasks_of(things), threads=3).run())
+    list(scheduled(tasks_of(things), threads=3))
     assert len(names) <= 3
     assert threading.current_thread().name not in names
 
@@ -618,7 +633,7 @@ def test_virtual_time_stands_still_during_slow_calls(virtual_time):
         Task(wait_run(initial_delay=0.02), slow, pool),
         Task(wait_run(pace=lambda _: 0.01), quick, pool),
     ]
-    list(Scheduler(tasks).run())
+    list(scheduled(tasks))
     assert passed == [0]
 
 
@@ -640,7 +655,7 @@ def test_frozen_clock_and_patched_sleep_end_the_run(monkeypatch):
     with freezegun.freeze_time("2024-01-01"):
         things = [Call(Still, ready_at=1) for _ in range(3)]
         tasks = tasks_of(things, pace=lambda _: 10.0, max_wait=100)
-        list(Scheduler(tasks).run())
+        list(scheduled(tasks))
         expected = alone()
     assert [len(thing.polls) for thing in things] == [expected] * 3
     assert expected > 5
@@ -678,7 +693,7 @@ def test_ctrl_c_ends_the_run_promptly():
 
     threading.Thread(target=interrupt).start()
     with pytest.raises(KeyboardInterrupt):
-        list(Scheduler(tasks).run())
+        list(scheduled(tasks))
     left = workers_alive()
     assert left
     hanging.released.set()
@@ -702,7 +717,7 @@ def test_closing_the_run_stops_its_calls():
         Task(wait_run(), Stoppable(), connections(4)),
         Task(wait_run(), Barrier(1), connections(4)),
     ]
-    run = Scheduler(tasks, stop=stop).run()
+    run = scheduled(tasks, stop=stop)
     assert next(run) is tasks[1]
     run.close()
     assert stop.is_set()
@@ -717,7 +732,7 @@ def test_run_in_thread_goes_on_while_caller_is_busy():
         Task(wait_run(), Barrier(1), connections(1)),
         Task(wait_run(initial_delay=0.001), second, connections(1)),
     ]
-    ended = run_in_thread(Scheduler(tasks, cancels=[stop]).run(), stop)
+    ended = run_in_thread(scheduled(tasks, cancels=[stop]), stop, queue.SimpleQueue())
     first = next(ended)
     # The next one is polled before anybody asks for it.
     assert first is tasks[0]
@@ -732,7 +747,7 @@ def test_closing_a_run_in_thread_stops_it():
         Task(wait_run(), Barrier(1), connections(1)),
         Task(wait_run(initial_delay=200), Barrier(1), connections(1)),
     ]
-    ended = run_in_thread(Scheduler(tasks, cancels=[stop]).run(), stop)
+    ended = run_in_thread(scheduled(tasks, cancels=[stop]), stop, queue.SimpleQueue())
     assert next(ended) is tasks[0]
     ended.close()
     assert isinstance(tasks[1].result, WaiterCancelledError)
@@ -745,7 +760,7 @@ def test_error_of_a_run_in_thread_is_raised():
         yield
 
     with pytest.raises(ZeroDivisionError):
-        list(run_in_thread(broken(), threading.Event()))
+        list(run_in_thread(broken(), threading.Event(), queue.SimpleQueue()))
 
 
 def test_errors_of_waits_that_continue_hold_no_frames(virtual_time):
@@ -764,7 +779,7 @@ def test_errors_of_waits_that_continue_hold_no_frames(virtual_time):
 
     held = []
     tasks = tasks_of([Raising(virtual_time)], retry_transient=True)
-    list(Scheduler(tasks).run())
+    list(scheduled(tasks))
     assert isinstance(tasks[0].result, ResponseOutcome)
     assert held[0].exception is not None
     assert held[0].exception.__traceback__ is None

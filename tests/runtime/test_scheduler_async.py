@@ -6,13 +6,13 @@ import contextvars
 import threading
 
 import pytest
-from runtime.calls import connections, wait_run
+from runtime.calls import connections, scheduled_async, wait_run
 
 from boto_waiters_plus.engine.machine import Facts
 from boto_waiters_plus.exceptions import WaiterCancelledError
 from boto_waiters_plus.outcome import ResponseOutcome
 from boto_waiters_plus.runtime.attempt import Attempt, Reply
-from boto_waiters_plus.runtime.scheduler_async import AsyncScheduler, run_in_task
+from boto_waiters_plus.runtime.scheduler_async import run_in_task
 from boto_waiters_plus.runtime.service_limiter import ClientConnections, ServiceLimiter
 from boto_waiters_plus.runtime.tasks import Task
 
@@ -50,11 +50,11 @@ def every(seconds):
 
 
 async def ended_at(clock, tasks):
-    return {task.index: clock.now async for task in AsyncScheduler(tasks).run()}
+    return {task.index: clock.now async for task in scheduled_async(tasks)}
 
 
 async def ran(tasks, **keywords):
-    return [task.index async for task in AsyncScheduler(tasks, **keywords).run()]
+    return [task.index async for task in scheduled_async(tasks, **keywords)]
 
 
 @pytest.mark.parametrize("kind", [Awaited, Called])
@@ -273,7 +273,7 @@ def test_run_in_task_goes_on_while_caller_is_busy(virtual_time):
     ended = []
 
     async def run():
-        async with contextlib.aclosing(run_in_task(AsyncScheduler(tasks).run())) as items:
+        async with contextlib.aclosing(run_in_task(scheduled_async(tasks))) as items:
             async for task in items:
                 await asyncio.sleep(100)
                 ended.append((task.index, virtual_time.now))
@@ -291,7 +291,7 @@ def test_closing_a_run_in_task_stops_it(virtual_time):
     ]
 
     async def run():
-        items = run_in_task(AsyncScheduler(tasks).run())
+        items = run_in_task(scheduled_async(tasks))
         assert await anext(items) is tasks[0]
         await items.aclose()
         assert asyncio.all_tasks() == {asyncio.current_task()}

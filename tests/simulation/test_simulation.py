@@ -35,6 +35,18 @@ def test_laws_hold_in_every_world(simulation, first):
     }
 
 
+@pytest.mark.parametrize("planted", ["unconnected", "answered", "transient"])
+def test_a_judge_that_takes_an_error_for_another_breaks_a_law(simulation, monkeypatch, planted):
+    right = simulation.Facts
+
+    def wrong(**facts):
+        return right(**{**facts, planted: False})
+
+    monkeypatch.setattr(simulation, "Facts", wrong)
+    with pytest.raises(simulation.BrokenLawError):
+        list(map(simulation.simulate, range(2000)))
+
+
 def test_a_seed_replays(simulation):
     runs = []
     for _ in range(2):

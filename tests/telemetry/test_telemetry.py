@@ -97,6 +97,16 @@ def test_a_wait_is_a_span_with_its_attempts(instrument, exporter):
     assert [(e.timestamp - span.start_time) / 1e9 for e in span.events] == pytest.approx([0, 5, 10])
 
 
+def test_transient_errors_are_named(instrument, exporter):
+    instrument()
+    bucket_exists(404, 503, 200, max_delay=5)
+    (span,) = exporter.get_finished_spans()
+    assert span.attributes["boto.wait.transient_errors"] == 1
+    found = [event.attributes.get("boto.wait.transient") for event in span.events]
+    assert found == [None, True, None]
+    assert span.events[1].attributes["error.type"] == "503"
+
+
 def test_histograms_have_duration_attempts_and_detection(instrument, reader):
     instrument()
     bucket_exists(404, 404, 200, max_delay=5)

@@ -7,6 +7,7 @@ import re
 import sys
 import time
 import warnings
+from datetime import timedelta
 
 import pytest
 from hypothesis import given
@@ -158,7 +159,7 @@ def test_a_value_without_repr_is_shown_somehow(virtual_time):
         def __repr__(self):
             raise RuntimeError
 
-    with pytest.raises(AssertionError, match="Broken"):
+    with pytest.raises(AssertionError, match="last value: <Broken instance at"):
         testing.assert_eventually(Broken, 3, max_wait=1)
 
 
@@ -290,6 +291,35 @@ def test_assert_always_fails_at_the_first_mismatch(assertions, values, virtual_t
 
 
 NAMES = ["assert_eventually", "refute_eventually", "assert_always"]
+
+
+@pytest.mark.parametrize("max_wait", [0, 0.0, timedelta(0)], ids=str)
+def test_no_time_is_a_single_attempt_of_any_length(assertions, virtual_time, max_wait):
+    values = iter(["ready", "old", "new"])
+
+    def slow():
+        virtual_time.advance(7)
+        return next(values)
+
+    assert assertions.assert_eventually(slow, "ready", max_wait=max_wait) == "ready"
+    assertions.refute_eventually(slow, "ready", max_wait=max_wait)
+    assertions.assert_always(slow, "new", max_wait=max_wait)
+    assert virtual_time.now == 21
+
+
+@pytest.mark.parametrize("options", [{}, {"initial_delay": 3}, {"success_count": 2}])
+def test_the_single_attempt_may_fail(assertions, values, options):
+    call = values((0, "old"), (0.1, "ready"))
+    with pytest.raises(AssertionError, match="expected 'ready' within 0 s"):
+        assertions.assert_eventually(call, "ready", max_wait=0, **options)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_time_that_is_over_fails_without_a_call(assertions, name):
+    with pytest.raises(AssertionError):
+        getattr(assertions, name)(lambda: pytest.fail("called"), max_wait=-1)
+    with bwp.deadline(0), pytest.raises(AssertionError):
+        getattr(assertions, name)(lambda: pytest.fail("called"), max_wait=0)
 
 
 @pytest.mark.parametrize("name", NAMES)

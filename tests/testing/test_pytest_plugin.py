@@ -1,6 +1,7 @@
 """The fixture `virtual_time`, which comes with the installed package."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -42,3 +43,35 @@ def test_every_name_of_testing_is_lazy_and_listed():
     assert all(getattr(testing, name) for name in testing.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         testing.nothing  # noqa: B018 - the access raises
+
+
+IMPORTED_BEFORE = """
+import boto_waiters_plus.testing.pytest_plugin
+boto_waiters_plus.install()
+import sys, pytest
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider"]))
+"""
+
+
+def test_pytest_starts_where_the_package_was_imported_before(tmp_path):
+    # As pip records the package; an installed one is found as well.
+    record = tmp_path / "boto_waiters_plus-0.dist-info"
+    record.mkdir()
+    plugin = "boto_waiters_plus = boto_waiters_plus.testing.pytest_plugin"
+    (record / "METADATA").write_text("Metadata-Version: 2.1\nName: boto-waiters-plus\nVersion: 0\n")
+    (record / "entry_points.txt").write_text(f"[pytest11]\n{plugin}\n")
+    files = ("__init__.py", "testing/__init__.py", "testing/pytest_plugin.py")
+    (record / "RECORD").write_text("".join(f"boto_waiters_plus/{name},,\n" for name in files))
+    (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
+    (tmp_path / "test_it.py").write_text("def test_it(virtual_time):\n    assert virtual_time\n")
+    run = subprocess.run(
+        [sys.executable, "-c", IMPORTED_BEFORE],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])},
+    )
+    assert (run.returncode, run.stderr) == (0, ""), run.stdout
+    assert "1 passed" in run.stdout

@@ -11,10 +11,9 @@ from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_s
 from boto_waiters_plus.definitions.smithy import parse_model
 from boto_waiters_plus.definitions.waiters2 import convert_model
 
-each_service = pytest.mark.parametrize(
-    "service",
-    [s for s in shipped_services() if any("curated" in d.tags for d in shipped_definitions(s))],
-)
+SERVICES = [
+    s for s in shipped_services() if any("curated" in d.tags for d in shipped_definitions(s))
+]
 
 
 def curated(service):
@@ -27,31 +26,34 @@ def by_name(definitions):
     return {each.name: each for each in definitions}
 
 
-@each_service
-def test_smithy_export_is_read_as_the_waiters(service):
+def test_smithy_export_is_read_as_the_waiters():
     pytest.importorskip("lark")
     from boto_waiters_plus.definitions.idl import parse_idl  # noqa: PLC0415 - needs lark
 
-    model = parse_idl(smithy_idl(curated(service)), source="exported")
-    assert by_name(parse_model(model, source="exported")) == by_name(curated(service))
+    for service in SERVICES:
+        model = parse_idl(smithy_idl(curated(service)), source="exported")
+        assert by_name(parse_model(model, source="exported")) == by_name(curated(service)), service
 
 
-@each_service
-def test_botocore_reads_the_export_as_the_waiters(service):
-    definitions = [each for each in curated(service) if not reads_input(each)]
-    document = json.loads(json.dumps(waiters2(definitions)))
-    read = convert_model(document, source="exported", is_botocores=True)
-    assert by_name(replace(each, service=None) for each in read) == by_name(
-        replace(
-            each, service=None, acceptors=tuple(replace(a, message=None) for a in each.acceptors)
-        )
-        for each in definitions
-    )
-    model = WaiterModel(document)
-    for each in definitions:
-        stock = model.get_waiter(each.name)
-        assert (stock.operation, stock.delay) == (each.operation, each.max_delay)
-        assert [acceptor.state for acceptor in stock.acceptors] == [s.value for s in each.states]
+def test_botocore_reads_the_export_as_the_waiters():
+    for service in SERVICES:
+        definitions = [each for each in curated(service) if not reads_input(each)]
+        document = json.loads(json.dumps(waiters2(definitions)))
+        read = convert_model(document, source="exported", is_botocores=True)
+        assert by_name(replace(each, service=None) for each in read) == by_name(
+            replace(
+                each,
+                service=None,
+                acceptors=tuple(replace(a, message=None) for a in each.acceptors),
+            )
+            for each in definitions
+        ), service
+        model = WaiterModel(document)
+        for each in definitions:
+            stock = model.get_waiter(each.name)
+            assert (stock.operation, stock.delay) == (each.operation, each.max_delay)
+            states = [acceptor.state for acceptor in stock.acceptors]
+            assert states == [state.value for state in each.states], each
 
 
 def test_command_prints_what_is_asked_for(capsys):

@@ -79,6 +79,8 @@ def errors(request, environment, tmp_path_factory):
     for page in PAGES:
         module = as_module(page, is_typed=kind == "with stubs")
         (folder / f"page_{page.stem}.py").write_text(module, encoding="utf-8")
+    as_printed = "\n".join(["import boto3", *python_blocks(ROOT / "README.md")])
+    (folder / "readme_as_printed.py").write_text(as_printed, encoding="utf-8")
     check = check_by_mypy if request.param == "mypy" else check_by_pyright
     found = {path.name: {} for path in folder.glob("*.py")}
     for path, line, text in check(folder, python):
@@ -118,13 +120,16 @@ def output_of(command, folder):
 
 def as_module(page, *, is_typed):
     """Return the examples of a page as one module; `is_typed`, with clients given to `typed`."""
-    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    text = "\n".join([*PREAMBLES[page.name], *blocks])
+    text = "\n".join([*PREAMBLES[page.name], *python_blocks(page)])
     if is_typed:
         text = f"from boto_waiters_plus import typed\n{typed_form(text)}"
     if re.search(r"^(async with|.*\bawait )", text, re.MULTILINE) and "async def" not in text:
         text = f"async def page() -> None:\n{textwrap.indent(text, '    ')}"
     return text
+
+
+def python_blocks(page):
+    return re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
 
 
 def typed_form(text):
@@ -152,3 +157,15 @@ def test_marked_lines_are_errors_and_no_others(errors):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples_have_no_errors(errors, page):
     assert errors[f"page_{page.stem}.py"] == {}
+
+
+def test_the_readme_says_what_types_need(errors, environment):
+    """As printed, waits have no errors but those of clients that `install` alone has extended."""
+    code = "\n".join(["import boto3", *python_blocks(ROOT / "README.md")])
+    installed, _, typed = code.partition("from boto_waiters_plus import typed")
+    assert ".wait_until_" in typed
+    lines = installed.splitlines()
+    unseen = [n for n, line in enumerate(lines, 1) if ".wait_until_" in line]
+    assert len(unseen) == 2
+    found = errors["readme_as_printed.py"]
+    assert sorted(found) == (unseen if environment[0] == "with stubs" else []), found

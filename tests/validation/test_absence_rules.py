@@ -104,23 +104,48 @@ def test_any_error_as_success_covers_the_gone_resource(models):
 
 @with_the_operations_of_today
 @pytest.mark.parametrize(
-    ("name", "operation", "path", "errors", "noted"),
+    ("name", "operation", "path", "errors", "rule"),
     [
-        ("RouteServerUp", "DescribeRouteServers", "RouteServers[].State", [], True),
+        ("RouteServerUp", "DescribeRouteServers", "RouteServers[].State", [], "New"),
         ("RouteServerUp", "DescribeRouteServers", "RouteServers[].State",
-         ["InvalidRouteServerId.NotFound"], False),
-        ("RouteServerDeleted", "DescribeRouteServers", "RouteServers[].State", [], False),
+         ["InvalidRouteServerId.NotFound"], None),
+        # The model of EC2 has no errors: one has to be known.
+        ("RouteServerDeleted", "DescribeRouteServers", "RouteServers[].State", [], "Gone"),
         # Only filters: nothing to be not found.
-        ("RestoreUp", "DescribeFastSnapshotRestores", "FastSnapshotRestores[].State", [], False),
+        ("RestoreUp", "DescribeFastSnapshotRestores", "FastSnapshotRestores[].State", [], None),
+        ("RestoreDeleted", "DescribeFastSnapshotRestores", "FastSnapshotRestores[].State",
+         [], None),
     ],
 )  # fmt: skip
-def test_new_resource_of_ec2_must_not_fail(name, operation, path, errors, noted):
+def test_new_or_gone_resource_of_ec2_must_not_fail(name, operation, path, errors, rule):
     definition = WaiterDefinition.from_states(
         name, operation, path=path, success=["available"], retry_on_error=errors
     )
     events = check(definition, "ec2")
     ids = [event.id for event in events if event.id.startswith("WaiterFailsWhen")]
-    assert ids == ([f"WaiterFailsWhenNew.{name}"] if noted else [])
+    assert ids == ([f"WaiterFailsWhen{rule}.{name}"] if rule else [])
+
+
+@with_the_operations_of_today
+@pytest.mark.parametrize(
+    ("service", "operation", "path", "error", "warned"),
+    [
+        ("workspaces", "DescribeWorkspaceBundles", "Bundles[].State", None, True),
+        ("workspaces", "DescribeWorkspaceBundles", "Bundles[].State",
+         "ResourceNotFoundException", False),
+        # The answer lists what was not found.
+        ("codebuild", "BatchGetFleets", "fleets[].status.statusCode", None, False),
+        # The request names a parent only.
+        ("guardduty", "ListOrganizationAdminAccounts", "AdminAccounts[].AdminStatus", None, False),
+    ],
+)  # fmt: skip
+def test_siblings_error_for_what_is_gone_ends_a_deletion(service, operation, path, error, warned):
+    definition = WaiterDefinition.from_states(
+        "ThingDeleted", operation, path=path, success=["GONE"],
+        success_on_error=[error] if error else [],
+    )  # fmt: skip
+    ids = [event.id for event in check(definition, service)]
+    assert ("WaiterFailsWhenGone.ThingDeleted" in ids) is warned
 
 
 @pytest.mark.parametrize(

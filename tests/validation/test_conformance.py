@@ -1,36 +1,30 @@
 """The reference validator's own suite of waiter models, and its linter's verdicts."""
 
 import json
-import os
 import re
-from pathlib import Path
 
 import pytest
+from beside import beside
 
 from boto_waiters_plus.validation import Severity, check
 from boto_waiters_plus.validation.expressions import ExpressionSyntaxError, parse
 from boto_waiters_plus.validation.type_checker import lint
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared/conformance"
-REQUIRED = os.environ.get("CONFORMANCE_REQUIRED", "0") not in ("", "0")
-CASES = sorted(FOLDER.glob("smithy-validation/*.events.json"))
-EXPRESSIONS = FOLDER / "jmespath-lint.json"
-
-needs_data = pytest.mark.skipif(
-    not (CASES and EXPRESSIONS.is_file()) and not REQUIRED,
-    reason="the conformance data is not here",
-)
+SUITE, needs_suite = beside("conformance/smithy-validation")
+CASES = sorted(SUITE.glob("*.events.json"))
+EXPRESSIONS, needs_expressions = beside("conformance/jmespath-lint.json")
 
 
 def case(path):
     return path.name.removesuffix(".events.json")
 
 
-@needs_data
+@needs_suite
 def test_suite_is_complete():
     assert len(CASES) == 22
 
 
+@needs_suite
 @pytest.mark.parametrize("path", CASES, ids=case)
 def test_model_gets_the_events_of_the_reference(path):
     events = check(path.with_name(f"{case(path)}.json"))
@@ -39,6 +33,7 @@ def test_model_gets_the_events_of_the_reference(path):
     assert sorted(found) == sorted((e["severity"], e["id"], e["shape"]) for e in expected)
 
 
+@needs_suite
 @pytest.mark.parametrize("path", CASES, ids=case)
 def test_model_satisfies_its_expectation_file(path):
     """Match as the suite does: an id or a dot-prefix of it, the beginning of a message.
@@ -59,7 +54,7 @@ def test_model_satisfies_its_expectation_file(path):
     assert all(any(matches(line, event) for line in lines) for event in events)
 
 
-@needs_data
+@needs_expressions
 def test_expressions_get_the_verdict_of_the_reference():
     expected = json.loads(EXPRESSIONS.read_text(encoding="utf-8"))
     others = [case for case in expected if lint_result(case["expression"]) != summary(case)]

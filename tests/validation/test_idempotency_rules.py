@@ -1,10 +1,11 @@
-"""The rules of the traits `boto.waiters#token` and `boto.waiters#produces`."""
+"""The rules of the traits `boto.waiters#token`, `#tokenLifetime` and `#produces`."""
 
 import pytest
 
 from boto_waiters_plus.validation import check
 
 TOKEN = "boto.waiters#token"
+LIFETIME = "boto.waiters#tokenLifetime"
 PRODUCES = "boto.waiters#produces"
 EVIDENCE = {"evidence": "words"}
 
@@ -30,6 +31,24 @@ def events_of(operation, trait, value, kind="apply"):
 def test_token(operation, value, rule):
     found = [each for each, _ in events_of(operation, TOKEN, {**value, **EVIDENCE})]
     assert found == ([] if rule is None else [f"Token.{rule}"])
+
+
+@pytest.mark.parametrize(
+    ("value", "is_well_formed"),
+    [
+        ({"seconds": 60, **EVIDENCE}, True),
+        ({"seconds": 60}, False),
+        ({"seconds": 60, "evidence": ""}, False),
+        ({"seconds": 0, **EVIDENCE}, False),
+        ({"seconds": True, **EVIDENCE}, False),
+        ({"seconds": "60", **EVIDENCE}, False),
+        ({"seconds": 60, "unit": "s", **EVIDENCE}, False),
+        ([], False),
+    ],
+)
+def test_token_lifetime(value, is_well_formed):
+    found = [each for each, _ in events_of("ec2#RunInstances", LIFETIME, value)]
+    assert found == ([] if is_well_formed else ["TokenLifetime.Form"])
 
 
 @pytest.mark.parametrize(
@@ -59,7 +78,11 @@ def test_produces(value, rule, text):
 
 @pytest.mark.parametrize(
     ("trait", "value"),
-    [(TOKEN, {"path": ["A"], **EVIDENCE}), (PRODUCES, {"X": {"A": "input.A"}})],
+    [
+        (TOKEN, {"path": ["A"], **EVIDENCE}),
+        (LIFETIME, {"seconds": 60, **EVIDENCE}),
+        (PRODUCES, {"X": {"A": "input.A"}}),
+    ],
 )
 def test_only_operations_have_them(trait, value):
     shapes = {"example#A": {"type": "string", "traits": {trait: value}}}

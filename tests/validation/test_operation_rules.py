@@ -48,19 +48,3 @@ def test_event_names_the_operation(models):
     assert event.message == (
         "Waiter `ThingActive`: every attempt calls StartThing, which may modify resources"
     )
-
-
-@pytest.mark.parametrize(
-    ("items", "path", "noted"),
-    [
-        ("parts", "parts[].status", True),
-        ("parts", "parts[?weight > `1`].status", True),
-        ("parts", "status", False),
-        ("nothing", "parts[].status", False),
-    ],
-)
-def test_path_of_a_paginated_member_is_noted(models, items, path, noted):
-    model = models.thing(models.output(path, "active", comparator="anyStringEquals"))
-    model["shapes"][models.OPERATION]["traits"]["smithy.api#paginated"] = {"items": items}
-    found = [(e.severity, e.id) for e in check(model) if e.id.startswith("WaiterPaginatedPath")]
-    assert found == ([("NOTE", "WaiterPaginatedPath.ThingActive.0")] if noted else [])

@@ -59,6 +59,21 @@ def test_sample_has_all_that_the_shape_allows(definition, expected):
     assert plain(sample_of(definition)) == expected
 
 
+def test_map_may_have_any_key():
+    found = sample_of(bounded("map", "length"))
+    assert "no key of the sample" in found
+    assert found["no key of the sample"] == "aa"
+    assert "key" not in sample_of(bounded("map", "length", max=0))
+
+
+def test_map_has_the_keys_of_its_enumeration():
+    kinds = {"type": "enum", "members": {"SIZE": {}, "AGE": {}}}
+    found = sample_of(
+        {"type": "map", "key": {"target": "x#Kind"}, "value": {"target": STRING}}, Kind=kinds
+    )
+    assert found == {"SIZE": "aa", "AGE": "aa"}
+
+
 def test_sample_of_no_shape_is_an_empty_structure():
     assert sample(None) == {}
 

@@ -17,9 +17,9 @@ PROBLEM = "WaitableTraitJmespathProblem"
         ("parts", "stringEquals", "x", [f"{PROBLEM}.ReturnTypeMismatch.ThingActive.0"]),
         # The type of the elements is not checked.
         ("parts[].weight", "anyStringEquals", "1", []),
-        ("labels.colour", "stringEquals", "red", [
+        ("labels.colour", "stringEquals", "red", []),
+        ("labels.colour.shade", "stringEquals", "red", [
             f"{PROBLEM}.JmespathEventDanger.ThingActive.0",
-            f"{PROBLEM}.ReturnTypeMismatch.ThingActive.0",
         ]),
         ("name < name", "booleanEquals", "true", [
             f"{PROBLEM}.JmespathEventWarning.ThingActive.0",
@@ -35,6 +35,21 @@ def test_path_is_checked_against_the_output(models, path, comparator, expected, 
     assert [
         event_id for _, event_id in models.found(model) if "Unhandled" not in event_id
     ] == event_ids
+
+
+@pytest.mark.parametrize(
+    ("key", "problems"),
+    [("ApproximateNumberOfMessages", 0), ("ApproximateNumberOfMesages", 2)],
+)
+def test_keys_of_a_map_are_those_of_their_enumeration(waitable, key, problems):
+    matcher = {"path": f"Attributes.{key}", "expected": "0", "comparator": "stringEquals"}
+    success = {"state": "success", "matcher": {"output": matcher}}
+    model = waitable("QueueEmpty", "GetQueueAttributes", success, namespace="com.amazonaws.sqs")
+    found = [event for event in check(model) if event.severity >= Severity.DANGER]
+    assert len(found) == problems
+    if found:
+        assert f"field '{key}' does not exist in object with properties [" in found[0].message
+        assert "ApproximateNumberOfMessages, " in found[0].message
 
 
 @pytest.mark.parametrize(

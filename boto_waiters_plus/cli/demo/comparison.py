@@ -1,204 +1,209 @@
-"""All waits of the demo, run at the same time and measured."""
+"""All waits of `demo --all`: run at the same time, measured, and shown as a table."""
 
 from __future__ import annotations
 
-import queue
+import contextlib
+import random
+import shutil
+import textwrap
 import threading
 import time
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, TextIO
 
-from ...engine.wait_event import WaitEvent
+from botocore import xform_name
+
 from ...hooks.installation import enable
-from ...options import WaitOptions
-from .scenarios import RETURNED_NONE, SCENARIOS, Scenario, Way
+from ..text import columns, printable
+from .scenarios import SCENARIOS, Scenario
 from .server import MotoServer
 
-UPDATE_EVERY = 0.1
-"""Seconds between two updates of the display."""
+WAYS = ("stock", "get_waiter", "wait_until")
+"""botocore alone, the same line after `enable(client)`, and a method."""
 
-JOIN_TIMEOUT = 2.0
-"""Seconds that a thread is given to end. Threads in botocore's own loop are not waited for."""
-
-TOO_EARLY = 5.0
-"""Seconds before the change of its resource from which the end of a wait is wrong.
-
-Less is normal: the last attempt is made before the deadline, and moto may answer a wait before it
-answers the request that made the change.
+NOTES = """
+stock       client.get_waiter(...).wait(...) with botocore alone
+get_waiter  the same line after enable(client)
+wait_until  client.wait_until_<name>(..., max_wait=60)
+result      the class of what was returned or raised
+calls       HTTP requests, including the SDK's own retries
+late        seconds from the change of the resource, which comes at a random
+            time, or from the deadline of 12 s, to the end of the wait
 """
 
 
-class StoppedError(Exception):
-    """The demo ended before the wait did."""
+def requests_of(client: Any) -> list[Any]:
+    """Return a list that every HTTP request of the client is added to from now on."""
+    requests: list[Any] = []
+    client.meta.events.register("request-created", lambda request, **_: requests.append(request))
+    return requests
 
 
-class CallCounter:
-    """Counts the operation calls and the HTTP requests of one client, by botocore's events.
+class Timed(threading.Thread):
+    """A call with its duration and its end, in a thread that the process does not wait for."""
 
-    Args:
-        client: a client that only one wait uses.
-        stop: an event that makes the client's next call raise `StoppedError`.
-    """
-
-    def __init__(self, client: Any, stop: threading.Event) -> None:
-        self.attempts = 0
-        """Operation calls, which are the attempts of the wait."""
-        self.requests = 0
-        """HTTP requests, including the SDK's own retries."""
-        self._stop = stop
-        client.meta.events.register("before-call", self._on_call)
-        client.meta.events.register("request-created", self._on_request)
-
-    def _on_call(self, **_: Any) -> None:
-        # botocore's own loop has no way to cancel it; only a call can raise.
-        if self._stop.is_set():
-            raise StoppedError
-        self.attempts += 1
-
-    def _on_request(self, **_: Any) -> None:
-        self.requests += 1
-
-
-class TimedWait:
-    """One wait in one of the three ways, on a resource and with a client of its own."""
-
-    def __init__(self, scenario: Scenario, way: Way, stop: threading.Event) -> None:
-        self.scenario = scenario
-        self.way = way
-        self.resource = f"{scenario.title} {way.value}".replace(" ", "-").replace("_", "-")
-        self.started_at = 0.0
-        self.ended_at: float | None = None
-        self.changed_at: float | None = None
-        """When the resource really changed."""
-        self.next_attempt_at: float | None = None
-        """When the next attempt is due. botocore's own loop does not report it."""
+    def __init__(self, function: Callable[..., Any], *arguments: Any, **keywords: Any) -> None:
+        super().__init__(daemon=True)
+        self._call = partial(function, *arguments, **keywords)
+        self._started_at = time.monotonic()
+        self._ended_at: float | None = None
         self.outcome: Any = None
-        self.error: Exception | None = None
-        client = scenario.server.client(scenario.service)
-        if way is not Way.STOCK:
-            enable(client, defaults=WaitOptions(cancel_event=stop), on_event=self._on_event)
-        self.calls = CallCounter(client, stop)
-        self._wait = scenario.bind_wait(way, client, scenario.prepare(self.resource))
+        """What was returned or raised."""
 
     def run(self) -> None:
-        """Wait, and record how the wait ended."""
-        self.started_at = time.monotonic()
+        """Make the call, in the calling thread."""
+        self._started_at = time.monotonic()
         try:
-            self.outcome = self._wait()
-        # The report shows whatever is raised.
+            self.outcome = self._call()
+        # The demo shows whatever is raised.
         except Exception as error:
-            self.error = error
-        self.ended_at = time.monotonic()
+            self.outcome = error
+        self._ended_at = time.monotonic()
+
+    @property
+    def end(self) -> float:
+        """When the call ended, or now."""
+        return time.monotonic() if self._ended_at is None else self._ended_at
+
+    @property
+    def seconds(self) -> float:
+        """The seconds that the call took, or has taken so far."""
+        return self.end - self._started_at
 
     @property
     def result(self) -> str:
-        """The class of what was returned or raised."""
-        if self.ended_at is None:
-            return "not ended"
-        if self.error is not None:
-            return type(self.error).__name__
-        return RETURNED_NONE if self.outcome is None else type(self.outcome).__name__
+        """The class of what was returned or raised; "waiting" until then."""
+        if self._ended_at is None:
+            return "waiting"
+        return "returned None" if self.outcome is None else type(self.outcome).__name__
+
+
+class TimedWait(Timed):
+    """One wait in one of the three ways, on a resource and with a client of its own."""
+
+    def __init__(self, server: MotoServer, scenario: Scenario, way: str, change_at: float) -> None:
+        self.scenario, self.way, self.change_at = scenario, way, change_at
+        self.label = f"{scenario.title}, {way}"
+        self.changed_at: float | None = None
+        self._resource = f"{scenario.title} {way}".replace(" ", "-").replace("_", "-")
+        # Not the client of the wait, whose requests are counted.
+        self._changing_client, client = (server.client(scenario.service) for _ in range(2))
+        parameters = scenario.prepare(client, self._resource)
+        if way != "stock":
+            enable(client)
+        self.requests = requests_of(client)
+        name, config = xform_name(scenario.waiter), dict(scenario.waiter_config)
+        if way == "wait_until":
+            wait = partial(getattr(client, f"wait_until_{name}"), max_wait=scenario.max_wait)
+        else:
+            wait = partial(client.get_waiter(name).wait, WaiterConfig=config)
+        super().__init__(wait, **parameters)
+
+    def change(self) -> None:
+        """Make the change that is waited for."""
+        self.scenario.change(self._changing_client, self._resource)
+        self.changed_at = time.monotonic()
 
     @property
     def complaint(self) -> str | None:
         """What is not as expected; None if everything is."""
-        expected = self.scenario.expected[list(Way).index(self.way)]
+        expected = self.scenario.expected[WAYS.index(self.way)]
         if self.result != expected:
-            return f"{self.result}, not {expected}"
-        if self.late is None or self.late < -TOO_EARLY:
-            return f"{self.result}, but too early"
-        return None
-
-    @property
-    def seconds(self) -> float:
-        """The seconds that the wait took, or has taken so far."""
-        return (self.ended_at or time.monotonic()) - self.started_at
+            return f"{self.label}: {self.result}, not {expected}"
+        # A little before is normal: the last attempt is made before the deadline, for example.
+        is_early = self.late is None or self.late < -5
+        return f"{self.label}: {self.result}, but too early" if is_early else None
 
     @property
     def late(self) -> float | None:
-        """The seconds from the change, or the deadline, to the end of the wait or to now.
-
-        None as long as the resource has not changed.
-        """
-        if self.scenario.deadline is not None:
-            return self.seconds - self.scenario.deadline
-        if self.changed_at is None:
-            return None
-        return (self.ended_at or time.monotonic()) - self.changed_at
-
-    def _on_event(self, event: WaitEvent) -> None:
-        delay = event.next_delay
-        self.next_attempt_at = None if delay is None else time.monotonic() + delay
+        """The seconds from the change to the end of the wait or to now; None before the change."""
+        return None if self.changed_at is None else self.end - self.changed_at
 
 
 class Comparison:
-    """Every scenario, each waited for in all three ways, each wait in a thread.
+    """Every scenario, each waited for in all three ways, each wait in a thread."""
 
-    Args:
-        server: where the resources are.
-        scenarios: the classes of the scenarios.
-
-    Attributes:
-        waits: every wait, in the order of the scenarios.
-        news: lines about what happens, as it happens.
-    """
-
-    def __init__(self, server: MotoServer, scenarios: Iterable[type[Scenario]] = SCENARIOS) -> None:
-        self.scenarios = [scenario(server) for scenario in scenarios]
-        self._stop = threading.Event()
+    def __init__(self, server: MotoServer, scenarios: Iterable[Scenario] = SCENARIOS) -> None:
         self.waits = [
-            TimedWait(scenario, way, self._stop) for scenario in self.scenarios for way in Way
+            TimedWait(server, scenario, way, change_at)
+            for scenario in scenarios
+            for change_at in [random.uniform(*scenario.change_between)]  # noqa: S311
+            for way in WAYS
         ]
-        self.news: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._started_at = 0.0
-        self._threads: list[threading.Thread] = []
 
-    @property
-    def as_expected(self) -> bool:
-        """Whether every wait ended as expected."""
-        return not any(wait.complaint for wait in self.waits)
+    def run(self) -> Iterator[str]:
+        """Run all waits to their ends; yield a line about each change and each end."""
+        began, running, unchanged = time.monotonic(), list(self.waits), list(self.waits)
+        for wait in running:
+            wait.start()
+        while running:
+            time.sleep(0.1)
+            elapsed = time.monotonic() - began
+            for wait in [wait for wait in unchanged if wait.change_at <= elapsed]:
+                unchanged.remove(wait)
+                wait.change()
+                if wait.way == WAYS[-1]:
+                    yield f"{elapsed:5.1f} s  {wait.scenario.title}: now"
+            for wait in [wait for wait in running if not wait.is_alive()]:
+                running.remove(wait)
+                yield f"{elapsed:5.1f} s  {wait.label}: {wait.result}"
 
-    def run(self, update: Callable[[], object]) -> None:
-        """Run all waits to their ends, calling `update` regularly and once at the end.
+    def show(self, stream: TextIO, *, plain: bool) -> None:
+        """Run all waits: with a table on a terminal with rich, else with a line per event."""
+        live = None if plain or not stream.isatty() else self._live_table(stream)
+        with live or contextlib.nullcontext():
+            for line in self.run():
+                if live is None:
+                    print(line, file=stream, flush=True)
 
-        Raises:
-            Exception: whatever kept a resource from changing.
-        """
-        for scenario in self.scenarios:
-            scenario.start()
-        self._started_at = time.monotonic()
-        unchanged = sorted(self.scenarios, key=lambda scenario: scenario.change_after)
-        # Before the first call can be answered.
-        while unchanged and unchanged[0].change_after <= 0:
-            self._change(unchanged.pop(0))
+    def report(self, stream: TextIO) -> bool:
+        """Print errors, notes, table and verdict; return whether all waits ended as expected."""
         for wait in self.waits:
-            name = f"demo {wait.resource}"
-            thread = threading.Thread(target=self._wait, args=(wait,), name=name, daemon=True)
-            self._threads.append(thread)
-            thread.start()
-        while any(wait.ended_at is None for wait in self.waits):
-            while unchanged and unchanged[0].change_after <= time.monotonic() - self._started_at:
-                self._change(unchanged.pop(0))
-            update()
-            time.sleep(UPDATE_EVERY)
-        update()
+            if isinstance(wait.outcome, Exception):
+                if wait.way == WAYS[0]:
+                    print(f"{wait.scenario.title}, the errors:", file=stream)
+                print(beside(wait.way, str(wait.outcome) or wait.result), file=stream)
+        print(NOTES, self._table(), "", sep="\n", file=stream)
+        complaints = [wait.complaint for wait in self.waits if wait.complaint]
+        verdict = f"All {len(self.waits)} waits ended as expected."
+        print("NOT as expected:" if complaints else verdict, *complaints, sep="\n", file=stream)
+        return not complaints
 
-    def stop(self) -> None:
-        """End the waits that still run: this package's now, botocore's at their next call."""
-        self._stop.set()
-        for thread in self._threads:
-            if not thread.name.endswith(Way.STOCK.value):
-                thread.join(JOIN_TIMEOUT)
+    def _live_table(self, stream: TextIO) -> Any:
+        """Return rich's display of the table; None where it cannot be drawn."""
+        try:
+            from rich import console, live, text  # noqa: PLC0415 - an extra
+        except ImportError:
+            return None
+        terminal = console.Console(file=stream)
+        display = live.Live(
+            get_renderable=lambda: text.Text(self._table(), no_wrap=True, overflow="crop"),
+            console=terminal,
+            transient=True,
+        )
+        return None if terminal.is_dumb_terminal else display
 
-    def _wait(self, wait: TimedWait) -> None:
-        wait.run()
-        self._report(f"{wait.scenario.title}: {wait.way.value}, {wait.result}")
-
-    def _change(self, scenario: Scenario) -> None:
+    def _table(self) -> str:
+        rows: list[tuple[Any, ...]] = [("wait", "way", "result", "calls", "seconds", "late")]
         for wait in self.waits:
-            if wait.scenario is scenario:
-                wait.changed_at = scenario.change(wait.resource) or time.monotonic()
-        self._report(f"{scenario.title}: now")
+            # The width of the longest result: columns must not move while they are read.
+            result = wait.result.ljust(len("WaiterAttemptsError"))
+            # Adding 0.0 turns -0.0 into 0.0.
+            late = "    -" if wait.late is None else round(wait.late, 2) + 0.0
+            counts = len(wait.requests), wait.seconds, late
+            rows.append((wait.scenario.title, wait.way, result, *counts))
+        return columns(rows)
 
-    def _report(self, text: str) -> None:
-        self.news.put(f"{time.monotonic() - self._started_at:5.1f} s  {text}")
+
+def beside(name: str, text: str) -> str:
+    """Return a text beside its name, in at most four lines."""
+    return textwrap.fill(
+        printable(text),
+        min(100, shutil.get_terminal_size((100, 40)).columns),
+        initial_indent=f"  {name:14}",
+        subsequent_indent=" " * 16,
+        break_on_hyphens=False,
+        max_lines=4,
+        placeholder=" ...",
+    )

@@ -1,0 +1,136 @@
+"""The exit codes of `boto-wait`, and the errors and signals that end a command."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NoReturn
+
+SUCCEEDED: Final = 0
+PROBLEMS: Final = 1
+USAGE_ERROR: Final = 2
+TIMED_OUT: Final = 124
+INTERRUPTED: Final = 130
+CLOSED_PIPE: Final = 141
+TERMINATED: Final = 143
+NOT_CONFIGURED: Final = 253
+ERROR_RESPONSE: Final = 254
+FAILED: Final = 255
+
+MEANINGS: Final = {
+    SUCCEEDED: "success",
+    PROBLEMS: "`boto-wait check` found problems",
+    USAGE_ERROR: "wrong arguments or parameters",
+    TIMED_OUT: "timed out, or attempts used up",
+    INTERRUPTED: "Ctrl-C",
+    CLOSED_PIPE: "the reader of stdout has gone",
+    TERMINATED: "SIGTERM",
+    NOT_CONFIGURED: "no credentials, profile or region",
+    ERROR_RESPONSE: "an error response that no acceptor matched",
+    FAILED: "a failure state, or anything else",
+}
+"""The meaning of each exit code. 124 is that of timeout(1), 253 to 255 are those of aws-cli; above
+128 they are what shells report for a command that a signal ended."""
+
+OF_A_WAIT: Final = "Exit codes: " + "; ".join(
+    f"{code} {text}" for code, text in MEANINGS.items() if code not in (PROBLEMS, CLOSED_PIPE)
+)
+"""The codes of commands that wait, for their help."""
+
+
+class UsageError(Exception):
+    """The arguments name something that does not exist, or a file that cannot be read."""
+
+
+class NotConfiguredError(Exception):
+    """The arguments are right, but credentials, the profile or the region are missing."""
+
+
+class CannotRunError(Exception):
+    """The arguments are right, but something else that the command needs cannot be used."""
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM arrived. It ends whatever Ctrl-C ends."""
+
+
+def exit_code(error: BaseException) -> int:
+    """Return the exit code of a command that an error ended."""
+    from ..exceptions import WaiterError, WaiterFailedError, WaitersError  # noqa: PLC0415 - slow
+
+    if isinstance(error, WaitersError):
+        return common_exit_code(map(exit_code, error.errors.values()))
+    for kinds, code in _codes():
+        if isinstance(error, kinds):
+            return code
+    if isinstance(error, WaiterFailedError) and error.acceptor is None:
+        cause = error.last_exception
+        return FAILED if cause is None or isinstance(cause, WaiterError) else exit_code(cause)
+    return FAILED
+
+
+def common_exit_code(codes: Iterable[int]) -> int:
+    """Return the exit code of several waits: one that all failures share, else 255."""
+    failures = {*codes} - {SUCCEEDED}
+    return failures.pop() if len(failures) == 1 else FAILED if failures else SUCCEEDED
+
+
+@contextlib.contextmanager
+def ended_by_sigterm() -> Iterator[None]:
+    """Raise `Terminated` at SIGTERM inside, unless somebody else handles the signal."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+
+    def end(*_: object) -> NoReturn:
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def sighup_as_sigterm() -> Iterator[None]:
+    """Let SIGHUP do inside what SIGTERM does, unless somebody else handles or ignores it."""
+    number = getattr(signal, "SIGHUP", None)
+    if number is None or signal.getsignal(number) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(number, lambda *_: signal.raise_signal(signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def _codes() -> list[tuple[Any, int]]:
+    """Return the kinds of errors with their exit codes; the first that fits counts."""
+    from botocore import exceptions as botocore  # noqa: PLC0415 - slow
+
+    from ..exceptions import WaiterAttemptsError, WaiterTimeoutError  # noqa: PLC0415 - slow
+
+    missing = (
+        botocore.NoCredentialsError,
+        botocore.PartialCredentialsError,
+        botocore.CredentialRetrievalError,
+        botocore.SSOError,
+        botocore.TokenRetrievalError,
+        botocore.NoAuthTokenError,
+        botocore.ProfileNotFound,
+        botocore.NoRegionError,
+    )
+    return [
+        (Terminated, TERMINATED),
+        (KeyboardInterrupt, INTERRUPTED),
+        (BrokenPipeError, CLOSED_PIPE),
+        ((UsageError, botocore.ParamValidationError), USAGE_ERROR),
+        ((WaiterTimeoutError, WaiterAttemptsError), TIMED_OUT),
+        ((NotConfiguredError, *missing), NOT_CONFIGURED),
+        (botocore.ClientError, ERROR_RESPONSE),
+    ]

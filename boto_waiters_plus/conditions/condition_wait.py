@@ -1,0 +1,149 @@
+"""One wait on a callable among other waits, for `wait_all` and its relatives."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from ..arguments import time_bound
+from ..engine.model import AcceptorState
+from ..engine.wait_description import WaitDescription
+from ..options import CancelEvent, Seconds, refuse_short_wait
+from ..settings import Observer
+from .calls import AsyncCallableCall, CallableCall
+from .cases import Case, checked_cases, success
+from .condition import Condition, description_of
+from .form_options import CheckedOptions, ConditionOptions
+from .patterns import TRUTHY, name_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+NAME: Final = "condition"
+"""What messages and events call the waiter."""
+
+
+class ConditionWait:
+    """A wait on any callable, to be run with others; checked when it is made.
+
+    Example::
+
+        which, outcome = bwp.wait_any([
+            bwp.Wait(ecs, "ServicesStable", {"services": ["web"]}),
+            ConditionWait(lambda: deployment.error(), label="the deployment"),
+        ], max_wait=600)
+
+    In `wait_all` and its relatives a callable runs in one of the threads of the run. One that is
+    still running at the end of its wait is not interrupted: its thread is left behind. The twins
+    for asyncio run a coroutine function in the event loop, and cancel it.
+
+    Args:
+        call: called without arguments at each attempt.
+        pattern: what its value has to match, as for `wait_for_match`; default: any true value. Or
+            a list of cases, as for `wait_for_case`, without handlers for success and failure.
+        max_wait: seconds (or a `timedelta`) to wait at most, from the start of the run. May be
+            left out where the run has a `max_wait`, or a `deadline` around it.
+        options: fields of `ConditionOptions`.
+
+    Raises:
+        TypeError, ValueError: an argument is wrong.
+
+    Attributes:
+        max_wait: seconds; None: not given.
+        label: the caller's label, or the name of the callable.
+        options, merged_options: the options that every wait has; defaults do not apply.
+        is_async: whether the callable is a coroutine function.
+        waiter: what messages and events call the waiter.
+    """
+
+    __slots__ = (
+        "_call",
+        "_cases",
+        "_options",
+        "is_async",
+        "label",
+        "max_wait",
+        "merged_options",
+        "options",
+    )
+
+    waiter: Final = NAME
+
+    def __init__(
+        self,
+        call: Callable[[], Any],
+        pattern: Any = TRUTHY,
+        /,
+        *,
+        max_wait: Seconds | None = None,
+        **options: Unpack[ConditionOptions],
+    ) -> None:
+        if not callable(call):
+            raise TypeError(f"ConditionWait takes something to call, not {type(call).__name__}")
+        self._call = call
+        self._cases = _cases(pattern)
+        self._options: Mapping[str, Any] = options
+        self.max_wait = None if max_wait is None else time_bound("max_wait", max_wait)
+        checked = CheckedOptions.of("ConditionWait", options)
+        self.options = self.merged_options = checked.common
+        refuse_short_wait(self.options, self.max_wait)
+        self.label = checked.label or name_of(call)
+        self.is_async = any(
+            map(inspect.iscoroutinefunction, (call, getattr(call, "__call__", None)))  # noqa: B004 - which kind it is
+        )
+
+    @property
+    def description(self) -> WaitDescription:
+        """What the wait is for, as messages and observers name it."""
+        return description_of(NAME, self._cases, name_of(self._call))
+
+    def condition(
+        self,
+        max_wait: float | None,
+        *,
+        observers: Sequence[Observer],
+        on_attempt: Observer | None,
+        cancel_event: CancelEvent,
+    ) -> Condition:
+        """Return the wait itself, ready to run.
+
+        Args:
+            max_wait: seconds.
+            observers: called with each event.
+            on_attempt: called with the events of attempts.
+            cancel_event: ends a call that can be ended.
+        """
+        replaced = {"on_attempt": on_attempt, "cancel_event": cancel_event}
+        return Condition(
+            NAME,
+            self._call,
+            self._cases,
+            max_wait=max_wait,
+            options={**self._options, **replaced},
+            observers=observers,
+        )
+
+    def call_of(self, condition: Condition, function: str) -> CallableCall | AsyncCallableCall:
+        """Return the call of each attempt, for a run by this function."""
+        if self.is_async:
+            return condition.async_call()
+        twin = f"{function.removesuffix('_async')}_async with a coroutine function"
+        return condition.blocking_call(twin)
+
+    def __repr__(self) -> str:
+        return f"ConditionWait({self.label}, max_wait={self.max_wait})"
+
+
+def _cases(pattern: Any) -> tuple[Case, ...]:
+    is_list = isinstance(pattern, Sequence) and not isinstance(pattern, str)
+    if not (isinstance(pattern, Case) or (is_list and any(isinstance(c, Case) for c in pattern))):
+        return (success(pattern),)
+    cases = checked_cases("cases", pattern)
+    for case in cases:
+        if case.handler is not None and case.state is not AcceptorState.RETRY:
+            raise TypeError(
+                "ConditionWait: an outcome has the value itself; leave out the handlers of "
+                "success() and failure()"
+            )
+    return cases

@@ -1,0 +1,71 @@
+"""What a shipped waiter rests on beside the model: `data/evidence.json`, counts and no recordings.
+
+The trait `boto.waiters#evidence` of an operation, which `data/traits.json` defines, has a member
+for each of its waiters for which there is something to say. The tags of a waiter say the rest.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..engine.model import GENERATED, WaiterDefinition
+from .services import aws_namespace
+from .shipped import EVIDENCE_FILE, data_root
+
+EVIDENCE = "boto.waiters#evidence"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What is known of a shipped waiter."""
+
+    recorded: int = 0
+    """Recorded answers of AWS with a state or an error that the waiter reads."""
+    documented: int = 0
+    """Examples of AWS's documentation with one."""
+    moto: bool = False
+    """Whether a real client ran it against a simulation of the service."""
+    enum: bool = False
+    """Whether every value of the state's enumeration was judged."""
+    botocore: bool = False
+    """Whether it was converted from botocore's waiter."""
+
+    def in_words(self) -> list[str]:
+        """Return what the waiter rests on, the strongest first."""
+        said = {
+            _counted(self.recorded, "recorded answer"): self.recorded,
+            _counted(self.documented, "documentation example"): self.documented,
+            "run on moto": self.moto,
+            "every value of the enum": self.enum,
+            "from botocore": self.botocore,
+        }
+        return [text for text, holds in said.items() if holds] or ["model only"]
+
+
+def evidence_of(definition: WaiterDefinition) -> Evidence:
+    """Return what a shipped waiter rests on."""
+    service = definition.service or ""
+    facts = _shipped_evidence().get(f"{aws_namespace(service)}#{definition.operation}", {})
+    tags = definition.tags
+    found: Mapping[str, Any] = facts.get(definition.name, {})
+    return Evidence(
+        recorded=found.get("recorded", 0),
+        documented=found.get("documented", 0),
+        moto="run-on-moto" in tags,
+        enum="enum-checked" in tags or found.get("enum", False),
+        botocore=GENERATED in tags,
+    )
+
+
+@functools.cache
+def _shipped_evidence() -> Mapping[str, Mapping[str, Any]]:
+    document = json.loads((data_root() / EVIDENCE_FILE).read_text(encoding="utf-8"))
+    return {shape_id: shape["traits"][EVIDENCE] for shape_id, shape in document["shapes"].items()}
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

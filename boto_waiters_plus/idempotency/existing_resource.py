@@ -1,0 +1,187 @@
+"""A resource that exists already: whether the call made it, and what describes it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jmespath
+from botocore import xform_name
+from botocore.model import OperationModel
+
+from ..aws.tokens import shape_id_of
+from ..definitions.idempotency_traits import shipped_description, shipped_existence
+from ..definitions.services import aws_namespace
+from ..engine.redaction import shown
+from .adoption import differences
+from .call_errors import AlreadyExistsError
+from .call_target import CallTarget
+from .following_wait import describing_calls, evaluated, is_empty
+
+
+class Maker(enum.Enum):
+    """Who made a resource."""
+
+    OURS = "ours"
+    """A request under the token of this call."""
+    ANOTHER = "another"
+    OPEN = "open"
+    """Nothing tells."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """The call that describes a resource, and where its answer says what."""
+
+    operation: OperationModel
+    parameters: Mapping[str, Any]
+    resources: str = "@"
+    token: str | None = None
+    """The member of a resource that tells the token under which it was made."""
+    response: str | None = None
+
+    def read(self, description: Any, token: str | None) -> tuple[Any, Maker]:
+        """Return the resource, None if the description has none, and who made it."""
+        found = jmespath.search(self.resources, description)
+        resources = [each for each in (found if isinstance(found, list) else [found]) if each]
+        if self.token is None:
+            return next(iter(resources), None), Maker.OPEN
+        tokens = [jmespath.search(self.token, each) for each in resources]
+        if token in tokens:
+            return resources[tokens.index(token)], Maker.OURS
+        # A list may have other resources, and may be cut off.
+        is_told = not isinstance(found, list) and any(tokens)
+        return None, Maker.ANOTHER if is_told else Maker.OPEN
+
+    def response_of(self, resource: Any, description: Any) -> Any:
+        """Return what stands for the response of the call."""
+        return description if self.response is None else jmespath.search(self.response, resource)
+
+    def __str__(self) -> str:
+        shape = self.operation.input_shape
+        members = {} if shape is None else shape.members
+        texts = [
+            f"{name}={'...' if members[name].metadata.get('sensitive') else repr(shown(value))}"
+            for name, value in self.parameters.items()
+        ]
+        return f"{xform_name(self.operation.name)}({', '.join(texts)})"
+
+
+Describe = Callable[[Check], Awaitable[Any]]
+"""Makes the call that describes a resource; gives None if it fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingResource:
+    """A resource of which the service says that it exists already."""
+
+    target: CallTarget
+    parameters: Mapping[str, Any]
+    token: str | None
+    error: AlreadyExistsError
+    """What the service says."""
+    names: Collection[str]
+    """Of the service's error."""
+    is_callers: bool
+    """Whether the caller gave the token: an earlier call may have sent it, with others."""
+    adopt: bool
+    """Whether a resource is taken that is as the parameters ask for."""
+
+    async def claimed(self, describe: Describe) -> Any:
+        """Return what stands for the response if the call made the resource, or adopts it.
+
+        Raises:
+            AlreadyExistsError: it did not, or that cannot be told.
+        """
+        maker, check = self._by_error(), self._check()
+        maybe_ours = self.error.outcome_unknown or self.is_callers
+        if maker is not Maker.OURS and not (maker is Maker.OPEN and maybe_ours):
+            raise self._raised(maker, None)
+        is_asked = self.adopt or maker is Maker.OURS
+        if check is None or not (is_asked or check.token):
+            raise self._raised(maker, check)
+        description = await describe(check)
+        resource, told = check.read(description, self.token)
+        if maker is Maker.OPEN:
+            maker = told
+        if resource is None or not (self.adopt or maker is Maker.OURS):
+            raise self._raised(maker, check)
+        # All attempts of one call send the same; an earlier call may have sent something else.
+        found: tuple[str, ...] | None = () if maker is Maker.OURS else None
+        if maker is Maker.OPEN or self.is_callers:
+            described = description if check.token is None else resource
+            found = differences(self.parameters, described)
+        if found or (found is None and maker is Maker.OPEN):
+            raise self._raised(maker, check, _difference(found), found or ())
+        return check.response_of(resource, description)
+
+    def _by_error(self) -> Maker:
+        """Return who made it, as far as the error itself says so."""
+        service = self.target.operation.service_model.service_id
+        response = self.error.last_response
+        trait = shipped_existence(aws_namespace(str(service)), self.names, response) or {}
+        if "madeUnder" in trait:
+            return Maker.OURS if trait["madeUnder"] == "thisToken" else Maker.ANOTHER
+        found = response.get(trait.get("token", ""))
+        member = self.target.member
+        if found is None or member is None:
+            return Maker.OPEN
+        if found == self.token:
+            return Maker.OURS
+        # AWS Backup has one such error, and operations whose tokens have other names.
+        return Maker.ANOTHER if member.path[-1] == trait["token"] else Maker.OPEN
+
+    def _check(self) -> Check | None:
+        """Return the call that describes the resource; None if none is known."""
+        operation = self.target.operation
+        model = operation.service_model
+        trait = shipped_description(shape_id_of(operation))
+        # An older botocore may lack the operation.
+        if trait is not None and trait["operation"] in model.operation_names:
+            response = self.error.last_response
+            parameters = evaluated(trait["parameters"], self.parameters, error=response)
+            if not any(map(is_empty, parameters.values())):
+                more = {name: trait[name] for name in _MORE if name in trait}
+                describing = model.operation_model(trait["operation"])
+                return Check(operation=describing, parameters=parameters, **more)
+        calls = describing_calls(self.target.client, operation, self.parameters)
+        return next((Check(operation=each, parameters=found) for each, found in calls), None)
+
+    def _raised(
+        self,
+        maker: Maker,
+        check: Check | None,
+        difference: str = "",
+        found: tuple[str, ...] = (),
+    ) -> AlreadyExistsError:
+        """Return the error with what is known of the resource."""
+        maybe_ours = self.error.outcome_unknown or self.is_callers
+        maybe_ours = maker is Maker.OURS or (maker is Maker.OPEN and maybe_ours)
+        text = "Another call made it"
+        if maker is Maker.OURS:
+            text = "A request under this token made it"
+        elif self.error.outcome_unknown and maybe_ours:
+            text = "This call may have made it"
+        elif maybe_ours:
+            text = "An earlier call under this token may have made it"
+        elif maker is Maker.OPEN:
+            text = "It existed before this call"
+        if check is not None and maybe_ours:
+            text += f": {check} tells"
+        raised = self.error.extended(f"{text}. {difference}".rstrip(), AlreadyExistsError)
+        raised.token, raised.maybe_ours, raised.differences = self.token, maybe_ours, found
+        raised.made_under_token = maker is Maker.OURS
+        if check is not None and maybe_ours:
+            raised.check_operation, raised.check_parameters = check.operation.name, check.parameters
+        return raised
+
+
+def _difference(found: tuple[str, ...] | None) -> str:
+    if found:
+        return f"It differs in {', '.join(found)}."
+    return "None of the parameters can be compared with it."
+
+
+_MORE = ("resources", "token", "response")

@@ -1,0 +1,133 @@
+"""The background waits of one process or worker, from `Wait` objects to their results."""
+
+from __future__ import annotations
+
+import contextvars
+import queue
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..engine.wait_event import WaitEvent
+from ..runtime.background import BackgroundScheduler, TaskEnd
+from ..runtime.clock import current_time
+from ..runtime.schedule import DEFAULT_THREADS
+from ..runtime.tasks import Task
+from .callbacks import Callback, Callbacks
+from .grouping import Grouping
+from .preparation import Preparation, marked_context
+from .wait import Wait
+
+
+class WaitPool:
+    """Waits in one background thread; those of one kind share calls, as in `wait_all`.
+
+    Args:
+        threads: calls that may be in flight at once.
+    """
+
+    def __init__(self, *, threads: int = DEFAULT_THREADS) -> None:
+        self._stop = threading.Event()
+        # A fresh context: the deadline around the first wait is not that of the others.
+        context = contextvars.Context().run(marked_context)
+        self._scheduler = BackgroundScheduler(
+            context, threads=threads, stop=self._stop, forget=self._forget
+        )
+        callbacks = _DeferredCallbacks(self._scheduler.deliveries)
+        self._preparation = Preparation(
+            bound=None,
+            stop=self._stop,
+            grouping=Grouping(self._stop),
+            callbacks=callbacks,
+            progress=None,
+        )
+        self._lock = threading.Lock()
+        self._open: Counter[int] = Counter()
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether waits can be started under the time source in force."""
+        return self._scheduler.is_usable and self._scheduler.time is current_time()
+
+    def prepared(
+        self,
+        wait: Wait,
+        on_attempt: Callable[[WaitEvent], object],
+        *,
+        state: str | None = None,
+        digest: str = "",
+        seconds_ago: float = 0,
+    ) -> Task:
+        """Return a wait for `start`, which has to follow.
+
+        Args:
+            wait: the wait; it has a `max_wait`.
+            on_attempt: called in the background thread after each attempt.
+            state: the stored state of the wait; None: it begins.
+            digest, seconds_ago: the definition of that state, and its age.
+
+        Raises:
+            ValueError: `state` is not that of a wait under this definition.
+        """
+        with self._lock:
+            (task,) = self._preparation.tasks([wait])
+            self._open[id(wait.client)] += 1
+        if state is not None:
+            try:
+                task.run.resume(state, digest=digest, seconds_ago=seconds_ago)
+            except ValueError:
+                self._forget(task)
+                raise
+        task.run.observe_attempts(on_attempt)
+        return task
+
+    def start(self, waits: Sequence[tuple[Task, TaskEnd]]) -> None:
+        """Start waits together, so that their first attempts may share calls.
+
+        Args:
+            waits: each with what is called in the background thread when it has ended.
+
+        Raises:
+            RuntimeError: no thread can be started.
+        """
+        self._scheduler.add(waits)
+
+    def limit_calls(self, per_second: Mapping[str, float]) -> None:
+        """Limit the calls per second to each endpoint of these services, from now on."""
+        with self._lock:
+            self._preparation.limit_calls(per_second)
+
+    def cancel(self, task: Task) -> None:
+        """End a wait, if it has not ended."""
+        self._scheduler.cancel(task)
+
+    def deliver(self, function: Callable[[], object]) -> None:
+        """Call a function in the thread for callbacks, where a slow one delays no attempt."""
+        self._scheduler.deliveries.put(function)
+
+    def close(self) -> None:
+        """Drop all waits as they are; calls in flight end."""
+        self._scheduler.close()
+
+    def _forget(self, task: Task) -> None:
+        client = task.connections.client
+        with self._lock:
+            self._open[id(client)] -= 1
+            if not self._open[id(client)]:
+                del self._open[id(client)]
+                self._preparation.forget(client)
+
+
+class _DeferredCallbacks(Callbacks):
+    """Gives each wait a guard of its own, which ends with it and reports its first error."""
+
+    def __init__(self, due: queue.SimpleQueue[Any]) -> None:
+        super().__init__()
+        self._due = due
+
+    def observer(self, callback: Callback, name: str) -> Callback:
+        """Return the callback, guarded and called when its turn in the queue comes."""
+        of_wait = Callbacks()
+        of_wait.defer(self._due)
+        return of_wait.observer(callback, name)

@@ -1,0 +1,225 @@
+"""What a store keeps its waits in: the one interface between the domain and a database.
+
+`memory_backend` and `sql` implement it. Whoever adds another makes subclasses of the contracts in
+tests/operations/backend_contract.py pass, and opens it by `Store(backend)`.
+
+A *row* is a mapping of plain values, one for each column of `sql.tables.WAITS`, or of `CALLS`; a
+backend looks at few of them (`id`, `state`, `kind`, `digest`, `exclusive_key`, the moments,
+`lease`, `worker`) and keeps the others. Each row is given whole to `add`, and comes back whole
+from `get`, `list` and `claim`.
+
+*Moments* (`MOMENTS`) are given as seconds from now, negative ones in the past, and returned as
+seconds since the epoch by the clock of the backend: that of the server where machines share one,
+else `runtime.boot_clock.steady_time`, which goes on evenly when the wall clock is set.
+
+The *generation* of a wait is the lease that drives it. Leases are numbers that are never used
+twice. Every write of a worker names its lease, and changes only rows that are open and still have
+it: once another worker has taken a wait over, a late write of the first matches nothing. A wait
+that no lease drives is *free*: its `lease` and `worker` are None.
+
+Several threads call a backend at once, and so does the child of a fork, in which locks that other
+threads held would stay locked: see `runtime.process.ProcessLock`.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from .error_codes import StoreError
+
+Row = Mapping[str, Any]
+
+OPEN: Final = "open"
+SUCCEEDED: Final = "succeeded"
+
+FREE: Final[Row] = {"lease": None, "worker": None}
+"""What is so of a wait that no worker drives."""
+
+MOMENTS: Final = frozenset({"created", "deadline", "ended", "machine_at", "next_attempt"})
+
+Position = tuple[float, str]
+"""Where a page of a list begins: `created` and `id` of the last row of the page before."""
+
+
+class KeyInUseError(Exception):
+    """An open wait has the exclusive key; `id` is that of the wait."""
+
+    def __init__(self, wait_id: str) -> None:
+        super().__init__(wait_id)
+        self.id = wait_id
+
+
+class LeaseLostError(Exception):
+    """The lease was not renewed in time, and its waits are others' now."""
+
+
+class Backend(Protocol):
+    """Keeps waits, leases and calls. Every method raises StoreError where it cannot.
+
+    Each call is one transaction: it takes effect as a whole or not at all.
+    """
+
+    name: str
+    """For messages; without a password."""
+    url: Any
+    """The `sqlalchemy.URL` that `Store(url)` opens it with elsewhere; None: no such URL does."""
+    is_local: bool
+    """Whether only processes of this machine can open it."""
+
+    def close(self) -> None:
+        """Give up what it holds; every later call raises StoreError."""
+        ...
+
+    def hurry(self, seconds: float | None) -> None:
+        """Let a call that takes longer raise StoreError; None: its usual limit.
+
+        It counts from now for calls under way, from the beginning for later ones. For signal
+        handlers, whose own thread may be inside a call: it takes no lock.
+        """
+        ...
+
+    # --- waits ------------------------------------------------------------------------------
+
+    def add(self, rows: Sequence[Row], definitions: Mapping[str, str]) -> builtins.list[Row]:
+        """Add open waits with their keys, all or none; return those that were there.
+
+        A wait whose id is there stays as it is: an earlier try was not answered. Of two with one
+        id the first is added. They are free, whatever their rows say. Of their definitions, by
+        digest, those that are there stay.
+
+        Raises:
+            KeyInUseError: an open wait, or one before it, has the `exclusive_key` of one of them.
+            StoreError: the definition of one is neither given nor there.
+        """
+        ...
+
+    def get(self, ids: Sequence[str]) -> builtins.list[Row]:
+        """Return those of these waits that are there, each once, in any order."""
+        ...
+
+    def list(
+        self, filters: Mapping[str, str], before: Position | None, most: int
+    ) -> builtins.list[Row]:
+        """Return the newest waits, at most so many, that are older than `before`.
+
+        Filters are the values of columns, and all must match; `state` may also be `"done"`.
+        """
+        ...
+
+    def open_ids(self, ids: Sequence[str] | None = None) -> set[str]:
+        """Return the ids of the waits that are open, or of those among these."""
+        ...
+
+    def reopen(self, row: Row, values: Mapping[str, Any]) -> bool:
+        """Open a wait again that has ended as in this row; it is free, whatever `values` say.
+
+        Return False if it is gone or open, or its `state` or `ended` has changed.
+
+        Raises:
+            KeyInUseError: another open wait has its exclusive key.
+        """
+        ...
+
+    def expire(self, seconds: float) -> int:
+        """Delete waits and calls that ended this long ago, or longer; return their number.
+
+        Definitions that no wait has any more go too; one that a wait is being added with stays.
+        """
+        ...
+
+    # --- leases -----------------------------------------------------------------------------
+
+    def acquire(self, worker: str, seconds: float) -> int:
+        """Begin a lease that ends after this many seconds; return its number, never used before."""
+        ...
+
+    def renew(self, lease: int, seconds: float) -> bool:
+        """Let a lease last that long from now; return False if it is lost."""
+        ...
+
+    def claim(
+        self, lease: int, seconds: float, most: int, without: Collection[str] = ()
+    ) -> tuple[builtins.list[Row], float]:
+        """Take over open waits that no live lease drives, the oldest first; renew the lease.
+
+        Each has the `lease` and its `worker` from then on. The open waits of other leases that
+        have ended are free again, and only now are those lost. No two claim the same wait.
+
+        Args:
+            lease, seconds: as for `renew`.
+            most: at most so many.
+            without: values of `kind`; their waits are claimed only after their deadline.
+
+        Returns:
+            The rows, each with its `definition` besides, and the time now.
+
+        Raises:
+            LeaseLostError: the lease is lost; nothing is taken.
+        """
+        ...
+
+    def write(self, lease: int | None, changes: Sequence[Mapping[str, Any]]) -> int:
+        """Change waits that are open and whose generation is this lease; others stay as they are.
+
+        A change has the `id` and the new values. It ends its wait (`state`), hands it back
+        (`lease` and `worker`: None) or does neither. No lease drives a wait that has ended.
+
+        Args:
+            lease: the worker's; None: whatever the generation, as for a cancellation.
+            changes: each of another wait.
+
+        Returns:
+            The number of waits that were changed.
+        """
+        ...
+
+    def lost(self, lease: int, ids: Collection[str]) -> Collection[str]:
+        """Return those of these waits that have ended, are gone, or have another generation.
+
+        `ids` are all that the worker drives, each once: if the lease has as many, none is lost.
+        """
+        ...
+
+    def leases(self) -> set[int]:
+        """Return the leases that have not ended."""
+        ...
+
+    def release(self, lease: int) -> None:
+        """End a lease; its open waits are free."""
+        ...
+
+    # --- calls ------------------------------------------------------------------------------
+
+    def add_call(self, row: Row) -> None:
+        """Add a call in its first phase. A call whose id is there stays as it is."""
+        ...
+
+    def write_call(self, call_id: str, values: Mapping[str, Any]) -> bool:
+        """Change a call that has not ended; return False if it has.
+
+        Calls have no generation: every process that resumes one sends its token. The end (`ended`)
+        is written once.
+        """
+        ...
+
+    def calls(self, call_id: str | None = None) -> builtins.list[Row]:
+        """Return the call of an id, or those that have not ended, the oldest first.
+
+        Each has its `age` besides: the seconds since it was `created`.
+        """
+        ...
+
+
+def moments(values: Mapping[str, Any], now: float) -> dict[str, Any]:
+    """Return values with the moments among them as times."""
+    return {
+        name: value + now if name in MOMENTS and value is not None else value
+        for name, value in values.items()
+    }
+
+
+def closed(name: str) -> StoreError:
+    """Return the error of a backend that is used after `close`."""
+    return StoreError(f"store {name} is closed")

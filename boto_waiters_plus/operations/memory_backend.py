@@ -1,0 +1,207 @@
+"""A store in the memory of one process, for programs and tests that need no database."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import itertools
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..runtime.boot_clock import steady_time
+from ..runtime.process import ProcessLock
+from .backend import (
+    FREE,
+    OPEN,
+    Backend,
+    KeyInUseError,
+    LeaseLostError,
+    Position,
+    Row,
+    closed,
+    moments,
+)
+from .error_codes import StoreError
+
+_Rows = dict[str, dict[str, Any]]
+
+
+class MemoryBackend(Backend):
+    """Waits in dictionaries. One lock makes a transaction of each method."""
+
+    name = ":memory:"
+    url = None
+    is_local = True
+
+    def __init__(self) -> None:
+        self._lock = ProcessLock()
+        self._numbers = itertools.count(1)
+        self._is_closed = False
+        self._waits: _Rows = {}
+        self._definitions: dict[str, str] = {}
+        self._calls: _Rows = {}
+        # When each lease ends, and its worker.
+        self._leases: dict[int, tuple[float, str]] = {}
+
+    def close(self) -> None:
+        self._is_closed = True
+
+    def hurry(self, seconds: float | None) -> None:
+        """Do nothing: nothing takes long."""
+
+    def add(self, rows: Sequence[Row], definitions: Mapping[str, str]) -> builtins.list[Row]:
+        with self._transaction() as now:
+            there = self.get([row["id"] for row in rows])
+            known, new = {**definitions, **self._definitions}, _Rows()
+            for row in rows:
+                if row["id"] not in self._waits and row["id"] not in new:
+                    _refuse_key(row, self._waits)
+                    _refuse_key(row, new)
+                    if row["digest"] not in known:
+                        raise StoreError(f"store {self.name}: a definition is missing")
+                    new[row["id"]] = {**moments(row, now), **FREE}
+            self._definitions = known
+            self._waits.update(new)
+            return there
+
+    def get(self, ids: Sequence[str]) -> builtins.list[Row]:
+        with self._transaction():
+            return [dict(self._waits[each]) for each in dict.fromkeys(ids) if each in self._waits]
+
+    def list(
+        self, filters: Mapping[str, str], before: Position | None, most: int
+    ) -> builtins.list[Row]:
+        def matches(row: Row) -> bool:
+            is_meant = all(
+                row["state"] != OPEN if (name, value) == ("state", "done") else row[name] == value
+                for name, value in filters.items()
+            )
+            return is_meant and (before is None or _position(row) < before)
+
+        with self._transaction():
+            found = [row for row in self._waits.values() if matches(row)]
+            return [*map(dict, sorted(found, key=_position, reverse=True)[:most])]
+
+    def open_ids(self, ids: Sequence[str] | None = None) -> set[str]:
+        with self._transaction():
+            names = self._waits if ids is None else self._waits.keys() & set(ids)
+            return {each for each in names if self._waits[each]["state"] == OPEN}
+
+    def reopen(self, row: Row, values: Mapping[str, Any]) -> bool:
+        with self._transaction() as now:
+            _refuse_key(row, self._waits)
+            found = self._waits.get(row["id"])
+            end = row["state"], row["ended"]
+            if found is None or (found["state"], found["ended"]) != end or row["state"] == OPEN:
+                return False
+            found.update({**moments(values, now), **FREE})
+            return True
+
+    def expire(self, seconds: float) -> int:
+        number = 0
+        with self._transaction() as now:
+            for rows in (self._waits, self._calls):
+                ended = [key for key, row in rows.items() if row["ended"] is not None]
+                old = [key for key in ended if rows[key]["ended"] <= now - seconds]
+                number += len(old)
+                for key in old:
+                    del rows[key]
+            used = {row["digest"] for row in self._waits.values()}
+            self._definitions = {k: v for k, v in self._definitions.items() if k in used}
+        return number
+
+    def acquire(self, worker: str, seconds: float) -> int:
+        with self._transaction() as now:
+            lease = next(self._numbers)
+            self._leases[lease] = now + seconds, worker
+            return lease
+
+    def renew(self, lease: int, seconds: float) -> bool:
+        with self._transaction() as now:
+            if lease not in self._leases:
+                return False
+            self._leases[lease] = now + seconds, self._leases[lease][1]
+            return True
+
+    def claim(
+        self, lease: int, seconds: float, most: int, without: Collection[str] = ()
+    ) -> tuple[builtins.list[Row], float]:
+        with self._transaction() as now:
+            if not self.renew(lease, seconds):
+                raise LeaseLostError
+            for dead in [each for each, (end, _) in self._leases.items() if end < now]:
+                self.release(dead)
+            free = [
+                row
+                for row in self._waits.values()
+                if row["state"] == OPEN and row["lease"] is None
+                if row["kind"] not in without or row["deadline"] <= now
+            ]
+            taken = sorted(free, key=_position)[:most]
+            for row in taken:
+                row.update(lease=lease, worker=self._leases[lease][1])
+            return [{**row, "definition": self._definitions[row["digest"]]} for row in taken], now
+
+    def write(self, lease: int | None, changes: Sequence[Mapping[str, Any]]) -> int:
+        with self._transaction() as now:
+            mine = [each for each in changes if self._is_driven_by(lease, each["id"])]
+            for change in mine:
+                self._waits[change["id"]].update(moments(change, now))
+            return len(mine)
+
+    def lost(self, lease: int, ids: Collection[str]) -> Collection[str]:
+        with self._transaction():
+            return [each for each in ids if not self._is_driven_by(lease, each)]
+
+    def leases(self) -> set[int]:
+        with self._transaction() as now:
+            return {lease for lease, (end, _) in self._leases.items() if end >= now}
+
+    def release(self, lease: int) -> None:
+        with self._transaction():
+            self._leases.pop(lease, None)
+            for wait_id, row in self._waits.items():
+                if self._is_driven_by(lease, wait_id):
+                    row.update(FREE)
+
+    def add_call(self, row: Row) -> None:
+        with self._transaction() as now:
+            self._calls.setdefault(row["id"], moments(row, now))
+
+    def write_call(self, call_id: str, values: Mapping[str, Any]) -> bool:
+        with self._transaction() as now:
+            row = self._calls.get(call_id)
+            if row is None or row["ended"] is not None:
+                return False
+            row.update(moments(values, now))
+            return True
+
+    def calls(self, call_id: str | None = None) -> builtins.list[Row]:
+        with self._transaction() as now:
+            rows = sorted(self._calls.values(), key=_position)
+            found = [row for row in rows if row["id" if call_id else "ended"] == call_id]
+            return [{**row, "age": now - row["created"]} for row in found]
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[float]:
+        """Hold the lock; return the time."""
+        with self._lock:
+            if self._is_closed:
+                raise closed(self.name)
+            yield steady_time()
+
+    def _is_driven_by(self, lease: int | None, wait_id: str) -> bool:
+        row = self._waits.get(wait_id, {"state": None})
+        return row["state"] == OPEN and lease in (None, row["lease"])
+
+
+def _refuse_key(row: Row, waits: _Rows) -> None:
+    """Raise KeyInUseError if another open wait has the key of this one."""
+    if (key := row["exclusive_key"]) is not None:
+        for other in waits.values():
+            if (other["exclusive_key"], other["state"]) == (key, OPEN) and other["id"] != row["id"]:
+                raise KeyInUseError(other["id"])
+
+
+def _position(row: Row) -> Position:
+    return row["created"], row["id"]

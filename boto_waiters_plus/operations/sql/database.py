@@ -1,0 +1,255 @@
+"""The connections to the database of a store, and its clock."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import sqlite3
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from platformdirs import user_state_path
+from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
+
+from ...runtime.boot_clock import BOOT, since_boot, steady_time
+from ...runtime.process import after_fork, fork_gate
+from ..backend import closed
+from ..error_codes import StoreError
+from .tables import CLOCKS, needs_preparation, prepare
+from .time_limit import CONNECT_LIMIT, TimeLimits
+
+LOCK_TIMEOUT: Final = 10.0
+"""Seconds to wait for another writer of a SQLite file."""
+
+_SERVER_SETTINGS: Final = (
+    "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=30s"
+)
+"""What a worker that is cut off from the server holds there is free after a while."""
+
+_KEEPALIVE: Final = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+
+_TRIES: Final = 3
+"""Transactions that meet another one which changes the same rows."""
+
+_T = TypeVar("_T")
+
+
+class OutdatedError(StoreError):
+    """Another transaction has changed what this one relied on."""
+
+
+class Database:
+    """A SQLite file or a PostgreSQL server.
+
+    The tables are created or migrated at first use. Each process has connections of its own, also
+    after a fork.
+
+    Args:
+        url: a SQLAlchemy URL, the path of a file, or None for a file in the user's state directory.
+
+    Raises:
+        ValueError: not a URL, or of another kind of database.
+        ImportError: the driver is not installed.
+    """
+
+    def __init__(self, url: str | os.PathLike[str] | URL | None) -> None:
+        self.url = _parsed(url)
+        self.name = self.url.render_as_string(hide_password=True)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self.limits = TimeLimits()
+        self._engine = _engine(self.url, self.limits)
+        # For a store that is dropped without `close`.
+        weakref.finalize(self, self._engine.dispose)
+        after_fork(self._forget_connections)
+        self._is_ready = False
+        self._is_closed = False
+        self._offset: float | None = None
+
+    def reading(self) -> contextlib.AbstractContextManager[Connection]:
+        """Return a connection for one transaction that only reads.
+
+        Raises:
+            StoreError: the database cannot be used.
+        """
+        return self._transaction(self._engine)
+
+    def writing(self) -> contextlib.AbstractContextManager[Connection]:
+        """Return a connection for one transaction, which is rolled back after an exception.
+
+        Raises:
+            OutdatedError: a key is there already, or a row that is referred to is gone.
+            StoreError: the database cannot be used.
+        """
+        return self._transaction(self._engine.execution_options(writes=True))
+
+    def now(self, connection: Connection) -> float:
+        """Return the time: the server's, or that of a clock that cannot be set.
+
+        All processes of a machine have the same time since its start, and the file says which time
+        that was; a machine that was started anew, and another one, begin with the wall clock's.
+        """
+        if not self.is_sqlite:
+            moment: Any = connection.execute(
+                text("select extract(epoch from clock_timestamp())::float8")
+            ).scalar_one()
+            return float(moment)
+        if BOOT is None:
+            return steady_time()
+        offset = self._offset
+        if offset is None:
+            this_boot = CLOCKS.c.boot == BOOT
+            offset = connection.execute(CLOCKS.select().where(this_boot)).scalar_one_or_none()
+        if offset is None:
+            offset = time.time() - since_boot()
+            if not connection.get_execution_options().get("writes"):
+                return offset + since_boot()
+            connection.execute(CLOCKS.insert(), {"boot": BOOT, "offset": offset})
+        self._offset = offset
+        return offset + since_boot()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._is_closed = True
+        self._engine.dispose()
+
+    def _forget_connections(self) -> None:
+        # They are the parent's: to close them would end them there.
+        self._engine.dispose(close=False)
+        self.limits.forget()
+
+    @contextlib.contextmanager
+    def _transaction(self, engine: Engine) -> Iterator[Connection]:
+        if self._is_closed:
+            raise closed(self.name)
+        try:
+            with fork_gate if self.is_sqlite else contextlib.nullcontext():
+                if not self._is_ready:
+                    self._prepare()
+                with engine.begin() as connection:
+                    yield connection
+        except IntegrityError as error:
+            raise OutdatedError(f"store {self.name}: {_first_line(error.orig)}") from None
+        except StoreError as error:
+            raise StoreError(f"store {self.name}: {error}") from None
+        # Without the cause: the details of a driver may quote what was to be stored.
+        except DBAPIError as error:
+            raise StoreError(f"store {self.name}: {_first_line(error.orig)}") from None
+        except NoConnectionError:
+            raise StoreError(f"store {self.name}: all connections are in use") from None
+        except SQLAlchemyError as error:
+            raise StoreError(f"store {self.name}: {type(error).__name__}") from None
+
+    def _prepare(self) -> None:
+        with self._engine.begin() as connection:
+            has_to = needs_preparation(connection)
+        if has_to:
+            if self.is_sqlite:
+                self._keep_log_ahead()
+            with self._engine.execution_options(writes=True).begin() as connection:
+                if not self.is_sqlite:
+                    # A migration of many waits.
+                    self.limits.lift(connection)
+                    connection.execute(text("set local statement_timeout = 0"))
+                prepare(connection, self.now)
+        self._is_ready = True
+
+    def _keep_log_ahead(self) -> None:
+        """Let readers not block the writer, nor it them; kept in the file."""
+        end = time.monotonic() + LOCK_TIMEOUT
+        with contextlib.closing(self._engine.raw_connection()) as connection:
+            # SQLite does not wait here while another process does the same.
+            while time.monotonic() < end:
+                with contextlib.suppress(sqlite3.OperationalError):
+                    connection.cursor().execute("PRAGMA journal_mode=WAL")
+                    break
+                time.sleep(0.05)
+
+
+def retried(method: Callable[..., _T]) -> Callable[..., _T]:
+    """Repeat a transaction that met another one: what it relied on is read again."""
+
+    @functools.wraps(method)
+    def call(*arguments: Any) -> _T:
+        for _ in range(_TRIES - 1):
+            with contextlib.suppress(OutdatedError):
+                return method(*arguments)
+        return method(*arguments)
+
+    return call
+
+
+def _parsed(url: str | os.PathLike[str] | URL | None) -> URL:
+    if isinstance(url, URL):
+        return url
+    if url is None:
+        folder = user_state_path("boto_waiters_plus")
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        url = folder / "operations.db"
+    if not isinstance(url, str) or "://" not in url:
+        path = os.fspath(url)
+        if not path:
+            raise ValueError("url: the path of the store is empty")
+        parsed = URL.create("sqlite", database=str(path))
+    else:
+        try:
+            parsed = make_url(url)
+        except (ArgumentError, ValueError):
+            # The text of either may quote the URL, and a password in it.
+            raise ValueError("url: the URL of the store cannot be parsed") from None
+    if parsed.drivername == "postgresql":
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    if parsed.drivername not in ("sqlite", "postgresql+psycopg"):
+        raise ValueError(f"url: a store is sqlite or postgresql+psycopg, not {parsed.drivername}")
+    if parsed.drivername == "sqlite" and not str(parsed.database).startswith("file:"):
+        # The same file, from whatever directory it is opened.
+        parsed = parsed.set(database=str(Path(str(parsed.database)).absolute()))
+    return parsed
+
+
+def _engine(url: URL, limits: TimeLimits) -> Engine:
+    # A text of SQLAlchemy's must not quote parameters.
+    options: dict[str, Any] = {"hide_parameters": True, "poolclass": QueuePool}
+    is_sqlite = url.get_backend_name() == "sqlite"
+    arguments: dict[str, Any] = {"timeout": LOCK_TIMEOUT}
+    if not is_sqlite:
+        limit = int(CONNECT_LIMIT)
+        arguments = {"connect_timeout": limit, "options": _SERVER_SETTINGS, **_KEEPALIVE}
+    # The URL's own come first.
+    arguments = {name: value for name, value in arguments.items() if name not in url.query}
+    if is_sqlite:
+        arguments["check_same_thread"] = False
+    try:
+        engine = create_engine(url, connect_args=arguments, **options)
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            "a store on PostgreSQL requires psycopg; install it with: "
+            "pip install 'boto-waiters-plus[store-postgresql]'"
+        ) from error
+    if is_sqlite:
+        event.listen(engine, "connect", _on_connect)
+        event.listen(engine, "begin", _begin)
+    else:
+        limits.begin_on(engine)
+    return engine
+
+
+def _on_connect(connection: Any, _: Any) -> None:
+    # `_begin` begins transactions; the driver would begin some too late.
+    connection.isolation_level = None
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _begin(connection: Connection) -> None:
+    # Two readers that both went on to write would each wait for the other.
+    writes = connection.get_execution_options().get("writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _first_line(error: BaseException | None) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__

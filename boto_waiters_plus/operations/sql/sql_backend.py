@@ -1,0 +1,271 @@
+"""Waits, leases and calls in SQL, in a SQLite file or on a PostgreSQL server."""
+
+from __future__ import annotations
+
+import builtins
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy import URL, Connection, and_, bindparam, delete, or_, select, update
+
+from ..backend import FREE, OPEN, Backend, KeyInUseError, LeaseLostError, Position, Row, moments
+from .database import Database, retried
+from .tables import CALLS, DEFINITIONS, LEASES, WAITS
+
+_AT_ONCE: Final = 1000
+"""Ids in one statement."""
+
+_DELETED_AT_ONCE: Final = 10_000
+
+_DEFINITIONS_LOCK: Final = 0x626F7464
+"""The PostgreSQL advisory lock under which unused definitions are deleted."""
+
+_ADD_DEFINITION: Final = sa.text(
+    "insert into boto_waiters_definitions (digest, definition) values (:digest, :definition) "
+    "on conflict do nothing"
+)
+
+_T = TypeVar("_T")
+
+
+class SqlBackend(Backend):
+    """The waits of a database; see `Database` for the argument and what is raised."""
+
+    def __init__(self, url: str | os.PathLike[str] | URL | None) -> None:
+        self.database = Database(url)
+        self.name = self.database.name
+        self.url = self.database.url
+        self.is_local = self.database.is_sqlite
+
+    def close(self) -> None:
+        self.database.close()
+
+    def hurry(self, seconds: float | None) -> None:
+        """Limit what a server takes; a SQLite file keeps its `LOCK_TIMEOUT`."""
+        self.database.limits.set(seconds)
+
+    @retried
+    def add(self, rows: Sequence[Row], definitions: Mapping[str, str]) -> builtins.list[Row]:
+        with self.database.writing() as connection:
+            # No definition is deleted until the rows that refer to it are there.
+            self._lock_definitions(connection, "pg_advisory_xact_lock_shared")
+            there = list(_rows_of(connection, [row["id"] for row in rows]))
+            known = {row["id"] for row in there}
+            now = self.database.now(connection)
+            new: dict[str, dict[str, Any]] = {}
+            holders: dict[str, str] = {}
+            for row in rows:
+                wait_id, key = row["id"], row["exclusive_key"]
+                if wait_id not in known and wait_id not in new:
+                    new[wait_id] = {**moments(row, now), **FREE}
+                    if key is not None and holders.setdefault(key, wait_id) != wait_id:
+                        raise KeyInUseError(holders[key])
+            for part in _parts([*holders]):
+                _refuse_keys(connection, part)
+            if definitions:
+                values = [{"digest": d, "definition": each} for d, each in definitions.items()]
+                connection.execute(_ADD_DEFINITION, values)
+            if new:
+                connection.execute(WAITS.insert(), [*new.values()])
+            return there
+
+    def get(self, ids: Sequence[str]) -> builtins.list[Row]:
+        with self.database.reading() as connection:
+            return list(_rows_of(connection, ids))
+
+    def list(
+        self, filters: Mapping[str, str], before: Position | None, most: int
+    ) -> builtins.list[Row]:
+        query = select(WAITS)
+        for name, value in filters.items():
+            is_done = (name, value) == ("state", "done")
+            query = query.where(WAITS.c.state != OPEN if is_done else WAITS.c[name] == value)
+        if before is not None:
+            created, wait_id = before
+            older = and_(WAITS.c.created == created, WAITS.c.id < wait_id)
+            query = query.where(or_(WAITS.c.created < created, older))
+        query = query.order_by(WAITS.c.created.desc(), WAITS.c.id.desc()).limit(most)
+        with self.database.reading() as connection:
+            return [*map(dict, connection.execute(query).mappings())]
+
+    def open_ids(self, ids: Sequence[str] | None = None) -> set[str]:
+        query = select(WAITS.c.id).where(WAITS.c.state == OPEN)
+        queries = [query]
+        if ids is not None:
+            queries = [query.where(WAITS.c.id.in_(part)) for part in _parts(ids)]
+        with self.database.reading() as connection:
+            return {each for query in queries for each in connection.execute(query).scalars()}
+
+    @retried
+    def reopen(self, row: Row, values: Mapping[str, Any]) -> bool:
+        as_read = [WAITS.c[name] == row[name] for name in ("id", "state", "ended")]
+        with self.database.writing() as connection:
+            if row["exclusive_key"] is not None:
+                _refuse_keys(connection, [row["exclusive_key"]], row["id"])
+            new = {**moments(values, self.database.now(connection)), **FREE}
+            ended = update(WAITS).where(*as_read, WAITS.c.state != OPEN)
+            return connection.execute(ended.values(new)).rowcount == 1
+
+    @retried
+    def expire(self, seconds: float) -> int:
+        number = 0
+        for table in (WAITS, CALLS):
+            deleted = _DELETED_AT_ONCE
+            # Some at a time: others write meanwhile.
+            while deleted == _DELETED_AT_ONCE:
+                with self.database.writing() as connection:
+                    last = self.database.now(connection) - seconds
+                    old = select(table.c.id).where(table.c.ended <= last).limit(_DELETED_AT_ONCE)
+                    statement = delete(table).where(table.c.id.in_(old), table.c.ended <= last)
+                    deleted = connection.execute(statement).rowcount
+                number += deleted
+        with self.database.writing() as connection:
+            self._lock_definitions(connection, "pg_advisory_xact_lock")
+            used = select(WAITS.c.id).where(WAITS.c.digest == DEFINITIONS.c.digest).exists()
+            connection.execute(delete(DEFINITIONS).where(~used))
+        return number
+
+    def _lock_definitions(self, connection: Connection, function: str) -> None:
+        if not self.database.is_sqlite:
+            connection.execute(sa.text(f"select {function}(:key)"), {"key": _DEFINITIONS_LOCK})
+
+    def acquire(self, worker: str, seconds: float) -> int:
+        with self.database.writing() as connection:
+            expires = self.database.now(connection) + seconds
+            values = {"worker": worker, "expires": expires}
+            key = connection.execute(LEASES.insert().values(**values)).inserted_primary_key
+            assert key is not None, "an insert of one row has a key"
+            return int(key[0])
+
+    def renew(self, lease: int, seconds: float) -> bool:
+        with self.database.writing() as connection:
+            return _is_renewed(connection, lease, self.database.now(connection) + seconds)
+
+    def claim(
+        self, lease: int, seconds: float, most: int, without: Collection[str] = ()
+    ) -> tuple[builtins.list[Row], float]:
+        with self.database.writing() as connection:
+            now = self.database.now(connection)
+            # Also locks the row: no worker deletes the lease before its waits are taken.
+            if not _is_renewed(connection, lease, now + seconds):
+                raise LeaseLostError
+            dead = connection.execute(select(LEASES.c.id).where(LEASES.c.expires < now)).scalars()
+            for number in dead.all():
+                # The condition again: its worker may have renewed it meanwhile.
+                expired = and_(LEASES.c.id == number, LEASES.c.expires < now)
+                if connection.execute(delete(LEASES).where(expired)).rowcount == 1:
+                    connection.execute(update(WAITS).where(_is_driven_by(number)).values(FREE))
+            free = select(WAITS.c.id).where(WAITS.c.state == OPEN, WAITS.c.lease.is_(None))
+            if without:
+                can = WAITS.c.kind.not_in(list(without))
+                free = free.where(or_(can, WAITS.c.deadline <= now))
+            free = free.order_by(WAITS.c.created).limit(most).with_for_update(skip_locked=True)
+            ids = connection.execute(free).scalars().all()
+            if not ids:
+                return [], now
+            worker = select(LEASES.c.worker).where(LEASES.c.id == lease).scalar_subquery()
+            taken = update(WAITS).where(WAITS.c.id.in_(ids))
+            connection.execute(taken.values(lease=lease, worker=worker))
+            rows = (
+                select(WAITS, DEFINITIONS.c.definition)
+                .join(DEFINITIONS, DEFINITIONS.c.digest == WAITS.c.digest)
+                .where(WAITS.c.id.in_(ids))
+                .order_by(WAITS.c.created)
+            )
+            return [dict(row) for row in connection.execute(rows).mappings()], now
+
+    def write(self, lease: int | None, changes: Sequence[Mapping[str, Any]]) -> int:
+        number = 0
+        with self.database.writing() as connection:
+            now = self.database.now(connection)
+            for columns in {frozenset(change) for change in changes}:
+                alike = [change for change in changes if change.keys() == columns]
+                number += _written(connection, lease, alike, now)
+        return number
+
+    def lost(self, lease: int, ids: Collection[str]) -> Collection[str]:
+        with self.database.reading() as connection:
+            # The rule is that none is lost, and ten thousand ids every second are work.
+            count = select(sa.func.count()).select_from(WAITS).where(_is_driven_by(lease))
+            if connection.execute(count).scalar_one() == len(ids):
+                return ()
+            driven = select(WAITS.c.id).where(_is_driven_by(lease))
+            return set(ids).difference(connection.execute(driven).scalars())
+
+    def leases(self) -> set[int]:
+        with self.database.reading() as connection:
+            live = LEASES.c.expires >= self.database.now(connection)
+            return set(connection.execute(select(LEASES.c.id).where(live)).scalars())
+
+    def release(self, lease: int) -> None:
+        with self.database.writing() as connection:
+            # First: it waits for a claim that has taken waits and not ended.
+            connection.execute(delete(LEASES).where(LEASES.c.id == lease))
+            connection.execute(update(WAITS).where(_is_driven_by(lease)).values(FREE))
+
+    @retried
+    def add_call(self, row: Row) -> None:
+        own = select(CALLS.c.id).where(CALLS.c.id == row["id"])
+        with self.database.writing() as connection:
+            if connection.execute(own).first() is None:
+                now = self.database.now(connection)
+                connection.execute(CALLS.insert(), moments(row, now))
+
+    def write_call(self, call_id: str, values: Mapping[str, Any]) -> bool:
+        own = and_(CALLS.c.id == call_id, CALLS.c.ended.is_(None))
+        with self.database.writing() as connection:
+            new = moments(values, self.database.now(connection))
+            return connection.execute(update(CALLS).where(own).values(new)).rowcount == 1
+
+    def calls(self, call_id: str | None = None) -> builtins.list[Row]:
+        meant = CALLS.c.ended.is_(None) if call_id is None else CALLS.c.id == call_id
+        query = select(CALLS).where(meant).order_by(CALLS.c.created, CALLS.c.id)
+        with self.database.reading() as connection:
+            now = self.database.now(connection)
+            rows = connection.execute(query).mappings()
+            return [{**row, "age": now - row["created"]} for row in rows]
+
+
+def _parts(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
+    for start in range(0, len(items), _AT_ONCE):
+        yield items[start : start + _AT_ONCE]
+
+
+def _rows_of(connection: Connection, ids: Sequence[str]) -> Iterator[Row]:
+    for part in _parts([*dict.fromkeys(ids)]):
+        query = select(WAITS).where(WAITS.c.id.in_(part))
+        yield from map(dict, connection.execute(query).mappings())
+
+
+def _refuse_keys(connection: Connection, keys: Sequence[str], besides: str = "") -> None:
+    is_open = and_(WAITS.c.exclusive_key.in_(keys), WAITS.c.state == OPEN)
+    query = select(WAITS.c.id).where(is_open, WAITS.c.id != besides)
+    holder = connection.execute(query).scalar()
+    if holder is not None:
+        raise KeyInUseError(holder)
+
+
+def _is_renewed(connection: Connection, lease: int, expires: float) -> bool:
+    change = update(LEASES).where(LEASES.c.id == lease).values(expires=expires)
+    return connection.execute(change).rowcount == 1
+
+
+def _is_driven_by(lease: int | None) -> Any:
+    return and_(WAITS.c.state == OPEN, sa.true() if lease is None else WAITS.c.lease == lease)
+
+
+def _written(
+    connection: Connection, lease: int | None, changes: Sequence[Mapping[str, Any]], now: float
+) -> int:
+    """Write changes that have the same names."""
+    columns = [name for name in changes[0] if name != "id"]
+    mine = and_(WAITS.c.id == bindparam("its_id"), _is_driven_by(lease))
+    rows = [
+        {f"new_{name}": value for name, value in moments(change, now).items() if name != "id"}
+        | {"its_id": change["id"]}
+        for change in changes
+    ]
+    values: dict[str, Any] = {name: bindparam(f"new_{name}") for name in columns}
+    return connection.execute(update(WAITS).where(mine).values(values), rows).rowcount

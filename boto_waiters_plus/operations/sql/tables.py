@@ -1,0 +1,194 @@
+"""The tables of a store, their version, and how those of an older one are migrated.
+
+Times are seconds since the epoch by the clock of the store; see `Database.now`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, cast
+
+import sqlalchemy as sa
+from sqlalchemy import event
+
+from ..backend import OPEN
+from ..error_codes import StoreError
+from ..old_rows import upgraded
+
+VERSION: Final = 3
+
+METADATA: Final = sa.MetaData()
+
+SCHEMA: Final = sa.Table(
+    "boto_waiters_schema", METADATA, sa.Column("version", sa.Integer, nullable=False)
+)
+
+CLOCKS: Final = sa.Table(
+    "boto_waiters_clocks",
+    METADATA,
+    # What is added to the seconds since the start of a machine.
+    sa.Column("offset", sa.Float(53), nullable=False),
+    sa.Column("boot", sa.String(200), primary_key=True),
+)
+
+# Never reused: what a lost lease wrote late must match no row of another.
+_LEASE_ID: Final = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+
+LEASES: Final = sa.Table(
+    "boto_waiters_leases",
+    METADATA,
+    sa.Column("id", _LEASE_ID, primary_key=True, autoincrement=True),
+    sa.Column("worker", sa.String(200), nullable=False),
+    sa.Column("expires", sa.Float(53), nullable=False),
+    sqlite_autoincrement=True,
+)
+
+DEFINITIONS: Final = sa.Table(
+    "boto_waiters_definitions",
+    METADATA,
+    sa.Column("digest", sa.String(64), primary_key=True),
+    sa.Column("definition", sa.Text, nullable=False),
+)
+
+WAITS: Final = sa.Table(
+    "boto_waiters_operations",
+    METADATA,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("created", sa.Float(53), nullable=False),
+    sa.Column("deadline", sa.Float(53), nullable=False),
+    sa.Column("ended", sa.Float(53)),
+    sa.Column("state", sa.String(32), nullable=False),
+    # What is waited for.
+    sa.Column("label", sa.Text, nullable=False),
+    sa.Column("service", sa.String(100), nullable=False),
+    sa.Column("waiter", sa.String(200), nullable=False),
+    sa.Column("digest", sa.String(64), sa.ForeignKey(DEFINITIONS.c.digest), nullable=False),
+    # What a worker has to be able to do: make this client, know this operation.
+    sa.Column("kind", sa.String(32), nullable=False),
+    sa.Column("region", sa.String(100)),
+    sa.Column("profile", sa.String(200)),
+    sa.Column("endpoint", sa.Text),
+    sa.Column("client_settings", sa.Text, nullable=False),
+    sa.Column("parameters", sa.Text, nullable=False),
+    sa.Column("policy", sa.Text, nullable=False),
+    sa.Column("include_response", sa.Boolean, nullable=False),
+    sa.Column("exclusive_key", sa.String(200)),
+    # A digest of what was asked for under a request id.
+    sa.Column("request", sa.String(64)),
+    # How far it is.
+    sa.Column("machine", sa.Text, nullable=False),
+    sa.Column("machine_at", sa.Float(53), nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("elapsed", sa.Float(53), nullable=False),
+    sa.Column("state_seen", sa.Text),
+    sa.Column("next_attempt", sa.Float(53)),
+    sa.Column("lease", _LEASE_ID),
+    sa.Column("worker", sa.String(200)),
+    sa.Column("last_error", sa.Text),
+    # How it ended.
+    sa.Column("response", sa.Text),
+    sa.Column("error", sa.Text),
+)
+
+CALLS: Final = sa.Table(
+    "boto_waiters_calls",
+    METADATA,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("created", sa.Float(53), nullable=False),
+    sa.Column("ended", sa.Float(53)),
+    sa.Column("phase", sa.String(20), nullable=False),
+    sa.Column("target", sa.Text),
+    sa.Column("record", sa.Text, nullable=False),
+    sa.Column("answer", sa.Text),
+    sa.Column("result", sa.Text),
+)
+
+sa.Index("boto_waiters_by_age", WAITS.c.created, WAITS.c.id)
+sa.Index("boto_waiters_by_lease", WAITS.c.state, WAITS.c.lease, WAITS.c.created)
+sa.Index("boto_waiters_by_digest", WAITS.c.digest)
+# As text, which both databases take: an `Index` would import the dialects of both, 2 MB.
+_EXCLUSIVE: Final = cast("Any", sa.DDL)(
+    f"create unique index boto_waiters_exclusive on {WAITS.name} (exclusive_key) "
+    f"where state = '{OPEN}'"
+)
+event.listen(WAITS, "after_create", _EXCLUSIVE)
+
+_OLDEST: Final = 1
+
+_COPIED_AT_ONCE: Final = 1000
+
+_CREATION_LOCK: Final = 0x626F746F
+"""The PostgreSQL advisory lock under which tables are created and migrated."""
+
+Clock = Callable[[sa.Connection], float]
+
+
+def needs_preparation(connection: sa.Connection) -> bool:
+    """Return whether the tables are missing or of an older version.
+
+    Raises:
+        StoreError: the database is no store, or one of a newer version.
+    """
+    names = set(sa.inspect(connection).get_table_names())
+    if SCHEMA.name not in names:
+        # A file is a store and nothing else; a server may have other tables.
+        is_taken = names if connection.dialect.name == "sqlite" else names & METADATA.tables.keys()
+        if is_taken:
+            raise StoreError(f"this is another database: it has the table {min(is_taken)}")
+        return True
+    version = _version(connection)
+    if version > VERSION:
+        raise StoreError(
+            f"its schema has version {version}, this package knows {VERSION}: install a newer "
+            "boto-waiters-plus"
+        )
+    return version < VERSION
+
+
+def prepare(connection: sa.Connection, clock: Clock) -> None:
+    """Create the tables, or migrate those of an older version; part of one transaction."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.text("select pg_advisory_xact_lock(:key)"), {"key": _CREATION_LOCK})
+    # Another process may have been first.
+    if not needs_preparation(connection):
+        return
+    if SCHEMA.name not in sa.inspect(connection).get_table_names():
+        METADATA.create_all(connection)
+        connection.execute(SCHEMA.insert(), {"version": VERSION})
+        return
+    _migrate(connection, clock)
+    connection.execute(sa.update(SCHEMA).values(version=VERSION))
+
+
+def _migrate(connection: sa.Connection, clock: Clock) -> None:
+    """Make new tables, and copy the rows of the old ones as they are now."""
+    names = ("boto_waiters_by_age", "boto_waiters_by_lease", "boto_waiters_exclusive")
+    for index in names:
+        connection.exec_driver_sql(f"drop index if exists {index}")
+    olds = []
+    for table in (WAITS, CALLS):
+        # Some stores of version 1 have no calls.
+        if table.name in sa.inspect(connection).get_table_names():
+            connection.exec_driver_sql(f"alter table {table.name} rename to {table.name}_old")
+            olds.append(table)
+    METADATA.create_all(connection)
+    now = clock(connection)
+    definitions = {row.digest: row.definition for row in connection.execute(sa.select(DEFINITIONS))}
+    for table in olds:
+        old = sa.Table(f"{table.name}_old", sa.MetaData(), autoload_with=connection)
+        for rows in connection.execute(sa.select(old)).mappings().partitions(_COPIED_AT_ONCE):
+            new = [upgraded(dict(row), definitions, now) for row in rows]
+            if table is WAITS:
+                lost = {row["digest"] for row in new} - definitions.keys()
+                for digest in lost:
+                    definitions[digest] = "{}"
+                    connection.execute(DEFINITIONS.insert(), {"digest": digest, "definition": "{}"})
+            connection.execute(table.insert(), new)
+        old.drop(connection)
+
+
+def _version(connection: sa.Connection) -> int:
+    version: Any = connection.execute(sa.select(SCHEMA.c.version)).scalar()
+    if not isinstance(version, int) or version < _OLDEST:
+        raise StoreError("it has no schema version")
+    return version

@@ -1,0 +1,86 @@
+"""What a worker knows of a wait that it drives, and what it writes at the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.model import OperationModel
+
+from ..aws.data_model import converted
+from ..aws.json_parameters import without_sensitive
+from ..exceptions import WaiterTimeoutError
+from ..outcome import ResponseOutcome, WaiterOutcome
+from ..runtime.tasks import Task
+from .backend import SUCCEEDED, Row
+from .error_codes import UnableError, problem
+from .representation import error_json, response_json
+from .sealing import Seal, json_text
+
+
+@dataclass(slots=True, eq=False)
+class Driven:
+    """A wait that a worker drives."""
+
+    id: str
+    kind: str
+    include_response: bool
+    deadline: float
+    """Its end by the monotonic clock of this process."""
+    operation: OperationModel | None = None
+    """What it polls; None until it was made."""
+    task: Task | None = None
+    timeout: WaiterTimeoutError | None = None
+    """The error that it ends with if it was polled before and no worker can go on with it."""
+    change: tuple[dict[str, Any], float] | None = None
+    """To be written: what the last attempt changed, and when it was."""
+    result: WaiterOutcome[Any] | BaseException | None = None
+    """To be written: how it ended."""
+    last_change: dict[str, Any] | None = None
+    """Of the attempt that ended the wait: written with the end, because its state cannot be resumed
+    by the worker that takes over from one that was killed between the two."""
+
+
+def end_of(driven: Driven, result: WaiterOutcome[Any] | BaseException, seal: Seal) -> Row:
+    """Return what changes in the row of a wait that has ended."""
+    response = error = None
+    if isinstance(result, UnableError) and driven.timeout is not None:
+        result = driven.timeout
+    try:
+        if isinstance(result, BaseException):
+            body = error_json(result)
+            state, error = body["code"], seal.closed(body)
+        else:
+            state, response = SUCCEEDED, seal.closed(_response(driven, result))
+    # A response that no function expects, or the caller's `encrypt`: it ends no other wait.
+    except Exception as found:
+        state, response = "internal", None
+        detail = f"its end cannot be stored: {type(found).__name__}"
+        error = json_text(problem("internal", detail))
+    end = {**(driven.last_change or {}), "id": driven.id, "state": state}
+    end |= {"response": response, "error": error}
+    return {**end, "ended": 0.0, "machine_at": 0.0, "lease": None, "next_attempt": None}
+
+
+def _response(driven: Driven, outcome: WaiterOutcome[Any]) -> dict[str, Any]:
+    response: Any = None
+    if driven.include_response and isinstance(outcome, ResponseOutcome):
+        assert driven.operation is not None, "a wait that ended was begun"
+        shape = driven.operation.output_shape
+        members = {k: v for k, v in outcome.response.items() if k != "ResponseMetadata"}
+        # As paths see it: JSON.
+        response = converted(shape, without_sensitive(shape, members))
+    return response_json(outcome, response)
+
+
+def timeout_of(row: Row) -> WaiterTimeoutError:
+    """Return the error of a wait whose time has passed and that no worker could drive."""
+    max_wait = row["deadline"] - row["created"]
+    reason = f"timed out after {max_wait:g} s for {row['label']}: no worker could drive it"
+    return WaiterTimeoutError(
+        row["waiter"],
+        reason,
+        max_wait=max_wait,
+        observed=row["state_seen"],
+        **{name: row[name] for name in ("label", "attempts", "elapsed")},
+    )

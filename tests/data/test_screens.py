@@ -1,0 +1,156 @@
+"""`data/screens.json`: the operations whose sibling tells the states of many resources."""
+
+import json
+import re
+from pathlib import Path
+
+import botocore
+import botocore.session
+import pytest
+from botocore.stub import Stubber
+
+from boto_waiters_plus.aws.bound_waiter import BoundWaiter
+from boto_waiters_plus.aws.pollable import only_reads
+from boto_waiters_plus.aws.screen_call import reads_only
+from boto_waiters_plus.definitions.coalescing_trait import shipped_coalescing
+from boto_waiters_plus.definitions.screen_trait import SCREEN, shipped_screens, with_value_at
+from boto_waiters_plus.definitions.shipped import shipped_definitions
+from boto_waiters_plus.validation import Severity, check
+from boto_waiters_plus.validation.botocore_services import service_by_namespace
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE = ROOT / "data/screens.json"
+SHAPES = json.loads(FILE.read_text(encoding="utf-8"))["shapes"]
+CASES = json.loads((ROOT / "tests/cases/screens.json").read_text(encoding="utf-8"))
+TRAITS = json.loads((ROOT / "data/traits.json").read_text(encoding="utf-8"))
+IS_NEWEST = botocore.__version__ == TRAITS["metadata"]["boto.waiters"]["botocore"]
+SESSION = botocore.session.get_session()
+
+each_operation = pytest.mark.parametrize("shape_id", SHAPES)
+
+
+def operation_of(shape_id):
+    namespace, _, name = shape_id.partition("#")
+    service = service_by_namespace(namespace)
+    sibling = shipped_screens()[shape_id].operation
+    if service is None or not {name, sibling} <= {*service.operation_names}:
+        pytest.skip("the installed botocore has no such operation")
+    return service.model.operation_model(name)
+
+
+def test_the_checker_finds_nothing():
+    events = check(FILE)
+    if IS_NEWEST:
+        assert events == []
+    kinds = {event.id for event in events if event.severity > Severity.NOTE}
+    assert {kind.partition(".")[0] for kind in kinds} <= {"Screen"}
+
+
+def test_there_are_enough_of_them():
+    services = {shape_id.partition("#")[0] for shape_id in SHAPES}
+    assert len(SHAPES) >= 60
+    wanted = "sagemaker sfn athena glue transcribe comprehend translate backup databrew datasync "
+    wanted += "mediaconvert medialive emr ssm bedrock rds redshift elasticache cloudformation "
+    wanted += "imagebuilder codedeploy fis omics sesv2"
+    assert {f"com.amazonaws.{name}" for name in wanted.split()} <= services
+
+
+def test_each_operation_has_a_case():
+    assert sorted(CASES) == sorted(shape_id.removeprefix("com.amazonaws.") for shape_id in SHAPES)
+
+
+def test_no_operation_shares_its_calls_too():
+    assert not SHAPES.keys() & shipped_coalescing().keys()
+
+
+@each_operation
+def test_a_waiter_reads_the_state_and_nothing_else(shape_id):
+    operation = operation_of(shape_id)
+    definitions = shipped_definitions(operation.service_model.service_id.hyphenize())
+    waiters = [each for each in definitions if each.operation == operation.name]
+    path = shipped_screens()[shape_id].path
+    assert any(reads_only(each, path) for each in waiters)
+    case = CASES[shape_id.removeprefix("com.amazonaws.")]
+    assert sorted(each.name for each in waiters if reads_only(each, path)) == case["waiters"]
+
+
+@each_operation
+def test_a_state_in_progress_leaves_a_waiter_open(shape_id):
+    """A filter selects what at least one waiter waits for the end of."""
+    operation = operation_of(shape_id)
+    screen = shipped_screens()[shape_id]
+    definitions = shipped_definitions(operation.service_model.service_id.hyphenize())
+    bound = [
+        BoundWaiter(each, operation) for each in definitions if each.operation == operation.name
+    ]
+    for state in screen.filter_values:
+        matches = [
+            each.matching.match_response(with_value_at(screen.path, state)) for each in bound
+        ]
+        states = [
+            None if match.index is None else each.definition.acceptors[match.index].state.value
+            for each, match in zip(bound, matches, strict=True)
+        ]
+        assert {None, "retry"} & {*states}, state
+
+
+@pytest.mark.skipif(not IS_NEWEST, reason="an older botocore lacks members, and needs others")
+@each_operation
+def test_request_and_answer_are_those_of_the_sibling(shape_id):
+    """Botocore takes the request and reads the answer; the state is found by each identifier."""
+    operation = operation_of(shape_id)
+    screen = shipped_screens()[shape_id]
+    case = CASES[shape_id.removeprefix("com.amazonaws.")]
+    scope = screen.scope_of(case["parameters"])
+    requests = list(screen.requests(scope, [case["parameters"][screen.id]]))
+    assert requests == case["requests"]
+    keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
+    client = SESSION.create_client(
+        operation.service_model.service_name, region_name="us-east-1", **keys
+    )
+    method = getattr(client, botocore.xform_name(screen.operation))
+    with Stubber(client) as stubber:
+        stubber.add_response(botocore.xform_name(screen.operation), case["answer"], requests[0])
+        answer = method(**requests[0])
+    assert screen.states(answer) == {name: set(states) for name, states in case["states"].items()}
+    assert case["parameters"][screen.id] in case["states"]
+    following = screen.next_request(requests[0], answer)
+    assert following == ({**requests[0], **case["next"]} if "next" in case else None)
+    assert only_reads(operation.service_model.operation_model(screen.operation))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"executionArn": ""},
+        {"executionArn": 7},
+        {"executionArn": "arn:aws:states:us-east-1:1:express:m:e:u"},
+        {"executionArn": "arn:aws:states:us-east-1:1:execution:m/label:e"},
+        {"executionArn": "arn:aws:states:us-east-1:1:execution:m:e", "includedData": "ALL_DATA"},
+    ],
+)
+def test_wait_that_the_sibling_cannot_be_asked_for(parameters):
+    assert shipped_screens()["com.amazonaws.sfn#DescribeExecution"].scope_of(parameters) is None
+
+
+@pytest.mark.skipif(not IS_NEWEST, reason="texts of another version")
+def test_sizes_are_those_that_the_models_word():
+    pattern = re.compile(r"(?:up to|maximum of|[Mm]aximum(?: value)? ?(?:is|of|:)?)\s*(\d+)\b")
+    checked = 0
+    for shape_id in SHAPES:
+        model = operation_of(shape_id).service_model
+        screen = shipped_screens()[shape_id]
+        member = screen.batch or screen.page_member
+        if member is None:
+            continue
+        shape = model.operation_model(screen.operation).input_shape.members[member]
+        found = pattern.search(re.sub("<[^>]+>", " ", shape.documentation))
+        if found is not None and int(found[1]) >= 10:
+            checked += 1
+            assert screen.page_size <= int(found[1]), shape_id
+    assert checked >= 10
+
+
+def test_file_is_that_of_the_trait():
+    assert {tuple(shape["traits"]) for shape in SHAPES.values()} == {(SCREEN,)}

@@ -1,0 +1,244 @@
+"""Definitions that other packages bring, from real distributions installed into a folder."""
+
+import importlib
+import json
+import logging
+import subprocess
+import sys
+import zipfile
+
+import boto3
+import pytest
+from botocore.loaders import Loader
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.aws.service_waiters import ServiceWaiters
+from boto_waiters_plus.definitions import packages
+
+pytest.importorskip("pip", reason="the distributions are installed by pip")
+
+STATUS = "StreamDescription.StreamStatus"
+MODULE = """
+import boto_waiters_plus as bwp
+
+gone = bwp.WaiterDefinition.from_states(
+    "StreamWeird", "DescribeStream", path="StreamDescription.StreamStatus", success=["WEIRD"]
+)
+"""
+
+
+def waiters(*names, operation="DescribeStream", expected="ACTIVE"):
+    matcher = {
+        "output": {"path": STATUS, "expected": expected, "comparator": "stringEquals"},
+    }
+    acceptors = [{"state": "success", "matcher": matcher}]
+    traits = {"smithy.waiters#waitable": {name: {"acceptors": acceptors} for name in names}}
+    shape = {"type": "apply", "traits": traits}
+    return json.dumps({"smithy": "2.0", "shapes": {f"com.amazonaws.kinesis#{operation}": shape}})
+
+
+TEAM = {
+    "team_waiters/__init__.py": "",
+    "team_waiters/deep/kinesis.json": waiters("StreamReady", "StreamExists", expected="READY"),
+    "team_waiters/notes.json": "{}",
+    "team_module.py": MODULE,
+}
+
+
+@pytest.fixture(scope="module")
+def distribution(tmp_path_factory):
+    """`distribution(name, files, entry_points)`: the folder that a real package was put into."""
+
+    def install(name, files, entry_points):
+        folder = tmp_path_factory.mktemp(name)
+        wheel = folder / f"{name}-1.0-py3-none-any.whl"
+        info = f"{name}-1.0.dist-info"
+        contents = {
+            **files,
+            f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+            f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            f"{info}/entry_points.txt": f"[{packages.GROUP}]\n{entry_points}\n",
+        }
+        with zipfile.ZipFile(wheel, "w") as archive:
+            for path, text in contents.items():
+                archive.writestr(path, text)
+            record = "".join(f"{path},,\n" for path in contents)
+            archive.writestr(f"{info}/RECORD", f"{record}{info}/RECORD,,\n")
+        target = folder / "site"
+        options = ["--no-index", "--no-deps", "--quiet", "--disable-pip-version-check"]
+        command = [sys.executable, "-m", "pip", "install", *options, "--target", target, wheel]
+        subprocess.run(command, check=True, timeout=100)
+        return target
+
+    return install
+
+
+@pytest.fixture(scope="module")
+def team(distribution):
+    return distribution("team", TEAM, "a = team_waiters\nb = team_module:gone")
+
+
+@pytest.fixture(scope="module")
+def broken(distribution):
+    files = {"bad_code.py": "1 / 0", "bad_waiters/kinesis.json": waiters("NotThere", "not_there")}
+    return distribution("broken", files, "c = bad_code\nd = bad_waiters")
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Puts folders on `sys.path`, for a process that has looked up no waiter yet."""
+
+    def put(*folders):
+        for folder in folders:
+            monkeypatch.syspath_prepend(str(folder))
+        packages.installed_packages.cache_clear()
+
+    yield put
+    monkeypatch.undo()
+    packages.installed_packages.cache_clear()
+    for name in [name for name in sys.modules if name.startswith(("team_", "bad_"))]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+
+
+@pytest.fixture
+def kinesis(answers):
+    bwp.install()
+    client = boto3.client("kinesis")
+    answers(client, {"StreamDescription": {"StreamStatus": "READY"}})
+    return client
+
+
+def test_waiters_of_a_package_need_no_line_of_code(installed, team, kinesis):
+    installed(team)
+    assert kinesis.wait_until_stream_ready(StreamName="s", max_wait=9).observed == "READY"
+    assert kinesis.get_waiter("stream_ready").wait(StreamName="s").observed == "READY"
+    assert "wait_until_stream_weird" in dir(kinesis)
+    assert "wait_until_stream_ready" not in dir(boto3.client("sqs"))
+
+
+def test_a_package_comes_after_the_search_path_and_before_the_shipped(
+    installed, team, kinesis, tmp_path, monkeypatch
+):
+    installed(team)
+    assert kinesis.wait_until_stream_exists(StreamName="s", max_wait=9).observed == "READY"
+    folder = tmp_path / "kinesis" / "2013-12-02"
+    folder.mkdir(parents=True)
+    folder.joinpath("smithy-waiters-1.json").write_text(waiters("StreamExists", expected="X"))
+    monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
+    session = boto3.Session()
+    definition = session.client("kinesis").wait_until_stream_exists.definition
+    assert definition.acceptors[0].matcher.matcher.expected == "X"
+
+
+def test_a_package_is_read_at_the_first_lookup(installed, team, kinesis):
+    installed(team)
+    kinesis.describe_stream(StreamName="s")
+    kinesis.get_waiter("stream_exists")
+    assert "team_module" not in sys.modules
+    assert kinesis.wait_until_stream_ready
+    assert "team_module" in sys.modules
+
+
+def test_a_broken_package_is_passed_over(installed, team, broken, kinesis, caplog):
+    installed(broken, team)
+    with caplog.at_level(logging.WARNING, "boto_waiters_plus"):
+        assert kinesis.wait_until_stream_ready(StreamName="s", max_wait=9)
+        assert kinesis.wait_until_stream_ready(StreamName="s", max_wait=9)
+        assert "wait_until_stream_ready" in dir(kinesis)
+    first, second = [record.getMessage() for record in caplog.records]
+    assert first.startswith("refused: entry point 'c' of broken: bad_code cannot be loaded: Zero")
+    assert second.startswith("refused: ")
+    assert "bad_waiters/kinesis.json" in second
+
+
+def test_a_broken_package_raises_for_a_waiter_that_no_place_has(installed, broken, kinesis):
+    installed(broken)
+    for _ in range(2):
+        with pytest.raises(bwp.WaiterDefinitionError, match="entry point 'c' of broken: bad_code"):
+            bwp.wait_until(kinesis, "NotThere", StreamName="s", max_wait=9)
+    with pytest.raises(AttributeError, match="entry point 'c' of broken: bad_code"):
+        _ = kinesis.wait_until_not_there
+    assert not hasattr(kinesis, "wait_until_not_there")
+
+
+@pytest.mark.parametrize(
+    ("files", "entry_point", "words"),
+    [
+        ({"bad_a.py": "x = 1"}, "bad_a", "a module without a folder of files; name one of its"),
+        ({"bad_b.py": "x = 1"}, "bad_b:y", "bad_b:y cannot be loaded: AttributeError"),
+        ({"bad_c.py": "x = 1"}, "bad_c:x", "definitions must be a path or a dict, not int"),
+        ({}, "bad_d", "bad_d cannot be loaded: ModuleNotFoundError: No module named 'bad_d'"),
+    ],
+    ids=["module", "member", "number", "nothing"],
+)
+def test_what_is_wrong_with_a_package_is_told(
+    installed, distribution, kinesis, files, entry_point, words
+):
+    installed(distribution("wrong", files, f"e = {entry_point}"))
+    with pytest.raises(bwp.WaiterDefinitionError, match=words):
+        bwp.wait_until(kinesis, "NotThere", StreamName="s", max_wait=9)
+
+
+def test_an_overlay_of_a_package_changes_a_shipped_waiter(installed, distribution, kinesis, caplog):
+    overlay = {
+        "boto.waiters#overlay": {"StreamExists": {"minDelay": 7}, "StreamExist": {"minDelay": 1}}
+    }
+    shape = {"type": "apply", "traits": overlay}
+    document = {"smithy": "2.0", "shapes": {"com.amazonaws.kinesis#DescribeStream": shape}}
+    files = {"team_overlay/kinesis.json": json.dumps(document)}
+    installed(distribution("overlay", files, "f = team_overlay"))
+    assert kinesis.wait_until_stream_exists.definition.min_delay == 7
+    assert "unknown waiter 'StreamExist'; did you mean 'StreamExists'?" in caplog.text
+
+
+def test_an_archive_on_the_path_is_searched(installed, team, kinesis, tmp_path):
+    archive = tmp_path / "all.zip"
+    with zipfile.ZipFile(archive, "w") as zipped:
+        for file in team.rglob("*"):
+            if file.is_file() and "waiters" not in file.parts[-2]:
+                zipped.write(file, file.relative_to(team))
+    installed(archive)
+    assert kinesis.wait_until_stream_weird
+
+
+def test_no_metadata_is_read_where_no_package_has_the_entry_point(installed, kinesis, monkeypatch):
+    installed()
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: pytest.fail("takes 7 ms"))
+    assert kinesis.wait_until_stream_exists
+
+
+# --- files on the search path that nothing reads ------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "smithy-waiters-1.json",
+        "kinesis/smithy-waiters-1.json",
+        "kinesis/2013/smithy-waiters-1.json",
+    ],
+)
+def test_a_file_without_its_api_version_is_named(tmp_path, caplog, place):
+    file = tmp_path / place
+    file.parent.mkdir(exist_ok=True, parents=True)
+    file.write_text(waiters("StreamReady"))
+    loader = Loader(extra_search_paths=[str(tmp_path)])
+    service = boto3.client("kinesis").meta.service_model
+    with caplog.at_level(logging.WARNING, "boto_waiters_plus"):
+        assert ServiceWaiters(service, loader).get("StreamReady") is None
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        f"{file} is not read: it has to be kinesis/2013-12-02/smithy-waiters-1.json in that folder"
+    )
+
+
+def test_a_file_of_another_version_beside_the_right_one_is_nothing_to_tell(tmp_path, caplog):
+    for version in ("2013-12-02", "2012-01-01"):
+        folder = tmp_path / "kinesis" / version
+        folder.mkdir(parents=True)
+        folder.joinpath("smithy-waiters-1.json").write_text(waiters("StreamReady"))
+    loader = Loader(extra_search_paths=[str(tmp_path)])
+    service = boto3.client("kinesis").meta.service_model
+    assert ServiceWaiters(service, loader).get("StreamReady") is not None
+    assert caplog.records == []

@@ -1,0 +1,145 @@
+"""The state seen: what the acceptors compare, else the model's state, else what is missing."""
+
+import pytest
+
+from boto_waiters_plus.engine.matching import Matching
+from boto_waiters_plus.engine.model import (
+    Acceptor,
+    AcceptorState,
+    ErrorTypeMatcher,
+    InputOutputMatcher,
+    OutputMatcher,
+    PathComparator,
+    PathMatcher,
+)
+
+BOOLEAN, STRING = PathComparator.BOOLEAN_EQUALS, PathComparator.STRING_EQUALS
+ANY, ALL = PathComparator.ANY_STRING_EQUALS, PathComparator.ALL_STRING_EQUALS
+
+
+def acceptor(path, comparator=BOOLEAN, state="success", expected=None, kind=OutputMatcher):
+    expected = expected or ("true" if comparator is BOOLEAN else "never")
+    matcher = PathMatcher(path=path, expected=expected, comparator=comparator)
+    return Acceptor(state=AcceptorState(state), matcher=kind(matcher))
+
+
+def match(*acceptors, output, input=None, by_model=lambda _: None):
+    return Matching(acceptors, state_by_model=by_model).match_response(output, input or {})
+
+
+def seen(*acceptors, output, **more):
+    found = match(*acceptors, output=output, **more)
+    assert found.index is None
+    return found.state or found.observed
+
+
+PART = {"State": "pending", "Name": "a", "Health": {"Status": "bad"}}
+PARTS = {"Parts": [PART, {"State": "up"}]}
+
+
+@pytest.mark.parametrize(
+    ("path", "output", "state"),
+    [
+        ("Status == 'up'", {"Status": "down"}, "down"),
+        ("'up' == Status", {"Status": "down"}, "down"),
+        ("Thing.Status == 'up' && Thing.Ok", {"Thing": {"Status": "down"}}, "down"),
+        ("length(Parts[?State != 'up']) == `0`", PARTS, ["pending", "up"]),
+        ("length(Parts) > `0` && length(Parts[?State != 'up']) == `0`", PARTS, ["pending", "up"]),
+        ("length(Parts[?Health.Status != 'ok']) == `5`", PARTS, ["bad"]),
+        # Of two strings, the one that is called a state.
+        ("length(Parts[?Name == 'a' && State == 'up']) == `1`", PARTS, ["pending", "up"]),
+        ("length(Groups[].Parts[?State != 'up'][]) == `0`", {"Groups": [PARTS]}, ["pending", "up"]),
+        ("length(values(Places)[?status != 'up']) == `0`", {"Places": {"a": {"status": "down"}}},
+         ["down"]),
+        ("contains(['up', 'ready'], Status)", {"Status": "down"}, "down"),
+        ("contains(Parts[].State, 'ready')", PARTS, ["pending", "up"]),
+        ("(Parts[?State != 'up'] | length(@)) == `0`", PARTS, ["pending", "up"]),
+    ],
+)  # fmt: skip
+def test_strings_that_an_expression_compares_are_the_state(path, output, state):
+    assert seen(acceptor(path), output=output) == state
+
+
+@pytest.mark.parametrize(
+    ("path", "output", "state"),
+    [
+        ("Running == Desired", {"Running": 2, "Desired": 3}, "running 2, desired 3"),
+        ("length(Parts[?Lag > `9`]) == `0`", {"Parts": [{"Lag": 20}, {"Lag": 1}]}, "lag 20, 1"),
+        ("UnreadCount == `0`", {"UnreadCount": 4}, "unread count 4"),
+        ("Enabled", {"Enabled": False}, "not enabled"),
+        ("Enabled == `true`", {"Enabled": False}, "not enabled"),
+        ("!Locked", {"Locked": True}, "locked"),
+        ("Link == `null`", {"Link": "a"}, "a link"),
+        ("length(DBParts) == `0`", {"DBParts": [1, 2]}, "2 DB parts"),
+        ("length(Aliases) == `0` && !NextToken", {"Aliases": [{}]}, "1 alias"),
+        ("length(Policies) == `9`", {"Policies": [{}]}, "1 policy"),
+        ("length(Addresses) == `9`", {"Addresses": [1, 2]}, "2 addresses"),
+    ],
+)
+def test_without_a_string_numbers_and_flags_are_told(path, output, state):
+    assert seen(acceptor(path), output=output) == state
+
+
+@pytest.mark.parametrize(
+    ("paths", "output", "text"),
+    [
+        ([("Gateways[].Attachments[].State", ALL)], {"Gateways": [{"Attachments": []}]},
+         "no attachment"),
+        ([("Gateways[].Attachments[].State", ALL)], {"Gateways": []}, "no gateway"),
+        ([("Thing.VpcLink.Status", STRING)], {"Thing": {}}, "no vpc link"),
+        ([("Thing.Status", STRING)], {"Thing": {"Id": "a"}}, "no status"),
+        ([("length(Parts) > `0`", BOOLEAN)], {"Parts": []}, "no part"),
+        ([("length(Parts || `[]`) > `0`", BOOLEAN)], {}, "no part"),
+        ([("Parts[?Name == 'b'].State", ANY)], PARTS, "no state that the wait is about"),
+        # The list is not empty, what the wait is about is missing.
+        ([("length(Parts) == `0`", BOOLEAN), ("Parts[].Link.Status", ANY)], PARTS, "no link"),
+    ],
+)  # fmt: skip
+def test_what_is_missing_is_named(paths, output, text):
+    acceptors = [acceptor(path, comparator) for path, comparator in paths]
+    assert seen(*acceptors, output=output) == text
+
+
+def test_parameters_are_no_state():
+    path = "length(output.Parts[?State == 'up']) == length(input.Names)"
+    both = acceptor(path, kind=InputOutputMatcher)
+    assert seen(both, output=PARTS, input={"Names": ["a", "b"]}) == ["pending", "up"]
+
+
+def test_state_of_the_model_serves_where_none_is_compared():
+    gone = Acceptor(state=AcceptorState.SUCCESS, matcher=ErrorTypeMatcher("NotFound"))
+    asked = []
+
+    def by_model(members):
+        asked.append(members)
+        return "Thing.Status"
+
+    assert seen(gone, output={"Thing": {"Status": "deleting"}}, by_model=by_model) == "deleting"
+    count = acceptor("length(Parts) == `0`")
+    found = seen(count, output={"Parts": [1], "Thing": {"Status": "x"}}, by_model=by_model)
+    assert found == "x"
+    assert asked == [[], ["Parts"]]
+    compared = acceptor("Status", STRING)
+    assert seen(compared, output={"Status": "up"}, by_model=lambda _: 1 / 0) == "up"
+
+
+def test_more_states_than_may_be_listed_are_counted():
+    parts = [{"State": "up"}] * 28 + [{"State": "down"}] * 2
+    assert seen(acceptor("Parts[].State", ANY), output={"Parts": parts}) == "28 up, 2 down"
+
+
+@pytest.mark.parametrize("state", ["success", "failure"])
+def test_match_by_an_expression_says_the_state_beside_its_value(state):
+    found = match(acceptor("length(Parts[?State == 'up']) > `0`", state=state), output=PARTS)
+    assert (found.index, found.observed, found.state) == (0, True, "['pending', 'up']")
+
+
+@pytest.mark.parametrize("output", [None, "text", 5, [], {}, {"Parts": "text"}])
+def test_any_response_can_be_read(output):
+    paths = ("length(Parts[?State != 'up']) == `0`", "Parts[].State", "Parts == `null`")
+    found = match(*(acceptor(path, state="retry") for path in paths), output=output)
+    assert found.observed in (None, [], True)
+
+
+def test_states_that_are_numbers_are_shown():
+    assert seen(acceptor("Code", STRING), output={"Code": 16}) == 16

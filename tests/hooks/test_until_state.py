@@ -1,0 +1,95 @@
+"""`until_state`: an operation and a state in place of a waiter."""
+
+import asyncio
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
+
+
+def table(state):
+    return {"Table": {"TableName": "orders", "TableStatus": state}}
+
+
+@pytest.fixture
+def dynamodb():
+    """`dynamodb(*states)`: a client whose table passes through these states."""
+    stubbers = []
+
+    def client(*states):
+        made = boto3.client("dynamodb")
+        stubber = Stubber(made)
+        for state in states:
+            stubber.add_response("describe_table", table(state))
+        stubber.activate()
+        stubbers.append(stubber)
+        return made
+
+    yield client
+    for stubber in stubbers:
+        stubber.assert_no_pending_responses()
+
+
+ACTIVE = {"until_state": "ACTIVE", "max_wait": 60}
+
+
+@pytest.mark.parametrize("name", ["DescribeTable", "describe_table"])
+def test_wait_until_takes_an_operation_and_a_state(dynamodb, virtual_time, name):
+    client = dynamodb("CREATING", "ACTIVE")
+    outcome = bwp.wait_until(client, name, TableName="orders", **ACTIVE)
+    assert (outcome.waiter, outcome.attempts) == ("DescribeTableUntilActive", 2)
+    assert outcome.observed == "ACTIVE"
+
+
+def test_a_failure_state_of_the_model_ends_the_wait(dynamodb, virtual_time):
+    client = dynamodb("CREATING", "INACCESSIBLE_ENCRYPTION_CREDENTIALS")
+    with pytest.raises(bwp.WaiterFailedError, match="INACCESSIBLE_ENCRYPTION_CREDENTIALS"):
+        bwp.wait_until(client, "DescribeTable", TableName="orders", **ACTIVE)
+
+
+def test_an_unknown_state_is_refused_before_a_request(dynamodb):
+    with pytest.raises(ValueError, match="did you mean 'ACTIVE'"):
+        bwp.wait_until(
+            dynamodb(), "DescribeTable", TableName="orders", until_state="ACTIV", max_wait=60
+        )
+
+
+def test_tasks_and_many_waits_take_it(dynamodb, virtual_time):
+    client = dynamodb("ACTIVE", "ACTIVE", "ACTIVE")
+    wait = bwp.Wait(client, "DescribeTable", {"TableName": "orders"}, **ACTIVE)
+    assert bwp.wait_all([wait])[0].observed == "ACTIVE"
+    operation = operations.start(client, "DescribeTable", TableName="orders", **ACTIVE)
+    assert operation.result(timeout=10).observed == "ACTIVE"
+    coroutine = bwp.wait_until_async(client, "DescribeTable", TableName="orders", **ACTIVE)
+    assert asyncio.run(coroutine).observed == "ACTIVE"
+
+
+@pytest.mark.parametrize(
+    ("waiter", "keywords", "error", "message"),
+    [
+        ("DescribeTabel", ACTIVE, ValueError,
+         "unknown operation 'DescribeTabel'; did you mean 'DescribeTable'?"),
+        ("TableExists", ACTIVE, ValueError,
+         "TableExists is a waiter: until_state goes with an operation, such as DescribeTable"),
+        ("DescribeTable", {"max_wait": 60}, ValueError,
+         ("Waiter does not exist: unknown waiter 'DescribeTable'; DescribeTable is an operation: "
+         "give until_state, the state to wait for")),
+        ("DescribeTable", {"max_wait": 60, "state_path": "Table.TableStatus"}, TypeError,
+         "state_path goes with until_state, the state to wait for"),
+        (7, ACTIVE, TypeError,
+         "until_state goes with the name of an operation, not int"),
+    ],
+)  # fmt: skip
+def test_what_does_not_go_together_is_refused(dynamodb, waiter, keywords, error, message):
+    with pytest.raises(error) as caught:
+        bwp.wait_until(dynamodb(), waiter, TableName="orders", **keywords)
+    assert str(caught.value) == message
+
+
+def test_a_method_of_a_client_does_not_take_it():
+    client = bwp.enable(boto3.client("dynamodb"))
+    with pytest.raises(TypeError, match="unknown option 'until_state'"):
+        client.wait_until_table_exists(TableName="orders", until_state="ACTIVE", max_wait=5)

@@ -1,0 +1,27 @@
+"""How the tests of stores start waits on a stream, drive them and wait for what happens."""
+
+import time
+
+import pytest
+
+QUICK = {"min_delay": 0.01, "max_delay": 0.02}
+
+ON_FILE = pytest.mark.parametrize("store_url", ["file"], indirect=True)
+ON_SERVER = pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
+SHARED = pytest.mark.parametrize("store_url", ["file", "postgresql"], indirect=True)
+
+
+def start(store, client, max_wait=60, **keywords):
+    parameters = {"StreamName": "orders", **QUICK, **keywords}
+    return store.start(client, "stream_exists", max_wait=max_wait, **parameters)
+
+
+def work(store, client, **arguments):
+    return store.work(until_idle=True, make_client=lambda _: client, **arguments)
+
+
+def until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)

@@ -1,0 +1,31 @@
+"""The short form of `bench/first_attempts.py`."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "bench" / "first_attempts.py"
+WAITS = 3000
+
+
+@pytest.fixture
+def bench(monkeypatch):
+    spec = importlib.util.spec_from_file_location("first_attempts", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "first_attempts", module)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("per_second", [float("inf"), 500])
+def test_attempts_of_many_waits_begin_when_planned(bench, per_second):
+    found = bench.run(WAITS, 30, per_second)
+    assert found.late <= bench.MOST_LATE
+    assert found.last <= bench.LAST_PLANNED
+
+
+def test_second_attempt_is_not_behind_all_first_ones(bench):
+    # The first attempts alone take 1.9 seconds.
+    assert bench.run(WAITS, 0.5).second_late < 0.1

@@ -1,0 +1,153 @@
+"""List the read operations whose answer has a state that passes, and what waits for it.
+
+    python tools/model_states.py
+    python tools/model_states.py --open [SERVICE ...]
+
+An operation counts if it gets or describes (Get, Describe, BatchGet, BatchDescribe), has a
+required parameter, and its answer has a member that is named like a state and whose enumeration has
+values in progress and values at rest. It is *covered* by a shipped waiter that polls it, *reasoned*
+by a line of `data/no-waiter.json` that says why nobody waits for it, else *open*. `--open` prints
+the open ones: each state with its values, `+` behind those that are success by the rule that
+`boto-wait draft` uses, `-` behind failures, and the errors that mean gone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from botocore.model import OperationModel, StructureShape
+from observed_states import models
+
+from boto_waiters_plus.aws.errors import says_not_found
+from boto_waiters_plus.cli.draft import STATE_NAMES, state_paths, states_at
+from boto_waiters_plus.definitions.operation_names import listed, words_of
+from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.definitions.state_words import is_underway, sort_states, state_words
+
+REASONS = Path(__file__).resolve().parents[1] / "data/no-waiter.json"
+
+MOST_REASONED = 0.3
+LEAST_JUDGED = 0.95
+
+_STARTS = (["Get"], ["Describe"], ["Batch", "Get"], ["Batch", "Describe"])
+_WAITERS = re.compile(r"\b((?:[A-Z]\w*[a-z][A-Z]\w+ and )?[A-Z]\w*[a-z][A-Z]\w+) waits?\b")
+_IN_PROGRESS = listed("INITIATED QUEUED RUNNING STARTED SUBMITTED WAITING")
+
+
+class StateOperation(NamedTuple):
+    """A read operation whose answer has states that pass."""
+
+    service_id: str
+    operation: OperationModel
+    states: tuple[tuple[str, tuple[str, ...]], ...]
+    """Path and values of each, the best first."""
+
+
+class Judged(NamedTuple):
+    """The operations by what waits for them."""
+
+    covered: list[StateOperation]
+    reasoned: list[StateOperation]
+    open: list[StateOperation]
+
+    @property
+    def total(self) -> int:
+        """The number of operations."""
+        return sum(map(len, self))
+
+
+def state_operations() -> Iterator[StateOperation]:
+    """Yield each operation of the installed botocore that counts."""
+    for service_id, model in sorted(models().items()):
+        for name in model.operation_names:
+            words = words_of(name)
+            operation = model.operation_model(name)
+            request = operation.input_shape
+            is_read = any(words[: len(start)] == start for start in _STARTS)
+            if is_read and isinstance(request, StructureShape) and request.required_members:
+                states = tuple(passing_states(operation))
+                if states:
+                    yield StateOperation(service_id, operation, states)
+
+
+def passing_states(operation: OperationModel) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the path and values of each state with values in progress and values at rest."""
+    for path in state_paths(operation):
+        values = states_at(operation, path)
+        passing = [
+            v for v in values if is_underway(words := state_words(v)) or words & _IN_PROGRESS
+        ]
+        if path.removesuffix("[]").lower().endswith(STATE_NAMES) and 0 < len(passing) < len(values):
+            yield path, values
+
+
+def judged() -> Judged:
+    """Return the operations by what waits for them."""
+    reasons = json.loads(REASONS.read_text(encoding="utf-8"))
+    polled = {
+        (service_id, definition.operation)
+        for service_id in shipped_services()
+        for definition in shipped_definitions(service_id)
+    }
+    found = Judged([], [], [])
+    for each in state_operations():
+        if (each.service_id, each.operation.name) in polled:
+            found.covered.append(each)
+        elif each.operation.name in reasons.get(each.service_id, {}):
+            found.reasoned.append(each)
+        else:
+            found.open.append(each)
+    return found
+
+
+def unknown_waiters(reasons: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """Yield the names of waiters in reasons that no service has."""
+    known = {each.name for service in shipped_services() for each in shipped_definitions(service)}
+    for text in (reason for each in reasons.values() for reason in each.values()):
+        for names in _WAITERS.findall(text):
+            yield from {*names.split(" and ")} - known
+
+
+def gone_errors(operation: OperationModel) -> list[str]:
+    """Return the modelled errors that say that the resource does not exist."""
+    return [error.name for error in operation.error_shapes if says_not_found(error.name)]
+
+
+def report(found: Judged) -> str:
+    """Return the counts and the share in one line."""
+    counts = ", ".join(f"{len(group)} {name}" for name, group in found._asdict().items())
+    share = (found.total - len(found.open)) / found.total
+    return f"{found.total} operations: {counts}; {share:.1%} covered or reasoned"
+
+
+def described(each: StateOperation) -> Iterator[str]:
+    """Yield the lines about an open operation."""
+    operation = each.operation
+    request = operation.input_shape
+    required = ",".join(request.required_members if request is not None else ())
+    yield f"{operation.name}({required}) {' '.join(gone_errors(operation))}"
+    for path, values in each.states:
+        states = sort_states(values)
+        marks = {**dict.fromkeys(states.success, "+"), **dict.fromkeys(states.failure, "-")}
+        yield f"    {path}: {' '.join(v + marks.get(v, '') for v in values)}"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the share, and the open operations if asked to."""
+    parser = argparse.ArgumentParser(description="List read operations with a state that passes.")
+    parser.add_argument("--open", nargs="*", metavar="SERVICE", help="print the open operations")
+    options = parser.parse_args(arguments)
+    found = judged()
+    for each in found.open if options.open is not None else ():
+        if not options.open or each.service_id in options.open:
+            print(each.service_id, "\n".join(described(each)))
+    print(report(found))
+
+
+if __name__ == "__main__":
+    main()
