@@ -165,7 +165,6 @@ def test_a_call_in_flight_ends_when_the_wait_is_cancelled(name):
 @pytest.mark.parametrize("name", WAYS)
 def test_a_refusing_port_is_a_failure_with_its_endpoint(name, virtual_time):
     with Refusing([UP]) as refusing:
-        refusing.open_connections = 0
         end = way(name).run(refusing, "table_up", {"TableName": "table", "max_wait": 300})
         assert type(end) is bwp.WaiterFailedError
         assert refusing.url in str(end)
@@ -174,7 +173,6 @@ def test_a_refusing_port_is_a_failure_with_its_endpoint(name, virtual_time):
 @pytest.mark.parametrize("name", WAYS)
 def test_a_port_that_refuses_at_first_is_retried(name, virtual_time):
     with Refusing([UP]) as refusing:
-        refusing.open_connections = 0
         virtual_time.call_at(7, refusing.up)
         keywords = {"TableName": "table", "max_wait": 300, "retry_transient": True}
         end = way(name).run(refusing, "table_up", {**keywords, "delay_pace": lambda _: 5})

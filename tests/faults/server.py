@@ -288,12 +288,12 @@ class FaultServer:
         with self._lock:
             return len(self._open)
 
-    def wait_until_closed(self, seconds: float) -> bool:
-        """Whether the client closes all its connections in this time."""
+    def wait_until_closed(self, seconds: float, but: int = 0) -> bool:
+        """Whether all connections but so many are closed in this time."""
         end = time.perf_counter() + seconds
-        while self.open_connections and time.perf_counter() < end:
+        while self.open_connections > but and time.perf_counter() < end:
             threading.Event().wait(0.005)
-        return not self.open_connections
+        return self.open_connections <= but
 
     def wait_for_request(self, count: int = 1, seconds: float = 5) -> None:
         """Wait until so many requests have come."""
@@ -396,6 +396,15 @@ class Refusing:
         self._reserved.listen(100)
         server._listener, server.port = self._reserved, self.port
         self._server = server.__enter__()
+
+    @property
+    def open_connections(self) -> int:
+        """As of a `FaultServer`."""
+        return 0 if self._server is None else self._server.open_connections
+
+    def wait_until_closed(self, seconds: float, but: int = 0) -> bool:
+        """As of a `FaultServer`."""
+        return self._server is None or self._server.wait_until_closed(seconds, but)
 
     def __exit__(self, *_: object) -> None:
         if self._server is not None:
