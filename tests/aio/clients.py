@@ -164,8 +164,8 @@ class Blocking:
                     end = getattr(client, f"wait_until_{waiter}")(**keywords)
             except bwp.WaiterError as error:
                 end = error
-            # botocore keeps what can be used again; the table has no more requests to come. The server's
-            # thread may still be closing a connection that it ended itself.
+            # botocore keeps what can be used again; the table has no more requests to come. The
+            # server's thread may still be closing a connection that it ended itself.
             assert server.wait_until_closed(5, but=1)
         return end
 
