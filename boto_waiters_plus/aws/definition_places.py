@@ -20,6 +20,8 @@ from ..definitions.packages import installed_packages
 from ..definitions.services import service_key
 from ..definitions.shipped import WRITTEN_FOR, unread_shipped
 from ..definitions.smithy import UnreadWaiter
+from ..definitions.unique_names import conflicts
+from ..definitions.waiters2 import unread_waiters2
 from ..engine.computed_once import computed_once
 from ..engine.model import OutputMatcher, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
@@ -151,7 +153,6 @@ def name_conflicts(places: Places, has_operation: Callable[[str], bool]) -> list
     """
     if not any(_layers_of(place) for place in places if place.from_user):
         return []
-    from ..definitions.unique_names import conflicts  # noqa: PLC0415 - only with definitions given
 
     by_name: dict[str, WaiterDefinition | UnreadWaiter] = {}
     users = set()
@@ -218,8 +219,6 @@ def _misplaced(service: ServiceModel, loader: Loader | None) -> Iterator[Path]:
 
 
 def _of_botocore(service: ServiceModel, loader: Loader | None) -> Iterable[UnreadWaiter]:
-    # Only for waiters that neither the user nor this package has.
-    from ..definitions.waiters2 import unread_waiters2  # noqa: PLC0415
 
     path = _data_path(service, "waiters-2")
     document = _load(loader, path)

@@ -29,6 +29,7 @@ from ..arguments import nearest, unknown
 from ..definitions.overlays import Layer, WaiterOverlay
 from ..definitions.packages import installed_packages
 from ..definitions.smithy import UnreadWaiter
+from ..definitions.waiters2 import convert_model
 from ..engine.computed_once import computed_once
 from ..engine.model import Acceptor, OutputMatcher, StatusMatcher, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
@@ -325,8 +326,6 @@ def generated_definitions(
     service: ServiceModel, document: Mapping[str, Any]
 ) -> list[WaiterDefinition]:
     """Return botocore's own waiters as definitions that any Smithy tool can read, for `data/`."""
-    from ..definitions.waiters2 import convert_model  # noqa: PLC0415 - only to write `data/`
-
     return [
         _resolved(definition, service.operation_model(definition.operation), keep_others=False)
         for definition in convert_model(document, source=service.service_name, is_botocores=True)

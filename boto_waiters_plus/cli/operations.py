@@ -9,6 +9,7 @@ import secrets
 import socket
 import sys
 from collections.abc import Callable, Iterable
+from concurrent.futures import wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -180,8 +181,6 @@ def _get(store: Store, arguments: argparse.Namespace) -> int:
 
 
 def _wait(store: Store, arguments: argparse.Namespace) -> int:
-    from concurrent.futures import wait  # noqa: PLC0415 - not for `--help`
-
     operation = store.get(arguments.path)
     wait([operation], timeout=arguments.timeout)
     body = operation.to_json()

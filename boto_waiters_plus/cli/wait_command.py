@@ -17,6 +17,7 @@ from botocore.session import Session
 
 from ..aws.pollable import only_reads
 from ..aws.state_member import state_members
+from ..exceptions import WaiterError
 from . import UsageError
 from .client_options import (
     client_of,
@@ -260,7 +261,6 @@ class _Waits:
                 yield places[id(wait)], result
 
     def _one(self, parameters: dict[str, Any]) -> Any:
-        from ..exceptions import WaiterError  # noqa: PLC0415 - with the next line
         from ..hooks.waits import wait_until  # noqa: PLC0415 - not for `--help`
 
         try:

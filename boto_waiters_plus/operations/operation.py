@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import threading
 from collections.abc import Callable, Generator, Mapping
@@ -86,8 +87,6 @@ class Operation(Future[WaiterOutcome[Any]]):
         return self.cancelled()
 
     def __await__(self) -> Generator[Any, None, WaiterOutcome[Any]]:
-        import asyncio  # noqa: PLC0415 - a program that only blocks never imports it
-
         if not self.done():
             self._attend()
         return asyncio.shield(asyncio.wrap_future(self)).__await__()
