@@ -41,7 +41,7 @@ def _no_real_account():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _models_read_once():
+def models_read_once():
     """Sessions share a loader, unless they have a search path of their own.
 
     Parsing the models anew for every test would be most of the time.
@@ -56,7 +56,7 @@ def _models_read_once():
         session.lazy_register_component("data_loader", loader)
 
     botocore.register_initializer(share)
-    yield
+    yield shared
     botocore.unregister_initializer(share)
 
 
@@ -109,13 +109,17 @@ def styled(request):
 
 
 @pytest.fixture(autouse=True)
-def stock_botocore():
+def stock_botocore(models_read_once):
     """Every test begins and ends with botocore as it is."""
     bwp.uninstall()
     yield
     # Below a wrapper of the test, the first `uninstall` can only pass through.
     bwp.install()
     bwp.uninstall()
+    default = boto3.DEFAULT_SESSION
+    if default and default._session.get_component("data_loader") is not models_read_once:
+        # It was made under the AWS_DATA_PATH of this test.
+        boto3.DEFAULT_SESSION = None
 
 
 class Answers:

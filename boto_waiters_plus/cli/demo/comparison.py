@@ -173,12 +173,14 @@ class Comparison:
     def _live_table(self, stream: TextIO) -> Any:
         """Return rich's display of the table; None where it cannot be drawn."""
         try:
-            from rich import console, live, text  # noqa: PLC0415 - an extra
+            from rich.console import Console  # noqa: PLC0415 - an extra
+            from rich.live import Live  # noqa: PLC0415 - an extra
+            from rich.text import Text  # noqa: PLC0415 - an extra
         except ImportError:
             return None
-        terminal = console.Console(file=stream)
-        display = live.Live(
-            get_renderable=lambda: text.Text(self._table(), no_wrap=True, overflow="crop"),
+        terminal = Console(file=stream)
+        display = Live(
+            get_renderable=lambda: Text(self._table(), no_wrap=True, overflow="crop"),
             console=terminal,
             transient=True,
         )
