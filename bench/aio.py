@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import platform
 import statistics
 import sys
 import tempfile
@@ -106,9 +105,8 @@ async def measure(
 
 
 async def table(repeats: int) -> None:
-    print(f"aiobotocore {aiobotocore.__version__}, CPython {platform.python_version()}, ", end="")
-    print(f"{platform.system()}; deadline {SECONDS} s, {repeats} repeats.\n")
-    print("| fault | aiobotocore: median, worst | boto3 in threads: median, worst | left |")
+    print(f"aiobotocore {aiobotocore.__version__}; deadline {SECONDS} s, {repeats} repeats.\n")
+    print("| fault | aiobotocore: median, worst | boto3 in threads: median, worst | left behind |")
     print("|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         certificate = Certificate(Path(folder))
@@ -118,7 +116,7 @@ async def table(repeats: int) -> None:
             if fault.place != "server" or fault.endings != {ABANDONED} or not is_measured:
                 continue
             found = await measure(fault, repeats, certificate)
-            cells = [f"{statistics.median(o):.1f}, {max(o):.1f}" for o, _ in found.values()]
+            cells = [f"{statistics.median(o):.1f}, {max(o):.1f} ms" for o, _ in found.values()]
             left = set().union(*(left for _, left in found.values()))
             print(f"| {fault} | {' | '.join(cells)} | {', '.join(sorted(left)) or 'nothing'} |")
 
@@ -144,8 +142,10 @@ async def cpu(repeats: int) -> None:
                     await call()
                     took[key].append((time.thread_time() - began) / ATTEMPTS * 1e6)
     once = {key: statistics.median(values) for key, values in took.items()}
-    print(f"CPU of the loop's thread: a call {once['bare']:.0f} us, a poll of a wait ", end="")
-    print(f"{once['waited']:.0f} us, {once['waited'] / once['bare']:.2f} times")
+    print(f"CPU of the loop's thread: a call {once['bare']:.0f} us, an attempt of a wait ", end="")
+    print(
+        f"{once['waited']:.0f} us, which is {once['waited'] / once['bare']:.2f} times the call's."
+    )
 
 
 if __name__ == "__main__":

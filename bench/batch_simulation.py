@@ -438,9 +438,9 @@ def main() -> int:
         for name in end.split():
             ends[name] = ends.get(name, 0) + 1
     took = time.perf_counter() - began
-    print(f"{arguments.batches} batches in {took:.1f} s; those with a wait that ended as")
-    for name, count in sorted(ends.items()):
-        print(f"  {name:<22} {count}")
+    print(f"{took:.1f} s", file=sys.stderr)
+    counts = ", ".join(f"{name} {count:,}" for name, count in sorted(ends.items()))
+    print(f"{arguments.batches:,} batches break no law (with {counts} among the ends).")
     return 0
 
 

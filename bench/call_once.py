@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,15 @@ def ends(seeds: range) -> dict[str, Counter[str]]:
     return counts
 
 
+def table(head: str, counts: Mapping[str, Counter[Any]]) -> None:
+    """Print how many schedules of each way ended how."""
+    kinds = sorted(set().union(*counts.values()))
+    print(f"| {head} | {' | '.join(map(str, kinds))} |")
+    print("|---" * (len(kinds) + 1) + "|")
+    for way, each in counts.items():
+        print(f"| {way} | {' | '.join(f'{each[kind]:,}' for kind in kinds)} |")
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -112,16 +122,10 @@ def main() -> None:
     began = time.perf_counter()
     seeds = range(arguments.first, arguments.first + arguments.schedules)
     if arguments.outages:
-        for way, each_end in ends(seeds).items():
-            print(f"{way:14}", dict(sorted(each_end.items())))
-        print(f"{arguments.schedules} schedules; {time.perf_counter() - began:.0f} s")
-        return
-    counts = instances(seeds)
-    most = max(max(each) for each in counts.values())
-    print(f"{'instances':14}", *(f"{number:>7}" for number in range(1, most + 1)))
-    for way, each in counts.items():
-        print(f"{way:14}", *(f"{each[number]:>7}" for number in range(1, most + 1)))
-    print(f"{arguments.schedules} schedules, each by both; {time.perf_counter() - began:.0f} s")
+        table(f"{arguments.schedules:,} schedules with outages: builds", ends(seeds))
+    else:
+        table(f"{arguments.schedules:,} schedules: instances", instances(seeds))
+    print(f"{time.perf_counter() - began:.0f} s", file=sys.stderr)
 
 
 if __name__ == "__main__":

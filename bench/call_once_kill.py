@@ -27,6 +27,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=50)
     arguments = parser.parse_args()
     began = time.perf_counter()
+    print("| killed | rounds | instances | ended |\n|---|---|---|---|")
     for point in OPEN:
         ends: Counter[tuple[int, str]] = Counter()
         for _ in range(arguments.rounds):
@@ -36,8 +37,9 @@ def main() -> None:
                 assert killed.returncode == -9, f"{point}: {killed.stderr}"
                 resumed = run_caller(service, store, "none")
                 ends[len(service.instances), resumed.stdout.strip()] += 1
-        print(f"{point:16}", dict(ends), flush=True)
-    print(f"{arguments.rounds} rounds each; {time.perf_counter() - began:.0f} s")
+        for (instances, end), rounds in ends.items():
+            print(f"| {point} | {rounds} | {instances} | {end} |", flush=True)
+    print(f"{time.perf_counter() - began:.0f} s", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ running in the last round. Printed for each way: calls, CPU and wall time of a r
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -105,14 +104,16 @@ def main() -> None:
     parser.add_argument("--waits", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
-    print(
-        f"{arguments.waits} waits, {arguments.rounds} rounds, 20 ms latency; "
-        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+    print(f"| {arguments.waits:,} instances, a round | calls | CPU | wall |\n|---|---|---|---|")
+    shared, single = (
+        run(arguments.waits, arguments.rounds, coalesce=coalesce) for coalesce in (True, False)
     )
-    print(f"{'':24}{'calls':>8}{'CPU s':>8}{'wall s':>8}  a round")
-    for name, coalesce in (("one call for many", True), ("a call each", False)):
-        calls, cpu, wall = run(arguments.waits, arguments.rounds, coalesce=coalesce)
-        print(f"{name:24}{calls:>8.0f}{cpu:>8.2f}{wall:>8.2f}")
+    for name, figures in (("one call for a hundred", shared), ("`coalesce=False`", single)):
+        calls, cpu, wall = figures
+        print(f"| {name} | {calls:,.0f} | {cpu:.2f} s | {wall:.2f} s |")
+    ratios = [f"{one / other:.2f}" for one, other in zip(shared, single, strict=True)]
+    print(f"| ratio | {' | '.join(ratios)} |")
+    print(f"\nCalls: {shared[0]:,.0f} instead of {single[0]:,.0f}.")
 
 
 if __name__ == "__main__":

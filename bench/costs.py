@@ -46,16 +46,24 @@ FIRST_WAITERS = {"s3": ("bucket_exists", 10), "ec2": ("instance_running", 6)}
 POLLED = {"s3": ("bucket_exists", "Bucket"), "dynamodb": ("table_exists", "TableName")}
 ATTEMPTS = (20, 120)
 """Those of a short and of a long wait."""
+FEW_CALLS = 3
+"""Modules with fewer calls are not named."""
 DELAY = 0.001
 """Seconds between two polls, the shortest pause of both; sleeping takes no CPU time."""
 
 
+def row(*cells: str) -> None:
+    """One line: what, the figure, the goal and the quartiles."""
+    print("|", " | ".join([*cells, "", ""][:4]), "|", flush=True)
+
+
 def report(name: str, ratios: list[float], goal: str = "", *, percent: bool = False) -> None:
     """One line: the median, the goal and the quartiles."""
-    low, median, high = statistics.quantiles(ratios, n=4)
-    form = "{:.1%}" if percent else "{:.3f}"
-    spread = f"{form.format(low)} to {form.format(high)}"
-    print(f"{name:44}{form.format(median):>10}  {goal:18}{spread}", flush=True)
+    low, median, high = (
+        f"{100 * each:.1f} %" if percent else f"{each:.3f}"
+        for each in statistics.quantiles(ratios, n=4)
+    )
+    row(name, median, goal, f"{low} to {high}")
 
 
 # --- start: every process is new --------------------------------------------------------------
@@ -152,11 +160,12 @@ def start(processes: int) -> None:
     fresh(ours), fresh(wrapt)  # these write the bytecode
     fresh(EARLY)
     early = [fresh(EARLY)[0] for _ in range(processes)]
-    report("import and install() without boto3, ms", early, "at most 30")
+    report("`import boto_waiters_plus` and `install()` without boto3, ms", early, "at most 30")
     pairs = [(fresh(ours), fresh(wrapt)) for _ in range(processes)]
-    report("import, of import boto3", [o[0] for o, _ in pairs], "at most 3%", percent=True)
-    report("import and install()", [o[1] for o, _ in pairs], "at most 12%", percent=True)
-    report("  import wrapt alone", [w[0] for _, w in pairs], percent=True)
+    name = "`import boto_waiters_plus`, of `import boto3`"
+    report(name, [o[0] for o, _ in pairs], "at most 3 %", percent=True)
+    report("the same and `install()`", [o[1] for o, _ in pairs], "at most 12 %", percent=True)
+    report("`import wrapt` alone", [w[0] for _, w in pairs], percent=True)
     for service, (waiter, goal) in FIRST_WAITERS.items():
         known = {"service": service, "settings": SETTINGS}
         stock = FIRST.format(
@@ -173,8 +182,10 @@ def start(processes: int) -> None:
         )
         pairs = [(fresh(stock), fresh(ours)) for _ in range(processes)]
         ratios = [stock[0] / ours[0] for stock, ours in pairs]
-        report(f"first waiter, times cheaper, {service}", ratios, f"at least {goal}")
-    report("  botocore's first of a process", [s[1] for s, _ in pairs], percent=True)
+        name = f"botocore's first waiter of a session, of ours, {service}"
+        report(name, ratios, f"at least {goal}")
+    name = "botocore's first waiter of a process, of `import boto3`"
+    report(name, [s[1] for s, _ in pairs], percent=True)
     first_of_a_process(processes)
 
 
@@ -188,10 +199,8 @@ def first_of_a_process(processes: int) -> None:
             shutil.copytree(ROOT / name, Path(folder) / name, ignore=ignored)
         pairs = [(fresh(script), fresh(script, Path(folder))) for _ in range(processes)]
     compiled, not_compiled = zip(*pairs, strict=True)
-    goals = ("at most 12%", "")
-    for number, (name, goal) in enumerate(
-        zip(("first lookup", "first lookup and wait"), goals, strict=True)
-    ):
+    names = {"our first lookup of a process": "at most 12 %", "the same and the first wait": ""}
+    for number, (name, goal) in enumerate(names.items()):
         for kind, all_shares in (("", compiled), (", not compiled", not_compiled)):
             shares = [each[number] for each in all_shares]
             report(f"{name}{kind}", shares, goal * (not kind), percent=True)
@@ -237,7 +246,7 @@ def report_pairs(name: str, pairs: list[tuple[float, float]], goal: str = "") ->
     """One line: the least of ours to the least of stock, which other work disturbs least."""
     low, _, high = statistics.quantiles([ours / stock for stock, ours in pairs], n=4)
     least = min(ours for _, ours in pairs) / min(stock for stock, _ in pairs)
-    print(f"{name:44}{least:10.3f}  {goal:18}{low:.3f} to {high:.3f}", flush=True)
+    row(name, f"{least:.3f}", goal, f"{low:.3f} to {high:.3f}")
 
 
 def clients(rounds: int) -> None:
@@ -250,7 +259,8 @@ def clients(rounds: int) -> None:
         def create(service: str = service) -> None:
             session.client(service)
 
-        report_pairs(f"client, {service}", paired(create, create, rounds), "at most 1.01")
+        name = f'`session.client("{service}")` with `install()`'
+        report_pairs(name, paired(create, create, rounds), "at most 1.01")
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -287,10 +297,14 @@ def serve() -> None:
 
 
 def count_instructions(chosen: list[str]) -> None:
-    """Print what is counted in instructions."""
+    """Print what is counted in instructions.
+
+    Raises:
+        SystemExit: valgrind is not installed.
+    """
+    found = []
     if shutil.which("valgrind") is None:
-        print("polls, label: valgrind, which counts the instructions, is not installed")
-        return
+        raise SystemExit("polls, label: valgrind, which counts the instructions, is not installed")
     command = [sys.executable, __file__, "--serve"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:  # noqa: S603 - this file
         try:
@@ -298,19 +312,23 @@ def count_instructions(chosen: list[str]) -> None:
             url = f"http://127.0.0.1:{server.stdout.readline().strip()}"
             for service in POLLED:
                 if "polls" in chosen:
-                    polls(service, url)
+                    found += polls(service, url)
                 if "label" in chosen:
                     label(service, url)
         finally:
             server.terminate()
+    if found:
+        print(f"\nInstructions of a poll: {min(found):.2f} to {max(found):.2f} of botocore's.")
 
 
-def polls(service: str, url: str) -> None:
-    """Print the instructions of a poll, with all that a wait does around it."""
+def polls(service: str, url: str) -> list[float]:
+    """Print the instructions of a poll, with all that a wait does around it; return the ratios."""
     stock = instructions_a_poll(service, "stock", url)
+    ratios = []
     for path, goal in (("get_waiter", "at most 1.05"), ("wait_until", "at most 1.03")):
-        ratio = instructions_a_poll(service, path, url) / stock
-        print(f"poll, {f'{path}, {service}':38}{ratio:10.3f}  {goal}", flush=True)
+        ratios.append(instructions_a_poll(service, path, url) / stock)
+        row(f"a poll through `{path}`, {service}", f"{ratios[-1]:.3f}", goal)
+    return ratios
 
 
 def label(service: str, url: str) -> None:
@@ -320,9 +338,10 @@ def label(service: str, url: str) -> None:
         (instructions_a_poll(service, path, url), instructions(service, path, url, few))
         for path in ("wait_until", "hidden")
     )
-    print(f"poll, {f'with its label, {service}':38}{named / hidden:10.4f}  at most 1.01")
+    name = f"a poll that names its resource, to one with `show_parameters=False`, {service}"
+    row(name, f"{named / hidden:.4f}", "at most 1.01")
     share = (named_few - hidden_few) / hidden
-    print(f"  {f'the label, of one poll, {service}':42}{share:10.1%}", flush=True)
+    row(f"the label, once a wait, of one poll, {service}", f"{100 * share:.1f} %")
 
 
 def instructions_a_poll(service: str, path: str, url: str) -> float:
@@ -383,10 +402,14 @@ def calls() -> None:
             for path in ("get_waiter", "wait_until"):
                 ours = calls_an_attempt(path, url)
                 print(
-                    f"calls of an attempt, {path}: {ours.total():.0f}, botocore {stock.total():.0f}"
+                    f"| `{path}`: {ours.total():,} function calls an attempt on S3, "
+                    f"botocore: {stock.total():,}; more in | number |\n|---|---|"
                 )
-                for module, added in (ours - stock).most_common():
-                    print(f"    {added:5.0f}  {module}")
+                more = ours - stock
+                few = Counter({name: each for name, each in more.items() if each < FEW_CALLS})
+                for module, added in (more - few).most_common():
+                    print(f"| `{module}` | {added} |")
+                print(f"| others | {few.total()} |\n", flush=True)
         finally:
             server.terminate()
 
@@ -439,8 +462,10 @@ def main() -> None:
         return
     sys.path.insert(0, str(ROOT))
     os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
-    print(f"{'CPU, ratio to boto':44}{'median':>10}  {'goal':18}quartiles")
     chosen = arguments.only.split(",")
+    if chosen != ["calls"]:
+        row("", "figure", "goal", "quartiles")
+        row("---", "---", "---", "---")
     if "start" in chosen:
         start(arguments.processes)
     if "clients" in chosen:

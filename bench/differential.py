@@ -440,7 +440,7 @@ def main() -> int:
     parser.add_argument("--forms", nargs="+", choices=FORMS)
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     logging.getLogger("boto_waiters_plus").setLevel(
         logging.DEBUG if arguments.verbose else logging.CRITICAL
     )
@@ -452,8 +452,8 @@ def main() -> int:
             print(world.definition.to_json(), world.options, *world.answers, sep="\n")
     forms = arguments.forms or possible_forms()
     found = list(differences(worlds, forms))
-    print(*found, sep="\n")
-    print(f"{len(worlds)} waits in {len(forms)} forms ({', '.join(forms)}): {len(found)} differ")
+    print(*found, sep="\n", file=sys.stderr)
+    print(f"{len(worlds):,} waits in {len(forms)} forms ({', '.join(forms)}): {len(found)} differ.")
     return 1 if found else 0
 
 

@@ -1,7 +1,7 @@
 """How far waits outlive their deadline, fault by fault, what they end in, and what they leave.
 
     python bench/faults.py                          every fault, all retry modes: about 10 minutes
-    python bench/faults.py --write                  the same, and writes it into docs/figures.md
+    python bench/faults.py --summary                the same, and prints the medians by retry mode
     python bench/faults.py --short                  few repeats, one mode; fails if a bound breaks
     python bench/faults.py --via call               measure the bare call (or get_waiter, thread)
     python bench/faults.py --cpu                    CPU of one poll, and of the bare call
@@ -17,8 +17,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import gc
-import os
-import platform
 import random
 import statistics
 import subprocess
@@ -34,10 +32,9 @@ from typing import Any
 
 ROOT = Path(__file__).absolute().parents[1]
 # In place of this folder, where `faults` would be this file.
-sys.path[0:1] = [str(ROOT), *(str(ROOT / name) for name in ("tests", "tools"))]
+sys.path[0:1] = [str(ROOT), str(ROOT / "tests")]
 
-import botocore  # noqa: E402 - the path comes first
-import urllib3  # noqa: E402
+import urllib3  # noqa: E402 - the path comes first
 from botocore.exceptions import ClientError, WaiterError  # noqa: E402
 from faults.scenarios import (  # noqa: E402
     ABANDONED,
@@ -56,7 +53,6 @@ from faults.scenarios import (  # noqa: E402
 )
 from faults.server import BlackHole, FaultServer, answer  # noqa: E402
 from faults.unchanged import differences, namespaces  # noqa: E402
-from figures import put  # noqa: E402
 
 import boto_waiters_plus as bwp  # noqa: E402
 from boto_waiters_plus.aws.bounded_call import bounded_call  # noqa: E402
@@ -370,6 +366,11 @@ def summary(faults: Sequence[Fault], cells: dict[str, Cell], modes: Sequence[str
             median, worst = statistics.median(overruns), max(overruns)
             verdict = "ok" if median < MEDIAN and worst < WORST else "over"
             lines.append(f"| {name} | {len(overruns)} | {median:.2f} | {worst:.1f} | {verdict} |")
+    over = groups["all"]
+    if over:
+        # As other pages quote it.
+        text = f"{statistics.median(over):.1f} ms median, {max(over):.1f} ms worst"
+        lines += ["", f"Overrun: {text}, in {len(over):,} waits."]
     return lines
 
 
@@ -442,7 +443,7 @@ def cpu(rounds: int, calls: int) -> list[str]:
                         run()
                     spent[name][number] += (time.process_time() - began) / calls * 1e6
         client.close()
-    lines = ["| one | CPU, us | to bare |", "|---|---|---|"]
+    lines = [CPU_TITLE, "", "| one | CPU, us | to bare |", "|---|---|---|"]
     for name, each in spent.items():
         ratios = [one / other for one, other in zip(each, spent["bare call"], strict=True)]
         ratio = statistics.median(ratios)
@@ -450,18 +451,11 @@ def cpu(rounds: int, calls: int) -> list[str]:
     return [*lines, "", f"{rounds} rounds of {calls} calls in turns; CPU of the process."]
 
 
-def versions() -> str:
-    return (
-        f"botocore {botocore.__version__}, urllib3 {urllib3.__version__}, "
-        f"CPython {platform.python_version()}, {platform.system()}"
-    )
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--short", action="store_true", help="for CI: fewer repeats, one mode")
     parser.add_argument("--cpu", action="store_true", help="only the CPU of one poll")
-    parser.add_argument("--write", action="store_true", help="write it into docs/figures.md")
+    parser.add_argument("--summary", action="store_true", help="without the table of faults")
     parser.add_argument("--via", choices=WAYS, default="wait_until", help="what is measured")
     parser.add_argument("--mode", choices=MODES, action="append", help="default: all")
     parser.add_argument("--fault", action="append", help="part of a fault's name; default: all")
@@ -471,8 +465,8 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=1000, help="ms over that --short allows")
     options = parser.parse_args()
     if options.cpu:
-        print(f"{versions()}\n")
-        print("\n".join(_cpu_of(options)))
+        rounds, calls = (5, 100) if options.short else (15, 400)
+        print("\n".join(cpu(rounds, calls)))
         return 0
     if options.short:
         options.repeats = min(options.repeats, 2)
@@ -480,16 +474,10 @@ def main() -> int:
     modes = options.mode or (["standard"] if options.short else list(MODES))
     faults = chosen(options.fault or [""], modes)
     with tempfile.TemporaryDirectory() as folder:
-        lines, problems = run(faults, modes, options, Certificate(Path(folder)))
-    if options.write:
-        put("faults", [*lines, "", CPU_TITLE, "", *_cpu_of(options)])
+        problems = run(faults, modes, options, Certificate(Path(folder)))
     for problem in problems:
-        print(f"PROBLEM {problem}")
+        print(f"PROBLEM {problem}", file=sys.stderr)
     return 1 if problems else 0
-
-
-def _cpu_of(options: argparse.Namespace) -> list[str]:
-    return cpu(5 if options.short else 15, 100 if options.short else 400)
 
 
 def chosen(names: Sequence[str], modes: Sequence[str]) -> list[Fault]:
@@ -500,7 +488,7 @@ def chosen(names: Sequence[str], modes: Sequence[str]) -> list[Fault]:
     ]
     with BlackHole() as hole:
         if not hole.holds:
-            print("connecting to a full queue does not hang on this machine: left out\n")
+            print("Left out: connecting to a full queue does not hang on this machine.\n")
             faults = [fault for fault in faults if "black hole" not in fault.place]
     return faults
 
@@ -510,8 +498,8 @@ def run(
     modes: Sequence[str],
     options: argparse.Namespace,
     certificate: Certificate,
-) -> tuple[list[str], list[str]]:
-    """The lines of the page, and what is not as it should be."""
+) -> list[str]:
+    """Print what was measured; return what is not as it should be."""
     plan = Plan(WAYS[options.via], options.repeats, options.seconds)
     began = time.perf_counter()
     _warm_up()
@@ -523,7 +511,7 @@ def run(
         for name in ("wait_until", "get_waiter"):
             seconds = plan.seconds_of(fault)
             cell.raised[name] = raised_by(fault, WAYS[name], seconds, certificate)
-        print(row(fault, cell), flush=True)
+        print(row(fault, cell), file=sys.stderr, flush=True)
     # Last: what botocore alone is still waiting for goes on beside whatever comes behind it.
     for fault in faults:
         if options.cap:
@@ -533,22 +521,17 @@ def run(
     left = len(_own_threads())
     changed = differences(before, namespaces())
     what = (
-        f"{versions()}, {os.cpu_count()} CPUs. Through {options.via}, deadline "
+        f"urllib3 {urllib3.__version__}, through {options.via}, deadline "
         f"{options.seconds:g} s ({PATIENCE:g} s where the fault ends by itself), retry modes "
-        f"{', '.join(modes)}, {options.repeats} repeats each; threads of the package "
+        f"{', '.join(modes)}, {options.repeats} repeats of each; threads of the package "
         f"two seconds after the last: {left}. {_WORDS_OF_CHANGES[not changed]}"
     )
-    lines = [
-        what,
-        "",
-        *by_mode,
-        "",
-        "| " + " | ".join(HEADER) + " |",
-        "|" + "---|" * len(HEADER),
-        *(row(fault, cells[fault.name]) for fault in faults),
-    ]
-    print("\n" + "\n".join(lines))
-    print(f"\n{time.perf_counter() - began:.0f} s")
+    lines = [what, "", *by_mode, ""]
+    if not options.summary:
+        lines += ["| " + " | ".join(HEADER) + " |", "|" + "---|" * len(HEADER)]
+        lines += [row(fault, cells[fault.name]) for fault in faults]
+    print("\n".join(lines))
+    print(f"{time.perf_counter() - began:.0f} s", file=sys.stderr)
     problems = [*unexpected(faults, cells), *(f"{each} has changed" for each in changed)]
     bounded = [cells[fault.name] for fault in faults if _only_a_deadline_ends(fault)]
     worst = max((over for cell in bounded for over in cell.all_overruns), default=0.0)

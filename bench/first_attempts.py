@@ -117,12 +117,13 @@ def main() -> None:
     parser.add_argument("--waits", type=int, default=10_000)
     parser.add_argument("--delay", type=float, default=30)
     arguments = parser.parse_args()
-    print(f"{'':24}{'p99 late s':>12}{'last first':>12}")
+    print(f"| {arguments.waits:,} waits | late, p99 | the last first attempt, of planned |")
+    print("|---|---|---|")
     for per_second in (math.inf, 500):
         found = run(arguments.waits, arguments.delay, per_second)
         name = "no limit" if per_second == math.inf else f"{per_second} calls a second"
-        print(f"{name:24}{found.late:>12.2f}{found.last:>12.2f}")
-    print(f"at most{MOST_LATE:>29.2f}{LAST_PLANNED:>12.2f}")
+        print(f"| {name} | {found.late:.2f} s | {found.last:.2f} |")
+    print(f"| at most | {MOST_LATE:.2f} s | {LAST_PLANNED:.2f} |")
 
 
 if __name__ == "__main__":

@@ -203,7 +203,8 @@ def run(number: int, *, stubbed: bool, delay: float, postgresql: bool, max_open:
         found = writes.counts()
         writes.close()
         rows = {
-            "waits, on " + ("PostgreSQL" if postgresql else "SQLite"): number,
+            f"waits, {'stubbed' if stubbed else 'polled on loopback'}, "
+            f"on {'PostgreSQL' if postgresql else 'SQLite'}": number,
             "ended": ended,
             "succeeded": found["succeeded"],
             "ended twice": found["end"] - number,
@@ -217,11 +218,10 @@ def run(number: int, *, stubbed: bool, delay: float, postgresql: bool, max_open:
             "driver: CPU seconds": round(cpu),
             "driver: MB": round(psutil.Process().memory_info().rss / 1e6),
         }
-        for pid, above in usage.above().items():
-            rows[f"worker {pid}: MB above its start"] = round(above / 1e6)
+        rows["workers: most MB above the start"] = round(max(usage.above().values()) / 1e6)
         done = store.list(state="done", page_size=1000).operations
         for body in [each for each in done if "error" in each][:3]:
-            print(body["error"])
+            print(body["error"], file=sys.stderr)
     show(rows)
     wrong = found["late"] + found["repeated"] + abs(found["end"] - number)
     return ended == found["succeeded"] == number and not wrong
@@ -257,7 +257,7 @@ def hold(number: int, *, postgresql: bool) -> bool:
             list(ends)
         ((pid, above),) = usage.above().items()
         rows = {
-            "open waits": progress[-1].open,
+            "open waits of one worker": progress[-1].open,
             "MB at the start of the process": round(usage.before[pid] / 1e6),
             "MB above": round(above / 1e6, 1),
             "kB a wait": round(above / number / 1e3, 1),
@@ -267,9 +267,9 @@ def hold(number: int, *, postgresql: bool) -> bool:
 
 
 def show(rows: dict[str, float]) -> None:
-    for name, value in rows.items():
-        print(f"| {name} | {value} |")
-    print(flush=True)
+    """Print a table, of which the first row is the head."""
+    lines = [f"| {name} | {value:,} |" for name, value in rows.items()]
+    print(lines[0], "|---|---|", *lines[1:], "", sep="\n", flush=True)
 
 
 def main() -> int:
@@ -284,7 +284,6 @@ def main() -> int:
     parser.add_argument("--postgresql", action="store_true")
     arguments = parser.parse_args()
     on = {"postgresql": arguments.postgresql}
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     if arguments.memory:
         return not hold(arguments.waits, **on)
     if arguments.short:

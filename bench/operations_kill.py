@@ -328,7 +328,8 @@ class Run:
                     kind: [round(each - changes[wait]["insert"][0], 3) for each in moments]
                     for kind, moments in changes[wait].items()
                 }
-                print(f"{name}: {', '.join(broken)}; seconds after its start: {seconds}")
+                text = f"{name}: {', '.join(broken)}; seconds after its start: {seconds}"
+                print(text, file=sys.stderr)
         found["waits"] = len(self._names)
         found["taken over"] = sum(len(each.get("claim", ())) > 1 for each in changes.values())
         return found
@@ -407,15 +408,18 @@ def main() -> int:
         faults = [arguments.fault] if arguments.fault else list(scene.faults)
         for number in range(arguments.rounds):
             done = run.round(number, faults[number % len(faults)])
-            print(f"round {number + 1}: {done}", flush=True)
+            print(f"round {number + 1}: {done}", file=sys.stderr, flush=True)
         # What a frozen or cut-off worker still writes.
         time.sleep(2 * LEASE)
         found = run.problems()
         for state, error, count in run.other_ends():
-            print(f"{state} ({count}): {error}")
-    for name, count in found.items():
-        print(f"{name:>22} {count:>7}")
-    print(f"{'seconds':>22} {time.monotonic() - began:>7.0f}")
+            print(f"{state} ({count}): {error}", file=sys.stderr)
+    database = "PostgreSQL" if arguments.postgresql else "SQLite"
+    kinds = ", ".join(faults)
+    print(f"| {arguments.rounds} rounds on {database} ({kinds}) | waits |\n|---|---|")
+    for name in ("waits", *LAWS, "taken over"):
+        print(f"| {name} | {found[name]:,} |")
+    print(f"{time.monotonic() - began:.0f} s", file=sys.stderr)
     return 1 if any(found[law] for law in LAWS) else 0
 
 

@@ -1,7 +1,6 @@
 """Simulate how late each schedule sees a change, with how many calls, and what it misses.
 
-    python bench/paces.py                          # the two tables; --write puts them into
-                                                   # docs/figures.md
+    python bench/paces.py                          # both tables, or one with --table
     python bench/paces.py --plot docs/paces.svg    # the picture (needs matplotlib)
 
 The package's own machine runs, at 0.1 s a call; ready times are lognormal around the median.
@@ -13,12 +12,6 @@ import argparse
 import math
 import random
 import statistics
-import sys
-from pathlib import Path
-
-sys.path.append(str(Path(__file__).absolute().parents[1] / "tools"))
-
-from figures import put
 
 from boto_waiters_plus.engine.backoff import delay_range
 from boto_waiters_plus.engine.machine import (
@@ -125,13 +118,20 @@ def detection_table(waits: int) -> list[str]:
     names = [STOCK, DEFINITION, GET_WAITER, AWS]
     head = " | ".join(["delay, median", *names, *(f"{name} / stock" for name in names[1:])])
     lines = [f"| {head} |", "|---" * 8 + "|"]
+    later, more = [], []
     for delay, median in CELLS:
         seen = detection(delay, median, waits)
         texts = [f"{seen[name][0]:.1f} s / {seen[name][1]:.1f}" for name in names]
         (late, calls) = seen[STOCK]
         texts += [f"{seen[name][0] / late:.2f} / {seen[name][1] / calls:.2f}" for name in names[1:]]
         lines.append(f"| {delay} s, {median} s | " + " | ".join(texts) + " |")
-    return lines
+        if delay > 1:
+            later.append(seen[DEFINITION][0] / late)
+            more.append(seen[DEFINITION][1] / calls)
+    # As other pages quote it.
+    late_range = f"{min(later):.2f} to {max(later):.2f} of botocore's"
+    text = f"{late_range}, with {min(more):.2f} to {max(more):.2f} times its calls"
+    return [*lines, "", f"`wait_until`, where botocore's delay is more than 1 s: {text}."]
 
 
 def last_attempt_table(waits: int) -> list[str]:
@@ -147,6 +147,9 @@ def last_attempt_table(waits: int) -> list[str]:
         ]
         lines.append(f"| {max_wait} s, {delay} s | " + " | ".join(texts) + " |")
     return lines
+
+
+TABLES = {"seen": detection_table, "missed": last_attempt_table}
 
 
 def plot(path: str, waits: int) -> None:
@@ -177,19 +180,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--waits", type=int, default=5000, help="simulated waits a cell")
     parser.add_argument("--plot", metavar="FILE", help="draw the picture instead")
-    parser.add_argument("--write", action="store_true", help="write them into docs/figures.md")
+    parser.add_argument("--table", choices=TABLES, help="one of the tables; default: both")
     arguments = parser.parse_args()
     if arguments.plot:
         plot(arguments.plot, arguments.waits)
         return
-    tables = {
-        "paces": detection_table(arguments.waits),
-        "last attempts": last_attempt_table(arguments.waits),
-    }
-    for region, lines in tables.items():
-        print("\n".join(lines) + "\n")
-        if arguments.write:
-            put(region, lines)
+    for name in [arguments.table] if arguments.table else TABLES:
+        print("\n".join(TABLES[name](arguments.waits)) + "\n")
 
 
 if __name__ == "__main__":

@@ -332,9 +332,9 @@ def p99(values: Sequence[float]) -> float:
 
 WAYS = {"ours": run_ours, "threads": run_threads, "aio": run_aio}
 NAMES = {
-    "ours": "wait_all",
+    "ours": "`wait_all`",
     "threads": "botocore waiters, a thread each",
-    "aio": "aiobotocore AIOWaiter, one loop",
+    "aio": "aiobotocore `AIOWaiter`, one loop",
 }
 
 
@@ -352,26 +352,19 @@ def main() -> None:
     if arguments.one:
         print(json.dumps(WAYS[arguments.one](arguments.waits, arguments.delay)))
         return
-    print(
-        f"{arguments.waits} waits, 2 attempts each, {arguments.delay:g} s apart, 20 ms latency; "
-        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
-    )
-    print(f"{'':34}{'threads':>8}{'kB/wait':>9}{'CPU us/call':>13}{'wall s':>8}{'late p99 s':>18}")
-    ours = None
+    found = {}
     for way in arguments.only.split(","):
         python = arguments.python_of_aio if way == "aio" else sys.executable
-        found = measured(python, way, arguments.waits, arguments.delay)
-        if found is not None:
-            show(way, found)
-            ours = found if way == "ours" else ours
-    if ours is not None:
-        judge(ours, arguments.waits)
+        if way == "aio" and not has_aiobotocore(python):
+            print(f"{NAMES[way]}: left out, not installed in {python}", file=sys.stderr)
+        else:
+            found[way] = measured(python, way, arguments.waits, arguments.delay)
+    show(found, f"{arguments.waits:,} waits, two attempts {arguments.delay:g} s apart")
+    if "ours" in found:
+        judge(found["ours"], arguments.waits)
 
 
-def measured(python: str, way: str, waits: int, delay: float) -> dict[str, float] | None:
-    if way == "aio" and not has_aiobotocore(python):
-        print(f"{NAMES[way]:34}left out: aiobotocore is not installed in {python}")
-        return None
+def measured(python: str, way: str, waits: int, delay: float) -> dict[str, float]:
     command = [python, __file__, "--one", way, "--waits", str(waits), "--delay", str(delay)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - ourselves
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
@@ -383,33 +376,40 @@ def has_aiobotocore(python: str) -> bool:
     return not subprocess.run(command, check=False, capture_output=True).returncode  # noqa: S603 - ourselves
 
 
-def show(way: str, found: dict[str, float]) -> None:
-    late = f"{found['first']:.2f} / {found['second']:.2f}"
-    print(
-        f"{NAMES[way]:34}{found['threads']:>8.0f}{found['memory'] / 1000:>9.1f}"
-        f"{found['cpu'] * 1e6:>13.0f}{found['wall']:>8.1f}{late:>18}"
-    )
+def show(found: dict[str, dict[str, float]], head: str) -> None:
+    """Print a row for each way, and those of `wait_all` to the others."""
+    columns = {"threads": 1, "memory": 1e-3, "cpu": 1e6, "wall": 1, "first": 1, "second": 1}
+    names = "threads | kB a wait | CPU us a call | wall s | late p99 s: first attempts | second"
+    print(f"| {head} | {names} |\n" + "|---" * 7 + "|")
+    for way, figures in found.items():
+        cells = [f"{figures[name] * unit:,.4g}" for name, unit in columns.items()]
+        print(f"| {NAMES[way]} | {' | '.join(cells)} |")
+    for way in list(found)[1:] if "ours" in found else ():
+        ratios = [f"{found['ours'][name] / found[way][name]:.2f}" for name in columns]
+        print(f"| {NAMES['ours']}, of {NAMES[way]} | {' | '.join(ratios)} |")
 
 
 def judge(found: dict[str, float], waits: int) -> None:
     """Compare the figures with the promises."""
     of_poll = min(found["bare"], found["cpu"])
     print(
-        f"\nwait_all: CPU of one poll {found['bare'] * 1e6:.0f} us bare, "
-        f"{found['cpu'] * 1e6:.0f} us in the run; the lesser counts\n"
-        f"it got {found['share']:.2f} of a core during the first attempts"
+        f"\nCPU of one poll: {found['bare'] * 1e6:.0f} us bare, "
+        f"{found['cpu'] * 1e6:.0f} us in the run, of which the lesser counts; "
+        f"{found['share']:.2f} of a core during the first attempts.\n"
     )
     promises = [("threads", "", found["threads"], MOST_THREADS)]
     if waits >= PROMISED_AT:
         promises.append(("kB a wait", "", found["memory"] / 1000, MOST_MEMORY / 1000))
-    else:
-        print(f"memory is promised for {PROMISED_AT} waits: with fewer, the threads weigh more")
+        # As other pages quote it.
+        print(f"{found['threads']:.0f} threads and {found['memory'] / 1000:.1f} kB each.\n")
     for name, due in (("first", waits), ("second", found["second_due"])):
         allowed = MOST_LATENESS * due * of_poll
-        promises.append((f"late p99 s, {name} attempts", f"{due:.0f} due", found[name], allowed))
+        note = f", {due:.0f} due"
+        promises.append((f"late p99 s, {name} attempts", note, found[name], allowed))
+    print(f"| `wait_all`, {waits:,} waits | measured | promise | |\n|---|---|---|---|")
     for name, note, value, most in promises:
         verdict = "ok" if value <= most else "over"
-        print(f"  {name:28}{note:>12}{value:>9.2f}  at most {most:<7.2f}{verdict}")
+        print(f"| {name}{note} | {value:.2f} | at most {most:.2f} | {verdict} |")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Waits for many jobs, with the list of a service and without: calls, and how late they notice.
 
     python bench/screens.py [--waits 1000] [--runs 4]     # virtual time, a stub for the service
-    python bench/screens.py --write                       # the same, into docs/figures.md
     python bench/screens.py --moto                        # polls of moto for three services
 
 The jobs end evenly over 20 rounds. In the first part every call is answered at once, and both ways
@@ -16,10 +15,8 @@ import collections
 import json
 import random
 import statistics
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import boto3
@@ -353,30 +350,26 @@ def main() -> None:
     parser.add_argument("--waits", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=4)
     parser.add_argument("--moto", action="store_true")
-    parser.add_argument("--write", action="store_true", help="write them into docs/figures.md")
     arguments = parser.parse_args()
     if arguments.moto:
         for name, without, screened in moto_polls():
             print(f"{name:15} {without:5} calls without a screen, {screened:5} with one")
         return
     found: dict[str, list[float]] = {}
-    for what, service, figure in figures(arguments.waits, arguments.runs):
-        print(f"{what:30} {service:15} {figure:8.3f}")
+    for what, _, figure in figures(arguments.waits, arguments.runs):
         found.setdefault(what, []).append(figure)
-    if arguments.write:
-        sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
-        from figures import put  # noqa: PLC0415 - found by the line above
-
-        put("screens", list(table(found)))
+    print(*table(found), sep="\n")
 
 
 def table(found: Mapping[str, list[float]]) -> Iterator[str]:
-    """Yield the table of the page of figures; each figure is of that without a screen."""
+    """Yield the table; each figure is of that without a screen."""
     yield f"| with screens, of without | {' | '.join(kind.name for kind in SERVICES)} |"
     yield "|---|---|---|---|"
     for what, row in found.items():
         is_ratio = what.endswith("calls")
-        cells = [f"{each:.0%}" if is_ratio else f"{each:.2f}".removesuffix(".00") for each in row]
+        cells = [
+            f"{100 * each:.0f} %" if is_ratio else f"{each:.2f}".removesuffix(".00") for each in row
+        ]
         yield f"| {what} | {' | '.join(cells)} |"
 
 

@@ -24,7 +24,6 @@ import argparse
 import json
 import os
 import statistics
-import sys
 import threading
 import time
 from collections import Counter
@@ -131,15 +130,23 @@ def run(server: MotoServer, ways: list[Way], count: int, first: float, last: flo
 
 
 def report(ways: list[Way], of_queue: Counter[str]) -> None:
-    print("| way | calls a wait | late: mean | worst | queue |")
-    print("|---|---|---|---|---|")
+    head = "calls a wait | late: mean | worst | calls / late, of the default's | queue"
+    print(f"| {len(ways[0].instances)} waits each | {head} |")
+    print("|---" * 6 + "|")
+    (default,) = (way for way in ways if not way.options)
     for way in ways:
         calls = way.calls["DescribeInstances"] / len(way.instances)
+        ratio = way.calls["DescribeInstances"] / default.calls["DescribeInstances"]
+        later = statistics.mean(way.late) / statistics.mean(default.late)
         queue = "" if way.signal is None else str(sum(of_queue.values()))
         print(
             f"| {way.name} | {calls:.1f} | {statistics.mean(way.late):.2f} s "
-            f"| {max(way.late):.2f} s | {queue} |"
+            f"| {max(way.late):.2f} s | {ratio:.2f} / {later:.3f} | {queue} |"
         )
+        if way.signal is not None:
+            # As other pages quote it.
+            late = f"{statistics.mean(way.late):.2f} s late on average"
+            print(f"\nWith a signal: {late}, with {calls:.1f} calls.")
 
 
 def main() -> None:
@@ -162,10 +169,6 @@ def main() -> None:
         run(server, ways, given.instances, given.first, given.last)
         signal.close()
     report(ways, of_queue)
-    print(
-        f"\n{given.instances} waits each; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs, "
-        f"Python {sys.version.split()[0]}"
-    )
 
 
 if __name__ == "__main__":

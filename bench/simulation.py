@@ -509,9 +509,9 @@ def main() -> int:
             return 1
         ends[end] = ends.get(end, 0) + 1
     took = time.perf_counter() - began
-    print(f"{arguments.waits} waits in {took:.1f} s, {arguments.waits / took * 60:.0f} a minute")
-    for end, count in sorted(ends.items()):
-        print(f"  {end:<22} {count}")
+    print(f"{took:.1f} s, {arguments.waits / took * 60:.0f} waits a minute", file=sys.stderr)
+    counts = ", ".join(f"{end} {count:,}" for end, count in sorted(ends.items()))
+    print(f"{arguments.waits:,} waits break no law ({counts}).")
     return 0
 
 

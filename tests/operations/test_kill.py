@@ -26,4 +26,4 @@ def test_every_wait_ends_exactly_once(database, faults, request):
         [sys.executable, str(BENCH), *words], check=False, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]
-    assert done.stdout.count("round ") == faults
+    assert done.stderr.count("round ") == faults
