@@ -35,7 +35,7 @@ SHORT = {
     "paces": ["paces.py --table seen"],
     "last attempts": ["paces.py --table missed"],
     "faults": ["faults.py --repeats 5", "faults.py --cpu"],
-    "costs": ["costs.py"],
+    "costs": ["costs.py --processes 9"],
     "costs of calls": ["costs.py --only calls"],
     "scale": ["scale.py --short", "scale.py --only ours"],
     "first attempts": ["first_attempts.py"],
@@ -43,7 +43,7 @@ SHORT = {
     "screens": ["screens.py"],
     "aio": ["aio.py --repeats 5", "aio.py --cpu"],
     "signals": ["signals.py"],
-    "fleet": ["fleet.py --short", "fleet.py --memory"],
+    "fleet": ["fleet.py --short"],
     "killed": [
         "operations_kill.py --rounds 5 --waits 20",
         "operations_kill.py --rounds 6 --waits 20 --postgresql",
@@ -61,7 +61,7 @@ SHORT = {
 LONG = {
     "long faults": ["faults.py --summary"],
     "long scale": ["scale.py"],
-    "long fleet": ["fleet.py --stubbed --waits 100000", "fleet.py"],
+    "long fleet": ["fleet.py --stubbed --waits 100000", "fleet.py", "fleet.py --memory"],
     "long killed": ["operations_kill.py", "operations_kill.py --postgresql"],
     "long differential": ["differential.py"],
     "long call_once": [
