@@ -537,7 +537,7 @@ def run(
     worst = max((over for cell in bounded for over in cell.all_overruns), default=0.0)
     if worst > options.limit:
         problems.append(f"{worst:.0f} ms over")
-    return lines, problems
+    return problems
 
 
 if __name__ == "__main__":

@@ -118,7 +118,7 @@ def output(python: str, *words: str) -> str:
     done = subprocess.run(  # noqa: S603 - a bench
         command, check=False, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment
     )
-    print(done.stdout, flush=True)
+    print(done.stdout.strip(), flush=True)
     done.check_returncode()
     return done.stdout.strip()
 
@@ -126,20 +126,21 @@ def output(python: str, *words: str) -> str:
 def write(region: str, commands: Sequence[str], python_of_aio: str) -> bool:
     """Run the commands of a region and put what they print there; return False if one failed."""
     try:
-        lines = measured(commands, python_of_aio)
+        lines = measured(region, commands, python_of_aio)
     except subprocess.CalledProcessError:
         return False
     put(region, lines, PAGE)
     return True
 
 
-def measured(commands: Sequence[str], python_of_aio: str) -> list[str]:
+def measured(region: str, commands: Sequence[str], python_of_aio: str) -> list[str]:
     """Run the commands of a region; return its lines."""
     is_aio = benches(commands) <= {"aio", "differential"}
     python = python_of_aio if is_aio else sys.executable
     known = " and ".join(f"`python bench/{command}`" for command in commands)
     lines = [f"{known}, {today()}: {output(python, '-c', MACHINE)}."]
     for command in commands:
+        print(f"{region}: bench/{command}", flush=True)
         name, *words = shlex.split(command)
         if name == "scale.py":
             words += ["--python-of-aio", python_of_aio]
