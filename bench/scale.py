@@ -378,11 +378,18 @@ def has_aiobotocore(python: str) -> bool:
 
 def show(found: dict[str, dict[str, float]], head: str) -> None:
     """Print a row for each way, and those of `wait_all` to the others."""
-    columns = {"threads": 1, "memory": 1e-3, "cpu": 1e6, "wall": 1, "first": 1, "second": 1}
+    columns = {
+        "threads": (1, 0),
+        "memory": (1e-3, 1),
+        "cpu": (1e6, 0),
+        "wall": (1, 1),
+        "first": (1, 2),
+        "second": (1, 2),
+    }
     names = "threads | kB a wait | CPU us a call | wall s | late p99 s: first attempts | second"
     print(f"| {head} | {names} |\n" + "|---" * 7 + "|")
     for way, figures in found.items():
-        cells = [f"{figures[name] * unit:,.4g}" for name, unit in columns.items()]
+        cells = [f"{figures[name] * unit:,.{places}f}" for name, (unit, places) in columns.items()]
         print(f"| {NAMES[way]} | {' | '.join(cells)} |")
     for way in list(found)[1:] if "ours" in found else ():
         ratios = [f"{found['ours'][name] / found[way][name]:.2f}" for name in columns]
@@ -404,12 +411,12 @@ def judge(found: dict[str, float], waits: int) -> None:
         print(f"{found['threads']:.0f} threads and {found['memory'] / 1000:.1f} kB each.\n")
     for name, due in (("first", waits), ("second", found["second_due"])):
         allowed = MOST_LATENESS * due * of_poll
-        note = f", {due:.0f} due"
+        note = f", {due:,.0f} due"
         promises.append((f"late p99 s, {name} attempts", note, found[name], allowed))
     print(f"| `wait_all`, {waits:,} waits | measured | promise | |\n|---|---|---|---|")
     for name, note, value, most in promises:
         verdict = "ok" if value <= most else "over"
-        print(f"| {name}{note} | {value:.2f} | at most {most:.2f} | {verdict} |")
+        print(f"| {name}{note} | {value:.3g} | at most {most:.3g} | {verdict} |")
 
 
 if __name__ == "__main__":
