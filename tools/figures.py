@@ -1,8 +1,8 @@
 """Write docs/figures.md: run the benches, one after the other, and put what they print there.
 
-python tools/figures.py                  every bench in its short form: 15 minutes on two idle cores
+python tools/figures.py                  every bench in its short form: about 16 minutes
 python tools/figures.py faults costs     these benches only
-python tools/figures.py --long fleet     the long form, in a region of its own; all take hours
+python tools/figures.py --long fleet     the long form, in a region of its own: up to hours
 python tools/figures.py --list           the regions and their commands
 
 A bench prints Markdown on its standard output. It stands on the page between the two marks of its
@@ -34,7 +34,7 @@ LAST_RUN = "last run"
 SHORT = {
     "paces": ["paces.py --table seen"],
     "last attempts": ["paces.py --table missed"],
-    "faults": ["faults.py --repeats 5", "faults.py --cpu"],
+    "faults": ["faults.py --repeats 3", "faults.py --cpu"],
     "costs": ["costs.py --processes 9"],
     "costs of calls": ["costs.py --only calls"],
     "scale": ["scale.py --short", "scale.py --only ours"],
@@ -137,8 +137,8 @@ def measured(region: str, commands: Sequence[str], python_of_aio: str) -> list[s
     """Run the commands of a region; return its lines."""
     is_aio = benches(commands) <= {"aio", "differential"}
     python = python_of_aio if is_aio else sys.executable
-    known = " and ".join(f"`python bench/{command}`" for command in commands)
-    lines = [f"{known}, {today()}: {output(python, '-c', MACHINE)}."]
+    known = ", ".join(f"`python bench/{command}`" for command in commands)
+    lines = [f"{known} on {today()}: {output(python, '-c', MACHINE)}."]
     for command in commands:
         print(f"{region}: bench/{command}", flush=True)
         name, *words = shlex.split(command)

@@ -44,7 +44,7 @@ def test_a_bench_that_fails_leaves_its_region(page, tmp_path, monkeypatch, capfd
     assert figures.main(["good", "bad"]) == 1
     text = page.read_text(encoding="utf-8")
     assert "<!-- a -->\nold\n<!-- end of a -->" in text
-    assert "`python bench/good.py --short`, 2" in text
+    assert "`python bench/good.py --short` on 2" in text
     assert "\n\n| 1.5 |\n" in text
     printed = capfd.readouterr()
     assert "Failed, and left as before: a" in printed.out
