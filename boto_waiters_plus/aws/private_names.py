@@ -67,9 +67,10 @@ else:
 @contextlib.contextmanager
 def marked_as_waiter() -> Iterator[None]:
     """Requests made inside carry botocore's waiter mark in their user agent."""
-    if start_as_current_context is None or register_feature_id is None:
+    if start_as_current_context is None:
         yield
         return
+    assert register_feature_id is not None, "both names are imported, or neither"
     with start_as_current_context():
         register_feature_id("WAITER")
         yield

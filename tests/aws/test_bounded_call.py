@@ -58,9 +58,9 @@ def session():
     return boto3.Session()
 
 
-def client(**options):
+def client(service="dynamodb", **options):
     return session().client(
-        "dynamodb",
+        service,
         region_name="us-east-1",
         endpoint_url="http://127.0.0.1:9",
         aws_access_key_id="testing",
@@ -611,7 +611,49 @@ def test_a_recorders_connections_are_left_alone(order):
     assert issubclass(pools_of(one)["http"].ConnectionCls, connections.TrackedConnection)
 
 
+# --- retries of the SDK ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "requests"),
+    [("kinesis", "list_streams", 6), ("dynamodb", "list_tables", 11)],
+)
+@pytest.mark.usefixtures("sleeps")
+def test_legacy_retries_go_on_while_their_delays_fit(service, operation, requests):
+    """Their delays grow from 1 s, on DynamoDB from 0.05 s: 32 s and 51.2 s do not fit."""
+    retries = {"mode": "legacy", "total_max_attempts": 20}
+    one = client(service, config=Config(retries=retries))
+    sent = []
+
+    def unavailable(request, **_):
+        sent.append(request)
+        response = botocore.awsrequest.AWSResponse(request.url, 503, {}, None)
+        response._content = b"{}"
+        return response
+
+    one.meta.events.register("before-send", unavailable)
+    with ended("retry refused"):
+        bounded_call(getattr(one, operation), client=one, seconds=30)
+    assert len(sent) == requests
+
+
 # --- names -----------------------------------------------------------------------------------
+
+
+def test_next_connection_frees_the_duplicate_of_the_one_before():
+    one, peer = socket.socketpair()
+    other, its_peer = socket.socketpair()
+
+    def connect_twice():
+        budget = current_budget()
+        budget.track_socket(SimpleNamespace(), one, duplicate=True)
+        budget.track_socket(SimpleNamespace(), other, duplicate=True)
+        one.close()
+        peer.settimeout(0)
+        return peer.recv(1)
+
+    with one, peer, other, its_peer:
+        assert bounded_call(connect_twice, client=None, seconds=MANY_SECONDS) == b""
 
 
 @pytest.mark.parametrize("is_duplicate", [True, False])

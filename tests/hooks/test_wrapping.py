@@ -10,6 +10,7 @@ import wrapt
 from botocore.waiter import SingleWaiterConfig, Waiter
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.hooks.wrapping import aio_wait_wrapper
 
 STOCK_WAIT = botocore.waiter.Waiter.__dict__["wait"]
 
@@ -149,6 +150,25 @@ def test_positional_arguments_of_wait_are_refused_as_by_stock():
             messages.append(str(error))
     assert len(messages) == 2
     assert messages[0] == messages[1]
+
+
+class AIOWaiter(Waiter):
+    """Named like aiobotocore's."""
+
+
+class AnyioWaiter(AIOWaiter):
+    """A waiter for any event loop, as of aiobotocore's httpx backend."""
+
+
+@pytest.mark.parametrize(("kind", "arguments"), [(AIOWaiter, ("positional",)), (AnyioWaiter, ())])
+def test_awaited_waiter_that_is_not_ours_gets_its_own_wait(kind, arguments):
+    bwp.install()
+    config = SingleWaiterConfig({"operation": "X", "delay": 1, "maxAttempts": 1, "acceptors": []})
+    waiter = type("S3.Waiter.X", (kind,), {})("w", config, lambda **_: {})
+    own = mock.Mock()
+    result = aio_wait_wrapper(own, waiter, arguments, {"Bucket": "b"})
+    assert result is own.return_value
+    own.assert_called_once_with(*arguments, Bucket="b")
 
 
 def test_foreign_wrapper_below_ours_is_never_reached_and_never_lost(monkeypatch, answers, active):

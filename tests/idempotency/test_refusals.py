@@ -6,6 +6,7 @@ import pickle
 import boto3
 import pytest
 from botocore.config import Config
+from botocore.stub import Stubber
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import idempotency
@@ -211,6 +212,19 @@ def test_failure_of_a_fresh_resource_is_no_late_arrival(ec2, answers, image, run
         idempotency.call_once(ec2.run_instances, max_wait=60, then_wait="InstanceRunning", **image)
     assert type(caught.value) is bwp.WaiterFailedError
     assert caught.value.call.attempts == 1
+
+
+def test_failure_under_a_stubber_is_no_late_arrival(ec2, image, running):
+    """The answers of botocore's Stubber do not say how often the SDK repeated the request."""
+    terminated = {"InstanceId": "i-1", "State": {"Name": "terminated"}}
+    with Stubber(ec2) as stubber:
+        stubber.add_response("run_instances", running)
+        stubber.add_response("describe_instances", {"Reservations": [{"Instances": [terminated]}]})
+        with pytest.raises(bwp.WaiterFailedError) as caught:
+            idempotency.call_once(
+                ec2.run_instances, max_wait=60, then_wait="InstanceRunning", **image
+            )
+    assert type(caught.value) is bwp.WaiterFailedError
 
 
 @pytest.mark.parametrize("copied", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))])

@@ -62,10 +62,11 @@ def described(definition, service=None):
     )
 
 
-def wait_run(seed=0, **changes):
+def wait_run(seed=0, *, observers=(), **changes):
     """Return a wait of 300 seconds with delays of 2 to 30, unless the policy changes that."""
     policy = Policy(**{"min_delay": 2, "max_delay": 30, "max_wait": 300, **changes})
-    return WaitRun(THING_READY, policy, AttemptJudge(), random=random.Random(seed))
+    draws = random.Random(seed)
+    return WaitRun(THING_READY, policy, AttemptJudge(), random=draws, observers=observers)
 
 
 def connections(limit=10):

@@ -496,6 +496,19 @@ def test_wait_cancelled_during_call_leaves_it_to_others(virtual_time):
     assert all("6" not in names for _, names, _ in world.calls[1:])
 
 
+def test_group_whose_waits_expired_in_queue_is_polled_again(virtual_time):
+    world, within, pool = World(virtual_time), group(), connections()
+    busy = World(virtual_time, latency=30)
+    tasks = [
+        task(busy, "busy", group(), connections()),
+        task(world, "first", within, pool, max_wait=20),
+        task(world, "second", within, pool, initial_delay=50),
+    ]
+    run(virtual_time, tasks, threads=1)
+    assert isinstance(tasks[1].result, WaiterTimeoutError)
+    assert [names for _, names, _ in world.calls] == [["second"]]
+
+
 def test_halves_that_queue_too_long_time_out(virtual_time):
     world = World(virtual_time, latency=5, unknown=["0"])
     hung = World(virtual_time, latency=1000)

@@ -457,10 +457,15 @@ def test_system_exit_in_a_call_ends_the_run(virtual_time):
         def make(self, time_left):
             raise SystemExit(3)
 
-    pool = connections()
-    tasks = [Task(wait_run(), Exits(), pool), *tasks_of([Call(virtual_time, ready_at=100)], pool)]
+    pool, ends = connections(), []
+    tasks = [
+        Task(wait_run(observers=[lambda event, at=at: ends.append((at, event))]), call, pool)
+        for at, call in enumerate([Exits(), Call(virtual_time, ready_at=100)])
+    ]
     with pytest.raises(SystemExit):
         list(scheduled(tasks))
+    told = [(at, event.kind, event.error) for at, event in ends if event.kind != "start"]
+    assert told == [(0, "exception", "SystemExit"), (1, "cancel", None)]
 
 
 def test_delay_pace_that_raises_ends_its_wait_only(virtual_time):
