@@ -7,12 +7,15 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import sqlalchemy
+from sqlalchemy.schema import CreateTable
 from stored_waits import start  # beside this file
 
 from boto_waiters_plus import operations
+from boto_waiters_plus.operations.sql import tables
 
 
 def test_the_default_is_in_the_state_directory(tmp_path, stream, active):
@@ -76,6 +79,18 @@ def test_a_locked_file_is_reported(tmp_path, stream, active):
     assert start(store, stream(active))
 
 
+def test_a_program_that_reads_the_file_holds_up_no_writer(tmp_path, stream, active):
+    file = tmp_path / "waits.db"
+    operations.Store(file).list()
+    store = operations.Store(f"sqlite:///{file}?timeout=0.1")
+    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("begin")
+        (before,) = other.execute("select count(*) from boto_waiters_operations").fetchone()
+        assert start(store, stream(active))
+        assert other.execute("select count(*) from boto_waiters_operations").fetchone() == (before,)
+        other.execute("rollback")
+
+
 def test_a_read_only_file_can_be_read(tmp_path, stream, active):
     file = tmp_path / "waits.db"
     writer = operations.Store(file)
@@ -117,6 +132,16 @@ def test_two_stores_on_one_file(store, open_store, stream, active, store_url):
     first, second = start(store, stream(active)), start(other, stream(active))
     listed = {body["path"] for body in store.list().operations}
     assert listed == {first.path, second.path}
+
+
+def test_the_tables_of_a_schema_version_do_not_change():
+    """Every release that has this version reads and writes them; see `tables.VERSION`."""
+    file = Path(__file__).with_name(f"schema_{tables.VERSION}.sql")
+    _, _, written = file.read_text("utf-8").partition("\n")
+    made = "".join(
+        f"{CreateTable(table)}".strip() + ";\n" for table in tables.METADATA.sorted_tables
+    )
+    assert made.split() == written.split()
 
 
 def test_a_server_that_does_not_answer():

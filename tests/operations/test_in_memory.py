@@ -34,6 +34,13 @@ def test_result_is_the_outcome(stream, creating, active, virtual_time):
     assert virtual_time.now > 2
 
 
+def test_json_has_the_elapsed_time_in_milliseconds(stream, creating, active, virtual_time):
+    operation = start(stream(creating, active), delay_pace=lambda _: 2.34567)
+    assert operation.result(10).elapsed == pytest.approx(2.34567)
+    assert operation.to_json()["response"]["elapsed"] == 2.346
+    assert operation.metadata["elapsed"] == 2.346
+
+
 def test_a_call_without_an_answer_is_an_attempt(stream, creating, no_answer):
     client = stream(creating, lambda: time.sleep(1.2) or no_answer)
     operation = start(client, max_wait=1, min_delay=0.01, max_delay=0.02)
