@@ -13,7 +13,8 @@ run again; what was not caught is, if its tests have changed. The exit code is 1
 were caught, of a sample less than 90 %.
 
 The tests are collected once, in a copy of the tree, and run in forks of that process (Linux and
-macOS). What passes there is run again in a process of its own before it counts as not caught.
+macOS). What passes there is run again in a process of its own before it counts as not caught. A
+test notices a break if it fails twice with it, and passes without.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -33,7 +35,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -54,6 +56,9 @@ MOST_SECONDS = 60
 CONTEXTS_HELP = "of `coverage run` with dynamic_context = test_function: nearest tests first"
 MOST_WAITED = 900
 """Seconds. pytest-timeout ends a test that hangs sooner, by name."""
+
+OPTIONS = ("-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not serial")
+"""Of pytest. Tests that hold deadlines could fail because the machine is busy."""
 
 Patches = tuple[tuple[FunctionType, CodeType], ...]
 
@@ -314,6 +319,8 @@ class Collected:
         self._work = work
         self._contexts = contexts
         self._items: dict[str, list[Any]] = defaultdict(list)
+        self.left_out: set[str] = set()
+        """Tests that fail without a break."""
 
     def pytest_runtestloop(self, session: Any) -> bool:
         """Do the work, and run no test in this process."""
@@ -323,22 +330,19 @@ class Collected:
         self._work(self)
         return True
 
-    def run(self, one: Break, files: Sequence[str], patches: Patches, seconds: float) -> str:
+    def run(
+        self, one: Break, files: Sequence[str], patches: Patches, without: Collection[str]
+    ) -> str:
         """Return the name of the first test that fails, or what ended the process; "" if none."""
-        items = [item for file in files for item in self._items[file]]
+        items = [item for file in files for item in self._items[file] if item.nodeid not in without]
         reached = self._tests_that_reach(one)
         items.sort(key=lambda item: item.nodeid.partition("[")[0] not in reached)
-        return self._forked(items, patches, seconds)
+        return self._forked(items, patches)
 
-    def leave_out(self, test: str) -> bool:
-        """Return whether a test fails without the break too; it is not run any more then."""
+    def fails(self, test: str, patches: Patches) -> bool:
+        """Return whether a test fails by itself."""
         items = self._items[test.partition("::")[0]]
-        for item in [each for each in items if each.nodeid == test]:
-            if self._forked([item], (), MOST_WAITED):
-                items.remove(item)
-                print(f"{test} does not pass unchanged", file=sys.stderr)
-                return True
-        return False
+        return bool(self._forked([each for each in items if each.nodeid == test], patches))
 
     def _tests_that_reach(self, one: Break) -> set[str]:
         """The tests that ran the changed line, if a record of coverage says so."""
@@ -352,7 +356,7 @@ class Collected:
         found = (context.rpartition(".") for context in contexts)
         return {f"{module.replace('.', '/')}.py::{name}" for module, _, name in found}
 
-    def _forked(self, items: Sequence[Any], patches: Patches, seconds: float) -> str:
+    def _forked(self, items: Sequence[Any], patches: Patches) -> str:
         log = Path("mutant.log")
         log.write_text("", "utf-8")
         process = os.fork()
@@ -362,7 +366,7 @@ class Collected:
                 code = self._in_child(items, patches, log)
             finally:
                 os._exit(code)
-        code = _ended(process, time.monotonic() + seconds)
+        code = _ended(process, time.monotonic() + MOST_WAITED)
         return log.read_text("utf-8") if code == 1 else f"signal {-code}" if code else ""
 
     def _in_child(self, items: Sequence[Any], patches: Patches, log: Path) -> int:
@@ -446,23 +450,13 @@ def _function_around(
     return None
 
 
-def _fails_afresh(copy: Path, files: Sequence[str]) -> str:
-    """Return how the files fail in a process of their own; "" if they pass."""
-    options = [
-        "-x",
-        "-q",
-        "--tb=line",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-        "-m",
-        "not serial",
-    ]
+def _fails_afresh(copy: Path, tests: Sequence[str], without: Iterable[str] = ()) -> str:
+    """Return which test fails in a process of its own, or how that ends; "" if all pass."""
+    options = ["-x", "-q", "--tb=line", *OPTIONS, *(f"--deselect={each}" for each in without)]
     environment = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
     with (copy / "afresh.log").open("w+", encoding="utf-8", errors="replace") as log:
         process = subprocess.Popen(  # noqa: S603 - this Python
-            [sys.executable, "-m", "pytest", *options, *files],
+            [sys.executable, "-m", "pytest", *options, *tests],
             cwd=copy,
             env=environment,
             stdout=log,
@@ -475,26 +469,48 @@ def _fails_afresh(copy: Path, files: Sequence[str]) -> str:
             os.killpg(process.pid, signal.SIGKILL)
             return "it did not end"
         log.seek(0)
-        failed = [line for line in log if line.startswith(("FAILED", "ERROR"))]
-    return failed[-1].strip()[:200] if failed else f"exit code {code}" if code else ""
+        failed = [line for line in log if line.startswith(("FAILED ", "ERROR "))]
+    if failed:
+        return failed[-1].partition(" ")[2].partition(" - ")[0].strip()
+    return f"exit code {code}" if code else ""
 
 
 def caught(one: Break, files: Sequence[str], tests: Collected, copy: Path) -> str:
     """Return what notices a break; "" if nothing does."""
     target = copy / "boto_waiters_plus" / one.module
-    unchanged = target.with_suffix(".unchanged")
     patches = patches_of(one, target)
+    by_chance: set[str] = set()
     while True:
-        shutil.copy2(target, unchanged)
-        target.write_text(one.text, encoding="utf-8")
-        try:
-            how = "" if patches is None else tests.run(one, files, patches, MOST_WAITED)
-            # Objects that existed before may have hidden the change.
-            found = how or _fails_afresh(copy, files)
-        finally:
-            unchanged.replace(target)
-        if not how or not tests.leave_out(how):
-            return found
+        without = tests.left_out | by_chance
+        with _changed(target, one.text):
+            how = "" if patches is None else tests.run(one, files, patches, without)
+            if how:
+                fails = functools.partial(tests.fails, how)
+            else:
+                # Objects that existed before may have hidden the change.
+                how = _fails_afresh(copy, files, without)
+                fails = functools.partial(lambda test, _: bool(_fails_afresh(copy, [test])), how)
+            is_test = "::" in how and how not in without
+            fails_again = not is_test or fails(patches or ())
+        if not is_test or (fails_again and not fails(())):
+            return how
+        if fails_again:
+            tests.left_out.add(how)
+            print(f"{how} does not pass unchanged", file=sys.stderr)
+        else:
+            by_chance.add(how)
+
+
+@contextlib.contextmanager
+def _changed(target: Path, text: str) -> Iterator[None]:
+    """A module of the copy has another text."""
+    unchanged = target.with_suffix(".unchanged")
+    shutil.copy2(target, unchanged)
+    target.write_text(text, encoding="utf-8")
+    try:
+        yield
+    finally:
+        unchanged.replace(target)
 
 
 def _known(chosen: Sequence[Break], tests_of: dict[str, list[str]]) -> dict[str, dict[str, Any]]:
@@ -560,11 +576,10 @@ def _collect(copy: Path, files: Sequence[str], plugin: Collected) -> None:
     sys.dont_write_bytecode = True
     import pytest  # noqa: PLC0415 - in the folder and on the path of the tests
 
-    options = ["-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not serial"]
     shown = os.dup(1)
     with Path("pytest.log").open("w+", encoding="utf-8") as log:
         os.dup2(log.fileno(), 1)
-        code = pytest.main([*options, *files], plugins=[plugin])
+        code = pytest.main(["-q", "--tb=no", *OPTIONS, *files], plugins=[plugin])
         os.dup2(shown, 1)
         log.seek(0)
         if code not in (0, 5):
@@ -585,7 +600,8 @@ def main() -> int:
     arguments = parser.parse_args()
     table = json.loads(TABLE.read_text("utf-8"))
     equivalent = [line["break"] for line in table["equivalent"]]
-    chosen = drawn(arguments.part, arguments.number, equivalent)[:: arguments.sample]
+    chosen = drawn(arguments.part, arguments.number, equivalent)
+    chosen = [one for one in chosen if int(one.rank[16:24], 16) % arguments.sample == 0]
     shard, shards = map(int, arguments.shard.split("/"))
     chosen = chosen[shard - 1 :: shards]
     chosen.sort(key=lambda one: (PARTS.index(one.part), one.module, one.line))
