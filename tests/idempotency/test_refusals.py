@@ -227,6 +227,12 @@ def test_failure_under_a_stubber_is_no_late_arrival(ec2, image, running):
     assert type(caught.value) is bwp.WaiterFailedError
 
 
+def test_error_that_a_test_of_a_caller_makes_claims_nothing():
+    error = idempotency.AlreadyExistsError("CreateTable", EXISTS)
+    assert (error.maybe_ours, error.made_under_token, error.outcome_unknown) == (False,) * 3
+    assert (error.check_operation, error.check_parameters, error.differences) == (None, {}, ())
+
+
 @pytest.mark.parametrize("copied", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))])
 def test_errors_keep_their_facts(create, dynamodb, answers, exists, lost, copied):
     answers(dynamodb, lost, exists)
