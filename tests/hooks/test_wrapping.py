@@ -1,5 +1,6 @@
 """Our wrappers beside those of others: mocks, tracers, whoever else wraps `Waiter.wait`."""
 
+import asyncio
 from unittest import mock
 
 import boto3
@@ -10,6 +11,7 @@ import wrapt
 from botocore.waiter import SingleWaiterConfig, Waiter
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.hooks.waiter_objects import get_waiter
 from boto_waiters_plus.hooks.wrapping import aio_wait_wrapper
 
 STOCK_WAIT = botocore.waiter.Waiter.__dict__["wait"]
@@ -159,16 +161,30 @@ class AIOWaiter(Waiter):
 class AnyioWaiter(AIOWaiter):
     """A waiter for any event loop, as of aiobotocore's httpx backend."""
 
+    async def wait(self, **keywords):
+        return keywords
+
+
+def made(kind):
+    """A waiter of a class that was made for it."""
+    config = SingleWaiterConfig({"operation": "X", "delay": 1, "maxAttempts": 1, "acceptors": []})
+    return type("S3.Waiter.X", (kind,), {})("w", config, lambda **_: {})
+
 
 @pytest.mark.parametrize(("kind", "arguments"), [(AIOWaiter, ("positional",)), (AnyioWaiter, ())])
 def test_awaited_waiter_that_is_not_ours_gets_its_own_wait(kind, arguments):
     bwp.install()
-    config = SingleWaiterConfig({"operation": "X", "delay": 1, "maxAttempts": 1, "acceptors": []})
-    waiter = type("S3.Waiter.X", (kind,), {})("w", config, lambda **_: {})
     own = mock.Mock()
-    result = aio_wait_wrapper(own, waiter, arguments, {"Bucket": "b"})
+    result = aio_wait_wrapper(own, made(kind), arguments, {"Bucket": "b"})
     assert result is own.return_value
     own.assert_called_once_with(*arguments, Bucket="b")
+
+
+def test_waiter_for_any_event_loop_waits_by_itself():
+    bwp.install()
+    waiter = made(AnyioWaiter)
+    assert get_waiter(boto3.client("s3"), "x", lambda _: waiter) is waiter
+    assert asyncio.run(waiter.wait(Bucket="b")) == {"Bucket": "b"}
 
 
 def test_foreign_wrapper_below_ours_is_never_reached_and_never_lost(monkeypatch, answers, active):
