@@ -51,8 +51,8 @@ IN_ALL = 400
 ENOUGH = 0.95
 ENOUGH_OF_A_SAMPLE = 0.9
 """Of forty, two or three more may be missed by chance."""
-MOST_SECONDS = 60
-"""Of CPU, for the tests of one break: an endless loop is caught."""
+MOST_SECONDS = 20
+"""Of CPU, for one test: an endless loop is caught."""
 CONTEXTS_HELP = "of `coverage run` with dynamic_context = test_function: nearest tests first"
 MOST_WAITED = 900
 """Seconds. pytest-timeout ends a test that hangs sooner, by name."""
@@ -371,10 +371,11 @@ class Collected:
 
     def _in_child(self, items: Sequence[Any], patches: Patches, log: Path) -> int:
         os.setpgid(0, 0)
-        resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
         for function, code in patches:
             function.__code__ = code
         for item, following in zip_longest(items, items[1:]):
+            limit = int(time.process_time()) + MOST_SECONDS
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if self._session.testsfailed:
                 log.write_text(item.nodeid, "utf-8")

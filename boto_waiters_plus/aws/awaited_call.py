@@ -78,7 +78,7 @@ async def _ended_in_time(
     try:
         reason = await _reason_to_end(task, budget, seconds, cancel_event)
     finally:
-        budget.end()
+        budget.ended = True
         await _end(task)
     error = None if task.cancelled() else task.exception()
     if reason is not None:
@@ -117,10 +117,6 @@ class _AwaitedBudget:
     def _set_cancelled(self) -> None:
         if not self.cancelled.done():
             self.cancelled.set_result(None)
-
-    def end(self) -> None:
-        self.ended = True
-        self.cancelled.cancel()
 
 
 async def _reason_to_end(

@@ -640,6 +640,24 @@ def test_legacy_retries_go_on_while_their_delays_fit(service, operation, request
 # --- names -----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("is_full", [True, False])
+def test_socket_that_cannot_be_duplicated_has_a_timeout(is_full, monkeypatch):
+    """Where no file descriptor is left, nothing but the timeout can end the rest of the call."""
+    one, other = socket.socketpair()
+
+    def close():
+        budget, connection = current_budget(), SimpleNamespace(sock=one)
+        budget.use(connection)
+        if is_full:
+            monkeypatch.setattr(socket, "dup", mock.Mock(side_effect=OSError(24, "too many")))
+        assert budget.keep_while_closed(connection)
+        return one.gettimeout()
+
+    with one, other, pytest.warns() if is_full else contextlib.nullcontext():
+        timeout = bounded_call(close, client=None, seconds=MANY_SECONDS)
+        assert 0 < timeout <= MANY_SECONDS if is_full else timeout is None
+
+
 def test_next_connection_frees_the_duplicate_of_the_one_before():
     one, peer = socket.socketpair()
     other, its_peer = socket.socketpair()
