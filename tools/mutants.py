@@ -55,10 +55,11 @@ MOST_SECONDS = 20
 """Of CPU, for one test: an endless loop is caught."""
 CONTEXTS_HELP = "of `coverage run` with dynamic_context = test_function: nearest tests first"
 MOST_WAITED = 900
-"""Seconds. pytest-timeout ends a test that hangs sooner, by name."""
+"""Seconds, for all tests of a break. pytest-timeout ends a test that hangs sooner, by name."""
 
-OPTIONS = ("-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not serial")
-"""Of pytest. Tests that hold deadlines could fail because the machine is busy."""
+OPTIONS = ("-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not serial", "--timeout=40")
+"""Of pytest. Tests that hold deadlines could fail because the machine is busy; one that waits for
+what a break took away ends soon."""
 
 Patches = tuple[tuple[FunctionType, CodeType], ...]
 
