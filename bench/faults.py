@@ -404,7 +404,7 @@ def server_process() -> Iterator[str]:
 def _poll(client: Any, **options: Any) -> Callable[[], Any]:
     """A call and its judge."""
     name, parameters = waiter_of(client)
-    bound = ServiceWaiters(client.meta.service_model, None).get(name)
+    bound = ServiceWaiters(client.meta.service_model, None).find(name)
     assert bound is not None
     judge = DefinitionJudge(bound, parameters, client.meta.endpoint_url)
     call = BlockingCall(ClientRequest(client, bound, parameters), client, **options)

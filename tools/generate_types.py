@@ -98,7 +98,7 @@ def files() -> dict[str, str]:
         except UnknownServiceError:
             continue  # newer than this botocore
         model = ServiceModel(document, service_name=service)
-        waiters = list(ServiceWaiters(model, loader).by_snake_name.values())
+        waiters = list(ServiceWaiters(model, loader).values())
         if waiters:
             name = module_name(service)
             texts[f"{name}.py"] = MODULE.format(service=service)

@@ -74,6 +74,13 @@ class BoundWaiter:
         return WaitDescription.of(self.definition, self.service_name)
 
     @computed_once
+    def stock_description(self) -> WaitDescription:
+        """The same for a waiter object, in botocore's words where it has any."""
+        from .defined_waiters import in_botocores_words  # noqa: PLC0415 - see the module
+
+        return in_botocores_words(self.description, self.definition)
+
+    @computed_once
     def resource_label(self) -> ResourceLabel:
         """Makes the labels of waits."""
         from .labels import ResourceLabel  # noqa: PLC0415 - see the module

@@ -6,8 +6,9 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import botocore
 from botocore.exceptions import DataNotFoundError
@@ -16,7 +17,7 @@ from botocore.model import ServiceModel
 
 from ..definitions.files import SEARCH_PATH_FILE, parse_document
 from ..definitions.overlays import Layer, WaiterOverlay
-from ..definitions.packages import installed_packages
+from ..definitions.packages import installed_layers
 from ..definitions.services import service_key
 from ..definitions.shipped import WRITTEN_FOR, unread_shipped
 from ..definitions.smithy import UnreadWaiter
@@ -37,6 +38,7 @@ class DefinitionPlace:
         read: returns them; it raises a `WaiterDefinitionError` if the place is malformed.
         from_user: whether they come neither with this package nor with botocore.
         valid: whether they are known to fit their operations.
+        fits: whether one of them can be used; None: all can.
     """
 
     def __init__(
@@ -45,15 +47,21 @@ class DefinitionPlace:
         *,
         from_user: bool = False,
         valid: bool = False,
+        fits: Callable[[Any], bool] | None = None,
     ) -> None:
         self._read = read
+        self._fits = fits
         self.from_user = from_user
         self.valid = valid
 
     @computed_once
-    def layers(self) -> Sequence[Layer | UnreadWaiter]:
-        """All of them, in the order of precedence."""
+    def _all(self) -> Sequence[Layer | UnreadWaiter]:
         return tuple(self._read())
+
+    @computed_once
+    def layers(self) -> Sequence[Layer | UnreadWaiter]:
+        """All that can be used, in the order of precedence."""
+        return tuple(filter(self._fits, self._all))
 
     @computed_once
     def overlays(self) -> Sequence[WaiterOverlay]:
@@ -62,52 +70,19 @@ class DefinitionPlace:
 
     @computed_once
     def _by_name(self) -> BySnakeName[Layer | UnreadWaiter]:
-        return BySnakeName((layer.name, layer) for layer in self.layers)
+        return BySnakeName((layer.name, layer) for layer in self._all)
 
     def named(self, name: str) -> Iterable[Layer | UnreadWaiter]:
-        """Return those of the waiters with this snake name."""
-        return self._by_name.find(name)
+        """Return those of the waiters with this snake name, parsing no other."""
+        return filter(self._fits, self._by_name.find(name))
 
 
-class _ShippedPlace(DefinitionPlace):
-    """The waiters that the package ships for a service."""
+def places_of(
+    service: ServiceModel, loader: Loader | None, definitions: Iterable[Layer]
+) -> tuple[DefinitionPlace, ...]:
+    """Return the five places for a service, in the order of precedence.
 
-    def __init__(self, service: ServiceModel) -> None:
-        super().__init__(lambda: self._fitting(self._waiters), valid=True)
-        self._service = service
-
-    def named(self, name: str) -> Iterable[UnreadWaiter]:
-        """Return the waiters with this snake name, making no other."""
-        return self._fitting(self._names.find(name))
-
-    @computed_once
-    def _waiters(self) -> Mapping[str, UnreadWaiter]:
-        return unread_shipped(self._service.service_id.hyphenize())
-
-    @computed_once
-    def _names(self) -> BySnakeName[str]:
-        return BySnakeName((name, name) for name in self._waiters)
-
-    def _fitting(self, names: Iterable[str]) -> Iterable[UnreadWaiter]:
-        waiters = (self._waiters[name] for name in names)
-        if _version(botocore.__version__) >= _version(WRITTEN_FOR):
-            return waiters
-        # An older model may lack the state that a waiter compares.
-        return (waiter for waiter in waiters if _fits(waiter.read(), self._service))
-
-
-class Places(NamedTuple):
-    """The places of one service, in the order of precedence."""
-
-    given: DefinitionPlace
-    search_path: DefinitionPlace
-    packages: DefinitionPlace
-    shipped: DefinitionPlace
-    botocore: DefinitionPlace
-
-
-def places_of(service: ServiceModel, loader: Loader | None, definitions: Iterable[Layer]) -> Places:
-    """Return the places for a service.
+    They are what the user gives, the search path, packages, what this package ships, and botocore.
 
     Args:
         service: the model of the service.
@@ -116,40 +91,33 @@ def places_of(service: ServiceModel, loader: Loader | None, definitions: Iterabl
     """
     names = (service.service_name, service.service_id, service.endpoint_prefix)
     given = tuple(definitions)
-    return Places(
+    # An older model may lack the state that a shipped waiter compares.
+    is_older = _version(botocore.__version__) < _version(WRITTEN_FOR)
+    return (
         DefinitionPlace(
             lambda: (each for each in given if applies_to(each, *names)), from_user=True
         ),
         DefinitionPlace(lambda: _on_search_path(service, loader), from_user=True),
         DefinitionPlace(
-            lambda: (each for each in installed_packages().layers if applies_to(each, *names)),
+            lambda: (each for each in installed_layers()[0] if applies_to(each, *names)),
             from_user=True,
         ),
-        _ShippedPlace(service),
+        DefinitionPlace(
+            lambda: unread_shipped(service.service_id.hyphenize()).values(),
+            valid=True,
+            fits=partial(_fits, service) if is_older else None,
+        ),
         DefinitionPlace(lambda: _of_botocore(service, loader)),
     )
 
 
-class Conflict(NamedTuple):
-    """Two waiters of a service whose names differ by case only."""
+def name_conflicts(
+    places: Iterable[DefinitionPlace], has_operation: Callable[[str], bool]
+) -> list[tuple[WaiterDefinition | UnreadWaiter, WaiterDefinition | UnreadWaiter]]:
+    """Return the pairs of waiters whose names differ by case only (section "Waiter names").
 
-    first: WaiterDefinition | UnreadWaiter
-    refused: WaiterDefinition | UnreadWaiter
-    """The one from the higher place, which is the user's."""
-
-    def error(self) -> WaiterDefinitionError:
-        """Return the error that names both places."""
-        from ..definitions.unique_names import taken_by  # noqa: PLC0415 - only for a conflict
-
-        problem = taken_by(self.first, self.refused.source)
-        return WaiterDefinitionError(problem, source=self.refused.source, waiter=self.refused.name)
-
-
-def name_conflicts(places: Places, has_operation: Callable[[str], bool]) -> list[Conflict]:
-    """Return the conflicts of the user's waiters with others (section "Waiter names").
-
-    A waiter replaces those of the same name in the places below. A malformed place is passed over:
-    its own lookup reports it.
+    The second of a pair is the user's, from the higher place. A waiter replaces those of the same
+    name in the places below. A malformed place is passed over: its own lookup reports it.
     """
     if not any(_layers_of(place) for place in places if place.from_user):
         return []
@@ -162,7 +130,7 @@ def name_conflicts(places: Places, has_operation: Callable[[str], bool]) -> list
                 kept = by_name.setdefault(layer.name, layer)
                 users |= {id(kept)} if place.from_user else set()
     upwards = list(reversed(by_name.values()))
-    return [Conflict(*pair) for pair in conflicts(upwards) if id(pair[1]) in users]
+    return [pair for pair in conflicts(upwards) if id(pair[1]) in users]
 
 
 def _layers_of(place: DefinitionPlace) -> Sequence[Layer | UnreadWaiter]:
@@ -179,7 +147,8 @@ def applies_to(definition: Layer, *service_names: str) -> bool:
     return service_key(definition.service) in {service_key(str(name)) for name in service_names}
 
 
-def _fits(definition: WaiterDefinition, service: ServiceModel) -> bool:
+def _fits(service: ServiceModel, waiter: UnreadWaiter) -> bool:
+    definition = waiter.read()
     if definition.operation not in service.operation_names:
         return False
     from .data_model import has_members_of  # noqa: PLC0415 - only for an older botocore

@@ -15,7 +15,8 @@ look up one waiter at once, the first one to finish decides.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cache, partial
 from itertools import chain
@@ -27,7 +28,7 @@ from botocore.model import OperationModel, OperationNotFoundError, ServiceModel
 
 from ..arguments import nearest, unknown
 from ..definitions.overlays import Layer, WaiterOverlay
-from ..definitions.packages import installed_packages
+from ..definitions.packages import installed_layers
 from ..definitions.smithy import UnreadWaiter
 from ..definitions.waiters2 import convert_model
 from ..engine.computed_once import computed_once
@@ -35,7 +36,6 @@ from ..engine.model import Acceptor, OutputMatcher, StatusMatcher, WaiterDefinit
 from ..exceptions import WaiterDefinitionError
 from .bound_waiter import METHOD_PREFIX, BoundWaiter
 from .definition_places import (
-    Conflict,
     DefinitionPlace,
     applies_to,
     default_loader,
@@ -58,8 +58,13 @@ __all__ = [
 logger = logging.getLogger("boto_waiters_plus")
 
 
-class ServiceWaiters:
+class ServiceWaiters(Mapping[str, BoundWaiter]):
     """The waiters of one service, as a client of one session has them.
+
+    They are in the order of precedence, by their names in snake case; each is looked up when it is
+    asked for. Each lookup raises a `WaiterDefinitionError` if the file on the search path is
+    malformed or an overlay names a waiter that does not exist: the waiters that were meant are
+    unknown. A waiter that breaks a rule of its operation is refused when it is looked up itself.
 
     Args:
         service: the model of the service.
@@ -78,26 +83,25 @@ class ServiceWaiters:
         self._bound: dict[str, BoundWaiter] = {}
         self._given: dict[WaiterDefinition, BoundWaiter] = {}
 
-    @computed_once
-    def by_snake_name(self) -> Mapping[str, BoundWaiter]:
-        """Every waiter by its name in snake case, in the order of precedence.
+    def __getitem__(self, name: str) -> BoundWaiter:
+        bound = self._found(name) if name == xform_name(name) else None
+        if bound is None:
+            raise KeyError(name)
+        return bound
 
-        Each lookup raises a `WaiterDefinitionError` if the file on the search path is malformed or
-        an overlay names a waiter that does not exist: the waiters that were meant are unknown. A
-        waiter that breaks a rule of its operation is refused when it is looked up itself.
-        """
-        return _Waiters(lambda: self._names(self._places), self._found)
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
 
-    @computed_once
-    def readable(self) -> Mapping[str, BoundWaiter]:
-        """The waiters that can be used, for listings. Those that cannot are logged once."""
-        names = self._readable_names()
-        return _Waiters(lambda: names, lambda name: self._find(name) if name in names else None)
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
 
-    def get(self, name: str) -> BoundWaiter | None:
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def find(self, name: str) -> BoundWaiter | None:
         """Return a waiter by either form of its name: `BucketExists` or `bucket_exists`."""
         snake_name = xform_name(name)
-        bound = self.by_snake_name.get(snake_name)
+        bound = self.get(snake_name)
         if bound is not None and name not in (snake_name, bound.definition.name):
             return None
         return bound
@@ -132,16 +136,18 @@ class ServiceWaiters:
         return names
 
     @computed_once
-    def conflicts(self) -> Mapping[str, Conflict]:
-        """The conflicts of the user's waiters with others, by the snake names of both."""
+    def conflicts(
+        self,
+    ) -> Mapping[str, tuple[WaiterDefinition | UnreadWaiter, WaiterDefinition | UnreadWaiter]]:
+        """The conflicts of waiters with the user's, by the snake names of both."""
         found = name_conflicts(self._places, lambda name: self.operation(name) is not None)
-        return {xform_name(each.name): conflict for conflict in found for each in conflict}
+        return {xform_name(each.name): pair for pair in found for each in pair}
 
     def only_in_botocore(self, definition: WaiterDefinition) -> list[Acceptor]:
         """Return the acceptors that only botocore's own waiter of this name has."""
         return [
             acceptor
-            for own in self._places.botocore.named(definition.name)
+            for own in self._places[-1].named(definition.name)
             if isinstance(own, UnreadWaiter)
             if (own.name, own.operation) == (definition.name, definition.operation)
             for acceptor in _resolved(
@@ -178,7 +184,7 @@ class ServiceWaiters:
                     if layer.service is not None:
                         raise lacking
         # The waiter may be one of a package that cannot be used.
-        problem = lacking or installed_packages().problem
+        problem = lacking or copy(installed_layers()[1])
         if problem is not None:
             raise problem
         return None
@@ -226,7 +232,11 @@ class ServiceWaiters:
     def _refuse_conflict(self, name: str) -> None:
         """Refuse both waiters of a conflict: which of the two is meant is not known."""
         if name in self.conflicts:
-            raise self.conflicts[name].error()
+            from ..definitions.unique_names import taken_by  # noqa: PLC0415 - only for a conflict
+
+            first, refused = self.conflicts[name]
+            problem = taken_by(first, refused.source)
+            raise WaiterDefinitionError(problem, source=refused.source, waiter=refused.name)
 
     def _refuse_stray_overlays(self) -> None:
         """Refuse overlays of waiters that do not exist.
@@ -235,14 +245,14 @@ class ServiceWaiters:
         may belong to another version of botocore. Those of a package are logged and passed over.
         """
         places = self._places
-        overlays = chain(places.given.overlays, places.search_path.overlays)
-        for overlay in chain(overlays, places.packages.overlays):
+        given, on_search_path, of_packages = (place.overlays for place in places[:3])
+        for overlay in chain(given, on_search_path, of_packages):
             is_meant = overlay.service is not None and self.operation(overlay.operation)
             if is_meant and not self._is_defined(xform_name(overlay.name)):
                 layers = chain.from_iterable(place.layers for place in places)
                 names = [each.name for each in layers if not isinstance(each, WaiterOverlay)]
                 error = overlay.refuse(unknown(overlay.name, names, "waiter"))
-                if overlay not in places.packages.overlays:
+                if overlay not in of_packages:
                     raise error
                 _log_once(str(error))
 
@@ -252,7 +262,11 @@ class ServiceWaiters:
 
     # --- all waiters ----------------------------------------------------------------------------
 
-    def _names(self, places: Iterable[DefinitionPlace]) -> dict[str, None]:
+    @computed_once
+    def _names(self) -> dict[str, None]:
+        return self._names_in(self._places)
+
+    def _names_in(self, places: Iterable[DefinitionPlace]) -> dict[str, None]:
         """Return the snake names of the waiters whose operations the service has."""
         layers = chain.from_iterable(place.layers for place in places)
         return dict.fromkeys(
@@ -261,10 +275,11 @@ class ServiceWaiters:
             if not isinstance(layer, WaiterOverlay) and self.operation(layer.operation)
         )
 
-    def _readable_names(self) -> dict[str, None]:
-        """Return the names of the waiters that can be used; log why others cannot."""
+    @computed_once
+    def readable_names(self) -> Collection[str]:
+        """The snake names of the waiters that can be used. Why others cannot is logged once."""
         places = [place for place in self._places if _can_use(partial(getattr, place, "layers"))]
-        names = self._names(places)
+        names = self._names_in(places)
         for name in self.conflicts:
             _can_use(partial(self._refuse_conflict, name))
             names.pop(name, None)
@@ -276,35 +291,6 @@ class ServiceWaiters:
                 if is_meant and not _can_use(partial(self._find, name)):
                     names.pop(name, None)
         return names
-
-
-class _Waiters(Mapping[str, BoundWaiter]):
-    """Waiters by their snake names, each looked up when it is asked for."""
-
-    def __init__(
-        self, list_names: Callable[[], dict[str, None]], find: Callable[[str], BoundWaiter | None]
-    ) -> None:
-        self._list_names = list_names
-        self._find = find
-
-    @computed_once
-    def _names(self) -> dict[str, None]:
-        return self._list_names()
-
-    def __getitem__(self, name: str) -> BoundWaiter:
-        bound = self._find(name) if name == xform_name(name) else None
-        if bound is None:
-            raise KeyError(name)
-        return bound
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
 
 
 def _can_use(use: Callable[[], object]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from botocore.model import OperationModel, ServiceModel
@@ -21,27 +20,6 @@ from .text import as_flags, flag, printable
 from .wait_options import AD_HOC, DEPRECATED
 
 
-@dataclass(frozen=True)
-class ChosenWaiter:
-    """The waiter that the command line names, on its operation."""
-
-    session: Session
-    service: ServiceModel
-    bound: BoundWaiter
-    is_given: bool
-    """Whether the command line itself makes the waiter."""
-
-    @property
-    def operation(self) -> OperationModel:
-        """The operation that is polled."""
-        return self.bound.operation
-
-    @property
-    def waiter(self) -> str | WaiterDefinition:
-        """The waiter as `wait_until` takes it."""
-        return self.bound.definition if self.is_given else self.bound.definition.name
-
-
 def waiters_of_service(
     session: Session, service: ServiceModel, arguments: argparse.Namespace
 ) -> Mapping[str, BoundWaiter]:
@@ -53,7 +31,7 @@ def waiters_of_service(
     layers = given_layers(arguments.definitions)
     try:
         loader = session.get_component("data_loader")
-        return ServiceWaiters(service, loader, layers).by_snake_name
+        return ServiceWaiters(service, loader, layers)
     except WaiterDefinitionError as error:
         raise UsageError(printable(str(error))) from error
 

@@ -174,8 +174,8 @@ def waiters_of(service: str, definitions: Iterable[Layer] = ()) -> Sequence[Wait
     else:
         model = ServiceModel(document, service_name=service)
         try:
-            bound = ServiceWaiters(model, loader, definitions).by_snake_name
-            found = [waiter.definition for waiter in bound.values()]
+            waiters = ServiceWaiters(model, loader, definitions)
+            found = [waiter.definition for waiter in waiters.values()]
         except WaiterDefinitionError as error:
             raise UsageError(printable(str(error))) from error
     return sorted(found, key=lambda definition: definition.name)

@@ -8,15 +8,17 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from botocore import xform_name
 from botocore.exceptions import BotoCoreError, HTTPClientError
 from botocore.model import ListShape, OperationModel, ServiceModel
-from botocore.session import Session
 
+from ..aws.bound_waiter import BoundWaiter
 from ..aws.pollable import only_reads
 from ..aws.state_member import state_members
+from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterError
 from . import UsageError
 from .client_options import (
@@ -27,7 +29,7 @@ from .client_options import (
 from .completion import complete_with
 from .exit_codes import OF_A_WAIT, common_exit_code, exit_code
 from .live_progress import PlainProgress, progress_of
-from .named_waiter import ChosenWaiter, kebab, waiter_named, waiter_until, waiters_of_service
+from .named_waiter import kebab, waiter_named, waiter_until, waiters_of_service
 from .operation_parameters import (
     add_operation_parameters,
     check_parameters,
@@ -86,9 +88,10 @@ def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
     if not names:
         return
     session = session_of(arguments)
+    parser.set_defaults(session=session)
     service = service_model(session, names[0], "command or service")
     if second is None:
-        _add_operation(parser, session, operation_named(service, str(arguments.operation)))
+        _add_operation(parser, operation_named(service, str(arguments.operation)))
         return
     waiters = waiters_of_service(session, service, arguments)
     if len(names) == 1:
@@ -98,27 +101,20 @@ def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
         return
     is_waiter = any(squashed(name) == squashed(names[1]) for name in waiters)
     if arguments.until is not None and not is_waiter:
-        _add_operation(parser, session, operation_named(service, names[1]))
+        _add_operation(parser, operation_named(service, names[1]))
         return
-    bound = waiter_named(waiters, names[1], service)
-    chosen = ChosenWaiter(session, service, bound, is_given=False)
-    parser.set_defaults(target=lambda _: chosen)
-    add_operation_parameters(parser, bound.operation)
+    bound_waiter = waiter_named(waiters, names[1], service)
+    parser.set_defaults(bound_waiter=lambda _: bound_waiter, is_made=False)
+    add_operation_parameters(parser, bound_waiter.operation)
 
 
-def _add_operation(
-    parser: argparse.ArgumentParser, session: Session, operation: OperationModel
-) -> None:
+def _add_operation(parser: argparse.ArgumentParser, operation: OperationModel) -> None:
     """Add the parameters of an operation, for whose states the waiter is made when it runs."""
-
-    def target(arguments: argparse.Namespace) -> ChosenWaiter:
-        bound = waiter_until(operation, arguments)
-        return ChosenWaiter(session, operation.service_model, bound, is_given=True)
-
     states = state_members(operation)
     known = [value for _, shape in states for value in shape.metadata.get("enum", ())]
     paths = [path for path, _ in states]
-    parser.set_defaults(target=target, known_states=known, known_paths=paths)
+    parser.set_defaults(bound_waiter=partial(waiter_until, operation), is_made=True)
+    parser.set_defaults(known_states=known, known_paths=paths)
     if known:
         parser.epilog = f"States of {', '.join(paths)}: {', '.join(known)}."
     add_operation_parameters(parser, operation)
@@ -135,27 +131,27 @@ def _that_read(service: ServiceModel) -> list[str]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Wait; return the exit code."""
-    target: ChosenWaiter = arguments.target(arguments)
-    _refuse_strays(target, arguments)
+    waiter: BoundWaiter = arguments.bound_waiter(arguments)
+    _refuse_strays(waiter.operation, arguments)
     if arguments.max_wait is None:
         raise UsageError("--max-wait is missing: the time to wait at most, such as 90, 45m, 1h30m")
     if arguments.background and arguments.query is not None:
         raise UsageError("--query is about the outcome, which --background does not wait for")
-    each = list(_parameters(target.operation, arguments))
+    each = list(_parameters(waiter.operation, arguments))
     for parameters in each:
-        check_parameters(target.operation, parameters, arguments.only_by_json)
-    labels = [target.bound.resource_label.text(parameters) for parameters in each]
-    report = OutcomeReport(target.bound.definition.name, target.operation, arguments)
+        check_parameters(waiter.operation, parameters, arguments.only_by_json)
+    labels = [waiter.resource_label.text(parameters) for parameters in each]
+    report = OutcomeReport(waiter.definition.name, waiter.operation, arguments)
     progress = progress_of(labels, arguments.max_wait, quiet=arguments.quiet)
     with _one_line_warnings(arguments):
-        client = client_of(target.session, target.service.service_name, arguments)
-        waits = _Waits(target, client, arguments, progress)
+        client = client_of(arguments.session, waiter.service_name, arguments)
+        waits = _Waits(waiter.definition, client, arguments, progress)
         return waits.start(each, arguments) if arguments.background else waits.run(each, report)
 
 
-def _refuse_strays(target: ChosenWaiter, arguments: argparse.Namespace) -> None:
+def _refuse_strays(operation: OperationModel, arguments: argparse.Namespace) -> None:
     """Refuse options that go with an operation, where a waiter is named."""
-    if target.is_given:
+    if arguments.is_made:
         if arguments.operation is not None and not arguments.quiet:
             print(
                 "boto-wait: warning: --operation, --path and --success are deprecated: write "
@@ -167,7 +163,7 @@ def _refuse_strays(target: ChosenWaiter, arguments: argparse.Namespace) -> None:
         if getattr(arguments, name) is not None:
             raise UsageError(
                 f"{flag(name)} goes with an operation, such as "
-                f"{xform_name(target.operation.name, '-')}: {arguments.waiter} is a waiter"
+                f"{xform_name(operation.name, '-')}: {arguments.waiter} is a waiter"
             )
 
 
@@ -175,16 +171,17 @@ class _Waits:
     """The waits of one command.
 
     Args:
-        target: the waiter.
+        definition: the waiter.
         client: the client that they share.
         arguments: the options.
         progress: the display.
     """
 
     def __init__(
-        self, target: ChosenWaiter, client: Any, arguments: Any, progress: PlainProgress
+        self, definition: WaiterDefinition, client: Any, arguments: Any, progress: PlainProgress
     ) -> None:
-        self._target = target
+        # A waiter that `--until` makes has no name that a client knows.
+        self._waiter = definition if arguments.is_made else definition.name
         self._client = client
         self._progress = progress
         self._options = {name: getattr(arguments, name) for name in OPTIONS}
@@ -192,7 +189,7 @@ class _Waits:
         if arguments.retry_transient is not None:
             self._options["retry_transient"] = RETRY_TRANSIENT[arguments.retry_transient]
         self._max_wait: float = arguments.max_wait
-        if not target.is_given and arguments.definitions:
+        if not arguments.is_made and arguments.definitions:
             from ..hooks.installation import enable  # noqa: PLC0415 - rarely needed
 
             enable(client, definitions=arguments.definitions)
@@ -203,7 +200,7 @@ class _Waits:
         from .operations import start_in_background  # noqa: PLC0415 - the same
 
         options = {"max_wait": self._max_wait, **self._options}
-        waits = [Wait(self._client, self._target.waiter, every, **options) for every in each]
+        waits = [Wait(self._client, self._waiter, every, **options) for every in each]
         return start_in_background(
             waits,
             arguments.store,
@@ -245,7 +242,7 @@ class _Waits:
             waits = [
                 Wait(
                     self._client,
-                    self._target.waiter,
+                    self._waiter,
                     parameters,
                     on_attempt=self._progress.observer(index),
                     **self._options,
@@ -266,7 +263,7 @@ class _Waits:
         try:
             return wait_until(
                 self._client,
-                self._target.waiter,
+                self._waiter,
                 max_wait=self._max_wait,
                 on_attempt=self._progress.observer(0),
                 **self._options,

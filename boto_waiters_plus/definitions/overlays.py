@@ -100,9 +100,9 @@ def parse_overlays(
     place = Place(source)
     shapes = require_mapping(model.get("shapes", {}), "shapes", place)
     return [
-        _overlay(body, found.operation, found.service, place.in_waiter(name))
-        for found in shapes_with(OVERLAY, shapes, place, service)
-        for name, body in found.waiters.items()
+        _overlay(body, shape_id.partition("#")[2], service_id, place.in_waiter(name))
+        for shape_id, service_id, bodies in shapes_with(OVERLAY, shapes, place, service)
+        for name, body in bodies.items()
     ]
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterator
-from copy import copy
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -23,36 +22,22 @@ GROUP: Final = "boto_waiters_plus.definitions"
 logger = logging.getLogger("boto_waiters_plus")
 
 
-class InstalledPackages:
-    """What the packages that are installed define, for every service.
-
-    Attributes:
-        layers: definitions and overlays, in the order of the names of the entry points.
-    """
-
-    def __init__(self) -> None:
-        self.layers: list[Layer] = []
-        self._problem: WaiterDefinitionError | None = None
-        for entry_point in entry_points():
-            self._add(entry_point)
-
-    @property
-    def problem(self) -> WaiterDefinitionError | None:
-        """Why the first of the packages that cannot be used cannot."""
-        return copy(self._problem)
-
-    def _add(self, entry_point: EntryPoint) -> None:
-        try:
-            self.layers += _load(entry_point)
-        except WaiterDefinitionError as error:
-            logger.warning("refused: %s", error)
-            self._problem = self._problem or error.with_traceback(None)
-
-
 @cache
-def installed_packages() -> InstalledPackages:
-    """Return what installed packages define; they are read once per process."""
-    return InstalledPackages()
+def installed_layers() -> tuple[Sequence[Layer], WaiterDefinitionError | None]:
+    """Return what installed packages define, and the error of the first that cannot be used.
+
+    The definitions and overlays are in the order of the names of the entry points, for every
+    service. They are read once per process.
+    """
+    layers: list[Layer] = []
+    problem: WaiterDefinitionError | None = None
+    for entry_point in entry_points():
+        try:
+            layers += _load(entry_point)
+        except WaiterDefinitionError as error:  # noqa: PERF203 - of one package
+            logger.warning("refused: %s", error)
+            problem = problem or error.with_traceback(None)
+    return layers, problem
 
 
 def entry_points() -> list[EntryPoint]:

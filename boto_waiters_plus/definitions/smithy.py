@@ -59,10 +59,13 @@ def parse_model(
     definitions: list[WaiterDefinition] = []
     by_service: dict[str, list[WaiterDefinition]] = {}
     services = services_by_operation(shapes)
-    for found in shapes_with(WAITABLE, shapes, place, service):
-        waiters = list(_waiters_of(found, shapes, place))
+    for shape_id, service_id, bodies in shapes_with(WAITABLE, shapes, place, service):
+        waiters = [
+            _waiter(name, body, shape_id, service_id, shapes, place)
+            for name, body in bodies.items()
+        ]
         definitions += waiters
-        for name in services.get(found.shape_id) or [found.service or found.namespace]:
+        for name in services.get(shape_id) or [service_id or shape_id.partition("#")[0]]:
             by_service.setdefault(name, []).extend(waiters)
     for group in by_service.values():
         for first, other in conflicts(group):
@@ -161,30 +164,10 @@ def _read_acceptors(waiter: Mapping[str, Any], place: Place) -> tuple[Acceptor, 
     )
 
 
-class OperationWaiters(NamedTuple):
-    """An operation or `apply` statement with a trait of waiters."""
-
-    shape: Mapping[str, Any]
-    shape_id: str
-    service: str | None
-    waiters: Mapping[str, Any]
-    """The value of the trait, by waiter name."""
-
-    @property
-    def namespace(self) -> str:
-        """The namespace of the shape id."""
-        return self.shape_id.partition("#")[0]
-
-    @property
-    def operation(self) -> str:
-        """The name part of the shape id."""
-        return self.shape_id.partition("#")[2]
-
-
 def shapes_with(
     trait: str, shapes: Mapping[str, Any], place: Place, service: str | None
-) -> Iterator[OperationWaiters]:
-    """Yield the operations and `apply` statements that have a trait of waiters.
+) -> Iterator[tuple[str, str | None, Mapping[str, Any]]]:
+    """Yield the shape id of each operation with a trait of waiters, its service, and the trait.
 
     Raises:
         WaiterDefinitionError: another shape has the trait, or the trait has no waiter.
@@ -207,9 +190,7 @@ def shapes_with(
         namespace = shape_id.partition("#")[0]
         is_aws = namespace.startswith(AWS_NAMESPACE)
         by_namespace = namespace.removeprefix(AWS_NAMESPACE) if is_aws else None
-        yield OperationWaiters(
-            shape, shape_id, sdk_id_of(shape_id) or by_namespace or service, waiters
-        )
+        yield shape_id, sdk_id_of(shape_id) or by_namespace or service, waiters
 
 
 def _sdk_ids(shapes: Mapping[str, Any], place: Place) -> Callable[[str], str | None]:
@@ -236,16 +217,19 @@ def _sdk_ids(shapes: Mapping[str, Any], place: Place) -> Callable[[str], str | N
     return sdk_id_of
 
 
-def _waiters_of(
-    found: OperationWaiters, shapes: Mapping[str, Any], place: Place
-) -> Iterator[WaiterDefinition]:
-    for name, body in found.waiters.items():
-        definition = parse_waiter(
-            name, body, operation=found.operation, source=place.source, service=found.service
-        )
-        if found.shape.get("type") == "operation":
-            _check_operation(definition, found.shape, shapes, place.in_waiter(name))
-        yield definition
+def _waiter(
+    name: str,
+    body: Any,
+    shape_id: str,
+    service: str | None,
+    shapes: Mapping[str, Any],
+    place: Place,
+) -> WaiterDefinition:
+    operation = shape_id.partition("#")[2]
+    definition = parse_waiter(name, body, operation=operation, source=place.source, service=service)
+    if shapes[shape_id].get("type") == "operation":
+        _check_operation(definition, shapes[shape_id], shapes, place.in_waiter(name))
+    return definition
 
 
 def _check_operation(

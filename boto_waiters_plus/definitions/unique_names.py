@@ -7,7 +7,11 @@ several times, on one operation: the first place that has it wins.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from ..engine.model import WaiterDefinition
+    from .smithy import UnreadWaiter
 
 UNIQUE_NAMES = "UniqueWaiterNames"
 """The id of the rule in Smithy's validator."""
@@ -15,18 +19,7 @@ UNIQUE_NAMES = "UniqueWaiterNames"
 _RESOURCE_OPERATIONS = ("create", "put", "read", "update", "delete", "list")
 
 
-class NamedWaiter(Protocol):
-    """What the rule needs to know of a waiter."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def operation(self) -> str: ...
-    @property
-    def source(self) -> str: ...
-
-
-WaiterT = TypeVar("WaiterT", bound=NamedWaiter)
+WaiterT = TypeVar("WaiterT", bound="WaiterDefinition | UnreadWaiter")
 
 
 def conflicts(waiters: Iterable[WaiterT]) -> Iterator[tuple[WaiterT, WaiterT]]:
@@ -38,7 +31,7 @@ def conflicts(waiters: Iterable[WaiterT]) -> Iterator[tuple[WaiterT, WaiterT]]:
             yield first, waiter
 
 
-def taken_by(first: NamedWaiter, source: str) -> str:
+def taken_by(first: WaiterDefinition | UnreadWaiter, source: str) -> str:
     """Return the problem of a waiter whose name is taken.
 
     Args:

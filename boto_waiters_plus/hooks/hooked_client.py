@@ -38,8 +38,8 @@ class _WaiterNames:
         vars(client).pop("waiter_names", None)
         hook = hook_of(client)
         if names and hook is not None and hook.runs_waiters() and not _in_documentation_builder():
-            readable = hook.waiters(client).service.readable
-            names += sorted(readable.keys() - set(names))
+            readable = hook.waiters(client).service.readable_names
+            names += sorted({*readable} - {*names})
         return names
 
 
@@ -66,7 +66,7 @@ class HookedClient:
         names = set(super().__dir__())
         hook = hook_of(self)
         if hook is not None and hook.is_active() and not _in_documentation_builder():
-            names.update(METHOD_PREFIX + name for name in hook.waiters(self).service.readable)
+            names.update(METHOD_PREFIX + name for name in hook.waiters(self).service.readable_names)
         return names
 
     # Documentation builders and autospec see botocore's signature, which has no annotations.

@@ -29,7 +29,7 @@ def build_method(client: Any, hook: ClientHook, name: str) -> Callable[..., Any]
     """
     service = hook.waiters(client).service
     try:
-        bound = service.by_snake_name.get(name)
+        bound = service.get(name)
     except WaiterDefinitionError as error:
         raise _RefusedError.of(error) from error
     return None if bound is None else _method_of(client, hook, bound)

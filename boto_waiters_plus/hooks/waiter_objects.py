@@ -65,9 +65,9 @@ def _defined_waiter(client: Any, hook: ClientHook, name: str, error: ValueError)
     if not isinstance(name, str):
         raise error
     service = hook.waiters(client).service
-    bound = service.by_snake_name.get(name)
+    bound = service.get(name)
     if bound is None:
-        near = nearest(botocore.xform_name(name), {*client.waiter_names, *service.readable})
+        near = nearest(botocore.xform_name(name), {*client.waiter_names, *service.readable_names})
         hint = f"; did you mean {near!r}?" if near else ""
         raise ValueError(f"{error}{hint}") from None
     module = sys.modules["aiobotocore.waiter"] if is_async(type(client)) else botocore.waiter

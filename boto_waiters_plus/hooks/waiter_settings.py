@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..aws import stock_waiter
-from ..aws.defined_waiters import Definition
+from ..aws.defined_waiters import bound_waiter_of
 from ..settings import Settings
 from .clients import ClientHook, hook_of
 from .state import INSTALLED
@@ -13,7 +13,7 @@ from .state import INSTALLED
 
 def runs_here(waiter: Any, hook: ClientHook) -> bool:
     """Return whether the engine runs a waiter: after `uninstall` only if botocore's loop cannot."""
-    return hook.runs_waiters() or Definition.of(waiter) is not None
+    return hook.runs_waiters() or bound_waiter_of(waiter) is not None
 
 
 def settings_of(waiter: Any) -> Settings | None:

@@ -164,10 +164,10 @@ def find_waiter(
         raise TypeError(
             f"waiter must be the name of a waiter or a definition, not {type(waiter).__name__}"
         )
-    bound = service.get(waiter)
+    bound = service.find(waiter)
     if bound is None:
-        known = [w.definition.name for w in service.by_snake_name.values()]
-        names = list(service.by_snake_name) if waiter.islower() else known
+        known = [w.definition.name for w in service.values()]
+        names = list(service) if waiter.islower() else known
         hint = ""
         if service.operation(waiter) is not None:
             hint = f"; {waiter} is an operation: give until_state, the state to wait for"
@@ -186,7 +186,7 @@ def _made(
         raise TypeError(f"until_state goes with the name of an operation, not {kind}")
     found = service.operation(operation)
     if found is None:
-        bound = service.get(operation)
+        bound = service.find(operation)
         if bound is not None:
             raise ValueError(
                 f"{operation} is a waiter: until_state goes with an operation, such as "

@@ -99,7 +99,7 @@ def check_produces(trait: AppliedTrait) -> Iterator[ValidationEvent]:
     elif trait.model is not None:
         waiters = ServiceWaiters(trait.model, None, ())
         for name, paths in trait.value.items():
-            bound = waiters.by_snake_name.get(xform_name(name))
+            bound = waiters.get(xform_name(name))
             if bound is None or bound.definition.name != name:
                 text = f"the service has no waiter `{name}`"
                 findings.append(Finding(Severity.ERROR, "Waiter", text))

@@ -263,7 +263,7 @@ class SmithyUnit:
         try:
             parsed = parse_overlays(alone, source=source, service=service.name)
             own = parse_model(document.data, source=source, service=service.name)
-            found = ServiceWaiters(service.model, None, [*parsed, *own]).by_snake_name
+            found = ServiceWaiters(service.model, None, [*parsed, *own])
             changed = [found[xform_name(overlay.name)].definition for overlay in parsed]
         except WaiterDefinitionError as error:
             waiter, acceptor = error.waiter, error.acceptor

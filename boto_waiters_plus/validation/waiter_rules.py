@@ -21,7 +21,7 @@ from botocore.model import ServiceModel
 
 from ..aws.service_waiters import ServiceWaiters
 from ..definitions.smithy import WAITABLE
-from ..definitions.unique_names import UNIQUE_NAMES, NamedWaiter, conflicts
+from ..definitions.unique_names import UNIQUE_NAMES, conflicts
 from ..engine.model import (
     Acceptor,
     AcceptorState,
@@ -78,31 +78,29 @@ def check_names(
     by_name: dict[str, dict[int, WaiterDefinition]] = {}
     for pair in conflicts([waiter for _, waiter in waiters]):
         by_name.setdefault(pair[0].name.lower(), {}).update({id(each): each for each in pair})
-    for name, group in sorted(by_name.items()):
+    for _, group in sorted(by_name.items()):
         shapes = {str(targets[key].shape) for key in group}
         for key, waiter in sorted(group.items(), key=lambda item: str(targets[item[0]].shape)):
             others = ", ".join(sorted(shapes - {str(targets[key].shape)}))
             text = f"waiters on other operations in the closure of service, `{service}`: [{others}]"
             if not others:
                 text = f"another waiter of the operation in the service, `{service}`"
-            yield _taken(targets[key], waiter, name, text)
+            yield _taken(targets[key], waiter.name, text)
     if model is None:
         return
     conflicts_of_places = ServiceWaiters(model, None, [waiter for _, waiter in waiters]).conflicts
     # Each is there under both names.
-    for conflict in {id(each): each for each in conflicts_of_places.values()}.values():
-        target = targets.get(id(conflict.refused))
-        if target is not None and id(conflict.first) not in targets:
-            first = conflict.first
+    for first, refused in {id(pair): pair for pair in conflicts_of_places.values()}.values():
+        target = targets.get(id(refused))
+        if target is not None and id(first) not in targets:
             text = f"`{first.name}` of {first.operation} in {first.source}"
-            yield _taken(target, conflict.refused, conflict.refused.name.lower(), text)
+            yield _taken(target, refused.name, text)
 
 
-def _taken(
-    target: Target, waiter: NamedWaiter, name: str, others: str
-) -> tuple[Target, ValidationEvent]:
+def _taken(target: Target, waiter: str, others: str) -> tuple[Target, ValidationEvent]:
+    name = waiter.lower()
     text = f"`{WAITABLE}` trait waiter name `{name}` case-insensitively conflicts with {others}"
-    event = target.event(Severity.ERROR, UNIQUE_NAMES, text, waiter=waiter.name)
+    event = target.event(Severity.ERROR, UNIQUE_NAMES, text, waiter=waiter)
     return target, event
 
 

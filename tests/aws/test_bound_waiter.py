@@ -13,7 +13,7 @@ ANY = {"state": "success", "matcher": {"success": True}}
 
 def bound(service, name, definitions=()):
     model = botocore.session.get_session().get_service_model(service)
-    return ServiceWaiters(model, Loader(), definitions).get(name)
+    return ServiceWaiters(model, Loader(), definitions).find(name)
 
 
 def own(waitable, service, operation, **members):

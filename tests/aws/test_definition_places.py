@@ -23,5 +23,5 @@ def test_a_state_that_an_older_model_lacks_has_no_waiter(monkeypatch, version, h
     document = copy.deepcopy(Loader().load_service_model("athena", "service-2"))
     del document["shapes"]["QueryExecution"]["members"]["Status"]
     waiters = ServiceWaiters(ServiceModel(document, "athena"), Loader())
-    assert ("query_execution_succeeded" in waiters.readable) is has_waiter
-    assert (waiters.get("query_execution_succeeded") is not None) is has_waiter
+    assert ("query_execution_succeeded" in waiters.readable_names) is has_waiter
+    assert (waiters.find("query_execution_succeeded") is not None) is has_waiter

@@ -31,12 +31,12 @@ class SlowAtFirst(Loader):
         return super().load_data(name)
 
 waiters = ServiceWaiters(kinesis, SlowAtFirst())
-threading.Thread(target=waiters.get, args=["StreamExists"], daemon=True).start()
+threading.Thread(target=waiters.find, args=["StreamExists"], daemon=True).start()
 inside.wait()
 child = os.fork()
 if child == 0:
-    waiters.get("StreamExists").matching
-    ServiceWaiters(dynamodb, Loader()).get("TableExists").matching
+    waiters.find("StreamExists").matching
+    ServiceWaiters(dynamodb, Loader()).find("TableExists").matching
     os._exit(7)
 _, status = os.waitpid(child, 0)
 os._exit(os.waitstatus_to_exitcode(status))
@@ -92,9 +92,9 @@ def models(*services):
 def test_a_slow_lookup_does_not_block_another_service(in_thread):
     kinesis, dynamodb = models("kinesis", "dynamodb")
     slow, found = Slow(), []
-    in_thread(ServiceWaiters(kinesis, slow).get, "StreamExists")
+    in_thread(ServiceWaiters(kinesis, slow).find, "StreamExists")
     assert slow.inside.wait(SECONDS)
-    other = in_thread(lambda: found.append(ServiceWaiters(dynamodb, Loader()).get("TableExists")))
+    other = in_thread(lambda: found.append(ServiceWaiters(dynamodb, Loader()).find("TableExists")))
     other.join(SECONDS / 4)
     is_blocked = other.is_alive()
     slow.go_on.set()
@@ -106,7 +106,7 @@ def test_threads_that_look_up_at_once_get_one_waiter(in_thread):
     [kinesis] = models("kinesis")
     slow, found = Slow(), []
     waiters = ServiceWaiters(kinesis, slow)
-    threads = [in_thread(lambda: found.append(waiters.get("StreamExists"))) for _ in range(4)]
+    threads = [in_thread(lambda: found.append(waiters.find("StreamExists"))) for _ in range(4)]
     slow.go_on.set()
     for thread in threads:
         thread.join(SECONDS)

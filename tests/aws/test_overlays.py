@@ -59,12 +59,12 @@ def waiters(kinesis, *given, loader=None):
 
 
 def found(kinesis, *given, name="StreamExists", loader=None):
-    return waiters(kinesis, *given, loader=loader).get(name).definition
+    return waiters(kinesis, *given, loader=loader).find(name).definition
 
 
 def refusal(kinesis, *given):
     with pytest.raises(bwp.WaiterDefinitionError) as caught:
-        waiters(kinesis, *given).get("StreamExists")
+        waiters(kinesis, *given).find("StreamExists")
     return str(caught.value)
 
 
@@ -107,7 +107,7 @@ def test_a_definition_replaces_waiter_and_overlays_below(kinesis, folder):
 def test_overlays_change_definitions_given_with_them(kinesis):
     for given in ([definition(), overlay()], [overlay(), definition()]):
         layers = load_layers(given)
-        mine = ServiceWaiters(kinesis, Loader(), layers).get("StreamExists").definition
+        mine = ServiceWaiters(kinesis, Loader(), layers).find("StreamExists").definition
         assert (expected_of(mine), mine.min_delay) == (["MINE"], 1)
 
 

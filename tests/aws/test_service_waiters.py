@@ -65,7 +65,7 @@ def models(tmp_path):
 
 
 def expected_of(waiters, name="StreamExists"):
-    return waiters.get(name).definition.acceptors[0].matcher.matcher.expected
+    return waiters.find(name).definition.acceptors[0].matcher.matcher.expected
 
 
 # --- precedence ---------------------------------------------------------------------------------
@@ -81,16 +81,16 @@ def test_the_first_place_with_the_waiter_wins(kinesis, models, waitable):
     assert expected_of(ServiceWaiters(kinesis, loader)) == "PATH"
     assert expected_of(ServiceWaiters(kinesis, plain)) == "ACTIVE"
     assert (
-        "data/kinesis.json" in ServiceWaiters(kinesis, plain).get("StreamExists").definition.source
+        "data/kinesis.json" in ServiceWaiters(kinesis, plain).find("StreamExists").definition.source
     )
 
 
 def test_waiters_of_a_newer_botocore_work(kinesis, models):
     loader = models("waiters-2", waiters_2(StreamBrandNew=waiter_2("SHINY")))
     waiters = ServiceWaiters(kinesis, loader)
-    definition = waiters.get("stream_brand_new").definition
+    definition = waiters.find("stream_brand_new").definition
     assert (definition.min_delay, definition.max_delay) == (1, 3)
-    assert waiters.get("StreamExists") is not None
+    assert waiters.find("StreamExists") is not None
 
 
 def test_extras_of_the_search_path_are_merged(kinesis, models):
@@ -119,20 +119,20 @@ def test_extras_of_the_search_path_are_merged(kinesis, models):
     ],
 )
 def test_only_both_forms_of_a_name_work(kinesis, name, found):
-    assert (ServiceWaiters(kinesis, Loader()).get(name) is not None) is found
+    assert (ServiceWaiters(kinesis, Loader()).find(name) is not None) is found
 
 
 def test_snake_names_are_botocores():
     rds = botocore.session.get_session().get_service_model("rds")
     waiters = ServiceWaiters(rds, create_loader())
-    assert waiters.get("DBInstanceAvailable") is waiters.get("db_instance_available")
-    assert waiters.get("DBInstanceAvailable").method_name == "wait_until_db_instance_available"
+    assert waiters.find("DBInstanceAvailable") is waiters.find("db_instance_available")
+    assert waiters.find("DBInstanceAvailable").method_name == "wait_until_db_instance_available"
 
 
 @pytest.mark.parametrize("operation", ["describeStream", "describe_stream", "DescribeStream"])
 def test_operations_may_be_named_like_methods(kinesis, models, operation):
     loader = models("smithy-waiters-1", waiters_2(Mine=waiter_2("ACTIVE", operation=operation)))
-    waiter = ServiceWaiters(kinesis, loader).get("Mine")
+    waiter = ServiceWaiters(kinesis, loader).find("Mine")
     assert waiter.definition.operation == waiter.operation.name == "DescribeStream"
 
 
@@ -149,9 +149,9 @@ def shipped(monkeypatch, *names, operation):
 def test_shipped_operations_that_botocore_lacks_are_ignored(kinesis, monkeypatch):
     shipped(monkeypatch, "FromTheFuture", operation="NotYet")
     waiters = ServiceWaiters(kinesis, Loader())
-    assert waiters.get("FromTheFuture") is None
-    assert "from_the_future" not in waiters.readable
-    assert waiters.get("StreamExists").definition.source.endswith("waiters-2.json")
+    assert waiters.find("FromTheFuture") is None
+    assert "from_the_future" not in waiters.readable_names
+    assert waiters.find("StreamExists").definition.source.endswith("waiters-2.json")
 
 
 @pytest.mark.parametrize("place", ["definitions", "search path"])
@@ -162,7 +162,7 @@ def test_users_operations_that_botocore_lacks_are_named(kinesis, models, waitabl
     loader = models("smithy-waiters-1", document) if place == "search path" else Loader()
     waiters = ServiceWaiters(kinesis, loader, given)
     with pytest.raises(bwp.WaiterDefinitionError) as caught:
-        waiters.get(name)
+        waiters.find(name)
     source = (
         "dict" if given else f"kinesis/{VERSION}/smithy-waiters-1.json on botocore's search path"
     )
@@ -170,8 +170,8 @@ def test_users_operations_that_botocore_lacks_are_named(kinesis, models, waitabl
         f"{source}: waiter {name}: kinesis has no operation DescribeStrem; "
         "did you mean DescribeStream?"
     )
-    assert waiters.get("StreamNotExists") is not None
-    assert xform_name(name) not in waiters.readable
+    assert waiters.find("StreamNotExists") is not None
+    assert xform_name(name) not in waiters.readable_names
 
 
 def test_lacking_operations_are_named_by_clients(waitable):
@@ -190,8 +190,8 @@ def test_definitions_without_a_service_may_not_fit(kinesis, waitable, caplog):
     waiters = ServiceWaiters(kinesis, Loader(), bwp.load_definitions(documents))
     assert expected_of(waiters) == "ACTIVE"
     with pytest.raises(bwp.WaiterDefinitionError, match="kinesis has no operation NotOfKinesis"):
-        waiters.get("Mine")
-    assert "mine" not in waiters.readable
+        waiters.find("Mine")
+    assert "mine" not in waiters.readable_names
     assert caplog.records == []
 
 
@@ -199,7 +199,7 @@ def test_event_stream_is_refused(kinesis, waitable):
     document = waitable("Subscribed", "SubscribeToShard", status("A"))
     waiters = ServiceWaiters(kinesis, Loader(), bwp.load_definitions(document))
     with pytest.raises(bwp.WaiterDefinitionError, match=r"waiter Subscribed: .* event stream"):
-        waiters.get("Subscribed")
+        waiters.find("Subscribed")
 
 
 def test_output_matcher_without_an_output_is_refused(kinesis, waitable):
@@ -208,7 +208,7 @@ def test_output_matcher_without_an_output_is_refused(kinesis, waitable):
     )
     waiters = ServiceWaiters(kinesis, Loader(), bwp.load_definitions(document))
     with pytest.raises(bwp.WaiterDefinitionError, match=r"waiter Tagged, acceptor 1: output match"):
-        waiters.get("Tagged")
+        waiters.find("Tagged")
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_malformed_file_on_the_search_path_is_named(
 ):
     loader = models("smithy-waiters-1", text)
     with pytest.raises(bwp.WaiterDefinitionError, match=problem) as caught:
-        ServiceWaiters(kinesis, loader).get("StreamExists")
+        ServiceWaiters(kinesis, loader).find("StreamExists")
     assert f"kinesis/{VERSION}/smithy-waiters-1.json" in str(caught.value)
 
     monkeypatch.setenv("AWS_DATA_PATH", str(models.path))
@@ -242,8 +242,8 @@ def test_definition_is_for_its_own_service(kinesis, waitable):
     sts = botocore.session.get_session().get_service_model("sts")
     document = waitable("Mine", "DescribeStream", status("A"), namespace="com.amazonaws.kinesis")
     given = bwp.load_definitions(document)
-    assert ServiceWaiters(kinesis, Loader(), given).get("Mine") is not None
-    assert ServiceWaiters(sts, Loader(), given).get("Mine") is None
+    assert ServiceWaiters(kinesis, Loader(), given).find("Mine") is not None
+    assert ServiceWaiters(sts, Loader(), given).find("Mine") is None
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_aws_namespaces_match_any_name_of_the_service(service, namespace, waitab
         "Mine", operation, {"state": "success", "matcher": {"success": True}}, namespace=namespace
     )
     given = bwp.load_definitions(document)
-    found = ServiceWaiters(model, create_loader(), given).get("Mine")
+    found = ServiceWaiters(model, create_loader(), given).find("Mine")
     assert (found.definition.name, found.definition.operation) == ("Mine", operation)
 
 
@@ -294,7 +294,7 @@ def test_every_waiter_of_botocore_is_a_method(all_waiters):
     for service, waiters, own in all_waiters:
         total += len(own)
         for name, body in own.items():
-            bound = waiters.get(name)
+            bound = waiters.find(name)
             assert bound is not None, f"{service} {name}"
             assert bound.operation.name == body["operation"]
             assert bound.method_name == "wait_until_" + xform_name(name)
@@ -305,7 +305,7 @@ def test_generated_definitions_never_need_converting(all_waiters):
     converting = [
         f"{service} {name}"
         for service, waiters, _ in all_waiters
-        for name, bound in waiters.by_snake_name.items()
+        for name, bound in waiters.items()
         if "generated" in bound.definition.tags
         and bound.data_model.output({"At": NOON}) != {"At": NOON}
     ]
@@ -317,6 +317,6 @@ def test_lookup_does_not_change_the_loaders_documents(kinesis):
     shared = loader.load_data(f"kinesis/{VERSION}/waiters-2")
     before = copy.deepcopy(shared)
     waiters = ServiceWaiters(kinesis, loader)
-    for bound in waiters.by_snake_name.values():
+    for bound in waiters.values():
         assert bound.matching
     assert shared == before

@@ -62,7 +62,7 @@ def ours_and_theirs(service, name):
     theirs = parse_waiter(
         name, published["waiter"], operation=published["operation"], source="published"
     )
-    found = waiters_of(service).get(name)
+    found = waiters_of(service).find(name)
     return (None if found is None else found.definition), theirs
 
 

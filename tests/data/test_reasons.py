@@ -58,7 +58,7 @@ def states(waiters):
             bound.operation,
             acceptor.matcher.matcher.path,
         )
-        for bound in waiters.by_snake_name.values()
+        for bound in waiters.values()
         for acceptor in bound.definition.acceptors
         if acceptor.state is AcceptorState.FAILURE and acceptor.message is None
         if isinstance(acceptor.matcher, OutputMatcher)

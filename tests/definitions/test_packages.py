@@ -91,11 +91,11 @@ def installed(monkeypatch):
     def put(*folders):
         for folder in folders:
             monkeypatch.syspath_prepend(str(folder))
-        packages.installed_packages.cache_clear()
+        packages.installed_layers.cache_clear()
 
     yield put
     monkeypatch.undo()
-    packages.installed_packages.cache_clear()
+    packages.installed_layers.cache_clear()
     for name in [name for name in sys.modules if name.startswith(("team_", "bad_"))]:
         del sys.modules[name]
     importlib.invalidate_caches()
@@ -226,7 +226,7 @@ def test_a_file_without_its_api_version_is_named(tmp_path, caplog, place):
     loader = Loader(extra_search_paths=[str(tmp_path)])
     service = boto3.client("kinesis").meta.service_model
     with caplog.at_level(logging.WARNING, "boto_waiters_plus"):
-        assert ServiceWaiters(service, loader).get("StreamReady") is None
+        assert ServiceWaiters(service, loader).find("StreamReady") is None
     (record,) = caplog.records
     assert record.getMessage() == (
         f"{file} is not read: it has to be kinesis/2013-12-02/smithy-waiters-1.json in that folder"
@@ -240,5 +240,5 @@ def test_a_file_of_another_version_beside_the_right_one_is_nothing_to_tell(tmp_p
         folder.joinpath("smithy-waiters-1.json").write_text(waiters("StreamReady"))
     loader = Loader(extra_search_paths=[str(tmp_path)])
     service = boto3.client("kinesis").meta.service_model
-    assert ServiceWaiters(service, loader).get("StreamReady") is not None
+    assert ServiceWaiters(service, loader).find("StreamReady") is not None
     assert caplog.records == []

@@ -54,7 +54,7 @@ def test_an_empty_response_is_never_a_success():
     """botocore parses a truncated JSON body as `{}`, without an error."""
     ready_on_nothing = []
     for service in services_with_waiters():
-        for waiter in waiters_of(service).by_snake_name.values():
+        for waiter in waiters_of(service).values():
             document = waiter.data_model.output({"ResponseMetadata": {"HTTPStatusCode": 200}})
             index = waiter.matching.match_response(document, {}, status=200).index
             if index is None or waiter.definition.states[index] is not AcceptorState.SUCCESS:
