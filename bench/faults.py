@@ -404,10 +404,10 @@ def server_process() -> Iterator[str]:
 def _poll(client: Any, **options: Any) -> Callable[[], Any]:
     """A call and its judge."""
     name, parameters = waiter_of(client)
-    bound = ServiceWaiters(client.meta.service_model, None).find(name)
-    assert bound is not None
-    judge = DefinitionJudge(bound, parameters, client.meta.endpoint_url)
-    call = BlockingCall(ClientRequest(client, bound, parameters), client, **options)
+    bound_waiter = ServiceWaiters(client.meta.service_model, None).find(name)
+    assert bound_waiter is not None
+    judge = DefinitionJudge(bound_waiter, parameters, client.meta.endpoint_url)
+    call = BlockingCall(ClientRequest(client, bound_waiter, parameters), client, **options)
     return lambda: judge.judge(call.make(30))
 
 

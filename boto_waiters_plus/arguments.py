@@ -47,7 +47,7 @@ def seconds_or_zero(name: str, value: Any) -> float:
 
 
 def time_bound(name: str, value: Any) -> float:
-    """Return the seconds of a bound as int or float; 0 or less: the bound is over already.
+    """Return a time bound in seconds, as int or float; 0 or less: the time is over already.
 
     Raises:
         TypeError: neither a number nor a `timedelta`.

@@ -90,14 +90,14 @@ class deadline:  # noqa: N801 - reads as `with deadline(600):`
 def effective_max_wait(waiter: str, max_wait: object) -> float:
     """Return `max_wait` in seconds, cut to the deadline around the caller.
 
-    Section "Waiter workflow" demands that the caller gives a bound; a deadline is one too.
+    Section "Waiter workflow" demands that the caller gives a time bound; a deadline is one too.
 
     Args:
         waiter: the name of the wait in messages.
         max_wait: the caller's value; None if it was not given.
 
     Returns:
-        Seconds; not positive where the bound is over already: the wait times out without a request.
+        Seconds; not positive where the time is over already: the wait times out without a request.
 
     Raises:
         TypeError: neither is given, or it is not a number.

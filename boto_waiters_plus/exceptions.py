@@ -56,7 +56,7 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
         elapsed: seconds from the start to the end.
         transient_errors: attempts that ended in a transient error (a throttle, an HTTP 5xx, a lost
             connection, a time-out of one request) and were followed by another.
-        max_wait: seconds; None if attempts were the only bound.
+        max_wait: seconds; None if attempts were the only limit.
         acceptor: index and text of the acceptor that decided; None if none did.
         observed: the value of the acceptor's path at the last attempt that was no transient
             error, or the state seen then.

@@ -70,7 +70,7 @@ class WaitOptions:
         min_delay: the least delay between two attempts; default: the definition's `minDelay`.
         max_delay: the largest delay between two attempts; default: the definition's `maxDelay`.
         max_attempts: the number of attempts after which the wait ends with
-            `WaiterAttemptsError`; default: no bound.
+            `WaiterAttemptsError`; default: no limit.
         delay_pace: `"fixed"` for `min_delay` each time, or a function that is given the attempt
             number and returns seconds; default: the specification's jittered backoff.
         last_attempt: when the last attempt is made: `"late"`, as late as an answer in time

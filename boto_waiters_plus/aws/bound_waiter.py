@@ -1,8 +1,8 @@
 """A definition together with the operation that it polls.
 
 The lookup of a method needs no more than the two, so that what a wait needs of them is imported
-where it is computed: that was half of what the first lookup of a process cost, and a wait has its
-bound then.
+where it is computed: that was half of what the first lookup of a process cost, and `max_wait`
+counts the time of a wait.
 """
 
 from __future__ import annotations

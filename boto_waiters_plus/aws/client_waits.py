@@ -90,8 +90,8 @@ def _prepared(
     request = ClientRequest(client, waiter, copied(parameters))
     refuse_short_wait(given, max_wait)
     options = given.merged_over(settings.defaults)
-    bound = effective_max_wait(waiter.method_name, max_wait)
-    policy = policy_for(waiter.definition, options, bound)
+    seconds = effective_max_wait(waiter.method_name, max_wait)
+    policy = policy_for(waiter.definition, options, seconds)
     waiter.warn()
     run = WaitRun(
         waiter.description,

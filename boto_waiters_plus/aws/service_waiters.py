@@ -80,14 +80,14 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
     ) -> None:
         self._service = service
         self._places = places_of(service, loader, definitions)
-        self._bound: dict[str, BoundWaiter] = {}
+        self._by_name: dict[str, BoundWaiter] = {}
         self._given: dict[WaiterDefinition, BoundWaiter] = {}
 
     def __getitem__(self, name: str) -> BoundWaiter:
-        bound = self._found(name) if name == xform_name(name) else None
-        if bound is None:
+        bound_waiter = self._found(name) if name == xform_name(name) else None
+        if bound_waiter is None:
             raise KeyError(name)
-        return bound
+        return bound_waiter
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
@@ -101,10 +101,10 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
     def find(self, name: str) -> BoundWaiter | None:
         """Return a waiter by either form of its name: `BucketExists` or `bucket_exists`."""
         snake_name = xform_name(name)
-        bound = self.get(snake_name)
-        if bound is not None and name not in (snake_name, bound.definition.name):
+        bound_waiter = self.get(snake_name)
+        if bound_waiter is not None and name not in (snake_name, bound_waiter.definition.name):
             return None
-        return bound
+        return bound_waiter
 
     def bind(self, definition: WaiterDefinition) -> BoundWaiter:
         """Return the waiter of a definition that the caller gives.
@@ -113,8 +113,8 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
             WaiterDefinitionError: it is of another service, or names an operation that the
                 service lacks.
         """
-        bound = self._given.get(definition)
-        if bound is None:
+        bound_waiter = self._given.get(definition)
+        if bound_waiter is None:
             service = self._service
             names = (service.service_name, service.service_id, service.endpoint_prefix)
             if not applies_to(definition, *names):
@@ -126,8 +126,10 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
             if operation is None:
                 raise self._lacks_operation(definition)
             place = DefinitionPlace(tuple, from_user=True)
-            bound = self._given.setdefault(definition, self._bind(definition, operation, (), place))
-        return bound
+            bound_waiter = self._given.setdefault(
+                definition, self._bind(definition, operation, (), place)
+            )
+        return bound_waiter
 
     @property
     def operation_names(self) -> list[str]:
@@ -160,12 +162,12 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
 
     def _found(self, name: str) -> BoundWaiter | None:
         """Return a waiter by its snake name, if all that the user gave can be used."""
-        bound = self._bound.get(name)
-        if bound is None:
+        bound_waiter = self._by_name.get(name)
+        if bound_waiter is None:
             self._refuse_stray_overlays()
             self._refuse_conflict(name)
-            bound = self._find(name)
-        return bound
+            bound_waiter = self._find(name)
+        return bound_waiter
 
     def _find(self, name: str) -> BoundWaiter | None:
         overlays: list[WaiterOverlay] = []
@@ -176,8 +178,8 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
                 if isinstance(layer, WaiterOverlay):
                     overlays += [layer] if operation is not None else []
                 elif operation is not None:
-                    bound = self._bind(layer, operation, overlays, place)
-                    return self._bound.setdefault(name, bound)
+                    bound_waiter = self._bind(layer, operation, overlays, place)
+                    return self._by_name.setdefault(name, bound_waiter)
                 elif place.from_user and lacking is None:
                     lacking = self._lacks_operation(_definition(layer))
                     # A definition without a service is for those that have its operation.

@@ -234,7 +234,7 @@ def _stock_reason(run: WaitRun, ending: Ending) -> str:
         case AttemptsUsedUp():
             return f"Max attempts exceeded{_accepted_state(run)}"
         case TimedOut():
-            # Without a bound in time only a call that is not answered ends so.
+            # Without a time bound only a call that is not answered ends so.
             is_bounded = run.policy.count_requests or run.policy.deadline is not None
             no_answer = f"{run.description.operation} was not answered in time"
             reason = timed_out_after(run.policy) if is_bounded else no_answer

@@ -59,29 +59,29 @@ def policy_of(
     applied = given if chosen else options
     min_delay, max_delay, pace = _delays(config, delay, applied, is_chosen=bool(chosen))
     wall = waiter_config.get("MaxWait") if max_wait is None else max_wait
-    bounds = _bounds(delay, attempts, chosen, wall, options)
-    refuse_short_wait(given, bounds["max_wait"])
+    limits = _limits(delay, attempts, chosen, wall, options)
+    refuse_short_wait(given, limits["max_wait"])
     if applied.max_attempts is not None:
-        bounds["max_attempts"] = applied.max_attempts
+        limits["max_attempts"] = applied.max_attempts
     return Policy(
         min_delay=min_delay,
         max_delay=max_delay,
         pace=pace,
         patience=math.inf if chosen else _patience(client),
         deadline=seconds_left(),
-        **bounds,
+        **limits,
         **judging_options(options),
     )
 
 
-def _bounds(
+def _limits(
     delay: float,
     attempts: int | None,
     chosen: frozenset[str],
     max_wait: Any,
     options: WaitOptions,
 ) -> dict[str, Any]:
-    """Return the members of the policy that bound the wait."""
+    """Return the members of the policy that limit the wait."""
     if max_wait is not None:
         return {
             "max_wait": time_bound("max_wait", max_wait),
@@ -139,7 +139,7 @@ def _check_keys(waiter_config: Any) -> None:
 def _attempts(value: Any) -> int | None:
     """Return the number of attempts: at least one, and a fraction rounded up, as in botocore.
 
-    None stands for `math.inf`, no bound.
+    None stands for `math.inf`, no limit.
     """
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"MaxAttempts must be a number, not {type(value).__name__}")

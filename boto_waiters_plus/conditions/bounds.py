@@ -20,7 +20,7 @@ class WaitBounds:
         max_wait: seconds; not positive where the time is over already.
 
     Raises:
-        TypeError: no bound is given, or it is not a number.
+        TypeError: no time bound is given, or it is not a number.
         ValueError: not finite.
     """
 
@@ -28,7 +28,7 @@ class WaitBounds:
         self.max_wait, self._left = wait_bounds(form, max_wait)
 
     def applied_to(self, policy: Policy, *, covers_end: bool = False) -> Policy:
-        """Return a policy with this `max_wait` under these bounds.
+        """Return a policy that is held to this time.
 
         Args:
             policy: the delays.

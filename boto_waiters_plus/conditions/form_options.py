@@ -132,7 +132,7 @@ class CheckedOptions:
         return options
 
     def policy(self, max_wait: float) -> Policy:
-        """Return the delays and bounds of the wait."""
+        """Return the delays and limits of the wait."""
         options = self.common
         longest: Any = DEFAULT_MAX_DELAY if options.max_delay is None else options.max_delay
         least: Any = min(DEFAULT_INTERVAL, longest)

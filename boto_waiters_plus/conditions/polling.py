@@ -67,8 +67,8 @@ def poll(
         WaiterError: the wait did not succeed (section "Waiter workflow").
     """
     refuse_coroutine_function("the callable", call, "poll_async")
-    run, bound, given = _prepared(call, waiter, input, max_wait, label, options)
-    polled = CallableCall(bound, given, ValueJudge.is_reply, twin="poll_async")
+    run, function, given = _prepared(call, waiter, input, max_wait, label, options)
+    polled = CallableCall(function, given, ValueJudge.is_reply, twin="poll_async")
     return drive(run, polled, cancel=given.cancel_event, wake=given.wake_signal)
 
 
@@ -87,8 +87,8 @@ async def poll_async(
     The result of the callable is awaited if it is awaitable, and cancelled at `max_wait` or when
     `cancel_event` is set.
     """
-    run, bound, given = _prepared(call, waiter, input, max_wait, label, options)
-    polled = AsyncCallableCall(bound, given, ValueJudge.is_reply)
+    run, function, given = _prepared(call, waiter, input, max_wait, label, options)
+    polled = AsyncCallableCall(function, given, ValueJudge.is_reply)
     return await drive_async(run, polled, cancel=given.cancel_event, wake=given.wake_signal)
 
 

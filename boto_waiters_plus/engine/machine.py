@@ -41,7 +41,7 @@ SHORTEST_EARLY_SPACING = 1.0
 """Seconds between two attempts of a wait that signals bring forward, unless min_delay is less."""
 
 ROUNDING = 1e-9
-"""The share by which a sum of pauses may miss its bound through floating point alone."""
+"""The share by which a sum of pauses may miss its limit through floating point alone."""
 
 CLOCK_STEPS = 4
 """The measured length of an exact pause may miss its length by this many steps of the clock's
@@ -76,12 +76,12 @@ class LastAttempt(str, enum.Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """The delays and bounds of a wait, in seconds; they do not change while it runs."""
+    """The delays and limits of a wait, in seconds; they do not change while it runs."""
 
     min_delay: float
     max_delay: float
     max_wait: float | None
-    """None: max_attempts is the only bound."""
+    """None: max_attempts is the only limit."""
     max_attempts: int | None = None
     pace: Pace = None
     last_attempt: LastAttempt = LastAttempt.LATE
@@ -103,7 +103,7 @@ class Policy:
     call that lasts longer than this, than the pauses still to come and than twice the slowest call
     is cut off."""
     deadline: float | None = None
-    """The time from the start after which nothing may run, whatever the other bounds are."""
+    """The time from the start after which nothing may run, whatever the other limits are."""
 
 
 shared_policy: Final = lru_cache(maxsize=128, typed=True)(Policy)
@@ -177,7 +177,7 @@ Event = Begin | Responded | Raised | CallTimedOut | Woken | Cancelled
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """Make the call, in at most `time_left` seconds (None: no bound)."""
+    """Make the call, in at most `time_left` seconds (None: no limit)."""
 
     time_left: float | None
 
@@ -306,7 +306,7 @@ class Machine:
 
     Args:
         states: the states of the waiter's acceptors, in order.
-        policy: delays and bounds.
+        policy: delays and limits.
         digest: identifies the definition in the stored state.
         now: when the time of the wait begins; None: with the first step.
     """

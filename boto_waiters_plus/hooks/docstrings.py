@@ -30,23 +30,26 @@ class WaitDocstring(LazyLoadedDocstring):
     """The docstring of a method; all but its first line is written when it is read.
 
     Args:
-        bound: the definition on its operation.
+        bound_waiter: the definition on its operation.
         only_in_botocore: returns the acceptors that only botocore's waiter of this name has.
     """
 
-    def __new__(cls, bound: BoundWaiter, *_: Any) -> Self:
+    def __new__(cls, bound_waiter: BoundWaiter, *_: Any) -> Self:
         """Return a string of the first line: botocore's own is empty, and Sphinx prints nothing."""
-        return str.__new__(cls, summary_of(bound.definition))
+        return str.__new__(cls, summary_of(bound_waiter.definition))
 
     def _write_docstring(
-        self, section: Any, bound: BoundWaiter, only_in_botocore: Callable[[], list[Acceptor]]
+        self,
+        section: Any,
+        bound_waiter: BoundWaiter,
+        only_in_botocore: Callable[[], list[Acceptor]],
     ) -> None:
-        for line in _lines(bound, only_in_botocore()):
+        for line in _lines(bound_waiter, only_in_botocore()):
             section.writeln(line)
 
 
-def _lines(bound: BoundWaiter, only_in_botocore: list[Acceptor]) -> Iterator[str]:
-    definition, operation = bound.definition, bound.operation
+def _lines(bound_waiter: BoundWaiter, only_in_botocore: list[Acceptor]) -> Iterator[str]:
+    definition, operation = bound_waiter.definition, bound_waiter.operation
     yield summary_of(definition)
     yield ""
     if definition.deprecated:
@@ -66,16 +69,16 @@ def _lines(bound: BoundWaiter, only_in_botocore: list[Acceptor]) -> Iterator[str
         others = " or ".join(acceptor.describe() for acceptor in only_in_botocore)
         yield from ("", f"The waiter of this name from get_waiter also has: {others}.")
     yield ""
-    yield from _call(bound)
+    yield from _call(bound_waiter)
     yield from _parameters(operation)
 
 
-def _call(bound: BoundWaiter) -> Iterator[str]:
-    shape = bound.operation.input_shape
+def _call(bound_waiter: BoundWaiter) -> Iterator[str]:
+    shape = bound_waiter.operation.input_shape
     required = [] if shape is None else shape.required_members
     arguments = ", ".join([*(f"{name}=..." for name in required), "max_wait=300"])
-    method = xform_name(bound.operation.name)
-    yield from ("::", "", f"    outcome = client.{bound.method_name}({arguments})", "")
+    method = xform_name(bound_waiter.operation.name)
+    yield from ("::", "", f"    outcome = client.{bound_waiter.method_name}({arguments})", "")
     yield ":param max_wait: **[REQUIRED]** Seconds (or a timedelta) to wait at most."
     yield ":param min_delay, max_attempts, ...: the options; see ``help(WaitOptions)``."
     yield (

@@ -29,21 +29,21 @@ def build_method(client: Any, hook: ClientHook, name: str) -> Callable[..., Any]
     """
     service = hook.waiters(client).service
     try:
-        bound = service.get(name)
+        bound_waiter = service.get(name)
     except WaiterDefinitionError as error:
         raise _RefusedError.of(error) from error
-    return None if bound is None else _method_of(client, hook, bound)
+    return None if bound_waiter is None else _method_of(client, hook, bound_waiter)
 
 
-def _method_of(client: Any, hook: ClientHook, bound: BoundWaiter) -> Callable[..., Any]:
+def _method_of(client: Any, hook: ClientHook, bound_waiter: BoundWaiter) -> Callable[..., Any]:
     def wait_until(self: Any, /, *, max_wait: Any = None, **keywords: Any) -> WaiterOutcome[Any]:
         called_at = time.monotonic()
-        # What runs waits is imported when one has its bound, which counts that time.
+        # What runs waits is imported in a wait, whose `max_wait` counts that time.
         from ..aws.client_waits import wait_on  # noqa: PLC0415
 
         settings = hook.level.merged()
         return wait_on(
-            self, bound, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
+            self, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
         )
 
     async def wait_until_async(
@@ -54,16 +54,16 @@ def _method_of(client: Any, hook: ClientHook, bound: BoundWaiter) -> Callable[..
 
         settings = hook.level.merged()
         return await wait_on_async(
-            self, bound, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
+            self, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
         )
 
-    definition = bound.definition
+    definition = bound_waiter.definition
     method: Any = wait_until_async if is_async(type(client)) else wait_until
-    method.__name__ = bound.method_name
-    method.__qualname__ = f"{type(client).__name__}.{bound.method_name}"
+    method.__name__ = bound_waiter.method_name
+    method.__qualname__ = f"{type(client).__name__}.{bound_waiter.method_name}"
     only_in_botocore = partial(hook.waiters(client).service.only_in_botocore, definition)
-    method.__doc__ = WaitDocstring(bound, only_in_botocore)
-    method.__signature__ = _signature(bound)
+    method.__doc__ = WaitDocstring(bound_waiter, only_in_botocore)
+    method.__signature__ = _signature(bound_waiter)
     method.definition = definition
     function: Callable[..., Any] = method
     return function
@@ -81,14 +81,14 @@ class _RefusedError(WaiterDefinitionError, AttributeError):
         return cls(error.problem, source=error.source, waiter=error.waiter, acceptor=error.acceptor)
 
 
-def _signature(bound: BoundWaiter) -> inspect.Signature:
+def _signature(bound_waiter: BoundWaiter) -> inspect.Signature:
     """Return the real parameters: max_wait, the operation's (required first), the options."""
     keyword = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
     parameters = [
         inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY),
         keyword("max_wait", annotation="float | timedelta"),
     ]
-    shape = bound.operation.input_shape
+    shape = bound_waiter.operation.input_shape
     members = list(shape.members) if shape is not None else []
     required = list(shape.required_members) if shape is not None else []
     optional = [name for name in members if name not in required]

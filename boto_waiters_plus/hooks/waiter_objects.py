@@ -65,13 +65,13 @@ def _defined_waiter(client: Any, hook: ClientHook, name: str, error: ValueError)
     if not isinstance(name, str):
         raise error
     service = hook.waiters(client).service
-    bound = service.get(name)
-    if bound is None:
+    bound_waiter = service.get(name)
+    if bound_waiter is None:
         near = nearest(botocore.xform_name(name), {*client.waiter_names, *service.readable_names})
         hint = f"; did you mean {near!r}?" if near else ""
         raise ValueError(f"{error}{hint}") from None
     module = sys.modules["aiobotocore.waiter"] if is_async(type(client)) else botocore.waiter
-    return waiter_object(client, bound, module.create_waiter_with_client)
+    return waiter_object(client, bound_waiter, module.create_waiter_with_client)
 
 
 def _return_outcomes(waiter: Any, hook: ClientHook, kept: dict[str, Any]) -> None:

@@ -71,11 +71,11 @@ def wait_until(
         WaiterError: the wait did not succeed (section "Waiter workflow").
     """
     called_at = time.monotonic()
-    bound, settings = find_waiter(client, waiter, until_state, state_path)
+    bound_waiter, settings = find_waiter(client, waiter, until_state, state_path)
     if is_async(type(client)):
         raise TypeError("client is an aiobotocore client: await wait_until_async instead")
     return wait_on(
-        client, bound, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
+        client, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
     )
 
 
@@ -128,9 +128,9 @@ async def wait_until_async(
         ValueError, TypeError, WaiterError: as `wait_until`.
     """
     called_at = time.monotonic()
-    bound, settings = find_waiter(client, waiter, until_state, state_path)
+    bound_waiter, settings = find_waiter(client, waiter, until_state, state_path)
     return await wait_on_async(
-        client, bound, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
+        client, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
     )
 
 
@@ -164,15 +164,15 @@ def find_waiter(
         raise TypeError(
             f"waiter must be the name of a waiter or a definition, not {type(waiter).__name__}"
         )
-    bound = service.find(waiter)
-    if bound is None:
+    bound_waiter = service.find(waiter)
+    if bound_waiter is None:
         known = [w.definition.name for w in service.values()]
         names = list(service) if waiter.islower() else known
         hint = ""
         if service.operation(waiter) is not None:
             hint = f"; {waiter} is an operation: give until_state, the state to wait for"
         raise ValueError(f"Waiter does not exist: {unknown(waiter, names, 'waiter')}{hint}")
-    return bound, waiters.settings
+    return bound_waiter, waiters.settings
 
 
 def _made(
@@ -186,11 +186,11 @@ def _made(
         raise TypeError(f"until_state goes with the name of an operation, not {kind}")
     found = service.operation(operation)
     if found is None:
-        bound = service.find(operation)
-        if bound is not None:
+        bound_waiter = service.find(operation)
+        if bound_waiter is not None:
             raise ValueError(
                 f"{operation} is a waiter: until_state goes with an operation, such as "
-                f"{bound.operation.name}"
+                f"{bound_waiter.operation.name}"
             )
         raise ValueError(unknown(operation, service.operation_names, "operation"))
     return service.bind(made_waiter(found, until_state, state_path))

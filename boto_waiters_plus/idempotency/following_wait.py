@@ -112,12 +112,12 @@ class WaitStep:
     def __init__(
         self,
         client: Any,
-        bound: BoundWaiter,
+        bound_waiter: BoundWaiter,
         settings: Settings,
         max_wait: float,
         keywords: Mapping[str, Any],
     ) -> None:
-        self._arguments = (client, bound, settings)
+        self._arguments = (client, bound_waiter, settings)
         self._max_wait = max_wait
         self._keywords = keywords
 

@@ -1,6 +1,6 @@
 """Many waits at once: `wait_all`, `wait_any`, `as_completed` and their asyncio twins.
 
-They run all waits on a few threads. Each wait keeps its own schedule, acceptors and bounds, and
+They run all waits on a few threads. Each wait keeps its own schedule, acceptors and limits, and
 ends as it would alone:
 
 - The time of every wait runs from the start, also if its first call has to queue.
@@ -72,8 +72,8 @@ def wait_all(
 
     Args:
         waits: `Wait` and `conditions.ConditionWait`, in any mixture; none twice.
-        max_wait: seconds (or a `timedelta`) for all waits together; a wait with a nearer bound of
-            its own keeps that.
+        max_wait: seconds (or a `timedelta`) for all waits together; a wait whose own ends sooner
+            keeps that.
         on_failure: `"raise"`: run every wait to its end, then raise one error that has all
             failures. `"cancel"`: cancel the other waits as soon as one does not succeed, then
             raise. `"collect"`: raise nothing; return the errors in the places of their waits.

@@ -211,7 +211,7 @@ class Batch(Generic[WaitT]):
 
     def _tasks(self) -> list[Task]:
         return Preparation(
-            bound=least(self._max_wait, seconds_left()),
+            max_wait=least(self._max_wait, seconds_left()),
             stop=self._stop,
             grouping=self._grouping,
             callbacks=self._callbacks,

@@ -37,7 +37,7 @@ def waiters_error(
         name: the function that was called.
         waits: all waits.
         results: how each of them ended.
-        max_wait: the bound of the whole batch.
+        max_wait: the time bound of the whole batch.
     """
     errors = {i: result for i, result in enumerate(results) if isinstance(result, Exception)}
     known = [result for result in results if isinstance(result, (WaiterOutcome, WaiterError))]

@@ -44,10 +44,10 @@ class Grouping:
         """
         if options.call_in_thread:
             return ALONE
-        coalescing = wait.bound.coalescing
+        coalescing = wait.bound_waiter.coalescing
         asked = None if coalescing is None else asked_ids(coalescing, wait.parameters)
         if coalescing is None or asked is None:
-            is_screened = self.screen and wait.bound.screen is not None
+            is_screened = self.screen and wait.bound_waiter.screen is not None
             return self._screened(wait, policy) if is_screened else ALONE
         member, ids = asked
         others = {name: value for name, value in wait.parameters.items() if name != member}
@@ -56,13 +56,15 @@ class Grouping:
 
     def _screened(self, wait: Wait, policy: Policy) -> Membership:
         """Return the group of a wait that a sibling tells the state of."""
-        screen = screen_of(wait.client, wait.bound)
+        screen = screen_of(wait.client, wait.bound_waiter)
         scope = None if screen is None else screen.scope_of(wait.parameters)
         if screen is None or scope is None:
             return ALONE
 
         def make() -> Group:
-            return _new_screened(Screening(wait.client, wait.bound, screen, scope, self.cancel))
+            return _new_screened(
+                Screening(wait.client, wait.bound_waiter, screen, scope, self.cancel)
+            )
 
         group = self._group(wait, policy, _frozen(scope), make)
         return group, (wait.parameters[screen.id],)
@@ -71,7 +73,7 @@ class Grouping:
         self, wait: Wait, policy: Policy, alike: Hashable, make: Callable[[], Group]
     ) -> Group | None:
         delays = (policy.min_delay, policy.max_delay, policy.pace)
-        key = (id(wait.client), id(wait.bound.definition), alike, delays)
+        key = (id(wait.client), id(wait.bound_waiter.definition), alike, delays)
         try:
             return self._groups.get(key) or self._groups.setdefault(key, make())
         except TypeError:  # A parameter or a delay_pace that is not hashable.

@@ -38,8 +38,8 @@ DEFAULT_CONNECTIONS: Final = 10
 class Preparation:
     """Turns the waits of a batch into tasks."""
 
-    bound: float | None
-    """Seconds that all waits have at most; None: each has a bound of its own."""
+    max_wait: float | None
+    """Seconds that all waits have at most; None: each has a time bound of its own."""
     stop: threading.Event
     """Ends calls in flight."""
     grouping: Grouping | None
@@ -88,14 +88,14 @@ class Preparation:
         client = self._clients.get(id(wait.client)) or self._add_client(wait.client)
         options, policy = self._policy(wait, client.settings)
         own_label = wait.given_label
-        request = ClientRequest(wait.client, wait.bound, wait.parameters)
+        request = ClientRequest(wait.client, wait.bound_waiter, wait.parameters)
         group, ids = ALONE
         if self.grouping is not None:
             group, ids = self.grouping.membership(wait, policy, options)
         run = WaitRun(
-            wait.bound.description,
+            wait.bound_waiter.description,
             policy if group is None else group.policy(policy),
-            DefinitionJudge(wait.bound, wait.parameters, client.endpoint),
+            DefinitionJudge(wait.bound_waiter, wait.parameters, client.endpoint),
             label=request.label_under(options) if own_label is None else own_label,
             show_parameters=options.show_parameters is not False,
             observers=client.observers,
@@ -121,7 +121,7 @@ class Preparation:
     def _condition_task(self, wait: ConditionWait) -> Task:
         options = wait.merged_options
         condition = wait.condition(
-            least(wait.max_wait, self.bound),
+            least(wait.max_wait, self.max_wait),
             observers=self._observers(PROCESS_LEVEL.own),
             on_attempt=self._on_attempt(options),
             cancel_event=either(self.stop, options.cancel_event),
@@ -145,7 +145,7 @@ class Preparation:
 
     def _policy(self, wait: Wait, settings: Settings) -> tuple[WaitOptions, Policy]:
         """Return the options and the policy of a wait under the settings of now."""
-        options, max_wait = wait.options_under(settings), least(wait.max_wait, self.bound)
+        options, max_wait = wait.options_under(settings), least(wait.max_wait, self.max_wait)
         is_same = options is wait.merged_options and max_wait == wait.max_wait
         if is_same or wait.settings is None:
             return options, wait.policy
@@ -183,7 +183,7 @@ def marked_context() -> contextvars.Context:
 
 
 def least(first: float | None, second: float | None) -> float | None:
-    """Return the lesser of two bounds, each of which may be None."""
+    """Return the lesser of two time bounds, each of which may be None."""
     if first is None or second is None:
         return second if first is None else first
     return min(first, second)

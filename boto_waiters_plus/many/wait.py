@@ -53,7 +53,7 @@ class Wait:
     """
 
     __slots__ = (
-        "bound",
+        "bound_waiter",
         "client",
         "given_label",
         "merged_options",
@@ -63,7 +63,7 @@ class Wait:
         "settings",
     )
 
-    bound: BoundWaiter
+    bound_waiter: BoundWaiter
     """The definition on its operation."""
     settings: Settings | None
     """The settings of the client when the wait was made; None: the policy was made elsewhere, so
@@ -128,46 +128,47 @@ class Wait:
         policy: Policy | None = None,
     ) -> None:
         self.given_label = None if label is None else text("label", label)
-        self.bound, settings = found
+        self.bound_waiter, settings = found
         self.parameters = copied(parameters)
-        refuse_empty_id_list(self.bound.operation, self.parameters)
+        refuse_empty_id_list(self.bound_waiter.operation, self.parameters)
         self.client = client
         self.options = options
         if policy is not None:
             self.settings, self.merged_options, self.policy = None, options, policy
             return
-        bound = None if max_wait is None else time_bound("max_wait", max_wait)
-        refuse_short_wait(options, bound)
+        if max_wait is not None:
+            max_wait = time_bound("max_wait", max_wait)
+        refuse_short_wait(options, max_wait)
         self.settings = settings
         self.merged_options = options.merged_over(settings.defaults)
         # Raises for delays that do not fit the definition's.
-        self.policy = policy_for(self.bound.definition, self.merged_options, bound)
-        self.bound.warn()
+        self.policy = policy_for(self.bound_waiter.definition, self.merged_options, max_wait)
+        self.bound_waiter.warn()
 
     @property
     def max_wait(self) -> float | None:
-        """Seconds to wait at most; None: the run, or a `deadline` around it, bounds the wait."""
+        """Seconds to wait at most; None: the run, or a `deadline` around it, limits the wait."""
         return self.policy.max_wait
 
     @property
     def definition(self) -> WaiterDefinition:
         """The definition of the waiter."""
-        return self.bound.definition
+        return self.bound_waiter.definition
 
     @property
     def description(self) -> WaitDescription:
         """What the wait is for, as messages and observers name it."""
-        return self.bound.description
+        return self.bound_waiter.description
 
     @property
     def operation(self) -> OperationModel:
         """The operation that is polled."""
-        return self.bound.operation
+        return self.bound_waiter.operation
 
     @property
     def waiter(self) -> str:
         """The name of the waiter."""
-        return self.bound.definition.name
+        return self.bound_waiter.definition.name
 
     @property
     def label(self) -> str:
@@ -175,7 +176,7 @@ class Wait:
         if self.given_label is not None:
             return self.given_label
         options = self.options_under(waiters_of(self.client).settings)
-        return str(label_of(self.bound.resource_label, self.parameters, options))
+        return str(label_of(self.bound_waiter.resource_label, self.parameters, options))
 
     def options_under(self, settings: Settings) -> WaitOptions:
         """Return the merged options under settings that may have changed since."""

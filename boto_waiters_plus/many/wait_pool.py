@@ -36,7 +36,7 @@ class WaitPool:
         )
         callbacks = _DeferredCallbacks(self._scheduler.deliveries)
         self._preparation = Preparation(
-            bound=None,
+            max_wait=None,
             stop=self._stop,
             grouping=Grouping(self._stop),
             callbacks=callbacks,

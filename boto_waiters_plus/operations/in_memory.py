@@ -59,7 +59,7 @@ class MemoryOperation(Operation):
         now = time.time()
         # In the columns of a store; replaced, never changed.
         row: dict[str, Any] = {"id": uuid.uuid4().hex, "label": wait.label, "waiter": wait.waiter}
-        row |= {"service": wait.bound.service_name, "region": wait.client.meta.region_name}
+        row |= {"service": wait.bound_waiter.service_name, "region": wait.client.meta.region_name}
         row |= {"created": now, "deadline": now + wait.max_wait, "attempts": 0, "elapsed": 0.0}
         empty = ("state_seen", "next_attempt", "worker", "exclusive_key", "last_error")
         self._row = row | dict.fromkeys(empty)
@@ -178,17 +178,17 @@ def get(path: str) -> Operation:
 def background_wait(
     client: Any, waiter: str | WaiterDefinition, max_wait: Any, keywords: dict[str, Any]
 ) -> Wait:
-    """Return a checked wait with a bound; raises as `start`."""
+    """Return a checked wait with a time bound; raises as `start`."""
     states = keywords.pop("until_state"), keywords.pop("state_path")
-    bound, _ = find_waiter(client, waiter, *states)
+    bound_waiter, _ = find_waiter(client, waiter, *states)
     _check(client, max_wait)
-    options, parameters = split_keywords(bound, keywords)
-    waiter = waiter if states[0] is None else bound.definition
+    options, parameters = split_keywords(bound_waiter, keywords)
+    waiter = waiter if states[0] is None else bound_waiter.definition
     return Wait.with_options(client, waiter, parameters, options, max_wait=max_wait)
 
 
 def check_background(wait: Any) -> None:
-    """Raise TypeError for what is no `Wait`, is asynchronous or has no bound."""
+    """Raise TypeError for what is no `Wait`, is asynchronous or has no time bound."""
     if not isinstance(wait, Wait):
         raise TypeError(f"waits must be Wait objects, not {type(wait).__name__}")
     try:

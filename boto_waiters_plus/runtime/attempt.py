@@ -29,7 +29,7 @@ class Call(Protocol):
     """A call that blocks."""
 
     def make(self, time_left: float | None) -> Reply:
-        """Make the call, in at most `time_left` seconds (None: without a bound).
+        """Make the call, in at most `time_left` seconds (None: no limit).
 
         An error is a reply if the operation answered with it. Others (bad parameters, a bug in a
         user's hook) are raised. With 0 seconds or less no call is made. A reply that time

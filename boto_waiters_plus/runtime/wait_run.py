@@ -90,7 +90,7 @@ class WaitRun:
     description: WaitDescription
     """What the wait is for."""
     policy: Policy
-    """Delays and bounds."""
+    """Delays and limits."""
     judge: Judge
     """Tells what a reply means."""
     _: KW_ONLY

@@ -83,11 +83,11 @@ def count_of_attempts(attempts: int) -> str:
 
 def timed_out_after(policy: Policy) -> str:
     """Return how long a wait that timed out was allowed to last, in words."""
-    bounds = [bound for bound in (policy.max_wait, policy.deadline) if bound is not None]
+    limits = [seconds for seconds in (policy.max_wait, policy.deadline) if seconds is not None]
     # A window that covers its end has one attempt even if it is empty.
-    if not bounds or min(bounds) < 0 or (min(bounds) == 0 and not policy.covers_end):
+    if not limits or min(limits) < 0 or (min(limits) == 0 and not policy.covers_end):
         return "timed out before its first attempt"
-    return f"timed out after {seconds_text(min(bounds))} s"
+    return f"timed out after {seconds_text(min(limits))} s"
 
 
 def seconds_text(seconds: float) -> str:

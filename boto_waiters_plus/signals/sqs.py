@@ -27,7 +27,7 @@ MOST_MESSAGES: Final = 10
 """Messages that SQS returns or deletes in one request at most."""
 
 SECONDS_TO_DELETE: Final = 10.0
-"""The bound of a deletion; no message is received meanwhile."""
+"""Seconds that a deletion may take; no message is received meanwhile."""
 
 
 class EventSignal:

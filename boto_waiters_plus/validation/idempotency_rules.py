@@ -99,12 +99,12 @@ def check_produces(trait: AppliedTrait) -> Iterator[ValidationEvent]:
     elif trait.model is not None:
         waiters = ServiceWaiters(trait.model, None, ())
         for name, paths in trait.value.items():
-            bound = waiters.get(xform_name(name))
-            if bound is None or bound.definition.name != name:
+            bound_waiter = waiters.get(xform_name(name))
+            if bound_waiter is None or bound_waiter.definition.name != name:
                 text = f"the service has no waiter `{name}`"
                 findings.append(Finding(Severity.ERROR, "Waiter", text))
             else:
-                taken = bound.operation.input_shape
+                taken = bound_waiter.operation.input_shape
                 required = [] if taken is None else taken.required_members
                 missing = [each for each in required if each not in paths]
                 texts = [f"the waiter `{name}` needs `{each}`" for each in missing]

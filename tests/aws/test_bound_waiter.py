@@ -11,14 +11,14 @@ from boto_waiters_plus.aws.service_waiters import ServiceWaiters
 ANY = {"state": "success", "matcher": {"success": True}}
 
 
-def bound(service, name, definitions=()):
+def bound_waiter(service, name, definitions=()):
     model = botocore.session.get_session().get_service_model(service)
     return ServiceWaiters(model, Loader(), definitions).find(name)
 
 
 def own(waitable, service, operation, **members):
     document = waitable("Mine", operation, ANY, namespace=f"com.amazonaws.{service}", **members)
-    return bound(service, "Mine", bwp.load_definitions(document))
+    return bound_waiter(service, "Mine", bwp.load_definitions(document))
 
 
 @pytest.mark.parametrize(
@@ -56,13 +56,16 @@ def test_it_warns_the_caller_once(waitable, operation, members, category, messag
 
 @pytest.mark.parametrize("parameters", [{"InstanceIds": []}, {"InstanceIds": ()}])
 def test_an_empty_list_of_ids_is_found(parameters):
-    assert empty_id_list(bound("ec2", "InstanceRunning").operation, parameters) == (
+    assert empty_id_list(bound_waiter("ec2", "InstanceRunning").operation, parameters) == (
         "InstanceIds is empty; DescribeInstances would match every resource. "
         "Pass at least one value."
     )
 
 
 def test_other_lists_may_be_empty():
-    instances, services = bound("ec2", "InstanceRunning"), bound("ecs", "ServicesStable")
+    instances, services = (
+        bound_waiter("ec2", "InstanceRunning"),
+        bound_waiter("ecs", "ServicesStable"),
+    )
     assert empty_id_list(instances.operation, {"Filters": [], "InstanceIds": ["i-1"]}) is None
     assert empty_id_list(services.operation, {"include": [], "services": ["s"]}) is None

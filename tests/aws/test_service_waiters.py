@@ -294,10 +294,10 @@ def test_every_waiter_of_botocore_is_a_method(all_waiters):
     for service, waiters, own in all_waiters:
         total += len(own)
         for name, body in own.items():
-            bound = waiters.find(name)
-            assert bound is not None, f"{service} {name}"
-            assert bound.operation.name == body["operation"]
-            assert bound.method_name == "wait_until_" + xform_name(name)
+            waiter = waiters.find(name)
+            assert waiter is not None, f"{service} {name}"
+            assert waiter.operation.name == body["operation"]
+            assert waiter.method_name == "wait_until_" + xform_name(name)
     assert total >= 200
 
 
@@ -305,9 +305,9 @@ def test_generated_definitions_never_need_converting(all_waiters):
     converting = [
         f"{service} {name}"
         for service, waiters, _ in all_waiters
-        for name, bound in waiters.items()
-        if "generated" in bound.definition.tags
-        and bound.data_model.output({"At": NOON}) != {"At": NOON}
+        for name, waiter in waiters.items()
+        if "generated" in waiter.definition.tags
+        and waiter.data_model.output({"At": NOON}) != {"At": NOON}
     ]
     assert converting == []
 
@@ -317,6 +317,6 @@ def test_lookup_does_not_change_the_loaders_documents(kinesis):
     shared = loader.load_data(f"kinesis/{VERSION}/waiters-2")
     before = copy.deepcopy(shared)
     waiters = ServiceWaiters(kinesis, loader)
-    for bound in waiters.values():
-        assert bound.matching
+    for waiter in waiters.values():
+        assert waiter.matching
     assert shared == before

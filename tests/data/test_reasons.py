@@ -54,12 +54,12 @@ def test_every_expression_gives_the_failed_resources_reason(service_model, full_
 def states(waiters):
     """The operations and paths of the failure acceptors that have no message."""
     return {
-        (bound.operation.name, acceptor.matcher.matcher.path): (
-            bound.operation,
+        (waiter.operation.name, acceptor.matcher.matcher.path): (
+            waiter.operation,
             acceptor.matcher.matcher.path,
         )
-        for bound in waiters.values()
-        for acceptor in bound.definition.acceptors
+        for waiter in waiters.values()
+        for acceptor in waiter.definition.acceptors
         if acceptor.state is AcceptorState.FAILURE and acceptor.message is None
         if isinstance(acceptor.matcher, OutputMatcher)
     }.values()

@@ -80,16 +80,16 @@ def test_a_state_in_progress_leaves_a_waiter_open(shape_id):
     operation = operation_of(shape_id)
     screen = shipped_screens()[shape_id]
     definitions = shipped_definitions(operation.service_model.service_id.hyphenize())
-    bound = [
+    waiters = [
         BoundWaiter(each, operation) for each in definitions if each.operation == operation.name
     ]
     for state in screen.filter_values:
         matches = [
-            each.matching.match_response(with_value_at(screen.path, state)) for each in bound
+            each.matching.match_response(with_value_at(screen.path, state)) for each in waiters
         ]
         states = [
             None if match.index is None else each.definition.acceptors[match.index].state.value
-            for each, match in zip(bound, matches, strict=True)
+            for each, match in zip(waiters, matches, strict=True)
         ]
         assert {None, "retry"} & {*states}, state
 

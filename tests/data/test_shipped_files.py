@@ -137,7 +137,7 @@ def assert_methods(service_id, model):
         for definition in curated(service_id)
         if definition.operation in model.operation_names
     }
-    attached = {bound.method_name for bound in waiters.values()}
+    attached = {waiter.method_name for waiter in waiters.values()}
     if version(botocore.__version__) >= version(WRITTEN_FROM):
         assert len(expected) == len(curated(service_id)), service_id
         assert expected <= attached, service_id

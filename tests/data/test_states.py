@@ -234,8 +234,8 @@ def test_no_message_keeps_the_state_from_being_shown(service_model):
     """Where an expression passes a sensitive member, nothing of the response is shown."""
     for line, operation, shape in modelled_states(service_model):
         assert not shape.metadata.get("sensitive")
-        bound = BoundWaiter(line.definition, operation)
-        assert not bound.data_model.sensitive, str(line)
+        waiter = BoundWaiter(line.definition, operation)
+        assert not waiter.data_model.sensitive, str(line)
 
 
 def worst_of(verdicts):

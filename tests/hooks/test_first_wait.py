@@ -1,4 +1,4 @@
-"""The first wait of a process: what it imports, and that its bound counts that time."""
+"""The first wait of a process: what it imports, and that its `max_wait` counts that time."""
 
 import json
 import subprocess
