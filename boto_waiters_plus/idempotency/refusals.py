@@ -10,7 +10,7 @@ from ..aws.errors import NEVER_SERVED, ErrorFacts
 from ..definitions.idempotency_traits import says_in_progress, shipped_existence
 
 
-class Verdict(enum.Enum):
+class ErrorMeaning(enum.Enum):
     """What an error means for the call."""
 
     REPEAT = "repeat"
@@ -46,7 +46,7 @@ _CONFLICT_CODE: Final = re.compile(r"Conflict|InUse|IdempotencyException")
 _EXISTS_TEXT: Final = re.compile(r"already exist|already in use|same name", re.IGNORECASE)
 
 
-def verdict_on(error: ErrorFacts, namespace: str) -> Verdict:
+def meaning_of(error: ErrorFacts, namespace: str) -> ErrorMeaning:
     """Return what an error means for a call of the service with this namespace.
 
     Names decide before messages. A message counts only where it names the token, or where the
@@ -56,30 +56,32 @@ def verdict_on(error: ErrorFacts, namespace: str) -> Verdict:
     names, message = " ".join(error.names), error.message or ""
     # botocore takes it for a throttle; most services mean a quota, which no repetition raises.
     if error.code == _QUOTA_CODE and not _RATE_TEXT.search(message):
-        return Verdict.REFUSED
+        return ErrorMeaning.REFUSED
     if error.throttled:
-        return Verdict.REPEAT
+        return ErrorMeaning.REPEAT
     if error.status is None or (error.status >= 500 and error.status not in NEVER_SERVED):
-        return Verdict.UNKNOWN
+        return ErrorMeaning.UNKNOWN
     if error.transient:
-        return Verdict.REPEAT
-    return _verdict_on_refusal(error, names, message, namespace)
+        return ErrorMeaning.REPEAT
+    return _meaning_of_refusal(error, names, message, namespace)
 
 
-def _verdict_on_refusal(error: ErrorFacts, names: str, message: str, namespace: str) -> Verdict:
+def _meaning_of_refusal(
+    error: ErrorFacts, names: str, message: str, namespace: str
+) -> ErrorMeaning:
     existence = shipped_existence(namespace, error.names, error.response)
     if existence is not None:
         is_mismatch = existence.get("madeUnder") == "otherParameters"
-        return Verdict.MISMATCH if is_mismatch else Verdict.EXISTS
+        return ErrorMeaning.MISMATCH if is_mismatch else ErrorMeaning.EXISTS
     says_token = _SAYS_TOKEN.search(message)
     if _MISMATCH_CODE.search(names) or (says_token and _MISMATCH_TEXT.search(message)):
-        return Verdict.MISMATCH
+        return ErrorMeaning.MISMATCH
     if _EXPIRED_CODE.search(names) or (says_token and _EXPIRED_TEXT.search(message)):
-        return Verdict.EXPIRED
+        return ErrorMeaning.EXPIRED
     if _CONFLICT_CODE.search(names) and _EXISTS_TEXT.search(message):
-        return Verdict.EXISTS
+        return ErrorMeaning.EXISTS
     if says_in_progress(namespace, error.names, message):
-        return Verdict.REPEAT
+        return ErrorMeaning.REPEAT
     if _EXISTS_CODE.search(names):
-        return Verdict.EXISTS
-    return Verdict.REFUSED
+        return ErrorMeaning.EXISTS
+    return ErrorMeaning.REFUSED

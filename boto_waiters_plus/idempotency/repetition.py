@@ -34,7 +34,7 @@ from .call_errors import (
     TokenExpiredError,
     TokenMismatchError,
 )
-from .refusals import Verdict, verdict_on
+from .refusals import ErrorMeaning, meaning_of
 
 MIN_DELAY: Final = 2
 """Seconds. The specification's default."""
@@ -127,7 +127,7 @@ class Repetition:
         """Return the response that arrived at the last moment, or raise an error of this module."""
         if self.judge.response is not None:
             return self.judge.response
-        kind: type[CallOnceError] = _ERRORS.get(self.judge.verdict, CallRefusedError)
+        kind: type[CallOnceError] = _ERRORS.get(self.judge.meaning, CallRefusedError)
         if isinstance(error, WaiterTimeoutError):
             kind = CallTimeoutError
         elif isinstance(error, WaiterCancelledError):
@@ -140,10 +140,10 @@ class Repetition:
 
 _UNKNOWN: Final = "The outcome is unknown: an attempt without an answer may have been executed."
 
-_ERRORS: Final[Mapping[Verdict | None, type[CallOnceError]]] = {
-    Verdict.MISMATCH: TokenMismatchError,
-    Verdict.EXPIRED: TokenExpiredError,
-    Verdict.EXISTS: AlreadyExistsError,
+_ERRORS: Final[Mapping[ErrorMeaning | None, type[CallOnceError]]] = {
+    ErrorMeaning.MISMATCH: TokenMismatchError,
+    ErrorMeaning.EXPIRED: TokenExpiredError,
+    ErrorMeaning.EXISTS: AlreadyExistsError,
 }
 
 
@@ -169,7 +169,7 @@ class CallJudge:
         self.is_in_flight = False
         """Whether a call was made whose reply was not judged: it was cut off."""
         self.response: Any = None
-        self.verdict: Verdict | None = None
+        self.meaning: ErrorMeaning | None = None
         self.error_names: frozenset[str] = frozenset()
         """Of the last error."""
 
@@ -181,11 +181,11 @@ class CallJudge:
             return Attempt(facts=Facts(acceptor=_ANSWERED), response=reply.response)
         facts = self._facts(reply.error)
         self.error_names = facts.names
-        self.verdict = verdict_on(facts, self._namespace)
+        self.meaning = meaning_of(facts, self._namespace)
         # The SDK repeats what it got no certain answer to, and keeps only the last answer.
         retries = facts.response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
-        self.outcome_unknown |= self.verdict is Verdict.UNKNOWN or retries > 0
-        is_repeated = self.verdict in (Verdict.REPEAT, Verdict.UNKNOWN)
+        self.outcome_unknown |= self.meaning is ErrorMeaning.UNKNOWN or retries > 0
+        is_repeated = self.meaning in (ErrorMeaning.REPEAT, ErrorMeaning.UNKNOWN)
         attempt = facts.attempt(reply.error, None)
         # Nothing else of the error counts: what is repeated is decided here.
         attempt.facts = Facts(

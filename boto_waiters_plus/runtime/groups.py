@@ -163,7 +163,7 @@ class ScreenedGroup(Group):
     """Waits of which one call tells which are worth a call of their own.
 
     Args:
-        join: makes that call for several tasks; the `attempts` of its verdict are None for those.
+        join: makes that call for several tasks; `SharedAttempts.attempts` has None for those.
     """
 
     def __init__(self, join: Callable[[Sequence[Any]], Any], *, source: Random = RANDOM) -> None:

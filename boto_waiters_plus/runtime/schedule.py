@@ -179,27 +179,27 @@ class Schedule:
         error: BaseException | None,
         now: float,
     ) -> None:
-        verdict: Attempt | SharedAttempts | None = None
+        judged: Attempt | SharedAttempts | None = None
         if reply is not None and reply.ended in (None, "retry refused"):
             judge = target.call if isinstance(target, SharedBatch) else target.run.judge
             try:
-                verdict = judge.judge(reply)
+                judged = judge.judge(reply)
             # A bug in the caller's code, such as a condition; it ends its own waits only.
             except Exception as raised:
                 reply, error = None, raised
-        self.queue.end_call(target, throttled=_is_throttle(verdict))
+        self.queue.end_call(target, throttled=_is_throttle(judged))
         if error is not None and not isinstance(error, Exception):
             for task in target.tasks:
                 task.run.interrupted(error)
             raise error
         live = self._steps.call_ended(target.tasks, reply)
         if isinstance(target, SharedBatch):
-            assert not isinstance(verdict, Attempt), "a shared call has several attempts"
-            self._finish_batch(target, live, reply, verdict, now)
+            assert not isinstance(judged, Attempt), "a shared call has several attempts"
+            self._finish_batch(target, live, reply, judged, now)
             return
-        assert not isinstance(verdict, SharedAttempts), "a call of one wait has one attempt"
+        assert not isinstance(judged, SharedAttempts), "a call of one wait has one attempt"
         for task in live:
-            self._steps.finish(task, reply, verdict, error, now)
+            self._steps.finish(task, reply, judged, error, now)
 
     def _finish_batch(
         self,
@@ -243,8 +243,8 @@ class Schedule:
         self._steps.call_again(alone)
 
 
-def _is_throttle(verdict: Attempt | SharedAttempts | None) -> bool | None:
+def _is_throttle(judged: Attempt | SharedAttempts | None) -> bool | None:
     """Return whether a call was throttled; None if there was no answer."""
-    if verdict is None:
+    if judged is None:
         return None
-    return verdict.throttled if isinstance(verdict, SharedAttempts) else verdict.facts.throttled
+    return judged.throttled if isinstance(judged, SharedAttempts) else judged.facts.throttled

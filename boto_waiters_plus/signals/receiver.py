@@ -94,9 +94,9 @@ class Receiver:
         """Notify the signals that an event matches; each expression is evaluated once."""
         with self.changed:
             signals = set(self.subscribed.values())
-        verdicts: dict[EventPattern, bool] = {}
+        matched: dict[EventPattern, bool] = {}
         for signal in signals:
-            if signal.matches(event, verdicts):
+            if signal.matches(event, matched):
                 signal.notify()
 
     def close(self) -> None:

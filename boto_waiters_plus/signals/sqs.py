@@ -71,12 +71,12 @@ class EventSignal:
         self._receiver.deliver(event)
         return self.matches(event, {})
 
-    def matches(self, event: Any, verdicts: dict[EventPattern, bool]) -> bool:
-        """Return whether an event matches; `verdicts` keeps those of single expressions."""
+    def matches(self, event: Any, matched: dict[EventPattern, bool]) -> bool:
+        """Return whether an event matches; `matched` keeps the answer of each expression."""
         for match in self._matches:
-            if match not in verdicts:
-                verdicts[match] = match.matches(event)
-            if not verdicts[match]:
+            if match not in matched:
+                matched[match] = match.matches(event)
+            if not matched[match]:
                 return False
         return True
 

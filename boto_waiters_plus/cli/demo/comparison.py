@@ -158,7 +158,7 @@ class Comparison:
                     print(line, file=stream, flush=True)
 
     def report(self, stream: TextIO) -> bool:
-        """Print errors, notes, table and verdict; return whether all waits ended as expected."""
+        """Print errors, notes, table and summary; return whether all waits ended as expected."""
         for wait in self.waits:
             if isinstance(wait.outcome, Exception):
                 if wait.way == WAYS[0]:
@@ -166,8 +166,8 @@ class Comparison:
                 print(beside(wait.way, str(wait.outcome) or wait.result), file=stream)
         print(NOTES, self._table(), "", sep="\n", file=stream)
         complaints = [wait.complaint for wait in self.waits if wait.complaint]
-        verdict = f"All {len(self.waits)} waits ended as expected."
-        print("NOT as expected:" if complaints else verdict, *complaints, sep="\n", file=stream)
+        summary = f"All {len(self.waits)} waits ended as expected."
+        print("NOT as expected:" if complaints else summary, *complaints, sep="\n", file=stream)
         return not complaints
 
     def _live_table(self, stream: TextIO) -> Any:
