@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 from .clock import SYSTEM_TIME, current_time
-from .groups import SharedBatch
+from .groups import Sharers
 from .tasks import FinishedCall, Task, time_left
 from .watchdog import monotonic
 
@@ -44,7 +44,7 @@ class RunClock:
 class CallExecutor(Protocol):
     """Makes the calls of a run."""
 
-    def begin(self, target: Task | SharedBatch) -> None:
+    def begin(self, target: Task | Sharers) -> None:
         """Make the call for these waits, without blocking until it is over."""
         ...
 
@@ -79,7 +79,7 @@ class ThreadCallExecutor:
         self._context = contextvars.copy_context() if context is None else context
         self._stop = threading.Event() if stop is None else stop
         self._on_finished = on_finished
-        self._planned: queue.SimpleQueue[Task | SharedBatch | None] = queue.SimpleQueue()
+        self._planned: queue.SimpleQueue[Task | Sharers | None] = queue.SimpleQueue()
         self._finished: queue.SimpleQueue[FinishedCall] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._calling = 0
@@ -89,7 +89,7 @@ class ThreadCallExecutor:
         """Whether any call is in flight, or finished and not fetched."""
         return self._calling > 0
 
-    def begin(self, target: Task | SharedBatch) -> None:
+    def begin(self, target: Task | Sharers) -> None:
         """Make the call for these waits in an idle thread or in a new one."""
         self._calling += 1
         if self._calling > len(self._threads):
@@ -129,7 +129,7 @@ class ThreadCallExecutor:
                 return found
             self._calling -= 1
 
-    def make(self, target: Task | SharedBatch) -> FinishedCall:
+    def make(self, target: Task | Sharers) -> FinishedCall:
         """Make the call for these waits in the calling thread."""
         try:
             # The time left is what is left now, however long the call waited for its thread.

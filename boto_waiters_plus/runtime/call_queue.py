@@ -6,11 +6,11 @@ import math
 from collections import deque
 from collections.abc import Iterator
 
-from .groups import Group, SharedBatch
+from .groups import Group, Sharers
 from .service_limiter import ClientConnections, ServiceLimiter
 from .tasks import Task
 
-Entry = Task | SharedBatch | Group
+Entry = Task | Sharers | Group
 """What waits for one call."""
 
 
@@ -91,12 +91,12 @@ class CallQueue:
             connections.queued.popleft()
             yield entry
 
-    def begin_call(self, target: Task | SharedBatch, now: float) -> None:
+    def begin_call(self, target: Task | Sharers, now: float) -> None:
         """Count a call that begins."""
         self.calling += 1
         target.connections.begin_call(target, now)
 
-    def end_call(self, target: Task | SharedBatch, *, throttled: bool | None) -> None:
+    def end_call(self, target: Task | Sharers, *, throttled: bool | None) -> None:
         """Count a call that is over; see `ClientConnections.end_call`."""
         self.calling -= 1
         connections = target.connections

@@ -6,9 +6,9 @@ for many of them. That takes two things:
 - One schedule. All delays of a round are drawn alike. A wait whose delay ends before the next
   poll of the group waits for that poll. No wait is polled before its own delay has ended, and none
   is held up where its own time would not last: a last attempt is made when it is due.
-- Shared batches. The waits that are queued go into one call, up to the limit of the operation. A
-  batch whose call ended in an error that may be about one of its waits is halved until that wait
-  is alone, and the wait stays alone for as long as its attempts end in such an error. Waits whose
+- Shared calls. The waits that are queued go into one call, up to the limit of the operation. If
+  the call ends in an error that may be about one of them, they are halved until that wait is
+  alone, and the wait stays alone for as long as its attempts end in such an error. Waits whose
   identifiers an answer omits are asked for once more without the others: on their own, they may
   be an error.
 
@@ -122,7 +122,7 @@ class Group:
             self._drawn_for = self.due
             self._fraction = self.source.random()
 
-    # --- shared batches --------------------------------------------------------------------
+    # --- shared calls --------------------------------------------------------------------
 
     def shares(self, task: Task) -> bool:
         """Return whether the next attempt of a wait may share a call."""
@@ -190,7 +190,7 @@ class ScreenedGroup(Group):
         return min(task.until for task in tasks)
 
 
-class SharedBatch:
+class Sharers:
     """Waits that share one call.
 
     Args:
@@ -242,8 +242,8 @@ class SharedBatch:
         return [] if self.group.omits_missing else [self.tasks[index] for index in sorted(omitted)]
 
 
-def halves(group: Group, tasks: Sequence[Task]) -> list[SharedBatch | Task]:
-    """Return two batches of half the waits each; a single wait stays a task."""
+def halves(group: Group, tasks: Sequence[Task]) -> list[Sharers | Task]:
+    """Return the two halves of some waits, to share a call each; a single wait stays a task."""
     middle = (len(tasks) + 1) // 2
     parts = [part for part in (tasks[:middle], tasks[middle:]) if part]
-    return [part[0] if len(part) == 1 else SharedBatch(group, part) for part in parts]
+    return [part[0] if len(part) == 1 else Sharers(group, part) for part in parts]

@@ -23,7 +23,7 @@ from .attempt import Attempt, Reply, SharedAttempts
 from .call_executor import RunClock
 from .call_queue import CallQueue
 from .clock import SIGNAL_SLICE
-from .groups import SharedBatch, halves
+from .groups import Sharers, halves
 from .schedule_events import ScheduleEvents
 from .task_steps import TaskSteps
 from .tasks import FinishedCall, Task, TaskStage
@@ -109,7 +109,7 @@ class Schedule:
     # --- turns -----------------------------------------------------------------------------
 
     def turn(
-        self, finished: Sequence[FinishedCall], make: Callable[[Task | SharedBatch], object]
+        self, finished: Sequence[FinishedCall], make: Callable[[Task | Sharers], object]
     ) -> Iterator[Task]:
         """Do whatever is due, and yield the waits that have ended.
 
@@ -152,17 +152,17 @@ class Schedule:
 
     # --- calls -----------------------------------------------------------------------------
 
-    def _calls(self, now: float) -> Iterator[Task | SharedBatch]:
+    def _calls(self, now: float) -> Iterator[Task | Sharers]:
         """Yield what calls are due for and have room; each must be made at once."""
         self._steps.pass_time(now)
         for entry in self.queue.take(now):
             tasks = self._steps.take(entry, now)
             if tasks:
-                target: Task | SharedBatch = tasks[0]
+                target: Task | Sharers = tasks[0]
                 group = tasks[0].group
-                if group is not None and (len(tasks) > 1 or isinstance(entry, SharedBatch)):
-                    target = SharedBatch(group, tasks)
-                    if isinstance(entry, SharedBatch) and entry.tasks == tasks:
+                if group is not None and (len(tasks) > 1 or isinstance(entry, Sharers)):
+                    target = Sharers(group, tasks)
+                    if isinstance(entry, Sharers) and entry.tasks == tasks:
                         target = entry  # it reads on, and has its pages
                 self.queue.begin_call(target, now)
                 yield target
@@ -174,14 +174,14 @@ class Schedule:
 
     def _finish(
         self,
-        target: Task | SharedBatch,
+        target: Task | Sharers,
         reply: Reply | None,
         error: BaseException | None,
         now: float,
     ) -> None:
         judged: Attempt | SharedAttempts | None = None
         if reply is not None and reply.ended in (None, "retry refused"):
-            judge = target.call if isinstance(target, SharedBatch) else target.run.judge
+            judge = target.call if isinstance(target, Sharers) else target.run.judge
             try:
                 judged = judge.judge(reply)
             # A bug in the caller's code, such as a condition; it ends its own waits only.
@@ -193,17 +193,17 @@ class Schedule:
                 task.run.interrupted(error)
             raise error
         live = self._steps.call_ended(target.tasks, reply)
-        if isinstance(target, SharedBatch):
+        if isinstance(target, Sharers):
             assert not isinstance(judged, Attempt), "a shared call has several attempts"
-            self._finish_batch(target, live, reply, judged, now)
+            self._finish_sharers(target, live, reply, judged, now)
             return
         assert not isinstance(judged, SharedAttempts), "a call of one wait has one attempt"
         for task in live:
             self._steps.finish(task, reply, judged, error, now)
 
-    def _finish_batch(
+    def _finish_sharers(
         self,
-        batch: SharedBatch,
+        sharers: Sharers,
         live: Sequence[Task],
         reply: Reply | None,
         shared: SharedAttempts | None,
@@ -214,24 +214,24 @@ class Schedule:
                 self._steps.end_attempt(task, reply, now)
         elif shared is None or shared.instead == "halve":
             # Also what the call raised: bad parameters of one wait are not the others' error.
-            self._steps.call_again(halves(batch.group, live))
+            self._steps.call_again(halves(sharers.group, live))
         elif shared.instead == "disband":
-            for task in batch.group.disband():
+            for task in sharers.group.disband():
                 self.queue.put(task, task.connections)
             self._steps.call_again(live)
         elif shared.instead == "continue":
-            reads_on = len(live) == len(batch.tasks)
-            entries = [batch if reads_on else SharedBatch(batch.group, live)] if live else []
+            reads_on = len(live) == len(sharers.tasks)
+            entries = [sharers if reads_on else Sharers(sharers.group, live)] if live else []
             self._steps.call_again(entries)
         else:
-            self._finish_shares(batch, frozenset(live), shared, now)
+            self._finish_shares(sharers, frozenset(live), shared, now)
 
     def _finish_shares(
-        self, batch: SharedBatch, live: Collection[Task], shared: SharedAttempts, now: float
+        self, sharers: Sharers, live: Collection[Task], shared: SharedAttempts, now: float
     ) -> None:
-        again = [task for task in batch.to_ask_again(shared.omitted) if task in live]
+        again = [task for task in sharers.to_ask_again(shared.omitted) if task in live]
         alone = []
-        for task, attempt in zip(batch.tasks, shared.attempts, strict=True):
+        for task, attempt in zip(sharers.tasks, shared.attempts, strict=True):
             if task not in live or task in again:
                 continue
             if attempt is None:
@@ -239,7 +239,7 @@ class Schedule:
             else:
                 self._steps.shared(task, attempt, now)
         if again:
-            self._steps.call_again([SharedBatch(batch.group, again)])
+            self._steps.call_again([Sharers(sharers.group, again)])
         self._steps.call_again(alone)
 
 

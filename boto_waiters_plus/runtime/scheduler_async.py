@@ -13,7 +13,7 @@ from typing import Any
 
 from .call_executor import SHUTDOWN_GRACE, ThreadCallExecutor
 from .clock import SYSTEM_TIME, current_time
-from .groups import SharedBatch
+from .groups import Sharers
 from .schedule import Schedule
 from .tasks import FinishedCall, Task, time_left
 
@@ -71,7 +71,7 @@ class AsyncCallExecutor:
         self._finished: list[FinishedCall] = []
         self._changed = asyncio.Event()
 
-    def begin(self, target: Task | SharedBatch) -> None:
+    def begin(self, target: Task | Sharers) -> None:
         """Make the call for these waits, without waiting until it is over."""
         if inspect.iscoroutinefunction(target.call.make):
             self._context.copy().run(self._start, self._await(target))
@@ -120,7 +120,7 @@ class AsyncCallExecutor:
         task.add_done_callback(self._awaited.discard)
         return task
 
-    async def _await(self, target: Task | SharedBatch) -> None:
+    async def _await(self, target: Task | Sharers) -> None:
         try:
             reply = await target.call.make(time_left(target, self._now()))
             finished = FinishedCall(target, reply, None)

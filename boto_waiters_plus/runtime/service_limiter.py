@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from .groups import Group, SharedBatch
+    from .groups import Group, Sharers
     from .tasks import Task
 
 LONGEST_HOLD: Final = 1.0
@@ -60,7 +60,7 @@ class ClientConnections:
     """The number of connections that the client keeps; at least 1."""
     client: Any = None
     """The client; None: a callable."""
-    queued: deque[Task | SharedBatch | Group] = field(init=False, default_factory=deque)
+    queued: deque[Task | Sharers | Group] = field(init=False, default_factory=deque)
     """What waits for room, in order."""
     unplanned: deque[Task] = field(init=False, default_factory=deque)
     """Waits whose first attempt is not queued yet, in the order given."""
@@ -71,16 +71,16 @@ class ClientConnections:
     throttles: int = field(init=False, default=0)
     """Answers that were a throttle."""
     _window: float = field(init=False, default=math.inf)
-    _holding: dict[Task | SharedBatch, float] = field(init=False, default_factory=dict)
+    _holding: dict[Task | Sharers, float] = field(init=False, default_factory=dict)
     """The calls that count towards the window and when each began, in this order."""
 
-    def begin_call(self, target: Task | SharedBatch, now: float) -> None:
+    def begin_call(self, target: Task | Sharers, now: float) -> None:
         """Count a call that begins."""
         self.calling += 1
         self.service.begin_call(now)
         self._holding[target] = now
 
-    def end_call(self, target: Task | SharedBatch, *, throttled: bool | None) -> None:
+    def end_call(self, target: Task | Sharers, *, throttled: bool | None) -> None:
         """Count a call that is over.
 
         Args:

@@ -17,7 +17,7 @@ from ..engine.machine import Cancelled, Decision, Pause, Poll, Woken
 from ..outcome import WaiterOutcome
 from .attempt import Attempt, Reply
 from .call_queue import CallQueue, Entry
-from .groups import Group, SharedBatch
+from .groups import Group, Sharers
 from .tasks import Task, TaskStage
 
 EXPIRY_GRACE: Final = 0.001
@@ -113,7 +113,7 @@ class TaskSteps:
                 live.append(task)
         return live
 
-    def call_again(self, entries: Sequence[Task | SharedBatch]) -> None:
+    def call_again(self, entries: Sequence[Task | Sharers]) -> None:
         """Continue an attempt in other calls, at once."""
         for entry in reversed(entries):
             for task in entry.tasks:

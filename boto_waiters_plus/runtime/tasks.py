@@ -14,7 +14,7 @@ from .attempt import Reply
 from .wait_run import WaitRun
 
 if TYPE_CHECKING:
-    from .groups import Group, SharedBatch
+    from .groups import Group, Sharers
     from .service_limiter import ClientConnections
 
 
@@ -91,7 +91,7 @@ class Task:
         return (self,)
 
 
-def time_left(target: Task | SharedBatch, now: float) -> float | None:
+def time_left(target: Task | Sharers, now: float) -> float | None:
     """Return the seconds that a call for these waits has; None if it is not bounded."""
     return None if target.until == math.inf else max(0.0, target.until - now)
 
@@ -99,7 +99,7 @@ def time_left(target: Task | SharedBatch, now: float) -> float | None:
 class FinishedCall(NamedTuple):
     """A call that is over."""
 
-    target: Task | SharedBatch
+    target: Task | Sharers
     """The wait or the waits that it was made for."""
     reply: Reply | None
     """None: the call raised."""
