@@ -8,11 +8,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..engine.wait_event import WaitEvent
+from ..progress import NARROW, OTHER_LINES, REFRESHES_PER_SECOND, WaitProgress
 from ..short_labels import ONE_LINE, LabelCell, ShortLabels
 from .text import printable, span
 
@@ -22,27 +23,6 @@ if TYPE_CHECKING:
 
 REPEAT_AFTER = 60.0
 """Seconds after which a line is printed although the state has not changed."""
-
-REFRESHES_PER_SECOND = 4
-
-OTHER_LINES = 3
-"""The lines of the screen besides rows: the head, the count and the cursor's."""
-
-NARROW = 64
-"""The width of a screen below which attempts and elapsed time are left out."""
-
-
-@dataclass(slots=True)
-class SeenState:
-    """What is known of one wait."""
-
-    label: str
-    state: str | None = None
-    """The state seen by the last attempt, or the code of its error."""
-    attempts: int = 0
-    elapsed: float = 0.0
-    """Seconds from the start to the last attempt."""
-    next_attempt_at: float | None = None
 
 
 class PlainProgress:
@@ -55,11 +35,16 @@ class PlainProgress:
     """
 
     def __init__(self, labels: Sequence[str], max_wait: float, stream: TextIO | None) -> None:
-        self.waits = [SeenState(label) for label in labels]
+        self.waits = [
+            # The command names the one waiter itself.
+            WaitProgress(index=index, waiter="", label=label, service=None)
+            for index, label in enumerate(labels)
+        ]
         self._max_wait = max_wait
         self._stream = stream
         self._lock = threading.Lock()
         self._started_at = time.monotonic()
+        self._attempted_at = [self._started_at] * len(labels)
         self._printed_at = [float("-inf")] * len(labels)
         self._running = dict.fromkeys(range(len(labels)))
 
@@ -90,14 +75,18 @@ class PlainProgress:
 
     def _attempted(self, index: int, event: WaitEvent) -> None:
         now = time.monotonic()
-        wait = self.waits[index]
         with self._lock:
-            state = event.state or event.error
-            has_news = state != wait.state or now - self._printed_at[index] >= REPEAT_AFTER
-            wait.state, wait.attempts, wait.elapsed = state, event.attempt, event.elapsed
-            delay = event.next_delay
-            wait.next_attempt_at = None if delay is None else now + delay
-            if has_news and delay is not None:
+            before, delay = self.waits[index], event.next_delay
+            self._attempted_at[index] = now
+            self.waits[index] = wait = replace(
+                before,
+                observed=event.state or event.error,
+                attempts=event.attempt,
+                elapsed=event.elapsed,
+                next_delay=delay,
+            )
+            is_due = now - self._printed_at[index] >= REPEAT_AFTER
+            if delay is not None and (is_due or wait.observed != before.observed):
                 self._printed_at[index] = now
                 self._print(f"{_plain(wait, delay)}, {span(self._max_wait - event.elapsed)} left")
 
@@ -111,8 +100,8 @@ class PlainProgress:
             self._stream = None
 
 
-def _plain(wait: SeenState, delay: float) -> str:
-    state = printable(wait.state or "no state")
+def _plain(wait: WaitProgress, delay: float) -> str:
+    state = printable(wait.observed or "no state")
     attempt = f"attempt {wait.attempts} after {span(wait.elapsed)}"
     return f"{wait.label}: {state}, {attempt}, next in {span(delay)}"
 
@@ -179,7 +168,7 @@ class LiveProgress(PlainProgress):
             for index in itertools.islice(self._running, rows):
                 wait = self.waits[index]
                 # Text, because a plain string from a service would be read as rich's markup.
-                state = Text(printable(wait.state or ""), style="bold", **ONE_LINE)
+                state = Text(printable(wait.observed or ""), style="bold", **ONE_LINE)
                 label = LabelCell(wait.label, self._labels)
                 table.add_row(label, state, *self._numbers(wait, now)[2 * is_narrow :])
             ended = len(self.waits) - len(self._running)
@@ -188,10 +177,10 @@ class LiveProgress(PlainProgress):
         count += f"; {hidden} more not shown" if hidden > 0 else ""
         return Group(table, Text(count, style="dim")) if len(self.waits) > 1 else table
 
-    def _numbers(self, wait: SeenState, now: float) -> tuple[str, ...]:
+    def _numbers(self, wait: WaitProgress, now: float) -> tuple[str, ...]:
         elapsed = now - self._started_at
-        due = wait.next_attempt_at
-        following = "now" if due is None or due <= now else f"{due - now:.0f} s"
+        due_in = self._attempted_at[wait.index] + (wait.next_delay or 0) - now
+        following = f"{due_in:.0f} s" if due_in > 0 else "now"
         left = max(0.0, self._max_wait - elapsed)
         return str(wait.attempts), span(elapsed), span(left), following
 

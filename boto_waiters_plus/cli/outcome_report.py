@@ -20,8 +20,8 @@ from ..exceptions import (
     WaiterTimeoutError,
 )
 from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
+from ..progress import WaitProgress
 from .exit_codes import FAILED, SUCCEEDED, exit_code
-from .live_progress import SeenState
 from .query import print_json
 from .text import as_flags, printable, span
 
@@ -55,15 +55,18 @@ class OutcomeReport:
         self._with_response = arguments.include_response or arguments.query is not None
 
     def ended(
-        self, seen: SeenState, parameters: Mapping[str, Any], result: WaiterOutcome[Any] | Exception
+        self,
+        wait: WaitProgress,
+        parameters: Mapping[str, Any],
+        result: WaiterOutcome[Any] | Exception,
     ) -> int:
         """Print the end of a wait; return its exit code."""
         if isinstance(result, Exception):
-            self._failed(seen, parameters, result)
+            self._failed(wait, parameters, result)
             return exit_code(result)
-        facts = self._facts("succeeded", seen, parameters, result.attempts, result.elapsed)
+        facts = self._facts("succeeded", wait, parameters, result.attempts, result.elapsed)
         facts |= {"acceptor": result.acceptor.text, "observed": result.observed}
-        text = f"{seen.label}: {self._waiter} after {span(result.elapsed)}"
+        text = f"{wait.label}: {self._waiter} after {span(result.elapsed)}"
         text += f" ({_attempts(result.attempts)})"
         if isinstance(result, ExceptionOutcome):
             facts["exception"] = _error(result.exception)
@@ -74,18 +77,20 @@ class OutcomeReport:
             print(text, flush=True)
         return SUCCEEDED if print_json(facts, self._arguments) else FAILED
 
-    def interrupted(self, seen: SeenState, parameters: Mapping[str, Any], elapsed: float) -> None:
+    def interrupted(
+        self, wait: WaitProgress, parameters: Mapping[str, Any], elapsed: float
+    ) -> None:
         """Print how far a wait came that a signal ended."""
-        facts = self._facts("interrupted", seen, parameters, seen.attempts, elapsed)
-        print_json({**facts, "observed": seen.state}, self._arguments)
-        state = f", last state seen: {printable(seen.state)}" if seen.state else ""
-        text = f"interrupted after {span(elapsed)}{state} ({_attempts(seen.attempts)})"
-        print(f"boto-wait: {seen.label}: {text}", file=sys.stderr)
+        facts = self._facts("interrupted", wait, parameters, wait.attempts, elapsed)
+        print_json({**facts, "observed": wait.observed}, self._arguments)
+        state = f", last state seen: {printable(wait.observed)}" if wait.observed else ""
+        text = f"interrupted after {span(elapsed)}{state} ({_attempts(wait.attempts)})"
+        print(f"boto-wait: {wait.label}: {text}", file=sys.stderr)
 
-    def _failed(self, seen: SeenState, parameters: Mapping[str, Any], error: Exception) -> None:
+    def _failed(self, wait: WaitProgress, parameters: Mapping[str, Any], error: Exception) -> None:
         ending = next((text for kind, text in _ENDINGS if isinstance(error, kind)), "error")
-        facts = self._facts(ending, seen, parameters, seen.attempts, seen.elapsed)
-        text = f"{seen.label}: {error}"
+        facts = self._facts(ending, wait, parameters, wait.attempts, wait.elapsed)
+        text = f"{wait.label}: {error}"
         if isinstance(error, WaiterError):
             # The message names the resource.
             text = str(error)
@@ -103,7 +108,7 @@ class OutcomeReport:
     def _facts(
         self,
         ending: str,
-        seen: SeenState,
+        wait: WaitProgress,
         parameters: Mapping[str, Any],
         attempts: int,
         elapsed: float,
@@ -112,7 +117,7 @@ class OutcomeReport:
             "outcome": ending,
             "service": self._operation.service_model.service_name,
             "waiter": self._waiter,
-            "label": seen.label,
+            "label": wait.label,
             "parameters": redacted(self._operation.input_shape, parameters),
             "attempts": attempts,
             "elapsed": round(elapsed, 3),

@@ -217,8 +217,8 @@ class _Waits:
                 for index, result in self._results(each):
                     self._progress.ended(index)
                     with self._progress.cleared():
-                        seen = self._progress.waits[index]
-                        codes.append(report.ended(seen, each[index], result))
+                        wait = self._progress.waits[index]
+                        codes.append(report.ended(wait, each[index], result))
         except KeyboardInterrupt as interrupt:
             elapsed = time.monotonic() - started_at
             for index in self._progress.running:
