@@ -20,7 +20,7 @@ from botocore.session import Session
 from waiter_coverage import CONFIDENCE_MEANINGS
 
 from boto_waiters_plus.cli.service_lookup import client_name, confidence
-from boto_waiters_plus.cli.text import acceptor_rows, delay_range, reason_paths
+from boto_waiters_plus.cli.text import acceptor_rows, delays_text, reason_paths
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.engine.model import WaiterDefinition
 
@@ -99,7 +99,7 @@ def _service_page(
     lines += ["| waiter | operation | delays | confidence |", "|---|---|---|---|"]
     lines += [
         f"| [{definition.name}](#{definition.name.lower()}) | {definition.operation} "
-        f"| {_unbroken(delay_range(definition))} | {_unbroken(confidence(definition))} |"
+        f"| {_unbroken(delays_text(definition))} | {_unbroken(confidence(definition))} |"
         for definition in definitions
     ]
     for definition in definitions:
@@ -135,7 +135,7 @@ def _section(definition: WaiterDefinition, signature: str) -> Iterator[str]:
     yield ""
     yield (
         f"`{xform_name(definition.name)}` polls `{definition.operation}`. "
-        f"Delays: {delay_range(definition)}. Confidence: {confidence(definition)}."
+        f"Delays: {delays_text(definition)}. Confidence: {confidence(definition)}."
     )
     yield ""
     yield "| | state | condition |"

@@ -20,7 +20,7 @@ NO_TIME_LEFT: Final = Reply(ended="deadline", made=False)
 """The reply to a call that is not made, because its time is used up."""
 
 IsReply = Callable[[Exception], bool]
-"""Whether an exception is a reply of the operation; any other is raised."""
+"""Whether an exception is a reply of what is called; any other is raised."""
 
 
 def call_for(

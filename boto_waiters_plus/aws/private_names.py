@@ -90,7 +90,7 @@ def is_stubbed(client: Any) -> bool:
     return isinstance(handlers, dict) and "boto_stubber" in handlers
 
 
-def operation_of(waiter: Any) -> Callable[..., Any]:
+def call_of_waiter(waiter: Any) -> Callable[..., Any]:
     """Return what a waiter object calls for one attempt."""
     operation: Callable[..., Any] = waiter._operation_method  # noqa: SLF001 - see the table above
     return operation

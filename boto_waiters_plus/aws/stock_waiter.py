@@ -39,7 +39,7 @@ from .defined_waiters import bound_waiter_of, defined_judge
 from .errors import is_transient_transport_error
 from .labels import ResourceLabel, label_of
 from .parameters import copied, empty_id_list
-from .private_names import client_method_of, marked_as_waiter, operation_of
+from .private_names import call_of_waiter, client_method_of, marked_as_waiter
 from .stock_judge import StockJudge, acceptors_of
 from .tokens import with_marked_tokens
 from .waiter_config import policy_of
@@ -121,7 +121,7 @@ class _Prepared:
         max_wait = parameters.pop("max_wait", None)
         given = WaitOptions(**{n: parameters.pop(n) for n in OPTION_NAMES if n in parameters})
         self.options = given.merged_over(settings.defaults)
-        operation = operation_of(waiter)
+        operation = call_of_waiter(waiter)
         method = client_method_of(operation)
         self.client = _client_behind(operation if method is None else method)
         policy = policy_of(waiter.config, waiter_config, max_wait, given, self.options, self.client)
@@ -155,7 +155,7 @@ class _Prepared:
 
 def client_of(waiter: Any) -> Any:
     """Return the client that a waiter calls; None where it cannot be told."""
-    operation = operation_of(waiter)
+    operation = call_of_waiter(waiter)
     method = client_method_of(operation)
     return _client_behind(operation if method is None else method)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..engine.model import WaiterDefinition
-from .text import acceptor_rows, delay_range, printable
+from .text import acceptor_rows, delays_text, printable
 
 _ENDS = {"success": "success", "failure": "failure", "timeout": "timed out"}
 _TARGETS = {"success": "success", "failure": "failure", "retry": "delay"}
@@ -39,7 +39,7 @@ def dot(definition: WaiterDefinition) -> str:
 
 def _nodes(definition: WaiterDefinition) -> Iterator[tuple[str, str]]:
     yield "attempt", definition.operation
-    yield "delay", f"delay of {delay_range(definition)}"
+    yield "delay", f"delay of {delays_text(definition)}"
     yield from _ENDS.items()
 
 

@@ -22,7 +22,7 @@ from .service_lookup import (
     services_with_waiters,
     waiters_of,
 )
-from .text import columns, delay_range
+from .text import columns, delays_text
 
 
 def add_parser(subparsers: Any) -> None:
@@ -126,7 +126,7 @@ def _print_waiters(pairs: list[tuple[str, WaiterDefinition]], *, with_service: b
             service,
             xform_name(definition.name),
             definition.operation,
-            delay_range(definition),
+            delays_text(definition),
             confidence(definition),
             ", ".join(definition.tags) + (" (deprecated)" if definition.deprecated else ""),
         )

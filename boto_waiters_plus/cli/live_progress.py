@@ -185,7 +185,7 @@ class LiveProgress(PlainProgress):
         return str(wait.attempts), span(elapsed), span(left), following
 
 
-def progress_of(labels: Sequence[str], max_wait: float, *, quiet: bool) -> PlainProgress:
+def progress_on_stderr(labels: Sequence[str], max_wait: float, *, quiet: bool) -> PlainProgress:
     """Return the progress of waits on stderr, in the form that suits it."""
     stream: Any = sys.stderr
     if quiet:

@@ -21,7 +21,7 @@ from .client_options import duration
 from .service_lookup import add_waiter_arguments, definition_named, find_service, given_layers
 from .show import attempt_times
 from .svg_picture import svg_picture, svg_text
-from .text import delay_range, span
+from .text import delays_text, span
 
 SAMPLES = 200
 """Schedules that an average is taken over."""
@@ -119,7 +119,7 @@ def _ours(definition: WaiterDefinition, max_wait: float) -> DrawnSchedule:
     ]
     mean = sum(map(len, samples)) / SAMPLES
     late = sum(seconds_late(times, max_wait) or 0 for times in samples) / SAMPLES
-    facts = f"{mean:.0f} attempts, delays of {delay_range(definition)}"
+    facts = f"{mean:.0f} attempts, delays of {delays_text(definition)}"
     return DrawnSchedule(
         "wait_until", samples[DRAWN], f"{facts}, a change is seen {late:.1f} s late"
     )

@@ -21,11 +21,11 @@ from .service_lookup import (
     find_service,
     given_layers,
 )
-from .text import acceptor_rows, columns, delay_range, printable, reason_paths
+from .text import acceptor_rows, columns, delays_text, printable, reason_paths
 
 DIAGRAMS = {"mermaid": mermaid, "dot": dot}
 
-WAITS = {"5 min": 300, "10 min": 600, "30 min": 1800}
+MAX_WAITS = {"5 min": 300, "10 min": 600, "30 min": 1800}
 """The values of `max_wait` that attempts are counted for, in seconds."""
 
 ANSWER_TIME = 0.25
@@ -119,8 +119,8 @@ def _lines(service: str, definition: WaiterDefinition) -> Iterator[str]:
     if AcceptorState.FAILURE not in definition.states:
         yield "No acceptor detects failure: only an unexpected error ends the wait before max_wait."
     yield ""
-    yield f"Attempts, with jittered delays of {delay_range(definition)}:"
-    rows = [_schedule_row(definition, text, max_wait) for text, max_wait in WAITS.items()]
+    yield f"Attempts, with jittered delays of {delays_text(definition)}:"
+    rows = [_schedule_row(definition, text, max_wait) for text, max_wait in MAX_WAITS.items()]
     yield textwrap.indent(columns([("MAX_WAIT", "ATTEMPTS", "TYPICAL TIMES"), *rows]), "  ")
     yield ""
     yield "For a state diagram, add --diagram mermaid or --diagram dot."

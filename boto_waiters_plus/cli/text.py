@@ -70,7 +70,7 @@ def reason_paths(definition: WaiterDefinition) -> list[str]:
     return list(dict.fromkeys(path for path in paths if path is not None))
 
 
-def delay_range(definition: WaiterDefinition) -> str:
+def delays_text(definition: WaiterDefinition) -> str:
     """Return the bounds of the delays, as `5 to 120 s`."""
     if definition.min_delay == definition.max_delay:
         return f"{definition.min_delay:g} s"

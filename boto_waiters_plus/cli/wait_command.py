@@ -28,7 +28,7 @@ from .client_options import (
 )
 from .completion import complete_with
 from .exit_codes import OF_A_WAIT, common_exit_code, exit_code
-from .live_progress import PlainProgress, progress_of
+from .live_progress import PlainProgress, progress_on_stderr
 from .named_waiter import kebab, waiter_named, waiter_until, waiters_of_service
 from .operation_parameters import (
     add_operation_parameters,
@@ -142,7 +142,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_parameters(waiter.operation, parameters, arguments.only_by_json)
     labels = [waiter.resource_label.text(parameters) for parameters in each]
     report = OutcomeReport(waiter.definition.name, waiter.operation, arguments)
-    progress = progress_of(labels, arguments.max_wait, quiet=arguments.quiet)
+    progress = progress_on_stderr(labels, arguments.max_wait, quiet=arguments.quiet)
     with _one_line_warnings(arguments):
         client = client_of(arguments.session, waiter.service_name, arguments)
         waits = _Waits(waiter.definition, client, arguments, progress)

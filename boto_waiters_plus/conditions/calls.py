@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..aws.awaited_call import awaited_call
 from ..aws.bounded_call import bounded_call
@@ -12,8 +12,8 @@ from ..aws.call_budget import CallEnded
 from ..options import WaitOptions
 from ..runtime.attempt import Reply
 
-IsReply = Callable[[Exception], bool]
-"""Whether an exception is a reply of the callable; any other is raised."""
+if TYPE_CHECKING:
+    from ..aws.client_call import IsReply
 
 
 class CallableCall:

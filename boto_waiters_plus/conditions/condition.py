@@ -28,7 +28,7 @@ from .patterns import name_of
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class FormResult:
     """What the form returns: a value, or what a handler makes of it."""
 
     handler: Handler | None
@@ -135,11 +135,11 @@ class Condition:
             self._call, self.options, self._judge.is_reply, reply=self._reply_async
         )
 
-    def succeeded(self, outcome: WaiterOutcome[Any]) -> Result:
+    def succeeded(self, outcome: WaiterOutcome[Any]) -> FormResult:
         """Return the result of a wait that succeeded."""
-        return Result(self._cases[outcome.acceptor.index].handler, self.last_value)
+        return FormResult(self._cases[outcome.acceptor.index].handler, self.last_value)
 
-    def failed(self, error: WaiterError) -> Result:
+    def failed(self, error: WaiterError) -> FormResult:
         """Return the result of a wait that did not succeed, or raise its error."""
         result = None
         match self._ending:
@@ -166,23 +166,23 @@ class Condition:
             await handled
         return reply
 
-    def _else_result(self, error: WaiterError) -> Result | None:
+    def _else_result(self, error: WaiterError) -> FormResult | None:
         last = self._judge.last
         match self._else:
             case None:
-                return Result(None, last.value) if self._on_timeout == "last" and last else None
+                return FormResult(None, last.value) if self._on_timeout == "last" and last else None
             case tuple(cases):
                 for case in cases:
                     if last is not None and case.pattern.matches(last.value):
                         return self._case_result(case, error)
                 return None
             case handler:
-                return Result(handler, self.last_value, error)
+                return FormResult(handler, self.last_value, error)
 
-    def _case_result(self, case: Case, error: WaiterError) -> Result | None:
+    def _case_result(self, case: Case, error: WaiterError) -> FormResult | None:
         if case.state is AcceptorState.SUCCESS:
-            return Result(case.handler, self.last_value)
-        return None if case.handler is None else Result(case.handler, self.last_value, error)
+            return FormResult(case.handler, self.last_value)
+        return None if case.handler is None else FormResult(case.handler, self.last_value, error)
 
     def _reason(self, run: WaitRun, ending: Ending) -> tuple[str, str]:
         # Called for this wait only, never for one inside the callable.

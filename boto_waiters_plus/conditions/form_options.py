@@ -29,7 +29,7 @@ DEFAULT_INTERVAL: Final = 0.1
 
 OnTimeout = Literal["raise", "last"]
 Else = Handler | Case | Sequence[Case]
-Raised = type[Exception] | tuple[type[Exception], ...]
+ErrorTypes = type[Exception] | tuple[type[Exception], ...]
 
 
 class ConditionOptions(TypedDict, total=False):
@@ -41,7 +41,7 @@ class ConditionOptions(TypedDict, total=False):
     """A `Signal`, or the name of one, that ends a delay early."""
     polling: bool
     """False: only the signal starts an attempt between the first and the last."""
-    retry_on: Raised
+    retry_on: ErrorTypes
     """Exceptions of the callable that are retried; all others are raised unchanged."""
     min_delay: Seconds
     max_delay: Seconds

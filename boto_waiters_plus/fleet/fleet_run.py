@@ -19,7 +19,7 @@ from ..operations import Operation, Store, StoreError
 from ..operations.operation import id_of
 from ..operations.stored_wait import NewRows
 from ..operations.work_options import WorkOptions
-from .shard import drive, host, stop
+from .shard import drive_shard, host, stop
 
 wait_for_futures: Any = distributed.wait
 """Untyped there."""
@@ -151,7 +151,7 @@ class FleetRun:
         self._check_hosts(new)
         for address in new:
             self._shards[address] = self._client.submit(
-                drive,
+                drive_shard,
                 self._store_arguments,
                 self._options,
                 self._name,

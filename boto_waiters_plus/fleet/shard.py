@@ -38,7 +38,7 @@ def stop(run_name: str) -> None:
     _STOPS.setdefault(run_name, threading.Event()).set()
 
 
-def drive(store_arguments: tuple[Any, ...], options: WorkOptions, run_name: str) -> int:
+def drive_shard(store_arguments: tuple[Any, ...], options: WorkOptions, run_name: str) -> int:
     """Drive operations of the store in this worker; return how many ended.
 
     It ends when the run ends, when the worker closes, and when nothing has been open for a while.

@@ -18,7 +18,7 @@ from ..engine.redaction import shown
 from .adoption import differences
 from .call_errors import AlreadyExistsError
 from .call_target import CallTarget
-from .following_wait import describing_calls, evaluated, is_empty
+from .following_wait import describing_calls, evaluated_paths, is_empty
 
 
 class Maker(enum.Enum):
@@ -141,7 +141,7 @@ class ExistingResource:
         # An older botocore may lack the operation.
         if trait is not None and trait["operation"] in model.operation_names:
             response = self.error.last_response
-            parameters = evaluated(trait["parameters"], self.parameters, error=response)
+            parameters = evaluated_paths(trait["parameters"], self.parameters, error=response)
             if not any(map(is_empty, parameters.values())):
                 more = {name: trait[name] for name in _MORE if name in trait}
                 describing = model.operation_model(trait["operation"])

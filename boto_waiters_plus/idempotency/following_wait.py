@@ -81,7 +81,7 @@ class FollowingWait:
     def _parameters(self, response: Any) -> Mapping[str, Any]:
         if self._function is not None:
             return dict(self._function(response))
-        parameters = evaluated(self._map(), self._input, response)
+        parameters = evaluated_paths(self._map(), self._input, response)
         missing = [name for name, value in parameters.items() if is_empty(value)]
         if missing:
             reason = f"the response of {self._operation.name} has no {', '.join(missing)}"
@@ -100,7 +100,7 @@ class FollowingWait:
                 f"of {method}. Pass a function: then_wait=({self.name!r}, lambda response: {{...}})"
             )
         from_input = {name: path for name, path in paths.items() if not _needs_output(path)}
-        for name, value in evaluated(from_input, self._input, {}).items():
+        for name, value in evaluated_paths(from_input, self._input, {}).items():
             if is_empty(value):
                 needed = " or ".join(re.findall(r"input\.(\w+)", from_input[name]))
                 raise ValueError(f"then_wait: {self.name} needs the parameter {needed} of the call")
@@ -132,7 +132,7 @@ class WaitStep:
         )
 
 
-def evaluated(
+def evaluated_paths(
     paths: Mapping[str, str], input: Mapping[str, Any], output: Any = None, error: Any = None
 ) -> dict[str, Any]:
     """Return the values of paths on the input of a call, and on its output or its error."""
@@ -146,7 +146,7 @@ def describing_calls(
     """Yield the calls that describe the resource of a call by that call's own parameters."""
     for waiter, paths in shipped_produces(shape_id_of(operation)).items():
         if not any(map(_needs_output, paths.values())):
-            parameters = evaluated(paths, input, {})
+            parameters = evaluated_paths(paths, input, {})
             if not any(map(is_empty, parameters.values())):
                 yield find_waiter(client, waiter)[0].operation, parameters
 

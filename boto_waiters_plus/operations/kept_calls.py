@@ -9,7 +9,7 @@ from typing import Any, Final
 from .backend import Backend, Row
 from .sealing import Seal
 
-CALLS: Final = "calls/"
+CALL_PATH: Final = "calls/"
 
 PHASES: Final = ("started", "answered", "waiting", "finished")
 """Of a call: no answer is known; it was answered; its resource is waited for; it is over."""
@@ -33,7 +33,7 @@ class KeptCalls:
             row["target"] = self.seal.closed(record["target"])
         row["record"] = self.seal.closed(record)
         self.backend.add_call(row)
-        return f"{CALLS}{row['id']}"
+        return f"{CALL_PATH}{row['id']}"
 
     def note_call(self, path: str, phase: str, answer: Mapping[str, Any], /) -> bool:
         """Keep how far a call is (`"answered"`, `"waiting"`); return False if it has ended.
@@ -41,12 +41,12 @@ class KeptCalls:
         The answer is what the rest of the call needs of it.
         """
         values = {"phase": phase, "answer": self.seal.closed(answer)}
-        return self.backend.write_call(path.removeprefix(CALLS), values)
+        return self.backend.write_call(path.removeprefix(CALL_PATH), values)
 
     def finish_call(self, path: str, result: Mapping[str, Any], /) -> None:
         """Keep how a call ended, unless it has ended already."""
         values = {"ended": 0.0, "phase": PHASES[-1], "result": self.seal.closed(result)}
-        self.backend.write_call(path.removeprefix(CALLS), values)
+        self.backend.write_call(path.removeprefix(CALL_PATH), values)
 
     def get_call(self, path: str, /) -> dict[str, Any]:
         """Return a call as JSON.
@@ -59,7 +59,7 @@ class KeptCalls:
             LookupError: there is no such call.
             OperationError: it cannot be read.
         """
-        rows = self.backend.calls(path.removeprefix(CALLS))
+        rows = self.backend.calls(path.removeprefix(CALL_PATH))
         if not rows:
             raise LookupError(f"there is no call {path}")
         return self._call_json(rows[0])
@@ -73,7 +73,7 @@ class KeptCalls:
         return [self._call_json(row) for row in self.backend.calls()]
 
     def _call_json(self, row: Row) -> dict[str, Any]:
-        call = {"path": CALLS + row["id"], "done": row["ended"] is not None}
+        call = {"path": CALL_PATH + row["id"], "done": row["ended"] is not None}
         call |= {"phase": row["phase"], "age": row["age"]}
         for name in ("record", "target", "answer", "result"):
             if row[name] is not None:

@@ -21,7 +21,7 @@ from .backend import OPEN, SUCCEEDED, Backend, KeyInUseError, Row
 from .client_description import ClientDescription
 from .error_codes import OperationError, problem
 from .in_memory import background_wait, check_background
-from .kept_calls import CALLS, KeptCalls
+from .kept_calls import CALL_PATH, KeptCalls
 from .memory_backend import MemoryBackend
 from .operation import CANCELLED_DETAIL, COLLECTION, Operation, id_of, path_of
 from .operation_pages import (
@@ -169,7 +169,7 @@ class Store(KeptCalls):
 
     def get_json(self, path: str) -> dict[str, Any]:
         """Return the JSON form of an operation, or of a call of `call_once`; see `get`."""
-        if path.startswith(CALLS):
+        if path.startswith(CALL_PATH):
             return self.get_call(path)
         return row_json(self.row(path), self.seal)
 

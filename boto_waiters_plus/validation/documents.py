@@ -14,7 +14,7 @@ from ..definitions.files import parse_json, read_text
 from ..definitions.parsing import Place
 from .events import Finding, Location, Severity, ValidationEvent
 
-Step = str | int
+PathStep = str | int
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^\s{}\[\],:"]+')
 
 
@@ -33,14 +33,14 @@ class Document:
         data: Any,
         source: str | None = None,
         text: str = "",
-        offsets: Mapping[tuple[Step, ...], int] | None = None,
+        offsets: Mapping[tuple[PathStep, ...], int] | None = None,
     ) -> None:
         self.data = data
         self.source = source
         self._text = text
         self._given_offsets = offsets
 
-    def locate(self, path: tuple[Step, ...]) -> Location | None:
+    def locate(self, path: tuple[PathStep, ...]) -> Location | None:
         """Return where the part with this path is written, or the nearest part around it."""
         if self.source is None:
             return None
@@ -51,7 +51,7 @@ class Document:
         return Location(self.source, line, offset - self._text.rfind("\n", 0, offset))
 
     @cached_property
-    def _offsets(self) -> Mapping[tuple[Step, ...], int]:
+    def _offsets(self) -> Mapping[tuple[PathStep, ...], int]:
         return dict(_offsets(self._text)) if self._given_offsets is None else self._given_offsets
 
 
@@ -61,7 +61,7 @@ class Target:
 
     shape: str | None
     document: Document | None = None
-    path: tuple[Step, ...] = ()
+    path: tuple[PathStep, ...] = ()
     """The path of the trait's value in the document."""
 
     def event(
@@ -107,9 +107,9 @@ def read_document(path: Path) -> Document:
     return Document(model, source, text, offsets)
 
 
-def _offsets(text: str) -> Iterator[tuple[tuple[Step, ...], int]]:
+def _offsets(text: str) -> Iterator[tuple[tuple[PathStep, ...], int]]:
     """Yield paths of a JSON text with offsets: of a member its name's, of an element its own."""
-    path: list[Step] = []
+    path: list[PathStep] = []
     in_object: list[bool] = []
     at_name = False
     for match in _TOKEN.finditer(text):

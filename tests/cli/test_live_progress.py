@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from boto_waiters_plus.cli.live_progress import LiveProgress, PlainProgress, progress_of
+from boto_waiters_plus.cli.live_progress import LiveProgress, PlainProgress, progress_on_stderr
 from boto_waiters_plus.engine.wait_event import WaitEvent
 
 
@@ -78,7 +78,7 @@ def test_a_closed_stream_ends_the_lines_only(event):
 
 def test_table_on_a_terminal(terminal, event):
     terminal(80)
-    progress = progress_of(["s3 Bucket=a", "s3 Bucket=b"], 300, quiet=False)
+    progress = progress_on_stderr(["s3 Bucket=a", "s3 Bucket=b"], 300, quiet=False)
     progress.observer(1)(event("[red]", 2))
     head, first, second, _ = drawn(progress)
     titles = ["waiting for", "state seen", "attempts", "elapsed", "left", "next"]
@@ -94,7 +94,7 @@ def test_table_on_a_terminal(terminal, event):
 def test_table_fits_the_screen(terminal, event, columns):
     terminal(columns)
     labels = [f"s3 Bucket={'b' * 60}{number}" for number in range(9)]
-    progress = progress_of(labels, 300, quiet=False)
+    progress = progress_on_stderr(labels, 300, quiet=False)
     progress.observer(0)(event("A" * 200))
     lines = drawn(progress)
     assert max(map(len, lines)) <= columns
@@ -107,7 +107,7 @@ def test_rows_of_200_waits_can_be_told_apart(terminal, event, columns, monkeypat
     terminal(columns)
     monkeypatch.setenv("LINES", "24")
     names = [f"my-companys-production-eu-west-1-shard-{number:03}" for number in range(200)]
-    progress = progress_of([f"s3 Bucket={name}" for name in names], 300, quiet=False)
+    progress = progress_on_stderr([f"s3 Bucket={name}" for name in names], 300, quiet=False)
     for index in range(200):
         progress.observer(index)(event("404"))
     _, *rows, last = drawn(progress)
@@ -118,23 +118,23 @@ def test_rows_of_200_waits_can_be_told_apart(terminal, event, columns, monkeypat
 def test_no_colour_and_a_dumb_terminal_are_respected(terminal, event, monkeypatch):
     stream = terminal(80)
     monkeypatch.setenv("NO_COLOR", "1")
-    with progress_of(["s3"], 300, quiet=False) as progress:
+    with progress_on_stderr(["s3"], 300, quiet=False) as progress:
         assert isinstance(progress, LiveProgress)
         progress.observer(0)(event("A"))
     assert not re.search(r"\x1b\[[\d;]*3\d", stream.getvalue())
     monkeypatch.setenv("TERM", "dumb")
-    assert not isinstance(progress_of(["s3"], 300, quiet=False), LiveProgress)
+    assert not isinstance(progress_on_stderr(["s3"], 300, quiet=False), LiveProgress)
 
 
 def test_terminal_without_rich_gets_lines(terminal, monkeypatch):
     terminal(80)
     monkeypatch.setitem(__import__("sys").modules, "rich.live", None)
-    assert not isinstance(progress_of(["s3"], 300, quiet=False), LiveProgress)
+    assert not isinstance(progress_on_stderr(["s3"], 300, quiet=False), LiveProgress)
 
 
 def test_lines_printed_in_between_stay_above_the_table(terminal, event):
     stream = terminal(80)
-    with progress_of(["s3 Bucket=a", "s3 Bucket=b"], 300, quiet=False) as progress:
+    with progress_on_stderr(["s3 Bucket=a", "s3 Bucket=b"], 300, quiet=False) as progress:
         progress.observer(0)(event("A"))
         progress.ended(0)
         with progress.cleared():
