@@ -90,7 +90,7 @@ def test_waiters_of_a_newer_botocore_work(kinesis, models):
     waiters = ServiceWaiters(kinesis, loader)
     definition = waiters.find("stream_brand_new").definition
     assert (definition.min_delay, definition.max_delay) == (1, 3)
-    assert waiters.find("StreamExists") is not None
+    assert waiters.find("StreamExists").operation.name == "DescribeStream"
 
 
 def test_extras_of_the_search_path_are_merged(kinesis, models):
@@ -170,7 +170,7 @@ def test_users_operations_that_botocore_lacks_are_named(kinesis, models, waitabl
         f"{source}: waiter {name}: kinesis has no operation DescribeStrem; "
         "did you mean DescribeStream?"
     )
-    assert waiters.find("StreamNotExists") is not None
+    assert waiters.find("StreamNotExists").definition.name == "StreamNotExists"
     assert xform_name(name) not in waiters.readable_names
 
 
@@ -242,7 +242,7 @@ def test_definition_is_for_its_own_service(kinesis, waitable):
     sts = botocore.session.get_session().get_service_model("sts")
     document = waitable("Mine", "DescribeStream", status("A"), namespace="com.amazonaws.kinesis")
     given = bwp.load_definitions(document)
-    assert ServiceWaiters(kinesis, Loader(), given).find("Mine") is not None
+    assert ServiceWaiters(kinesis, Loader(), given).find("Mine").definition == given[0]
     assert ServiceWaiters(sts, Loader(), given).find("Mine") is None
 
 

@@ -223,7 +223,7 @@ def test_sensors(forms, values):
 
 def test_cases_may_fail_or_retry(forms, values):
     cases = [success("up"), retry("failing"), failure(str, ValueError)]
-    with pytest.raises(ValueError, match="down") as caught:
+    with pytest.raises(ValueError, match=r"^down$") as caught:
         forms.wait_for_case(values("failing", "down"), cases, max_wait=5)
     assert caught.value.args == ("down",)
 

@@ -240,5 +240,6 @@ def test_a_file_of_another_version_beside_the_right_one_is_nothing_to_tell(tmp_p
         folder.joinpath("smithy-waiters-1.json").write_text(waiters("StreamReady"))
     loader = Loader(extra_search_paths=[str(tmp_path)])
     service = boto3.client("kinesis").meta.service_model
-    assert ServiceWaiters(service, loader).find("StreamReady") is not None
+    waiter = ServiceWaiters(service, loader).find("StreamReady")
+    assert "2013-12-02" in waiter.definition.source
     assert caplog.records == []

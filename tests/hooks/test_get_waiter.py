@@ -74,7 +74,7 @@ def test_a_test_may_put_names_of_its_own_there(athena):
         assert athena.waiter_names == ["mine"]
     assert athena.waiter_names == []
     assert mock.create_autospec(athena).waiter_names is not None
-    assert mock.create_autospec(type(athena)).get_waiter is not None
+    assert callable(mock.create_autospec(type(athena)).get_waiter)
     assert mock.Mock(spec=athena).waiter_names is not None
 
 

@@ -90,7 +90,7 @@ def test_hasattr_and_autospec_see_no_method(client):
     kinesis = client()
     assert not hasattr(kinesis, "wait_until_mine")
     assert getattr(kinesis, "wait_until_mine", None) is None
-    assert mock.create_autospec(kinesis).describe_stream is not None
+    assert callable(mock.create_autospec(kinesis).describe_stream)
 
 
 def test_everything_else_of_the_client_works(client):

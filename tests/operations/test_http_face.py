@@ -425,7 +425,7 @@ def test_a_store_that_fails_is_unavailable():
 
 
 def test_the_token_must_not_be_empty(store):
-    with pytest.raises(ValueError, match="token"):
+    with pytest.raises(ValueError, match=r"^token must not be empty$"):
         operations.asgi(store, token="")
 
 

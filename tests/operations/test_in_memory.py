@@ -210,7 +210,7 @@ def test_pickles_by_path(stream, creating):
     assert copy.copy(operation) is operation
     assert operations.get(operation.path) is operation
     operation.cancel()
-    with pytest.raises(LookupError, match="in_store"):
+    with pytest.raises(LookupError, match=r"start it with in_store= to look it up from others$"):
         operations.get("operations/0")
 
 
@@ -278,7 +278,7 @@ def test_a_forked_child_has_its_own_waits():
         start = lambda name: operations.start(s3, "bucket_exists", max_wait=60, Bucket=name)
         old = start("missing")
         if os.fork() == 0:
-            with pytest.raises(RuntimeError, match="forked"):
+            with pytest.raises(RuntimeError, match="the process that this one was forked from"):
                 old.result()
             start("ready").result(10)
             os._exit(7)

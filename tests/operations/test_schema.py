@@ -119,7 +119,9 @@ def test_waits_of_version_2_go_on(sql, version, url, open_store, stream, active,
 def test_keys_and_calls_of_version_2_stay(sql, url, open_store, stream, active):
     sql(SCHEMA_2)
     store = open_store(url)
-    with pytest.raises(operations.OperationError, match="conflict"):
+    with pytest.raises(
+        operations.OperationError, match=r"with this exclusive_key is open \(conflict\)"
+    ):
         store.start(
             stream(active), "stream_exists", max_wait=9, StreamName="x", exclusive_key="deploy"
         )

@@ -161,7 +161,7 @@ def test_a_token_belongs_to_its_filters(store, stream, active):
     for _ in range(2):
         start(store, stream(active))
     token = store.list(page_size=1, state="open").next_page_token
-    with pytest.raises(ValueError, match="filters"):
+    with pytest.raises(ValueError, match=r"^page_token is not of a list with these filters$"):
         store.list(page_size=1, page_token=token)
 
 
@@ -201,7 +201,7 @@ def test_resume_goes_on_from_the_stored_state(store, stream, creating, active):
     assert resumed.metadata["attempts"] == 2
     work(store, client)
     assert resumed.result(10).attempts == 3
-    with pytest.raises(ValueError, match="succeeded"):
+    with pytest.raises(ValueError, match="has the state succeeded: only one with an error"):
         store.resume(operation.path)
 
 
@@ -222,7 +222,7 @@ def test_resume_needs_time(store, stream, creating):
     cancelled = start(store, client)
     cancelled.cancel()
     assert store.resume(cancelled.path).metadata["deadline"]
-    with pytest.raises(ValueError, match="open"):
+    with pytest.raises(ValueError, match="has the state open: only one with an error is resumed"):
         store.resume(cancelled.path)
 
 
@@ -233,7 +233,7 @@ def test_expired_operations_are_gone(store, stream, active):
     still_open = start(store, client)
     assert store.expire(3600) == 0
     assert store.expire(dt.timedelta(0)) == 1
-    with pytest.raises(LookupError, match="expired"):
+    with pytest.raises(LookupError, match=r"or it has expired$"):
         store.get(done.path)
     assert not store.get(still_open.path).done()
     work(store, client)
@@ -261,7 +261,9 @@ def test_only_one_operation_of_an_exclusive_key(store, stream, active):
     client = stream(active)
     first = start(store, client, exclusive_key="deploy")
     start(store, client, exclusive_key="other")
-    with pytest.raises(operations.OperationError, match="conflict"):
+    with pytest.raises(
+        operations.OperationError, match=r"with this exclusive_key is open \(conflict\)"
+    ):
         start(store, client, exclusive_key="deploy")
     work(store, client)
     assert first.result(10)

@@ -120,7 +120,9 @@ def test_a_request_id_gives_the_same_operation(store, stream, active):
     assert again.path == first.path
     assert len(store.list().operations) == 1
     for change in ({"StreamName": "other"}, {"min_delay": 0.02}, {"exclusive_key": "k"}):
-        with pytest.raises(operations.OperationError, match="request_mismatch"):
+        with pytest.raises(
+            operations.OperationError, match=r"with other arguments \(request_mismatch\)"
+        ):
             start(store, stream(active), request_id="r-1", **change)
     work(store, stream(active))
     assert start(store, stream(active), request_id="r-1").result(0).attempts == 1

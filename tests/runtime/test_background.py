@@ -126,7 +126,7 @@ def test_what_is_no_exception_ends_all_waits(scheduler, connections, ended, capl
         assert "SystemExit" in str(ended.get(timeout=10).result)
     release.set()
     assert not scheduler.is_usable
-    with pytest.raises(RuntimeError, match="SystemExit"):
+    with pytest.raises(RuntimeError, match=r"^the background thread failed: SystemExit$"):
         scheduler.add([(task(Call(), connections), ended.put)])
 
 

@@ -84,7 +84,7 @@ def test_operation_has_what_its_mixins_add():
     operation = model.operation("x#Get")
     assert [error.name for error in operation.errors] == ["Gone", "Denied"]
     assert operation.input is None
-    assert operation.output is not None
+    assert operation.output.name == "x#Out"
 
 
 def test_enumerations_of_both_versions_of_smithy_are_known():
