@@ -62,7 +62,7 @@ def run(
     stops the shards; open waits stay in the store, and another `run` continues them.
 
     Args:
-        waits_or_store: `Wait` objects, or a store whose open operations are to be driven.
+        waits_or_store: `Wait` objects, or a store whose open waits are to be driven.
         client: a `distributed.Client`.
         in_store: where `Wait` objects are stored; every worker of the cluster must reach it.
         max_open: waits that a shard drives at once; more are taken when some have ended.

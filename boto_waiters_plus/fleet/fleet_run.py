@@ -42,8 +42,8 @@ class FleetProgress:
 
     Attributes:
         ended: operations that were yielded, or are about to be.
-        open: operations of the store that are open.
-        shards: workers of the cluster that drive operations.
+        open: waits of the store that are open.
+        shards: workers of the cluster that drive waits.
         elapsed: seconds since the start of the run.
     """
 

@@ -20,7 +20,7 @@ CHECK_INTERVAL: Final = 1.0
 """Seconds between two checks of whether a shard has to end."""
 
 LONGEST_IDLE: Final = 30.0
-"""Seconds without an open operation after which a shard ends by itself: its run may be dead."""
+"""Seconds without an open wait after which a shard ends by itself: its run may be dead."""
 
 _STOPS: Final[dict[str, threading.Event]] = {}
 """What ends the shards of this process, by the names of their runs."""

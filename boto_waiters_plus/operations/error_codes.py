@@ -14,7 +14,7 @@ class OperationError(Exception):
 
     Attributes:
         code: one of `CODES`.
-        path: the operation that is in the way; None: there is none.
+        path: of the background wait that is in the way; None: there is none.
     """
 
     def __init__(self, code: str, detail: str, path: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""`start` and `get`: operations that live in the memory of one process."""
+"""`start` and `get`: background waits that live in the memory of one process."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class _Memory:
-    """The operations of this process, and the pool that runs them."""
+    """The background waits of this process, and the pool that runs them."""
 
     def __init__(self) -> None:
         self.lock = ProcessLock()
@@ -52,7 +52,7 @@ _MEMORY: Final = _Memory()
 
 
 class MemoryOperation(Operation):
-    """An operation of this process: a wait that a pool runs, which holds it until it has ended."""
+    """A background wait of this process: a pool runs it, and holds it until it has ended."""
 
     def __init__(self, wait: Wait, pool: WaitPool) -> None:
         assert wait.max_wait is not None, "a background wait is bounded"
@@ -108,7 +108,7 @@ class MemoryOperation(Operation):
         return True
 
     def _attend(self) -> None:
-        # The memory of another process has the operation, but no thread that drives it.
+        # The memory of another process has the wait, but no thread that drives it.
         if os.getpid() != self._process:
             raise RuntimeError(
                 f"{self.path} belongs to the process that this one was forked from; look it "
@@ -145,7 +145,7 @@ def start(
             `Store.start` for what can be stored.
 
     Returns:
-        The operation, a future.
+        The background wait, a future.
 
     Raises:
         ValueError: no such waiter, or an option out of range.
@@ -161,10 +161,10 @@ def start(
 
 
 def get(path: str) -> Operation:
-    """Return an operation of this process by its path, as long as it is in use.
+    """Return a background wait of this process by its path, as long as it is in use.
 
     Raises:
-        LookupError: this process has no such operation.
+        LookupError: this process has no such wait.
     """
     operation = _MEMORY.operations.get(path)
     if operation is None:

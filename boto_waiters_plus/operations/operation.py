@@ -114,7 +114,7 @@ class Operation(Future[WaiterOutcome[Any]]):
         raise NotImplementedError
 
     def _attend(self) -> None:
-        """See to it that the operation ends in this process.
+        """Make sure that the wait ends in this process.
 
         Raises:
             RuntimeError: it cannot: it is of the process that this one was forked from.

@@ -1,4 +1,4 @@
-"""Outcomes, errors and progress of operations as JSON, and back."""
+"""Outcomes, errors and progress of background waits as JSON, and back."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def operation_json(
     response: Mapping[str, Any] | None = None,
     error: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return an operation as the schema of AEP-151 has it.
+    """Return a background wait as the schema of AEP-151 has it.
 
     The row needs the columns that are shown; the other members are decrypted.
     """
@@ -145,7 +145,7 @@ def progress_of(event: WaitEvent, now: float) -> dict[str, Any]:
 
 
 def response_json(outcome: WaiterOutcome[Any], response: Any = None) -> dict[str, Any]:
-    """Return an outcome as the member `response` of an operation.
+    """Return an outcome as the member `response` of a background wait.
 
     The service's response is part of it if it is given.
     """

@@ -1,4 +1,4 @@
-"""A store of operations: waits that outlive their process."""
+"""A store of background waits, which outlive their process."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ _PATH: Final = re.compile(rf"{COLLECTION}/([0-9a-f]{{32}})")
 _IN_MEMORY: Final = (":memory:", "sqlite://", "sqlite:///:memory:")
 
 _STORES: Final[weakref.WeakValueDictionary[str, Store]] = weakref.WeakValueDictionary()
-"""The open stores of this process, for operations that are unpickled."""
+"""The open stores of this process, for background waits that are unpickled."""
 
 
 class Store(KeptCalls):
-    """Operations in a SQLite file or on a PostgreSQL server, shared by any number of processes.
+    """Background waits in a SQLite file or on PostgreSQL, shared by any number of processes.
 
     Stored are the operation, its parameters and policy, and what is needed to make the client
     again: region, profile, endpoint and settings. Credentials are never stored. Every method raises
@@ -83,7 +83,7 @@ class Store(KeptCalls):
         return f"Store({self.backend.name!r})"
 
     def close(self) -> None:
-        """Close the connections; operations that are open go on in other processes.
+        """Close the connections; waits that are open go on in other processes.
 
         Those that this process holds end with a `StoreError`.
         """
@@ -116,8 +116,8 @@ class Store(KeptCalls):
                 if it was made after `install`.
             include_response: whether the response that ends the wait is stored, without members
                 that the model calls sensitive.
-            exclusive_key: any text; refused while an operation with the same key is open.
-            request_id: any text; again with the same arguments, it gives the same operation, as
+            exclusive_key: any text; refused while a wait with the same key is open.
+            request_id: any text; again with the same arguments, it gives the same wait, as
                 long as the store has it.
             keywords: fields of `WaitOptions` other than functions and events, and the operation's
                 parameters.
@@ -126,7 +126,7 @@ class Store(KeptCalls):
             ValueError: no such waiter, an option out of range, or a parameter is sensitive.
             TypeError: an option or a parameter cannot be stored.
             ParamValidationError: botocore would refuse the parameters.
-            OperationError: an operation with this `exclusive_key` is open (`conflict`), or
+            OperationError: a wait with this `exclusive_key` is open (`conflict`), or
                 `request_id` was used with other arguments (`request_mismatch`).
         """
         check_text("exclusive_key", exclusive_key)
@@ -164,11 +164,11 @@ class Store(KeptCalls):
         return self.add_rows(rows)
 
     def get(self, path: str) -> Operation:
-        """Return an operation by its path; raise LookupError if there is none, or it expired."""
+        """Return a background wait by its path; raise LookupError if it is not there any more."""
         return self._operation(self.row(path))
 
     def get_json(self, path: str) -> dict[str, Any]:
-        """Return the JSON form of an operation, or of a call of `call_once`; see `get`."""
+        """Return the JSON form of a background wait, or of a call of `call_once`; see `get`."""
         if path.startswith(CALL_PATH):
             return self.get_call(path)
         return row_json(self.row(path), self.seal)
@@ -183,7 +183,7 @@ class Store(KeptCalls):
         page_size: int = 50,
         page_token: str | None = None,
     ) -> OperationPage:
-        """Return a page of operations, the newest first.
+        """Return a page of background waits, the newest first.
 
         Operations that are started meanwhile move none to another page.
 
@@ -208,12 +208,12 @@ class Store(KeptCalls):
         return OperationPage([row_json(row, self.seal) for row in rows[:size]], token)
 
     def cancel(self, path: str) -> bool:
-        """End an operation; return False if it has ended already.
+        """End a background wait; return False if it has ended already.
 
         The worker that drives it stops within a second; what it still reports is dropped.
 
         Raises:
-            LookupError: there is no such operation.
+            LookupError: there is no such wait.
         """
         if self.end_by_cancel(path):
             return True
@@ -223,15 +223,15 @@ class Store(KeptCalls):
     def resume(
         self, path: str, *, max_wait: Any = None, max_attempts: int | None = None
     ) -> Operation:
-        """Reopen an operation that ended in an error, from the state in which it ended.
+        """Reopen a background wait that ended in an error, from the state in which it ended.
 
         Args:
-            path: the operation.
+            path: the wait's.
             max_wait: seconds (or a `timedelta`) from now on; by default what was left.
             max_attempts: attempts from now on; by default what was left.
 
         Raises:
-            LookupError: there is no such operation.
+            LookupError: there is no such wait.
             ValueError: it is open or has succeeded, or no time or no attempts are left.
             OperationError: its state cannot be read, or its `exclusive_key` is in use.
         """
@@ -250,7 +250,7 @@ class Store(KeptCalls):
         raise ValueError(f"{path} has the state {row['state']}: only one with an error is resumed")
 
     def expire(self, older_than: float | timedelta) -> int:
-        """Delete the operations, and the calls of `call_once`, that ended long ago.
+        """Delete the background waits, and the calls of `call_once`, that ended long ago.
 
         Returns their number; `older_than` is in seconds (or a `timedelta`) since their end.
         """
@@ -269,23 +269,23 @@ class Store(KeptCalls):
         make_client: MakeClient = ClientDescription.make,
         stop_event: threading.Event | None = None,
     ) -> int:
-        """Drive the open operations of the store, in any number of processes at once.
+        """Drive the open waits of the store, in any number of processes at once.
 
-        In the main thread SIGTERM and SIGHUP end it: the operations are handed back, and other
+        In the main thread SIGTERM and SIGHUP end it: the waits are handed back, and other
         workers go on with them within a second. Another worker replaces one that dies when its
         lease ends.
 
         What a worker cannot do (it has no credentials or no such profile, or its botocore lacks
-        the operation), it leaves to others; an operation that nobody can drive ends with that
-        error at its deadline.
+        the operation), it leaves to others; a wait that nobody can drive ends with that error at
+        its deadline.
 
         Args:
-            until_idle: return as soon as no operation is open that this worker may and can drive;
+            until_idle: return as soon as no wait is open that this worker may and can drive;
                 by default go on.
             lease: seconds that a worker may be silent before others take over; the wall clocks of
                 machines that share a SQLite file may differ by less.
-            batch_size: operations that are claimed at once.
-            max_open: operations that are driven at once.
+            batch_size: waits that are claimed at once.
+            max_open: waits that are driven at once.
             threads: calls in flight at once.
             calls_per_second: of all workers of the store together, by the name of a service; each
                 takes an equal share, counted anew every second. Every worker must be given the
@@ -296,7 +296,7 @@ class Store(KeptCalls):
             stop_event: ends it when it is set.
 
         Returns:
-            The number of operations that ended here.
+            The number of waits that ended here.
 
         Raises:
             TypeError, ValueError: an argument is wrong.
@@ -310,7 +310,7 @@ class Store(KeptCalls):
             return worker.run(until_idle=until_idle)
 
     def row(self, path: str) -> Row:
-        """Return the row of an operation; raise LookupError if there is none."""
+        """Return the row of a background wait; raise LookupError if there is none."""
         if not _PATH.fullmatch(path):
             raise LookupError(f"there is no {path!r}: a path is {COLLECTION}/ and 32 digits")
         rows = self.backend.get([id_of(path)])
@@ -335,12 +335,12 @@ class Store(KeptCalls):
         return [path_of(row) for row in rows.rows]
 
     def ended(self, ids: Iterable[str]) -> builtins.list[Operation]:
-        """Return those of these operations that are there and have ended."""
+        """Return those of these waits that are there and have ended."""
         rows = self.backend.get([*ids])
         return [self._operation(row) for row in rows if row["state"] != OPEN]
 
     def end_by_cancel(self, path: str) -> bool:
-        """Cancel an operation; return False if it is not open."""
+        """Cancel a background wait; return False if it is not open."""
         error = json_text(problem("cancelled", CANCELLED_DETAIL))
         end = {"id": id_of(path), "state": "cancelled", "error": error, "ended": 0.0}
         is_cancelled = self.backend.write(None, [{**end, "lease": None, "next_attempt": None}]) == 1
@@ -348,7 +348,7 @@ class Store(KeptCalls):
         return is_cancelled
 
     def finder(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
-        """Return what finds an operation in another process; a password is not part of it."""
+        """Return what finds a background wait in another process; a password is not part of it."""
         url = self.backend.url
         text = None if url is None else url.set(password=None).render_as_string()
         return find_operation, (text, self._key)
@@ -366,7 +366,7 @@ class Store(KeptCalls):
 
 
 def find_operation(url: str | None, key: str, path: str) -> Operation:
-    """Return an operation by its path, from an open store or one that is opened now."""
+    """Return a background wait by its path, from an open store or one that is opened now."""
     store = _STORES.get(key)
     if store is None:
         if url is None:

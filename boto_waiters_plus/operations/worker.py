@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("boto_waiters_plus")
 
 CHECK_INTERVAL: Final = 1.0
-"""Seconds between two checks for new operations."""
+"""Seconds between two checks for new waits."""
 
 WRITE_INTERVAL: Final = 0.05
 """Seconds between two writes: attempts of that time share a transaction."""
@@ -48,7 +48,7 @@ STOP_LIMIT: Final = 2.0
 
 
 class Worker:
-    """Drives the open operations of a store, as many as it may hold.
+    """Drives the open waits of a store, as many as it may hold.
 
     One thread (the caller's) talks to the store, another steps the waits. What is written is
     fenced by the lease (see `backend`): if the lease was lost, nothing of it is taken. The stop
