@@ -75,7 +75,7 @@ class BoundWaiter:
 
     @computed_once
     def stock_description(self) -> WaitDescription:
-        """The same for a waiter object, in botocore's words where it has any."""
+        """The description for waiter objects, in botocore's words where it has any."""
         from .defined_waiters import in_botocores_words  # noqa: PLC0415 - see the module
 
         return in_botocores_words(self.description, self.definition)

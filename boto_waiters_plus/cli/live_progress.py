@@ -59,7 +59,7 @@ class PlainProgress:
         return partial(self._attempted, index)
 
     def ended(self, index: int) -> None:
-        """Take notice of the end of the wait at `index`."""
+        """Note the end of the wait at `index`."""
         with self._lock:
             self._running.pop(index, None)
 
@@ -70,7 +70,7 @@ class PlainProgress:
 
     @contextlib.contextmanager
     def cleared(self) -> Iterator[None]:
-        """Leave the screen to other output inside."""
+        """Clear the screen for other output inside the block."""
         yield
 
     def _attempted(self, index: int, event: WaitEvent) -> None:

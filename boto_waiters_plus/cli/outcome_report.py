@@ -80,7 +80,7 @@ class OutcomeReport:
     def interrupted(
         self, wait: WaitProgress, parameters: Mapping[str, Any], elapsed: float
     ) -> None:
-        """Print how far a wait came that a signal ended."""
+        """Print how far a wait got before a signal ended it."""
         facts = self._facts("interrupted", wait, parameters, wait.attempts, elapsed)
         print_json({**facts, "observed": wait.observed}, self._arguments)
         state = f", last state seen: {printable(wait.observed)}" if wait.observed else ""

@@ -4,7 +4,7 @@
 - `boto.waiters#tokenLifetime`: how long a service knows a token.
 - `boto.waiters#produces`: the waiters that follow an operation.
 - `boto.waiters#inProgress`: the errors that say that another change is in progress.
-- `boto.waiters#describedBy`: the call that tells whose a resource is that exists already.
+- `boto.waiters#describedBy`: the call that tells who made a resource that exists.
 - `boto.waiters#alreadyExists`: the errors that say so themselves.
 
 `boto-wait check` checks the first three against the service models, and `tools/check_traits.py` of
@@ -62,7 +62,7 @@ def shipped_produces(shape_id: str) -> Produces:
 
 
 def shipped_description(shape_id: str) -> Mapping[str, Any] | None:
-    """Return the call that tells whose a resource is that exists already; None if none is known.
+    """Return the call that tells who made an existing resource; None if none is known.
 
     Args:
         shape_id: of the operation that was to make the resource.
@@ -73,7 +73,7 @@ def shipped_description(shape_id: str) -> Mapping[str, Any] | None:
 def shipped_existence(
     namespace: str, names: Iterable[str], response: Mapping[str, Any]
 ) -> Mapping[str, Any] | None:
-    """Return what an error says of whose an existing resource is; None if it says nothing.
+    """Return what an error says about who made a resource; None if it says nothing.
 
     Args:
         namespace: of the service: `com.amazonaws.route53`.

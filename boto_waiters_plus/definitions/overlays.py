@@ -2,8 +2,7 @@
 
 The trait `boto.waiters#overlay` is allowed wherever `smithy.waiters#waitable` is. For the name of a
 waiter it holds acceptors to add before and after the waiter's own, and members to replace. An
-overlay cannot remove an acceptor, but one that it puts before it with the same matcher decides
-first.
+overlay cannot remove an acceptor, but can put one with the same matcher before it, which decides.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def shipped_definitions(service_id: str) -> tuple[WaiterDefinition, ...]:
 
 @functools.cache
 def unread_shipped(service_id: str) -> Mapping[str, UnreadWaiter]:
-    """Return the same waiters by name, unparsed.
+    """Return the shipped waiters of a service by name, unparsed; see `shipped_definitions`.
 
     EC2's file is split in a fifth of the time that parsing its JSON takes.
     """

@@ -4,7 +4,7 @@
         for operation in fleet.run(waits, client=cluster.get_client(), in_store=store):
             print(operation.path, operation.exception() or "succeeded")
 
-Dask places the shards; the store says which waits are whose. A shard is a worker of the store
+Dask places the shards; the store says which shard has which wait. A shard is a worker of the store
 (`Store.work`): it claims waits in batches, runs them with one scheduler, as `wait_all` does, and
 writes under its lease. There is no Dask task for a wait or a poll.
 """

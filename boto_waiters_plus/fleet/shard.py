@@ -39,7 +39,7 @@ def stop(run_name: str) -> None:
 
 
 def drive_shard(store_arguments: tuple[Any, ...], options: WorkOptions, run_name: str) -> int:
-    """Drive operations of the store in this worker; return how many ended.
+    """Drive waits of the store in this worker; return how many ended.
 
     It ends when the run ends, when the worker closes, and when nothing has been open for a while.
     In the first two cases, what is open is handed back at once. The arguments of the store are its

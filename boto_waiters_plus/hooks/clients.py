@@ -19,7 +19,7 @@ ATTRIBUTE = "_boto_waiters_plus"
 
 
 class ClientWaiters:
-    """The waiters of a client under one set of settings; never changed but to keep what was built.
+    """The waiters of a client under one set of settings, and what was built for them.
 
     Args:
         settings: those that hold for the client.
@@ -59,7 +59,7 @@ class ClientHook:
         self._waiters: ClientWaiters | None = None
 
     def is_active(self) -> bool:
-        """Return whether the methods exist; not any more after `uninstall`."""
+        """Return whether the methods exist; after `uninstall` they do not."""
         return self.session is None or self.session.is_active()
 
     def runs_waiters(self) -> bool:

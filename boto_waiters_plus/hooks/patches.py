@@ -19,7 +19,7 @@ from .wrapping import AIO_WAITER, aio_wait_wrapper, is_mock, wait_wrapper
 
 
 def apply_to_imported() -> None:
-    """Put the patches of the modules that are imported in place, or take them off."""
+    """Apply the patches to the modules that are imported, or remove them."""
     for name in PATCHED_MODULES:
         if sys.modules.get(name) is None:
             continue
@@ -33,7 +33,7 @@ def apply_to_imported() -> None:
 
 
 def apply_to(module: Any) -> None:
-    """Put the patches of a module in place, or take them off, as is installed now."""
+    """Apply the patches to a module, or remove them if nothing is installed."""
     owner_name, name, wrapper = _WRAPPED[module.__name__]
     with INSTALLED.lock:
         if module.__name__ == "botocore.session":
@@ -44,7 +44,7 @@ def apply_to(module: Any) -> None:
 
 
 def _register_initializer(botocore: Any) -> None:
-    """Reach the sessions made from now on, or no more."""
+    """Reach the sessions made from now on, or stop doing so."""
     before = INSTALLED.registered_with
     now = botocore if INSTALLED.on else None
     if before is now:

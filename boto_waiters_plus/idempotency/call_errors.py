@@ -45,7 +45,7 @@ class TokenMismatchError(CallRefusedError):
 
 
 class TokenExpiredError(CallRefusedError):
-    """The service does not know the token, or not any more."""
+    """The service does not know the token, or no longer does."""
 
 
 class AlreadyExistsError(CallRefusedError):
@@ -69,7 +69,7 @@ class AlreadyExistsError(CallRefusedError):
 
 
 class CallTimeoutError(CallOnceError, WaiterTimeoutError):
-    """The time was used up before the service answered for certain.
+    """The time ran out before the service gave a certain answer.
 
     Either `max_wait` is over, or the token's lifetime nearly is: a later attempt could be taken
     for a new request, and executed a second time.
@@ -77,7 +77,7 @@ class CallTimeoutError(CallOnceError, WaiterTimeoutError):
 
 
 class CallCancelledError(CallOnceError, WaiterCancelledError):
-    """The `cancel_event` was set before the service answered for certain."""
+    """The `cancel_event` was set before the service gave a certain answer."""
 
 
 class LateArrivalError(WaiterFailedError):

@@ -75,7 +75,7 @@ Describe = Callable[[Check], Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class ExistingResource:
-    """A resource of which the service says that it exists already."""
+    """A resource that the service reports as existing."""
 
     target: CallTarget
     parameters: Mapping[str, Any]

@@ -108,7 +108,7 @@ def target_of(client: Any) -> dict[str, Any]:
 
 
 def check_target(client: Any, record: Mapping[str, Any]) -> None:
-    """Raise a ValueError if a call belongs elsewhere than where a client goes."""
+    """Raise a ValueError if a call belongs to another target than the client's."""
     kept = {"service": record["service"], **record.get("target", {})}
     for name, found in target_of(client).items():
         wanted = kept.get(name)

@@ -3,7 +3,7 @@
 They run all waits on a few threads. Each wait keeps its own schedule, acceptors and limits, and
 ends as it would alone:
 
-- The time of every wait runs from the start, also if its first call has to queue.
+- The time of every wait runs from the start, even if its first call has to queue.
 - An error that a callback (`on_attempt`, `on_event`, `progress`) raises ends no wait: the first
   error of each callback is logged, and a RuntimeWarning at the end names them.
 - Waits of one waiter on one client share calls where the operation takes a list of identifiers
@@ -175,7 +175,7 @@ def as_completed(
     max_wait: Seconds | None = None,
     **options: Unpack[BatchOptions],
 ) -> Generator[tuple[WaitT, Result], None, None]:
-    """Wait for many waits and give each as it ends.
+    """Wait for many waits, and yield each as it ends.
 
     Polling begins when the first result is asked for, and goes on in a thread of its own while
     the caller is busy with it; callbacks are called in another one. In virtual time polling goes

@@ -1,4 +1,4 @@
-"""Turns the waits of a batch into tasks; what several of them have in common they share."""
+"""Turns the waits of a batch into tasks, which share what they have in common."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class Preparation:
         return tuple(map(observer, settings.observers))
 
     def _policy(self, wait: Wait, settings: Settings) -> tuple[WaitOptions, Policy]:
-        """Return the options and the policy of a wait under the settings of now."""
+        """Return the options and the policy of a wait under the current settings."""
         options, max_wait = wait.options_under(settings), least(wait.max_wait, self.max_wait)
         is_same = options is wait.merged_options and max_wait == wait.max_wait
         if is_same or wait.settings is None:

@@ -47,7 +47,7 @@ class MemoryBackend(Backend):
         self._is_closed = True
 
     def hurry(self, seconds: float | None) -> None:
-        """Do nothing: nothing takes long."""
+        """Do nothing: no method takes long."""
 
     def add(self, rows: Sequence[Row], definitions: Mapping[str, str]) -> builtins.list[Row]:
         with self._transaction() as now:

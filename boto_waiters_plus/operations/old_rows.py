@@ -1,4 +1,4 @@
-"""Rows of waits and calls that an older version of the package wrote, as they are now."""
+"""Rows of waits and calls that an older version wrote, in the form of this version."""
 
 from __future__ import annotations
 

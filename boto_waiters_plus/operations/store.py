@@ -105,7 +105,7 @@ class Store(KeptCalls):
         request_id: str | None = None,
         **keywords: Any,
     ) -> Operation:
-        """Store a wait, which a worker (`Store.work`) drives; return its operation, a future.
+        """Store a wait, which a worker (`Store.work`) drives; return it as a future.
 
         Args:
             client: a boto3 or botocore client; a worker makes one like it.
@@ -185,7 +185,7 @@ class Store(KeptCalls):
     ) -> OperationPage:
         """Return a page of background waits, the newest first.
 
-        Operations that are started meanwhile move none to another page.
+        Waits that are started meanwhile move none to another page.
 
         Args:
             state: `"open"`, `"done"`, `"succeeded"`, or an error code.

@@ -74,7 +74,7 @@ def _response(driven: Driven, outcome: WaiterOutcome[Any]) -> dict[str, Any]:
 
 
 def timeout_of(row: Row) -> WaiterTimeoutError:
-    """Return the error of a wait whose time has passed and that no worker could drive."""
+    """Return the error of a wait that no worker could drive before its deadline."""
     max_wait = row["deadline"] - row["created"]
     reason = f"timed out after {max_wait:g} s for {row['label']}: no worker could drive it"
     return WaiterTimeoutError(

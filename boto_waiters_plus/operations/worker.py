@@ -87,7 +87,7 @@ class Worker:
         self._ended = 0
 
     def run(self, *, until_idle: bool) -> int:
-        """Drive operations until the stop event is set; return how many ended.
+        """Drive waits until the stop event is set; return how many ended.
 
         With `until_idle` return as soon as nothing is open but what other workers hold.
         """
@@ -189,7 +189,7 @@ class Worker:
             self._check_at = time.monotonic() + CHECK_INTERVAL
 
     def _drop(self, keys: Iterable[str]) -> None:
-        """Drive waits no more, and write nothing of them."""
+        """Stop driving waits, and write nothing more of them."""
         for key in keys:
             with self._lock:
                 task = self._driven.pop(key).task

@@ -136,7 +136,7 @@ class Group:
         return bool(self.queued)
 
     def take(self) -> list[Task]:
-        """Remove the waits that the next call is for from the queue, in its order."""
+        """Remove the waits for the next call from the queue, in order."""
         taken: list[Task] = []
         ids: set[str] = set()
         while self.is_queued:
@@ -160,7 +160,7 @@ class Group:
 
 
 class ScreenedGroup(Group):
-    """Waits of which one call tells which are worth a call of their own.
+    """Waits that a common call screens: it tells which are worth their own call.
 
     Args:
         join: makes that call for several tasks; `SharedAttempts.attempts` has None for those.

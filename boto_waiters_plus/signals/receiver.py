@@ -83,7 +83,7 @@ class Receiver:
                 self._start_thread()
 
     def remove(self, key: object) -> None:
-        """Receive messages for a signal no longer."""
+        """Stop receiving messages for a signal."""
         with self.changed:
             # Set first, because `is_set` reads both without the lock.
             self._idle_since = monotonic()

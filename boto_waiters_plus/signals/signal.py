@@ -76,7 +76,7 @@ class Signal:
 
 
 class Subscription:
-    """What one wait has of a signal: whether it was notified since the last `clear`.
+    """The subscription of one wait: whether the signal was notified since the last `clear`.
 
     Args:
         signal: the signal.
