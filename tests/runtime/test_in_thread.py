@@ -42,6 +42,21 @@ def test_reply_is_returned_and_the_thread_ends():
     assert threads_left() == []
 
 
+def test_thread_has_ended_before_the_reply_is_returned(monkeypatch):
+    class Lingering(threading.Thread):
+        def run(self):
+            super().run()
+            threading.Event().wait(0.05)
+
+    monkeypatch.setattr(threading, "Thread", Lingering)
+
+    async def main():
+        await make(lambda _: REPLY)
+        return threads_left()
+
+    assert asyncio.run(main()) == []
+
+
 @pytest.mark.parametrize("error", [LookupError, SystemExit, asyncio.CancelledError])
 def test_error_that_the_call_raises_passes(error):
     def function(_):
@@ -78,7 +93,8 @@ def test_other_tasks_run_during_the_call():
 
 @pytest.mark.parametrize("how", ["the task is cancelled", "the event is set"])
 def test_abandoned_call_gets_the_event(how):
-    cancel, started, was_set = threading.Event(), threading.Event(), []
+    cancel, started, over = threading.Event(), threading.Event(), threading.Event()
+    was_set = []
 
     async def main():
         abandoned = threading.Event()
@@ -87,6 +103,8 @@ def test_abandoned_call_gets_the_event(how):
         def function(_):
             started.set()
             was_set.append(ends.wait(TEST_LIMIT))
+            # It is given a moment to end.
+            over.wait(0.05)
             return REPLY
 
         task = asyncio.ensure_future(ThreadCall(Called(function), abandoned).make(None))
@@ -127,6 +145,7 @@ def test_call_that_does_not_end_is_abandoned(how):
     asyncio.run(main())
     # The loop is closed when the thread ends: an error in the thread would fail the test.
     (thread,) = threads_left()
+    assert thread.daemon, "it must not hold up the exit of the program"
     over.set()
     thread.join(TEST_LIMIT)
     assert threads_left() == []

@@ -680,6 +680,15 @@ class Hanging:
         return Reply(Attempt(facts=Facts(acceptor=0), response={}))
 
 
+def test_frozen_clock_ends_the_wait_of_a_hung_call():
+    hanging = Hanging()
+    task = Task(wait_run(max_wait=0.05), hanging, connections())
+    with freezegun.freeze_time("2024-01-01"):
+        list(scheduled([task]))
+    hanging.released.set()
+    assert isinstance(task.result, WaiterTimeoutError)
+
+
 @pytest.fixture
 def _ctrl_c_interrupts():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -5,11 +5,12 @@ import contextlib
 import contextvars
 import threading
 
+import freezegun
 import pytest
 from runtime.calls import connections, scheduled_async, wait_run
 
 from boto_waiters_plus.engine.machine import Facts
-from boto_waiters_plus.exceptions import WaiterCancelledError
+from boto_waiters_plus.exceptions import WaiterCancelledError, WaiterTimeoutError
 from boto_waiters_plus.outcome import ResponseOutcome
 from boto_waiters_plus.runtime.attempt import Attempt, Reply
 from boto_waiters_plus.runtime.scheduler_async import run_in_task
@@ -165,6 +166,17 @@ def test_cancel_event_of_a_wait_ends_it_only(virtual_time):
     assert isinstance(tasks[0].result, WaiterCancelledError)
     assert ended[0] == pytest.approx(30, abs=0.06)
     assert isinstance(tasks[1].result, ResponseOutcome)
+
+
+def test_frozen_clock_ends_the_run():
+    class Creating:
+        async def make(self, time_left):
+            return Reply(Attempt(facts=Facts(acceptor=None), response={}))
+
+    task = Task(wait_run(max_wait=0.05, **every(0.02)), Creating(), connections())
+    with freezegun.freeze_time("2024-01-01", real_asyncio=True):
+        asyncio.run(ran([task]))
+    assert isinstance(task.result, WaiterTimeoutError)
 
 
 def test_cancelling_the_task_leaves_no_tasks():
