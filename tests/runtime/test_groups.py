@@ -11,6 +11,7 @@ from runtime.calls import THING_READY, VirtualExecutor, connections, scheduled
 
 from boto_waiters_plus.engine.machine import Facts, Policy
 from boto_waiters_plus.engine.model import AcceptorState, MatchedAcceptor
+from boto_waiters_plus.engine.screen_plan import FEWEST_WAITS
 from boto_waiters_plus.exceptions import (
     WaiterAttemptsError,
     WaiterCancelledError,
@@ -19,7 +20,7 @@ from boto_waiters_plus.exceptions import (
 )
 from boto_waiters_plus.outcome import ResponseOutcome
 from boto_waiters_plus.runtime.attempt import Attempt, Reply, SharedAttempts
-from boto_waiters_plus.runtime.groups import Group
+from boto_waiters_plus.runtime.groups import Group, ScreenedGroup
 from boto_waiters_plus.runtime.tasks import FinishedCall, Task
 from boto_waiters_plus.runtime.wait_run import WaitRun
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
@@ -471,6 +472,18 @@ def test_hung_call_ends_each_wait_at_its_deadline(virtual_time):
     assert [time_left for _, _, time_left in world.calls] == [80]
     assert ended == pytest.approx({0: 20, 1: 50, 2: 80}, abs=0.01)
     assert all(isinstance(each.result, WaiterTimeoutError) for each in tasks)
+
+
+def test_screen_that_hangs_leaves_the_first_to_end_its_own_call(virtual_time):
+    world, within, pool = (
+        World(virtual_time, latency=1000),
+        ScreenedGroup(SharedCall),
+        connections(),
+    )
+    tasks = [task(world, str(i), within, pool, max_wait=100 + i) for i in range(FEWEST_WAITS)]
+    run(virtual_time, tasks)
+    assert [time_left for _, _, time_left in world.calls][0] == 100
+    assert within.waits == 0
 
 
 def test_wait_that_expires_leaves_the_call_to_others(virtual_time):

@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 from runtime.calls import VirtualExecutor, connections, scheduled, wait_run
 
 from boto_waiters_plus.engine.machine import Facts
-from boto_waiters_plus.exceptions import WaiterCancelledError, WaiterFailedError, WaiterTimeoutError
+from boto_waiters_plus.exceptions import (
+    WaiterAttemptsError,
+    WaiterCancelledError,
+    WaiterFailedError,
+    WaiterTimeoutError,
+)
 from boto_waiters_plus.outcome import ResponseOutcome
 from boto_waiters_plus.runtime.attempt import Attempt, Reply
 from boto_waiters_plus.runtime.call_executor import RunClock, ThreadCallExecutor
@@ -209,6 +214,14 @@ def test_time_in_the_queue_counts_from_the_start(virtual_time):
     run(virtual_time, tasks)
     assert [task.result.elapsed for task in tasks] == [10, 20, 30]
     assert [thing.times_left for thing in things] == [[100], [90], [80]]
+
+
+def test_wait_without_max_wait_uses_its_attempts(virtual_time):
+    thing = Call(virtual_time, ready_at=1e9)
+    [task] = tasks_of([thing], max_wait=None, max_attempts=3)
+    run(virtual_time, [task])
+    assert isinstance(task.result, WaiterAttemptsError)
+    assert thing.times_left == [None] * 3
 
 
 def test_wait_that_expires_in_queue_keeps_last_state(virtual_time):
@@ -680,6 +693,7 @@ class Hanging:
         return Reply(Attempt(facts=Facts(acceptor=0), response={}))
 
 
+@pytest.mark.timeout(10)
 def test_frozen_clock_ends_the_wait_of_a_hung_call():
     hanging = Hanging()
     task = Task(wait_run(max_wait=0.05), hanging, connections())

@@ -168,6 +168,7 @@ def test_cancel_event_of_a_wait_ends_it_only(virtual_time):
     assert isinstance(tasks[1].result, ResponseOutcome)
 
 
+@pytest.mark.timeout(10)
 def test_frozen_clock_ends_the_run():
     class Creating:
         async def make(self, time_left):
