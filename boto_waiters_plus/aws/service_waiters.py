@@ -30,7 +30,7 @@ from ..arguments import nearest, unknown
 from ..definitions.overlays import Layer, WaiterOverlay
 from ..definitions.packages import installed_layers
 from ..definitions.smithy import UnreadWaiter
-from ..definitions.waiters2 import convert_model
+from ..definitions.waiters2 import convert_model, without_status
 from ..engine.computed_once import computed_once
 from ..engine.model import Acceptor, OutputMatcher, StatusMatcher, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
@@ -330,7 +330,6 @@ def _resolved(
     """Return the definition with its `status` matchers replaced; see `without_status`."""
     if not any(isinstance(acceptor.matcher, StatusMatcher) for acceptor in definition.acceptors):
         return definition
-    from ..definitions.waiters2 import without_status  # noqa: PLC0415 - no shipped waiter has one
 
     def errors_with_status(status: int) -> list[str]:
         return [
