@@ -41,9 +41,9 @@ def test_operation_method_of_a_waiter():
 
     waiter = Waiter("w", SingleWaiterConfig(CONFIG), operation)
     assert waiter._operation_method is operation
-    assert private_names.operation_of(waiter) is operation
+    assert private_names.call_of_waiter(waiter) is operation
     replacement = waiter._operation_method = lambda **_: {"replaced": True}
-    assert private_names.operation_of(waiter) is replacement
+    assert private_names.call_of_waiter(waiter) is replacement
 
 
 def test_client_method_of_a_normalized_operation_method():

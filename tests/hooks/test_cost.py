@@ -10,8 +10,7 @@ from botocore.loaders import Loader
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.aws import service_waiters as waiters
-from boto_waiters_plus.definitions import shipped
-from boto_waiters_plus.definitions.packages import installed_packages
+from boto_waiters_plus.definitions import packages, shipped
 from boto_waiters_plus.engine import matching
 from boto_waiters_plus.hooks import methods
 
@@ -38,8 +37,7 @@ def test_first_waiter_lists_no_directory():
     session = boto3.Session()
     session._session.register_component("data_loader", Loader(include_default_search_paths=True))
     client = session.client("dynamodb")
-    # Which packages are installed is looked up once per process, on the import path.
-    installed_packages()
+    packages.installed_layers()  # looks through `sys.path` once per process
     with (
         mock.patch.object(os, "listdir", side_effect=AssertionError("a directory was listed")),
         mock.patch.object(os, "scandir", side_effect=AssertionError("a directory was listed")),
