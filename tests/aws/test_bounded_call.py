@@ -7,6 +7,7 @@ import functools
 import http.client
 import math
 import multiprocessing
+import os
 import socket
 import subprocess
 import sys
@@ -29,6 +30,7 @@ from freezegun import freeze_time
 from boto_waiters_plus.aws import connections, private_names
 from boto_waiters_plus.aws.bounded_call import bounded_call
 from boto_waiters_plus.aws.call_budget import CallBudget, CallEnded, SocketHandle, current_budget
+from boto_waiters_plus.runtime.watchdog import Watchdog
 from boto_waiters_plus.testing import virtual_time
 
 SOON = 0.05
@@ -609,6 +611,55 @@ def test_a_recorders_connections_are_left_alone(order):
     assert Recorded.requests[0] == ("POST", "/")
     assert bounded_call(threading.get_ident, client=one, seconds=5) == threading.get_ident()
     assert issubclass(pools_of(one)["http"].ConnectionCls, connections.TrackedConnection)
+
+
+# --- the watchdog ------------------------------------------------------------------------------
+
+
+def ends_at_its_deadline():
+    """Return whether a call that receives nothing is ended."""
+    one, other = socket.socketpair()
+
+    def receive():
+        current_budget().track_socket(SimpleNamespace(), one)
+        one.settimeout(10)
+        return one.recv(1)
+
+    with one, other, ended("deadline"):
+        bounded_call(receive, client=None, seconds=SOON)
+        return False
+    return True
+
+
+@pytest.mark.usefixtures("no_own_threads")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_watchdog_whose_thread_has_died_gets_another():
+    def dies(watchdog):
+        with watchdog.lock:
+            raise SystemExit
+
+    with mock.patch.object(Watchdog, "_goes_on", dies):
+        bounded_call(lambda: None, client=None, seconds=MANY_SECONDS)
+        join_own_threads()
+    began = time.monotonic()
+    assert ends_at_its_deadline()
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of forks beside threads
+def test_forked_child_has_a_watchdog_of_its_own():
+    bounded_call(lambda: None, client=None, seconds=MANY_SECONDS)
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            began = time.monotonic()
+            if ends_at_its_deadline() and time.monotonic() - began < 10:
+                code = 7
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
 # --- retries of the SDK ------------------------------------------------------------------------

@@ -475,14 +475,10 @@ def test_hung_call_ends_each_wait_at_its_deadline(virtual_time):
 
 
 def test_screen_that_hangs_leaves_the_first_to_end_its_own_call(virtual_time):
-    world, within, pool = (
-        World(virtual_time, latency=1000),
-        ScreenedGroup(SharedCall),
-        connections(),
-    )
-    tasks = [task(world, str(i), within, pool, max_wait=100 + i) for i in range(FEWEST_WAITS)]
-    run(virtual_time, tasks)
-    assert next(time_left for _, _, time_left in world.calls) == 100
+    world, within = World(virtual_time, latency=1000), ScreenedGroup(SharedCall)
+    pool, ends = connections(), range(100, 100 + FEWEST_WAITS)
+    run(virtual_time, [task(world, str(end), within, pool, max_wait=end) for end in ends])
+    assert world.calls[0][2] == 100
     assert within.waits == 0
 
 
