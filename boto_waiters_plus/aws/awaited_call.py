@@ -136,11 +136,8 @@ async def _reason_to_end(
     if done:
         return None
     left = None if seconds is None else seconds - first
-    if left != 0:
-        listen(cancel_event, budget)
-        await asyncio.wait(
-            {task, budget.cancelled}, timeout=left, return_when=asyncio.FIRST_COMPLETED
-        )
+    listen(cancel_event, budget)
+    await asyncio.wait({task, budget.cancelled}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
     if task.done():
         return None
     return "cancelled" if budget.cancelled.done() else "deadline"

@@ -1,10 +1,11 @@
 """Calls of a client whose time is used up before they are made."""
 
 import boto3
+import pytest
 from moto import mock_aws
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.aws.client_call import BlockingCall
+from boto_waiters_plus.aws.client_call import AwaitedCall, BlockingCall, call_for
 from boto_waiters_plus.runtime.attempt import Reply
 
 NOT_MADE = Reply(ended="deadline", made=False)
@@ -34,3 +35,22 @@ def test_call_that_is_not_made_is_no_attempt(virtual_time):
     (error,) = bwp.wait_all([wait], on_failure="collect")
     assert isinstance(error, bwp.WaiterTimeoutError)
     assert (calls, error.attempts) == ([0], 1)
+
+
+class Awaited:
+    """A client whose calls are awaited."""
+
+    __module__ = "aiobotocore.client"
+
+
+@pytest.mark.parametrize(
+    ("client", "awaited", "kind"),
+    [
+        (Awaited(), None, AwaitedCall),
+        (object(), None, BlockingCall),
+        (object(), True, AwaitedCall),
+        (Awaited(), False, BlockingCall),
+    ],
+)
+def test_call_is_awaited_if_the_client_is_one_of_aiobotocore(client, awaited, kind):
+    assert type(call_for(client, refuse, awaited=awaited)) is kind

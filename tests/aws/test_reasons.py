@@ -44,6 +44,25 @@ def client():
     return lambda service: boto3.client(service, region_name="us-east-1")
 
 
+def test_reason_is_found_where_the_acceptor_says(client, answers, waitable):
+    path = {"path": "StreamDescription.StreamStatus", "comparator": "stringEquals"}
+    document = waitable(
+        "StreamUp",
+        "DescribeStream",
+        {"state": "success", "matcher": {"output": {**path, "expected": "ACTIVE"}}},
+        {
+            "state": "failure",
+            "matcher": {"output": {**path, "expected": "DELETING"}},
+            "message": "StreamDescription.StreamARN",
+        },
+        namespace="com.amazonaws.kinesis",
+    )
+    kinesis = client("kinesis")
+    answers(kinesis, {"StreamDescription": {"StreamStatus": "DELETING", "StreamARN": "the reason"}})
+    error = failed("wait_until", kinesis, bwp.load_definitions(document)[0], StreamName="s")
+    assert error.service_message == "the reason"
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("service", "waiter", "parameters", "response", "reason"),
