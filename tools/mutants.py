@@ -3,7 +3,7 @@
 python tools/mutants.py                  400 breaks, spread over the parts by their size
 python tools/mutants.py --part engine aws
 python tools/mutants.py --shard 1/4      a quarter of them; four such runs make them all
-python tools/mutants.py --sample 10      one in ten, as CI does
+python tools/mutants.py --sample 10      one in ten; --jobs 2 besides, in CI
 python tools/mutants.py --list           print the breaks, and run nothing
 
 tests/cases/mutants.json maps each module to the test files that are run for it, and lists the
@@ -57,7 +57,7 @@ CONTEXTS_HELP = "of `coverage run` with dynamic_context = test_function: nearest
 MOST_WAITED = 900
 """Seconds, for all tests of a break. pytest-timeout ends a test that hangs sooner, by name."""
 
-OPTIONS = ("-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not serial", "--timeout=40")
+OPTIONS = ("-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not serial", "--timeout=20")
 """Of pytest. Tests that hold deadlines could fail because the machine is busy; one that waits for
 what a break took away ends soon."""
 
@@ -589,6 +589,15 @@ def _collect(copy: Path, files: Sequence[str], plugin: Collected) -> None:
     os.chdir(ROOT)
 
 
+def _run_shards(jobs: int) -> None:
+    """Let processes beside each other make the results that this one then finds."""
+    command = [sys.executable, __file__, *sys.argv[1:], "--jobs=1", "--nice=0"]
+    shards = [f"--shard={number}/{jobs}" for number in range(1, jobs + 1)]
+    started = [subprocess.Popen([*command, shard]) for shard in shards]  # noqa: S603 - this Python
+    for process in started:
+        process.wait()
+
+
 def main() -> int:
     """Run the breaks."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -597,6 +606,7 @@ def main() -> int:
     parser.add_argument("--shard", default="1/1", help="such as 2/4")
     parser.add_argument("--sample", type=int, default=1, help="10: one in ten of them")
     parser.add_argument("--list", action="store_true", help="print the breaks, run nothing")
+    parser.add_argument("--jobs", type=int, default=1, help="processes; most tests wait")
     parser.add_argument("--contexts", metavar="FILE", help=CONTEXTS_HELP)
     parser.add_argument("--nice", type=int, default=5, help="how far others come first")
     arguments = parser.parse_args()
@@ -612,6 +622,8 @@ def main() -> int:
             print(f"{one.line:4} {one.key}")
         return 0
     os.nice(arguments.nice)
+    if arguments.jobs > 1:
+        _run_shards(arguments.jobs)
     results = run(chosen, table["tests"], arguments.contexts)
     number = sum(bool(line["caught"]) for line in results)
     print(f"{number} of {len(results)} breaks caught ({number / max(1, len(results)):.1%})")
