@@ -25,3 +25,4 @@ def test_a_state_that_an_older_model_lacks_has_no_waiter(monkeypatch, version, h
     waiters = ServiceWaiters(ServiceModel(document, "athena"), Loader())
     assert ("query_execution_succeeded" in waiters.readable_names) is has_waiter
     assert (waiters.find("query_execution_succeeded") is not None) is has_waiter
+    assert waiters.find("session_idle") is not None

@@ -680,6 +680,29 @@ def test_a_body_that_cannot_be_read_is_quoted(service, waiter, parameters, body,
     assert len(str(caught.value)) < 600
 
 
+def test_an_empty_body_is_not_quoted():
+    bwp.install()
+    client = answering(boto3.client("ec2"), b"")
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        client.wait_until_instance_running(InstanceIds=["i"], max_wait=3)
+    assert "ResponseParserError" in str(caught.value)
+    assert "the body begins" not in str(caught.value)
+
+
+def test_an_endless_redirect_is_a_failure_of_the_call():
+    """botocore follows it until Python's limit."""
+    bwp.install()
+    client = boto3.client("ec2")
+
+    def redirected(**_):
+        client.meta.events.emit("redirect")
+
+    client.meta.events.register("before-call", redirected)
+    client.meta.events.register("redirect", redirected)
+    with pytest.raises(bwp.WaiterFailedError, match="RecursionError"):
+        client.wait_until_instance_running(InstanceIds=["i"], max_wait=3)
+
+
 def test_a_body_that_may_hold_secrets_is_not_quoted():
     bwp.install()
     client = answering(boto3.client("sts"), b"<html>hidden")
@@ -693,6 +716,16 @@ def test_a_body_that_may_hold_secrets_is_not_quoted():
 
 
 # --- messages -----------------------------------------------------------------------------------
+
+
+def test_error_without_a_status_names_none(answers):
+    bwp.install()
+    client = boto3.client("iam")
+    answers(client, ClientError({"Error": {"Code": "AccessDenied"}}, "GetUser"))
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        client.wait_until_user_exists(UserName="me", max_wait=3)
+    assert "AccessDenied" in str(caught.value)
+    assert "HTTP" not in str(caught.value)
 
 
 def test_failures_name_code_status_request_and_message(answers, error_answer):

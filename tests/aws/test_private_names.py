@@ -6,6 +6,7 @@ Each test is named for one of them, so that a release that changes it is told by
 import importlib
 import inspect
 import time
+from types import SimpleNamespace
 from unittest import mock
 
 import boto3
@@ -204,6 +205,8 @@ def test_pool_classes_of_one_client():
     assert session._manager.pool_classes_by_scheme is pools
     assert private_names.http_session_of(object()) is None
     assert private_names.pool_classes_of(None) is None
+    of_a_future_botocore = SimpleNamespace(_pool_classes_by_scheme=tuple(pools))
+    assert private_names.pool_classes_of(of_a_future_botocore) is None
 
 
 @pytest.mark.parametrize("verify", [None, False, "bundle.pem"])

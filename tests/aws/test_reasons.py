@@ -25,7 +25,7 @@ def stacks(*found):
     return {"Stacks": list(found)}
 
 
-def failed(way, client, name, max_wait=5, **parameters):
+def failed(way, client, name, max_wait=5, /, **parameters):
     """The error of a wait, by our method or by botocore's waiter object."""
     waits = {
         "wait_until": lambda: bwp.wait_until(client, name, max_wait=max_wait, **parameters),
@@ -106,6 +106,13 @@ def test_reason_is_found_where_the_acceptor_says(client, answers, waitable):
             {"FunctionName": "f"},
             {"State": "Failed", "StateReason": "the image is gone"},
             "the image is gone",
+        ),
+        (
+            "eks",
+            "certificate_authority_update_complete",
+            {"name": "c", "updateId": "u"},
+            {"update": {"status": "Failed", "errors": [{"errorMessage": "no such role"}]}},
+            "no such role",
         ),
         (
             "signer",
