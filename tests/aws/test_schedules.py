@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.aws.call_budget import current_budget
 from boto_waiters_plus.aws.stock_waiter import client_of
 from boto_waiters_plus.runtime.wait_run import RANDOM
 
@@ -307,3 +308,15 @@ def test_one_attempt_of_the_model_is_one_call(sleeps):
     with pytest.raises(WaiterError, match=r"Max attempts exceeded\. "):
         Waiter("once", config, call).wait()
     assert (calls, sleeps) == ([1], [])
+
+
+@pytest.mark.parametrize(
+    ("config", "is_bounded"), [({}, True), ({"Delay": 1, "MaxAttempts": 3}, False)]
+)
+def test_calls_of_a_chosen_schedule_take_as_long_as_they_take(answers, config, is_bounded):
+    """The others are cut off when the client itself would have given up."""
+    bwp.install()
+    client, budgets = boto3.client("s3"), []
+    answers(client, lambda: budgets.append(current_budget()) or THERE)
+    client.get_waiter("bucket_exists").wait(Bucket="b", WaiterConfig=config)
+    assert [each is not None for each in budgets] == [is_bounded]

@@ -19,6 +19,8 @@ from boto_waiters_plus.aws.state_member import state_path
         ("autoscaling", "DescribeAutoScalingGroups", ("AutoScalingGroups", "Instances"),
          "AutoScalingGroups[].Instances[].LifecycleState"),
         ("autoscaling", "DescribeAutoScalingGroups", ("AutoScalingGroups", "Nothing"), None),
+        # The state of the resource itself comes before others beside it.
+        ("ec2", "DescribeFleets", (), "Fleets[].FleetState"),
         # A structure that is a state has its name.
         ("ec2", "DescribeInstances", (), "Reservations[].Instances[].State.Name"),
         ("s3", "HeadBucket", (), None),
