@@ -30,7 +30,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from time import monotonic
-from types import FrameType
+from types import FrameType, SimpleNamespace
 from unittest import mock
 
 from ..options import CancelEvent
@@ -277,20 +277,17 @@ def virtual_time() -> Iterator[VirtualClock]:
         raise RuntimeError("virtual_time() is open already, and it does not nest")
     try:
         clock = VirtualClock()
-        real_monotonic = time.monotonic
-
-        def _loop_time(_: asyncio.AbstractEventLoop) -> float:
-            return real_monotonic()
-
         previous = current_time()
         assert previous is SYSTEM_TIME
         set_time(clock)
         try:
             with (
+                # In the module, not on the class, of which freezegun leaves a copy of the method on
+                # subclasses. First: loops of other threads go on meanwhile.
+                mock.patch.object(asyncio.base_events, "time", SimpleNamespace(**vars(time))),
                 mock.patch.object(time, "monotonic", _monotonic(clock)),
                 mock.patch.object(time, "sleep", clock.sleep),
                 mock.patch.object(asyncio, "sleep", _async_sleep(clock)),
-                mock.patch.object(asyncio.BaseEventLoop, "time", _loop_time),
             ):
                 yield clock
             if clock.error is not None:

@@ -1,9 +1,11 @@
 """Virtual time in blocking code: nothing takes real time, everything happens in order."""
 
 import asyncio
+import contextlib
 import threading
 import time
 
+import freezegun
 import pytest
 
 from boto_waiters_plus import WaiterTimeoutError
@@ -15,7 +17,7 @@ from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
 
 def real_names():
-    return (time.monotonic, time.sleep, asyncio.sleep, asyncio.BaseEventLoop.time, current_time())
+    return (time.monotonic, time.sleep, asyncio.sleep, asyncio.base_events.time, current_time())
 
 
 def test_everything_is_restored_after_an_error():
@@ -52,6 +54,16 @@ def test_time_does_not_go_back(virtual_time):
     with pytest.raises(ValueError, match="time does not go back"):
         time.sleep(-1)
     assert virtual_time.now == 0
+
+
+def test_timers_of_event_loops_stay_real_after_freezegun():
+    """It leaves a copy of the method that tells the time on the class of the loop."""
+    with freezegun.freeze_time("2024-01-01", real_asyncio=True):
+        pass
+    with contextlib.closing(asyncio.new_event_loop()) as loop, open_virtual_time() as clock:
+        before = loop.time()
+        clock.advance(1_000_000)
+        assert 0 <= loop.time() - before < 50_000
 
 
 def test_wall_clock_stays_real(virtual_time):
