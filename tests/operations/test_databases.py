@@ -1,12 +1,14 @@
 """Databases that cannot be used: a clear error, and nothing half written."""
 
 import contextlib
+import datetime as dt
 import logging
 import os
 import sqlite3
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -132,6 +134,12 @@ def test_two_stores_on_one_file(store, open_store, stream, active, store_url):
     first, second = start(store, stream(active)), start(other, stream(active))
     listed = {body["path"] for body in store.list().operations}
     assert listed == {first.path, second.path}
+
+
+def test_times_of_a_new_file_are_those_of_the_wall_clock(tmp_path, stream, active):
+    operation = start(operations.Store(tmp_path / "waits.db"), stream(active))
+    created = dt.datetime.fromisoformat(operation.metadata["create_time"].replace("Z", "+00:00"))
+    assert created.timestamp() == pytest.approx(time.time(), abs=60)
 
 
 def test_the_tables_of_a_schema_version_do_not_change():

@@ -116,6 +116,15 @@ def test_waits_of_version_2_go_on(sql, version, url, open_store, stream, active,
         store.resume(found["odd"]["path"], max_wait=9)
 
 
+def test_waits_whose_definition_is_lost_are_migrated(sql, version, url, open_store, monkeypatch):
+    sql(SCHEMA_2)
+    before = sql("select count(*) from boto_waiters_operations")
+    sql("delete from boto_waiters_definitions")
+    monkeypatch.setattr(tables, "_COPIED_AT_ONCE", 1)
+    assert len(open_store(url).list().operations) == before
+    assert version() == tables.VERSION
+
+
 def test_keys_and_calls_of_version_2_stay(sql, url, open_store, stream, active):
     sql(SCHEMA_2)
     store = open_store(url)
