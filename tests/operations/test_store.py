@@ -100,6 +100,17 @@ def test_the_response_is_stored_on_request(store, stream, active):
     assert description == {"StreamStatus": "ACTIVE", "StreamCreationTimestamp": 1767225600}
 
 
+def test_an_error_names_the_ids_of_the_last_answer(store, answers, no_answer):
+    client = boto3.client("ec2", region_name="us-east-1")
+    states = {"i-1": "running", "i-2": "pending"}
+    instances = [{"InstanceId": each, "State": {"Name": states[each]}} for each in states]
+    answers(client, {"Reservations": [{"Instances": instances}]}, no_answer)
+    pace = {"max_wait": 60, "max_attempts": 2, "min_delay": 0.01, "max_delay": 0.02}
+    operation = store.start(client, "instance_running", InstanceIds=list(states), **pace)
+    work(store, client)
+    assert list(operation.exception(10).failed_ids) == ["i-2"]
+
+
 def test_sensitive_members_of_a_response_are_left_out(store, answers, waitable):
     client = boto3.client("dms")
     endpoint = {"EndpointIdentifier": "e", "MySQLSettings": {"Password": "hidden-word"}}
