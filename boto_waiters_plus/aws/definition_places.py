@@ -35,7 +35,8 @@ class DefinitionPlace:
     """The definitions and overlays of one place, read at first use.
 
     Args:
-        read: returns them; it raises a `WaiterDefinitionError` if the place is malformed.
+        read: returns them, or a mapping that makes each by its name; it raises a
+            `WaiterDefinitionError` if the place is malformed.
         from_user: whether they come neither with this package nor with botocore.
         valid: whether they are known to fit their operations.
         fits: whether one of them can be used; None: all can.
@@ -43,7 +44,7 @@ class DefinitionPlace:
 
     def __init__(
         self,
-        read: Callable[[], Iterable[Layer | UnreadWaiter]],
+        read: Callable[[], Iterable[Layer | UnreadWaiter] | Mapping[str, UnreadWaiter]],
         *,
         from_user: bool = False,
         valid: bool = False,
@@ -55,13 +56,15 @@ class DefinitionPlace:
         self.valid = valid
 
     @computed_once
-    def _all(self) -> Sequence[Layer | UnreadWaiter]:
-        return tuple(self._read())
+    def _all(self) -> Any:
+        found = self._read()
+        return found if isinstance(found, Mapping) else tuple(found)
 
     @computed_once
     def layers(self) -> Sequence[Layer | UnreadWaiter]:
         """All that can be used, in the order of precedence."""
-        return tuple(filter(self._fits, self._all))
+        found = self._all
+        return tuple(filter(self._fits, found.values() if isinstance(found, Mapping) else found))
 
     @computed_once
     def overlays(self) -> Sequence[WaiterOverlay]:
@@ -69,12 +72,15 @@ class DefinitionPlace:
         return tuple(layer for layer in self.layers if isinstance(layer, WaiterOverlay))
 
     @computed_once
-    def _by_name(self) -> BySnakeName[Layer | UnreadWaiter]:
-        return BySnakeName((layer.name, layer) for layer in self._all)
+    def _keys(self) -> BySnakeName[Any]:
+        found = self._all
+        if isinstance(found, Mapping):
+            return BySnakeName((name, name) for name in found)
+        return BySnakeName((layer.name, place) for place, layer in enumerate(found))
 
     def named(self, name: str) -> Iterable[Layer | UnreadWaiter]:
-        """Return those of the waiters with this snake name, parsing no other."""
-        return filter(self._fits, self._by_name.find(name))
+        """Return those of the waiters with this snake name, making no other."""
+        return filter(self._fits, map(self._all.__getitem__, self._keys.find(name)))
 
 
 def places_of(
@@ -103,7 +109,7 @@ def places_of(
             from_user=True,
         ),
         DefinitionPlace(
-            lambda: unread_shipped(service.service_id.hyphenize()).values(),
+            lambda: unread_shipped(service.service_id.hyphenize()),
             valid=True,
             fits=partial(_fits, service) if is_older else None,
         ),

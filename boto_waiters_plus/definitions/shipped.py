@@ -79,30 +79,48 @@ def shipped_definitions(service_id: str) -> tuple[WaiterDefinition, ...]:
 
 @functools.cache
 def unread_shipped(service_id: str) -> Mapping[str, UnreadWaiter]:
-    """Return the shipped waiters of a service by name, unparsed; see `shipped_definitions`.
-
-    EC2's file is split in a fifth of the time that parsing its JSON takes.
-    """
+    """Return the shipped waiters of a service by name, unparsed; see `shipped_definitions`."""
     name = f"{service_id}.json"
     if name in OTHER_FILES:
         return {}
     text = read_shipped(name)
-    return {} if text is None else {each.name: each for each in _split(text, f"data/{name}")}
+    return {} if text is None else _ShippedFile(text, f"data/{name}")
 
 
-def _split(text: str, source: str) -> Iterator[UnreadWaiter]:
-    """Yield the waiters of a file of `data/`, which is indented by two blanks."""
-    operation = service = ""
-    before, *parts = text.split('\n          "')
-    for part in parts:
-        if before.endswith(f'"{WAITABLE}": {{'):
-            # The first waiter of its operation.
-            shape_id = before[before.rindex('\n    "') + 6 :].partition('"')[0]
-            namespace, _, operation = shape_id.partition("#")
-            service = namespace.removeprefix(AWS_NAMESPACE)
-        name, _, body = part.partition('": ')
-        yield UnreadWaiter(name, operation, service, source, body, _parse)
-        before = part
+class _ShippedFile(Mapping[str, UnreadWaiter]):
+    """The waiters of a file of `data/`, which is indented by two blanks.
+
+    EC2's file is split in a fifth of the time that parsing its JSON takes. Most of its waiters are
+    never asked for, so that only their names are read at first.
+
+    Args:
+        text: the file.
+        source: what messages call it.
+    """
+
+    def __init__(self, text: str, source: str) -> None:
+        self._parts = text.split('\n          "')
+        self._source = source
+        self._places = {
+            part[: part.index('"')]: place for place, part in enumerate(self._parts) if place
+        }
+
+    def __getitem__(self, name: str) -> UnreadWaiter:
+        place = self._places[name]
+        body = self._parts[place].partition('": ')[2]
+        while not self._parts[place - 1].endswith(f'"{WAITABLE}": {{'):
+            place -= 1  # not the first waiter of its operation
+        before = self._parts[place - 1]
+        shape_id = before[before.rindex('\n    "') + 6 :].partition('"')[0]
+        namespace, _, operation = shape_id.partition("#")
+        service = namespace.removeprefix(AWS_NAMESPACE)
+        return UnreadWaiter(name, operation, service, self._source, body, _parse)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
 
 
 def _parse(name: str, body: str, **place: Any) -> WaiterDefinition:
