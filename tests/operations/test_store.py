@@ -261,11 +261,23 @@ def test_an_operation_whose_row_is_gone_ends(store, stream, active):
     assert (error.code, "is no longer in the store" in str(error)) == ("not_found", True)
 
 
-@pytest.mark.parametrize("path", ["operations/0", "", "x", "operations/" + "0" * 32])
-def test_unknown_paths_are_named(store, path):
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        *((path, "a path is operations/ and 32 digits") for path in ("operations/0", "", "x")),
+        ("operations/" + "0" * 32, "or it has expired"),
+    ],
+    ids=["operations/0", "", "x", "operations/" + "0" * 32],
+)
+def test_unknown_paths_are_named(store, path, words):
     for call in (store.get, store.cancel, store.resume):
-        with pytest.raises(LookupError, match="there is no"):
+        with pytest.raises(LookupError, match=f"there is no .*{words}"):
             call(path)
+
+
+def test_the_name_of_a_worker_is_checked(store):
+    with pytest.raises(ValueError, match="worker_name"):
+        store.work(worker_name="a\0b", until_idle=True)
 
 
 def test_only_one_operation_of_an_exclusive_key(store, stream, active):
