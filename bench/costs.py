@@ -186,7 +186,7 @@ def start(processes: int) -> None:
         )
         pairs = [(fresh(stock), fresh(ours)) for _ in range(processes)]
         ratios = [stock[0] / ours[0] for stock, ours in pairs]
-        name = f"botocore's first waiter of a session, of ours, {service}"
+        name = f"botocore's first waiter of a session, of the package's, {service}"
         report(name, ratios, f"at least {goal}")
     name = "botocore's first lookup of a process, of `import boto3`"
     report(name, [s[1] for s, _ in pairs], percent=True)
@@ -204,7 +204,7 @@ def first_of_a_process(processes: int) -> None:
         pairs = [(fresh(script), fresh(script, Path(folder))) for _ in range(processes)]
     compiled, not_compiled = zip(*pairs, strict=True)
     names = {
-        "our first lookup, of `import boto3`": "at most 12 %",
+        "the package's first lookup, of `import boto3`": "at most 12 %",
         "the same and the first wait": "",
     }
     for number, (name, goal) in enumerate(names.items()):

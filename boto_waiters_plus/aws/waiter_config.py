@@ -3,9 +3,9 @@
 - The caller chose it, by `WaiterConfig`, by assigning `config.delay` or `config.max_attempts`, or
   by bringing a waiter model that is not botocore's: botocore's schedule to the letter, that delay
   and exactly that many attempts. A call is never cut off.
-- Nobody did: the specification's algorithm between a quarter of the delay and the delay, over the
-  same time, delay x (maxAttempts - 1) seconds of sleeping, with at most twice as many attempts. A
-  call that gets no answer is cut off in the end (`Policy.patience`).
+- The caller chose none: the specification's algorithm between a quarter of the delay and the
+  delay, over the same time, delay x (maxAttempts - 1) seconds of sleeping, with at most twice as
+  many attempts. A call that gets no answer is cut off in the end (`Policy.patience`).
 - `max_wait`, or `WaiterConfig={"MaxWait": ...}`, in addition to either: that many seconds of wall
   time, calls included.
 

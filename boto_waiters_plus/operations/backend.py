@@ -1,7 +1,7 @@
 """What a store keeps its waits in: the one interface between the domain and a database.
 
-`memory_backend` and `sql` implement it. Whoever adds another makes subclasses of the contracts in
-tests/operations/backend_contract.py pass, and opens it by `Store(backend)`.
+`memory_backend` and `sql` implement it. Another one has to pass the contracts in
+tests/operations/backend_contract.py, by subclasses, and is opened by `Store(backend)`.
 
 A *row* is a mapping of plain values, one for each column of `sql.tables.WAITS`, or of `CALLS`; a
 backend looks at few of them (`id`, `state`, `kind`, `digest`, `exclusive_key`, the moments,

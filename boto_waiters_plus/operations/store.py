@@ -276,8 +276,8 @@ class Store(KeptCalls):
         lease ends.
 
         What a worker cannot do (it has no credentials or no such profile, or its botocore lacks
-        the operation), it leaves to others; a wait that nobody can drive ends with that error at
-        its deadline.
+        the operation), it leaves to others; a wait that no worker can drive ends with that error
+        at its deadline.
 
         Args:
             until_idle: return as soon as no wait is open that this worker may and can drive;

@@ -121,7 +121,7 @@ class EndWatcher:
         self._news.set()
 
     def close(self) -> None:
-        """End the thread; what is held ends with an error, because nobody will see its end."""
+        """End the thread; what is held ends with an error, because its end will not be seen."""
         self._is_closed = True
         self._news.set()
         thread = self._thread
