@@ -66,8 +66,8 @@ BARE_CALLS = 300
 
 PROMISED_AT = 10_000
 MOST_THREADS = 40
-MOST_MEMORY = 6_500
-"""Bytes a wait: 10,000 waits take at most 65 MB."""
+MOST_MEMORY = 6_000
+"""Bytes a wait: 10,000 waits take at most 60 MB."""
 
 MOST_LATENESS = 1.5
 """As a multiple of the CPU time of the polls that are due together."""

@@ -24,7 +24,7 @@ EXPIRY_GRACE: Final = 0.001
 """Seconds after a deadline in which an attempt that was due at the deadline may still begin."""
 
 FEWEST_TO_DROP: Final = 100
-"""Waits that end before their times are dropped; for fewer it is not worth the search."""
+"""Times that mean nothing any more; for fewer it is not worth the search."""
 
 
 class TaskSteps:
@@ -39,14 +39,15 @@ class TaskSteps:
 
     def __init__(self, queue: CallQueue) -> None:
         self._queue = queue
-        # The ends of delays, and the deadlines of waits that are queued or calling.
+        # When each wait is due: one time of each counts, that of `Task.due`.
         self._times: list[tuple[float, int, Task]] = []
-        self._of_ended = 0
+        self._open = 0
         self.ended: deque[Task] = deque()
 
     def open(self, task: Task, index: int) -> None:
         """Give a wait its place among those of the schedule."""
         task.index = index
+        self._open += 1
         if task.group is not None:
             task.group.waits += 1
         self._queue.add_wait(task.connections.service)
@@ -67,12 +68,12 @@ class TaskSteps:
         """Go on with waits whose delay has ended; end those whose deadline has passed."""
         while self._times and self._times[0][0] <= now:
             moment, _, task = heapq.heappop(self._times)
-            if task.stage is TaskStage.DELAYED and task.due == moment:
+            if task.due != moment or task.stage is TaskStage.ENDED:
+                continue
+            if task.stage is TaskStage.DELAYED:
                 self._delay_ended(task, now)
-            elif task.expiry == moment:
-                task.expiry = None
-                if task.stage is TaskStage.QUEUED or task.stage is TaskStage.CALLING:
-                    self._expire_or_plan(task, now)
+            else:
+                self._expire_or_plan(task, now)
 
     def wake(self, task: Task, now: float) -> None:
         """End the delay of a wait early."""
@@ -176,11 +177,11 @@ class TaskSteps:
 
     def _delay(self, task: Task, seconds: float, now: float) -> None:
         task.stage = TaskStage.DELAYED
-        task.delay, task.due = seconds, now + seconds
+        task.delay = seconds
         task.throttles_seen = task.connections.throttles
+        self._plan(task, now + seconds)
         if task.group is not None:
             task.group.plan(task, now)
-        self._plan(task.due, task)
         if task.wake_pending:
             task.wake_pending = False
             self.wake(task, now)
@@ -192,33 +193,41 @@ class TaskSteps:
             task.throttles_seen = math.inf  # Once per delay.
             # Not the last attempt: there is no time behind it.
             if task.due + 2 * task.delay <= task.until:
-                self._postpone(task, task.due + task.delay)
+                self._plan(task, task.due + task.delay)
                 if group is not None:
                     group.plan(task, now)
                 return
         if group is not None:
             if group.postpones(task, now):
-                self._postpone(task, group.due)
+                self._plan(task, group.due)
                 return
             group.begin_round(now)
         task.was_woken = task.is_brought_forward
         task.is_brought_forward = False
         self.step(task, partial(task.run.step, Woken()), now)
 
-    def _plan(self, moment: float, task: Task) -> None:
-        heapq.heappush(self._times, (moment, task.index, task))
-
-    def _postpone(self, task: Task, due: float) -> None:
+    def _plan(self, task: Task, due: float) -> None:
         task.due = due
-        self._plan(due, task)
+        if due < math.inf:
+            heapq.heappush(self._times, (due, task.index, task))
+            self._drop_past()
+
+    def _drop_past(self) -> None:
+        """Drop times that do not count; a deadline may be days away."""
+        if len(self._times) > self._open + max(FEWEST_TO_DROP, self._open // 8):
+            self._times = [
+                each
+                for each in self._times
+                if each[0] == each[-1].due and each[-1].stage is not TaskStage.ENDED
+            ]
+            heapq.heapify(self._times)
 
     def _enqueue(self, task: Task, poll: Poll, now: float) -> None:
         task.stage, task.call_made = TaskStage.QUEUED, False
         if poll.time_left is not None:
             task.until = now + poll.time_left
-        if task.expiry is None and task.until < math.inf:
-            # Not yet the grace: a number of their own would be the memory of thousands of waits.
-            self._plan_expiry(task, task.until)
+        # Not yet the grace: a number of their own would be the memory of thousands of waits.
+        self._plan(task, task.until)
         group = task.group
         if group is None or not group.shares(task):
             # The attempt that is queued counts already.
@@ -237,15 +246,11 @@ class TaskSteps:
         if group.in_queue:
             self._queue.put(group, group.queued[0].connections)
 
-    def _plan_expiry(self, task: Task, moment: float) -> None:
-        task.expiry = moment
-        self._plan(moment, task)
-
     def _expire_or_plan(self, task: Task, now: float) -> None:
         if task.until + EXPIRY_GRACE <= now:
             self.expire(task, now)
         else:
-            self._plan_expiry(task, task.until + EXPIRY_GRACE)
+            self._plan(task, task.until + EXPIRY_GRACE)
 
     def expire(self, task: Task, now: float) -> None:
         """End a wait whose deadline passed in the queue, or during a call that did not end."""
@@ -266,15 +271,8 @@ class TaskSteps:
             task.group.waits -= 1
         self._queue.remove_wait(task.connections.service)
         self.ended.append(task)
-        self._of_ended += 1
-        if self._of_ended > max(FEWEST_TO_DROP, len(self._times) // 8):
-            self._drop_ended()
-
-    def _drop_ended(self) -> None:
-        """Drop the times of waits that have ended; a deadline may be days away."""
-        self._of_ended = 0
-        self._times = [each for each in self._times if each[-1].stage is not TaskStage.ENDED]
-        heapq.heapify(self._times)
+        self._open -= 1
+        self._drop_past()
 
 
 def _forget_frames(error: BaseException | None) -> None:

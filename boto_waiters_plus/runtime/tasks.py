@@ -54,11 +54,9 @@ class Task:
     stage: TaskStage = field(default=TaskStage.DELAYED, init=False)
     delay: float = field(default=0.0, init=False)
     due: float = field(default=0.0, init=False)
-    """When the delay ends."""
+    """When its delay ends or, without one, its deadline is checked."""
     until: float = field(default=math.inf, init=False)
     """The deadline of the wait."""
-    expiry: float | None = field(default=None, init=False)
-    """When the schedule checks the deadline; None: that is not planned."""
     throttles_seen: float = field(default=0, init=False)
     """Throttles of the client when the delay began."""
     call_made: bool = field(default=False, init=False)

@@ -1,5 +1,6 @@
 """Many waits on few threads; most calls run side by side in virtual time."""
 
+import gc
 import queue
 import signal
 import threading
@@ -214,6 +215,24 @@ def test_time_in_the_queue_counts_from_the_start(virtual_time):
     run(virtual_time, tasks)
     assert [task.result.elapsed for task in tasks] == [10, 20, 30]
     assert [thing.times_left for thing in things] == [[100], [90], [80]]
+
+
+def test_a_wait_of_many_polls_is_planned_as_often_as_it_may_be_due(virtual_time):
+    # Each poll plans its deadline, days away, and the end of a delay.
+    thing = Call(virtual_time, ready_at=1_000)
+    (task,) = tasks_of([thing], max_wait=1_000_000, min_delay=1, pace="fixed")
+    places = []
+    seen = thing.seen
+
+    def count():
+        if len(thing.polls) % 100 == 0:
+            places.append(sum(isinstance(each, tuple) for each in gc.get_referrers(task)))
+        return seen()
+
+    thing.seen = count
+    run(virtual_time, [task])
+    assert len(places) == 11
+    assert max(places) < 200
 
 
 def test_wait_without_max_wait_uses_its_attempts(virtual_time):
