@@ -54,7 +54,7 @@ def async_call_for(
     if is_async(type(client)):
         return AwaitedCall(send, client, cancel=cancel)
     # Imports asyncio: 11 ms that a program without tasks never pays.
-    from ..runtime.in_thread import ThreadCall  # noqa: PLC0415
+    from .thread_call import ThreadCall  # noqa: PLC0415
 
     abandoned = threading.Event()
     return ThreadCall(BlockingCall(send, client, cancel=either(abandoned, cancel)), abandoned)

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 ProgressCallback = Callable[[WaitProgress], object]
 EndsRest = Callable[[Task], bool]
 OnFailure = Literal["raise", "collect", "cancel"]
-
-
 WaitT = TypeVar("WaitT", bound="Wait | ConditionWait")
 
 

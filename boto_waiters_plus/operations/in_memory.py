@@ -16,13 +16,13 @@ from ..engine.model import WaiterDefinition
 from ..engine.wait_event import WaitEvent
 from ..hooks.waits import find_waiter
 from ..many.wait import Wait
-from ..many.wait_pool import WaitPool
 from ..runtime.clock import current_time
 from ..runtime.process import ProcessLock, after_fork
 from ..runtime.tasks import Task
 from .error_codes import problem
 from .operation import CANCELLED_DETAIL, Operation, path_of
 from .representation import error_json, operation_json, progress_of, response_json
+from .wait_pool import WaitPool
 
 if TYPE_CHECKING:
     from .store import Store

@@ -8,7 +8,6 @@ import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..runtime.boot_clock import steady_time
 from ..runtime.process import ProcessLock
 from .backend import (
     FREE,
@@ -21,6 +20,7 @@ from .backend import (
     closed,
     moments,
 )
+from .boot_clock import steady_time
 from .error_codes import StoreError
 
 _Rows = dict[str, dict[str, Any]]

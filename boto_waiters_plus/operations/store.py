@@ -15,11 +15,11 @@ from typing import Any, Final, cast
 from ..arguments import count, seconds
 from ..engine.model import WaiterDefinition
 from ..many.wait import Wait
-from ..runtime.process import ended_by_signals
 from ..runtime.schedule import DEFAULT_THREADS
 from .backend import OPEN, SUCCEEDED, Backend, KeyInUseError, Row
 from .client_description import ClientDescription
 from .error_codes import OperationError, problem
+from .exit_signals import ended_by_signals
 from .in_memory import background_wait, check_background
 from .kept_calls import CALL_PATH, KeptCalls
 from .memory_backend import MemoryBackend

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..engine.wait_event import WaitEvent
 from ..exceptions import WaiterCancelledError
-from ..many.wait_pool import WaitPool
 from ..outcome import WaiterOutcome
 from ..runtime.tasks import Task
 from .backend import FREE, LeaseLostError, Row
@@ -24,6 +23,7 @@ from .error_codes import OperationError, StoreError, UnableError, problem, unrea
 from .representation import progress_of
 from .stored_wait import WaitMaker, unable
 from .wait_ends import Driven, end_of, timeout_of
+from .wait_pool import WaitPool
 from .work_options import WorkOptions
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ class Group:
 
     join: Callable[[Sequence[Any]], Any]
     """Makes one call for several tasks; its `judge` returns `SharedAttempts`."""
-    limit: int
+    limit: int = sys.maxsize
     """The number of identifiers that one call may ask for."""
     _: KW_ONLY
     source: Random = RANDOM
@@ -162,12 +162,8 @@ class Group:
 class ScreenedGroup(Group):
     """Waits that a common call screens: it tells which are worth their own call.
 
-    Args:
-        join: makes that call for several tasks; `SharedAttempts.attempts` has None for those.
+    `SharedAttempts.attempts` of that call has None for those.
     """
-
-    def __init__(self, join: Callable[[Sequence[Any]], Any], *, source: Random = RANDOM) -> None:
-        super().__init__(join, sys.maxsize, source=source)
 
     @property
     def is_apart(self) -> bool:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 LONGEST_HOLD: Final = 1.0
 """Seconds that a call in flight counts after a throttle: one that hangs must not hold up others."""
 
-
 LONGEST_CATCHING_UP: Final = 0.1
 """Seconds whose calls a loop that was late may make at once, under a limit per second."""
 

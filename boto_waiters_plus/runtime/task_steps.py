@@ -68,11 +68,9 @@ class TaskSteps:
         """Go on with waits whose delay has ended; end those whose deadline has passed."""
         while self._times and self._times[0][0] <= now:
             moment, _, task = heapq.heappop(self._times)
-            if task.due != moment or task.stage is TaskStage.ENDED:
-                continue
-            if task.stage is TaskStage.DELAYED:
+            if task.due == moment and task.stage is TaskStage.DELAYED:
                 self._delay_ended(task, now)
-            else:
+            elif task.due == moment:
                 self._expire_or_plan(task, now)
 
     def wake(self, task: Task, now: float) -> None:
@@ -215,11 +213,7 @@ class TaskSteps:
     def _drop_past(self) -> None:
         """Drop times that do not count; a deadline may be days away."""
         if len(self._times) > self._open + max(FEWEST_TO_DROP, self._open // 8):
-            self._times = [
-                each
-                for each in self._times
-                if each[0] == each[-1].due and each[-1].stage is not TaskStage.ENDED
-            ]
+            self._times = [each for each in self._times if each[0] == each[-1].due]
             heapq.heapify(self._times)
 
     def _enqueue(self, task: Task, poll: Poll, now: float) -> None:
@@ -266,7 +260,7 @@ class TaskSteps:
         """Note the result of a wait."""
         if isinstance(result, Exception):
             task.run.interrupted(result)
-        task.stage, task.result = TaskStage.ENDED, result
+        task.stage, task.result, task.due = TaskStage.ENDED, result, math.inf
         if task.group is not None:
             task.group.waits -= 1
         self._queue.remove_wait(task.connections.service)

@@ -54,7 +54,7 @@ class Task:
     stage: TaskStage = field(default=TaskStage.DELAYED, init=False)
     delay: float = field(default=0.0, init=False)
     due: float = field(default=0.0, init=False)
-    """When its delay ends or, without one, its deadline is checked."""
+    """When its delay ends or, without one, its deadline is checked; infinity: never."""
     until: float = field(default=math.inf, init=False)
     """The deadline of the wait."""
     throttles_seen: float = field(default=0, init=False)

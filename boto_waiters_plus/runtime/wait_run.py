@@ -55,7 +55,6 @@ _NONE_UNFINISHED: Final = UnfinishedIds()
 _NO_OBSERVERS: Final = Observers()
 _BEGIN: Final = Begin()
 
-
 Wording = Callable[["WaitRun", Ending], tuple[str, str]]
 """Returns the reason of a wait that did not succeed, and the whole message of its error."""
 

@@ -10,13 +10,13 @@ import pytest
 from runtime.calls import described
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.aws.thread_call import ThreadCall
 from boto_waiters_plus.conditions import poll, poll_async
 from boto_waiters_plus.conditions.judges import ValueJudge
 from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.options import WaitOptions, policy_for
 from boto_waiters_plus.runtime.aio import drive_async
 from boto_waiters_plus.runtime.attempt import Reply
-from boto_waiters_plus.runtime.in_thread import ThreadCall
 from boto_waiters_plus.runtime.sync import drive
 from boto_waiters_plus.runtime.wait_run import WaitRun
 

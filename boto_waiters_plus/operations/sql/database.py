@@ -17,10 +17,11 @@ from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event,
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
-from ...runtime.boot_clock import BOOT, since_boot, steady_time
-from ...runtime.process import after_fork, fork_gate
+from ...runtime.process import after_fork
 from ..backend import closed
+from ..boot_clock import BOOT, since_boot, steady_time
 from ..error_codes import StoreError
+from .fork_gate import fork_gate
 from .tables import CLOCKS, needs_preparation, prepare
 from .time_limit import CONNECT_LIMIT, TimeLimits
 

@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
+from boto_waiters_plus.aws.thread_call import ThreadCall
 from boto_waiters_plus.runtime.attempt import Reply
 from boto_waiters_plus.runtime.clock import either
-from boto_waiters_plus.runtime.in_thread import ThreadCall
 
 REPLY = Reply("response")
 TEST_LIMIT = 10

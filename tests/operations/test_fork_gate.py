@@ -9,7 +9,7 @@ import pytest
 SCRIPT = """if True:
     import os, threading, warnings
     warnings.simplefilter("ignore")  # Python's own, of forks beside threads
-    from boto_waiters_plus.runtime.process import fork_gate
+    from boto_waiters_plus.operations.sql.fork_gate import fork_gate
 
     inside, go_on, steps = threading.Event(), threading.Event(), []
 

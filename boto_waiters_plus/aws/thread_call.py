@@ -7,9 +7,9 @@ import contextlib
 import contextvars
 import threading
 
-from .attempt import Call, Reply
-from .call_executor import SHUTDOWN_GRACE
-from .clock import current_time
+from ..runtime.attempt import Call, Reply
+from ..runtime.call_executor import SHUTDOWN_GRACE
+from ..runtime.clock import current_time
 
 
 class ThreadCall:

@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..engine.wait_event import WaitEvent
+from ..many.callbacks import Callback, Callbacks
+from ..many.grouping import Grouping
+from ..many.preparation import Preparation, marked_context
+from ..many.wait import Wait
 from ..runtime.background import BackgroundScheduler, TaskEnd
 from ..runtime.clock import current_time
 from ..runtime.schedule import DEFAULT_THREADS
 from ..runtime.tasks import Task
-from .callbacks import Callback, Callbacks
-from .grouping import Grouping
-from .preparation import Preparation, marked_context
-from .wait import Wait
 
 
 class WaitPool:

@@ -2,7 +2,7 @@
 
 import signal
 
-from boto_waiters_plus.runtime.process import ended_by_signals
+from boto_waiters_plus.operations.exit_signals import ended_by_signals
 
 
 def test_own_handler_of_sigterm_is_called_after_the_block():
