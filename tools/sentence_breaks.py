@@ -107,10 +107,14 @@ def run(folder: Path, words: Iterable[str]) -> int:
         for stream in (1, 2):
             os.dup2(nowhere, stream)
         os.chdir(folder)
-        os.environ |= {"PYTHONPATH": str(folder), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        os.environ["PYTHONPATH"] = str(folder)
         os.environ.pop("PYTEST_ADDOPTS", None)
         sys.path.insert(0, str(folder))
-        plugins = [word for name in PLUGINS for word in ("-p", name)]
+        # Not by the environment: a test may run pytest in a process of its own.
+        plugins = [
+            "--disable-plugin-autoload",
+            *(word for name in PLUGINS for word in ("-p", name)),
+        ]
         options = ["-q", "-p", "no:cacheprovider", "--timeout", "120"]
         code = int(pytest.main([*plugins, *options, *words]))
     finally:
