@@ -43,9 +43,10 @@ class ThreadCall:
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(over.set_result, None)
 
-        run, name = contextvars.copy_context().run, "boto_waiters_plus call"
-        thread = threading.Thread(target=run, args=[work], name=name, daemon=True)
         with current_time().hold():
+            # Inside: a call that sleeps in virtual time lets go of it.
+            run, name = contextvars.copy_context().run, "boto_waiters_plus call"
+            thread = threading.Thread(target=run, args=[work], name=name, daemon=True)
             thread.start()
             longest = None if time_left is None else time_left + SHUTDOWN_GRACE
             try:

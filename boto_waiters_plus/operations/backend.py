@@ -10,7 +10,8 @@ from `get`, `list` and `claim`.
 
 *Moments* (`MOMENTS`) are given as seconds from now, negative ones in the past, and returned as
 seconds since the epoch by the clock of the backend: that of the server where machines share one,
-else `boot_clock.steady_time`, which goes on evenly when the wall clock is set.
+else `boot_clock.steady_time`, which goes on evenly when the wall clock is set. Processes that share
+a backend have to agree on the time: `sql.database` keeps with its rows when that clock began.
 
 The *generation* of a wait is the lease that drives it. Leases are numbers that are never used
 twice. Every write of a worker names its lease, and changes only rows that are open and still have

@@ -3,6 +3,7 @@
 import asyncio
 import contextvars
 import threading
+import time
 
 import pytest
 
@@ -40,6 +41,15 @@ def test_reply_is_returned_and_the_thread_ends():
     assert asyncio.run(make(function, 7)) is REPLY
     assert calls == [(7, "boto_waiters_plus call")]
     assert threads_left() == []
+
+
+def test_a_call_that_sleeps_lets_virtual_time_pass(virtual_time):
+    def function(_):
+        time.sleep(2)
+        return REPLY
+
+    assert asyncio.run(make(function, 3)) is REPLY
+    assert virtual_time.now == 2
 
 
 def test_thread_has_ended_before_the_reply_is_returned(monkeypatch):

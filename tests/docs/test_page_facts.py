@@ -1,7 +1,9 @@
 """What pages list is complete, and what they name exists."""
 
+import json
 import re
 import sys
+from collections import Counter
 
 import boto3
 import pytest
@@ -13,6 +15,9 @@ from boto_waiters_plus.cli import COMMANDS, DEFAULT_COMMAND
 from boto_waiters_plus.definitions.coalescing_trait import shipped_coalescing
 
 pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="the documentation is not in a wheel")
+
+
+PAGES_AT_THE_TOP = ("README.md", "CHANGELOG.md")
 
 
 def text_of(page):
@@ -28,6 +33,31 @@ def test_command_page_describes_every_subcommand():
     text = text_of("command.md")
     assert {name for name in COMMANDS if f"boto-wait {name}" in text} == COMMANDS.keys()
     assert DEFAULT_COMMAND in COMMANDS
+
+
+def test_pages_count_the_waiters_right():
+    botocores, own = Counter(), Counter()
+    for file in (ROOT / "data").glob("*.json"):
+        shapes = json.loads(file.read_text(encoding="utf-8")).get("shapes", {}).values()
+        for shape in shapes:
+            for waiter in shape.get("traits", {}).get("smithy.waiters#waitable", {}).values():
+                (botocores if "generated" in waiter.get("tags", []) else own)[file.name] += 1
+    of, new = sum(botocores.values()), sum(own.values())
+    services, without = len(botocores | own), len(own.keys() - botocores.keys())
+    known = len(botocores)
+    readme, changes = ((ROOT / name).read_text(encoding="utf-8") for name in PAGES_AT_THE_TOP)
+    assert f"| {known} of 439 | {services} of 439 |" in readme
+    assert re.search(
+        rf"{of + new:,} for {services} services; botocore .* has {of} for {known}", readme
+    )
+    assert f"The {new:,} waiters that botocore does not have" in readme
+    curated = (
+        f"{of} waiters converted from botocore and {new:,} curated ones for {len(own)} services"
+    )
+    assert f"{curated}, {without} of which have no waiter" in changes
+    assert f"for all {services} services with waiters" in changes
+    others = f"no waiter for Athena and {439 - known - 1} other services."
+    assert f"{others} This package defines waiters for {without} of these" in text_of("howto.md")
 
 
 def test_many_page_counts_right():
