@@ -9,8 +9,11 @@ from typing import NamedTuple
 
 from botocore.model import ServiceModel
 
+from ..definitions.coalescing_trait import COALESCING
 from ..definitions.files import parse_document
+from ..definitions.idempotency_traits import PRODUCES, TOKEN, TOKEN_LIFETIME
 from ..definitions.parsing import RuleError
+from ..definitions.screen_trait import SCREEN
 from ..definitions.smithy import WAITABLE
 from ..engine.model import GENERATED, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
@@ -30,8 +33,16 @@ from .suppressions import apply_suppressions
 from .trait_rules import read_trait
 from .unhandled_state_rules import check_unhandled_states
 from .units import AppliedTrait, Unit
-from .version_skew import as_note, downgraded
+from .version_skew import downgraded
 from .waiter_rules import AcceptorChecker, check_names, check_waiter
+
+_RULES_OF_OTHER_TRAITS = {
+    COALESCING: check_coalescing,
+    SCREEN: check_screen,
+    TOKEN: check_token,
+    TOKEN_LIFETIME: check_lifetime,
+    PRODUCES: check_produces,
+}
 
 
 def check(
@@ -77,7 +88,7 @@ class _Reading(NamedTuple):
 def _read(unit: Unit) -> _Reading:
     events = list(unit.events)
     waiters: list[tuple[AppliedTrait, WaiterDefinition]] = []
-    for trait in unit.waitable:
+    for trait in unit.traits[WAITABLE]:
         if trait.operation is None or trait.operation.event_stream:
             text = f"Trait `{WAITABLE}` cannot be applied to `{trait.target.shape}`: "
             text += "it may only be applied to operations without event streams"
@@ -108,31 +119,17 @@ def _unit_events(
 ) -> Iterator[ValidationEvent]:
     unit, waiters, events = reading
     is_readable = reading.usable
-    events += _other_traits(unit)
+    for name, rules in _RULES_OF_OTHER_TRAITS.items():
+        for trait in unit.traits[name]:
+            events += rules(trait)
     if is_readable:
         for trait, group in itertools.groupby(waiters, key=operator.itemgetter(0)):
             events += _waiter_events(trait, [waiter for _, waiter in group])
-        targets = {id(trait.target) for trait in unit.waitable}
+        targets = {id(trait.target) for trait in unit.traits[WAITABLE]}
         events += [event for target, event in names if id(target) in targets]
     yield from events
     if all(event.severity < Severity.DANGER for event in events):
         yield from filter(None, map(_refusal, unit.documents))
-
-
-def _other_traits(unit: Unit) -> Iterator[ValidationEvent]:
-    for traits, rules in (
-        (unit.coalescing, check_coalescing),
-        (unit.screens, check_screen),
-        (unit.tokens, check_token),
-        (unit.lifetimes, check_lifetime),
-        (unit.produces, check_produces),
-    ):
-        for trait in traits:
-            for event in rules(trait):
-                # The form of a trait does not depend on shapes.
-                depends_on_shapes = not event.id.endswith((".Form", ".Target"))
-                is_newer = trait.newer is not None and depends_on_shapes
-                yield as_note(event, str(trait.newer)) if is_newer else event
 
 
 def _refusal(document: Document) -> ValidationEvent | None:

@@ -19,12 +19,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from botocore.model import Shape
-
 from ..definitions.coalescing_trait import COALESCING, Coalescing
 from .events import Finding, Severity, ValidationEvent
-from .shapes import OperationShapes, element_of, members_of
-from .units import AppliedTrait
+from .shapes import OperationShapes, element_of, is_string, members_of
+from .units import AppliedTrait, are_names
 
 
 def check_coalescing(applied: AppliedTrait) -> Iterator[ValidationEvent]:
@@ -47,7 +45,7 @@ def _problem(trait: Any) -> str | None:
     for member in trait:
         if member not in ("ids", "items", "limit", "token"):
             return f"it has no member `{member}`"
-    if not _are_names(trait.get("ids")):
+    if not are_names(trait.get("ids")):
         return "`ids` must be a list of member names"
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 2:
         return "`limit` must be a whole number, at least 2"
@@ -62,19 +60,15 @@ def _is_place(value: Any) -> bool:
     return (
         isinstance(value, Mapping)
         and value.keys() <= {"path", "id"}
-        and _are_names(value.get("path"))
-        and ("id" not in value or _are_names(value["id"]))
+        and are_names(value.get("path"))
+        and ("id" not in value or are_names(value["id"]))
     )
-
-
-def _are_names(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(x, str) and x for x in value)
 
 
 def _ids(operation: OperationShapes, coalescing: Coalescing) -> Iterator[Finding]:
     for name in coalescing.ids:
         shape = members_of(operation.input).get(name)
-        if shape is None or not _is_string(element_of(shape)):
+        if shape is None or not is_string(element_of(shape)):
             text = f"the input has no list of strings `{name}`"
             yield Finding(Severity.ERROR, "Ids", text)
         elif coalescing.limit > (maximum := shape.metadata.get("max", coalescing.limit)):
@@ -95,20 +89,16 @@ def _items(operation: OperationShapes, coalescing: Coalescing) -> Iterator[Findi
             texts = [f"the output has no lists `{path}`"]
         else:
             rule, members = "Id", members_of(item)
-            if not items.id and not _is_string(item):
+            if not items.id and not is_string(item):
                 texts = [f"the items of `{path}` are no strings and have no `id`"]
-            missing = [name for name in items.id if not _is_string(members.get(name))]
+            missing = [name for name in items.id if not is_string(members.get(name))]
             texts += [f"the items of `{path}` have no string `{name}`" for name in missing]
         yield from (Finding(Severity.ERROR, rule, text) for text in texts)
 
 
 def _token(operation: OperationShapes, token: str | None) -> Iterator[Finding]:
-    if token is not None and not _is_string(members_of(operation.output).get(token)):
+    if token is not None and not is_string(members_of(operation.output).get(token)):
         yield Finding(Severity.ERROR, "Token", f"the output has no string `{token}`")
     if token is None and operation.pages:
         text = "the operation is paginated, and the trait has no `token`"
         yield Finding(Severity.WARNING, "Token", text)
-
-
-def _is_string(shape: Shape | None) -> bool:
-    return shape is not None and shape.type_name == "string"

@@ -25,11 +25,10 @@ from botocore.model import ListShape, Shape
 
 from ..aws.service_waiters import ServiceWaiters
 from ..definitions.idempotency_traits import PRODUCES, TOKEN, TOKEN_LIFETIME
-from .documents import Target
 from .events import Finding, Severity, ValidationEvent
 from .expressions import ExpressionSyntaxError, parse
 from .samples import sample
-from .shapes import OperationShapes, members_of
+from .shapes import OperationShapes, is_string, members_of
 from .type_checker import lint
 from .units import AppliedTrait
 
@@ -45,16 +44,12 @@ _JSON_TYPES: Final = {
 
 def check_token(trait: AppliedTrait) -> Iterator[ValidationEvent]:
     """Check where an operation's unmarked token is."""
-    value, operation = trait.value, trait.operation
+    value = trait.value
     path: Any = value.get("path") if isinstance(value, Mapping) else None
+    problem = None
     if not _is_path(path) or value.keys() != {"path", "evidence"} or not value["evidence"]:
-        text = "it must be an object with `path`, a list of member names, and `evidence`, a text"
-        findings = [Finding(Severity.ERROR, "Form", text)]
-    elif operation is None:
-        findings = [Finding(Severity.ERROR, "Target", _NOT_AN_OPERATION)]
-    else:
-        findings = list(_token(operation, path))
-    yield from _events(trait.target, "Token", TOKEN, findings)
+        problem = "it must be an object with `path`, a list of member names, and `evidence`, a text"
+    return trait.events("Token", TOKEN, problem, lambda operation: _token(operation, path))
 
 
 def _is_path(value: Any) -> bool:
@@ -65,7 +60,7 @@ def _token(operation: OperationShapes, path: list[str]) -> Iterator[Finding]:
     shape: Shape | None = operation.input
     for name in path:
         shape = members_of(shape).get(name)
-    if shape is None or shape.type_name != "string":
+    if not is_string(shape):
         text = f"the input has no string `{'.'.join(path)}`"
         yield Finding(Severity.ERROR, "Path", text)
     for name, member in members_of(operation.input).items():
@@ -79,41 +74,35 @@ def check_lifetime(trait: AppliedTrait) -> Iterator[ValidationEvent]:
     value = trait.value if isinstance(trait.value, Mapping) else {}
     seconds: Any = value.get("seconds")
     is_whole = isinstance(seconds, int) and not isinstance(seconds, bool) and seconds > 0
-    findings: list[Finding] = []
+    problem = None
     if not is_whole or value.keys() != {"seconds", "evidence"} or not value["evidence"]:
-        text = "it must be an object with `seconds`, a whole number, and `evidence`, a text"
-        findings = [Finding(Severity.ERROR, "Form", text)]
-    elif trait.operation is None:
-        findings = [Finding(Severity.ERROR, "Target", _NOT_AN_OPERATION)]
-    yield from _events(trait.target, "TokenLifetime", TOKEN_LIFETIME, findings)
+        problem = "it must be an object with `seconds`, a whole number, and `evidence`, a text"
+    return trait.events("TokenLifetime", TOKEN_LIFETIME, problem, lambda _: ())
 
 
 def check_produces(trait: AppliedTrait) -> Iterator[ValidationEvent]:
     """Check where the parameters of the waiters that follow an operation come from."""
-    findings: list[Finding] = []
-    if not _is_map_of_maps(trait.value):
-        text = "it must be an object of objects of expressions, by waiter and by its parameter"
-        findings = [Finding(Severity.ERROR, "Form", text)]
-    elif trait.operation is None:
-        findings = [Finding(Severity.ERROR, "Target", _NOT_AN_OPERATION)]
-    elif trait.model is not None:
+
+    def judge(operation: OperationShapes) -> Iterator[Finding]:
+        if trait.model is None:
+            return
         waiters = ServiceWaiters(trait.model, None, ())
         for name, paths in trait.value.items():
             bound_waiter = waiters.get(xform_name(name))
             if bound_waiter is None or bound_waiter.definition.name != name:
                 text = f"the service has no waiter `{name}`"
-                findings.append(Finding(Severity.ERROR, "Waiter", text))
-            else:
-                taken = bound_waiter.operation.input_shape
-                required = [] if taken is None else taken.required_members
-                missing = [each for each in required if each not in paths]
-                texts = [f"the waiter `{name}` needs `{each}`" for each in missing]
-                findings += [Finding(Severity.ERROR, "Parameter", text) for text in texts]
-                findings += _parameters(trait.operation, name, members_of(taken), paths)
-    yield from _events(trait.target, "Produces", PRODUCES, findings)
+                yield Finding(Severity.ERROR, "Waiter", text)
+                continue
+            taken = bound_waiter.operation.input_shape
+            for each in [] if taken is None else taken.required_members:
+                if each not in paths:
+                    text = f"the waiter `{name}` needs `{each}`"
+                    yield Finding(Severity.ERROR, "Parameter", text)
+            yield from _parameters(operation, name, members_of(taken), paths)
 
-
-_NOT_AN_OPERATION: Final = "it may only be applied to operations"
+    problem = "it must be an object of objects of expressions, by waiter and by its parameter"
+    is_well_formed = _is_map_of_maps(trait.value)
+    return trait.events("Produces", PRODUCES, None if is_well_formed else problem, judge)
 
 
 def _is_map_of_maps(value: Any) -> bool:
@@ -155,10 +144,3 @@ def _type_findings(taken: Shape, path: str, document: Any) -> Iterator[Finding]:
         if found not in ("any", wanted):
             text = f"`{expression}` gives a `{found}`, not a `{wanted}`"
             yield Finding(Severity.ERROR, "Type", text)
-
-
-def _events(
-    target: Target, rule: str, trait: str, findings: list[Finding]
-) -> Iterator[ValidationEvent]:
-    for severity, name, text, _ in findings:
-        yield target.event(severity, f"{rule}.{name}", f"Trait `{trait}`: {text}")

@@ -29,7 +29,7 @@ from .absent_resources import means_absence, page_tokens
 from .events import Finding, Severity
 from .expressions import Node
 from .paths import TracedPath, members_read
-from .shapes import OperationShapes, element_of, enum_of, members_of
+from .shapes import OperationShapes, element_of, enum_of, is_string, members_of
 
 _ID_WORDS = listed("ARN ARNS ID IDENTIFIER IDENTIFIERS IDS KEYS NAME NAMES")
 _KEPT_ENDS = ENDED_WORDS | listed("DEPROVISIONED RELEASED")
@@ -121,7 +121,7 @@ def failure_lists(operation: OperationShapes) -> list[str]:
 
 def _lists_names(shape: Shape) -> bool:
     member = element_of(shape)
-    return member is not None and member.type_name == "string" and not enum_of(member)
+    return member is not None and is_string(member) and not enum_of(member)
 
 
 def _reads_token(operation: OperationShapes, path: TracedPath) -> bool:

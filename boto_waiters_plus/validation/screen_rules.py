@@ -28,8 +28,8 @@ from ..aws.pollable import only_reads
 from ..definitions.screen_trait import SCREEN, Screen
 from .botocore_services import BotocoreService
 from .events import Finding, Severity, ValidationEvent
-from .shapes import OperationShapes, element_of, enum_of, members_of
-from .units import AppliedTrait
+from .shapes import OperationShapes, element_of, enum_of, is_string, members_of
+from .units import AppliedTrait, are_names
 
 _TEXTS: Final = ("operation", "id", "items", "state", "path")
 _PARTS: Final[Mapping[str, Mapping[str, type]]] = {
@@ -80,7 +80,7 @@ def _problem(trait: Any) -> str | None:
         value = trait.get(member)
         if value is not None and not _is_part(value, parts):
             return f"`{member}` must be an object with {' and '.join(f'`{x}`' for x in parts)}"
-    if not _are_names(trait.get("ids")):
+    if not are_names(trait.get("ids")):
         return "`ids` must be a list of member names"
     scope, parameters = trait.get("scope", {}), trait.get("parameters", {})
     if not isinstance(scope, Mapping) or not all(map(_is_scope, scope.values())):
@@ -93,13 +93,9 @@ def _is_part(value: Any, parts: Mapping[str, type]) -> bool:
         isinstance(value, Mapping)
         and value.keys() == parts.keys()
         and all(type(value[name]) is kind and value[name] for name, kind in parts.items())
-        and _are_names(value.get("values", [_SAMPLE]))
+        and are_names(value.get("values", [_SAMPLE]))
         and value.get("size", 1) > 0
     )
-
-
-def _are_names(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(x, str) and x for x in value)
 
 
 def _is_scope(value: Any) -> bool:
@@ -117,9 +113,9 @@ def _is_scope(value: Any) -> bool:
 
 def _polled(operation: OperationShapes, screen: Screen) -> Iterator[Finding]:
     for name in dict.fromkeys((screen.id, *(scope.member for scope in screen.scope.values()))):
-        if not _is_string(members_of(operation.input).get(name)):
+        if not is_string(members_of(operation.input).get(name)):
             yield Finding(Severity.ERROR, "Input", f"the input has no string `{name}`")
-    if not _is_string(_at(operation.output, screen.path)):
+    if not is_string(_at(operation.output, screen.path)):
         yield Finding(Severity.ERROR, "Path", f"the output has no string `{screen.path}`")
 
 
@@ -138,7 +134,7 @@ def _sibling(sibling: OperationShapes, screen: Screen) -> Iterator[Finding]:
         yield Finding(Severity.ERROR, "Answer", f"its output has no list `{screen.items}`")
     else:
         for path in (*screen.ids, screen.state):
-            if not _is_string(_at(item, path)):
+            if not is_string(_at(item, path)):
                 text = f"the items of `{screen.items}` have no string `{path}`"
                 yield Finding(Severity.ERROR, "Answer", text)
     yield from _token(sibling, screen)
@@ -146,7 +142,7 @@ def _sibling(sibling: OperationShapes, screen: Screen) -> Iterator[Finding]:
 
 def _token(sibling: OperationShapes, screen: Screen) -> Iterator[Finding]:
     if screen.token_output is not None:
-        if not _is_string(_at(sibling.output, screen.token_output)):
+        if not is_string(_at(sibling.output, screen.token_output)):
             text = f"its output has no string `{screen.token_output}`"
             yield Finding(Severity.ERROR, "Token", text)
         return
@@ -179,7 +175,3 @@ def _at(shape: Shape | None, path: str) -> Shape | None:
         if name.endswith("[]"):
             shape = element_of(shape)
     return shape
-
-
-def _is_string(shape: Shape | None) -> bool:
-    return shape is not None and shape.type_name == "string"

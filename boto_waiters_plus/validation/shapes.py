@@ -21,6 +21,11 @@ def element_of(shape: Shape | None) -> Shape | None:
     return shape.member if isinstance(shape, ListShape) else None
 
 
+def is_string(shape: Shape | None) -> bool:
+    """Whether a shape is a string."""
+    return shape is not None and shape.type_name == "string"
+
+
 def enum_of(shape: Shape) -> tuple[str, ...]:
     """Return the values of an enumeration; none of any other shape."""
     return tuple(shape.metadata.get("enum", ()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,14 +60,24 @@ class AppliedTrait:
             problem: what is wrong with its form.
             judge: judges one whose form is right.
         """
+
+        def event(severity: Severity, rule: str, text: str) -> ValidationEvent:
+            return self.target.event(severity, f"{name}.{rule}", f"Trait `{trait}`: {text}")
+
         if problem is not None:
-            findings = [Finding(Severity.ERROR, "Form", problem)]
+            yield event(Severity.ERROR, "Form", problem)
         elif self.operation is None:
-            findings = [Finding(Severity.ERROR, "Target", "it may only be applied to operations")]
+            yield event(Severity.ERROR, "Target", "it may only be applied to operations")
         else:
-            findings = [*judge(self.operation)]
-        for severity, rule, text, _ in findings:
-            yield self.target.event(severity, f"{name}.{rule}", f"Trait `{trait}`: {text}")
+            # Unlike the form of a trait, these depend on shapes.
+            for severity, rule, text, _ in judge(self.operation):
+                found = event(severity, rule, text)
+                yield found if self.newer is None else as_note(found, self.newer)
+
+
+def are_names(value: Any) -> bool:
+    """Whether the value of a trait's member is a list of names."""
+    return isinstance(value, list) and bool(value) and all(isinstance(x, str) and x for x in value)
 
 
 @dataclass(slots=True)
@@ -76,12 +87,8 @@ class Unit:
     documents: list[Document] = field(default_factory=list)
     events: list[ValidationEvent] = field(default_factory=list)
     """The problems found while loading."""
-    waitable: list[AppliedTrait] = field(default_factory=list)
-    coalescing: list[AppliedTrait] = field(default_factory=list)
-    screens: list[AppliedTrait] = field(default_factory=list)
-    tokens: list[AppliedTrait] = field(default_factory=list)
-    lifetimes: list[AppliedTrait] = field(default_factory=list)
-    produces: list[AppliedTrait] = field(default_factory=list)
+    traits: defaultdict[str, list[AppliedTrait]] = field(default_factory=lambda: defaultdict(list))
+    """The traits to check, by their ids."""
     suppressions: list[Suppression] = field(default_factory=list)
     services: dict[str, set[str]] = field(default_factory=dict)
     """The operations of each service."""
@@ -107,7 +114,8 @@ class Unit:
             )
             for definition in definitions
         )
-        self.waitable.append(AppliedTrait(target=target, operation=operation, definitions=resolved))
+        applied = AppliedTrait(target=target, operation=operation, definitions=resolved)
+        self.traits[WAITABLE].append(applied)
 
     def add_to(self, service: BotocoreService, shape_id: str) -> None:
         """Add an operation with waiters to a service of botocore."""
@@ -188,7 +196,7 @@ class SmithyUnit:
             self._add(self._written[shape_id], shape_id, traits, operation)
         self.unit.services |= model.closures()
         served = set().union(*self.unit.services.values())
-        for trait in self.unit.waitable:
+        for trait in self.unit.traits[WAITABLE]:
             if trait.target.shape not in served:
                 namespace, _, _ = str(trait.target.shape).partition("#")
                 self.unit.services.setdefault(namespace, set()).add(str(trait.target.shape))
@@ -232,25 +240,16 @@ class SmithyUnit:
         operation: OperationShapes | None,
         service: BotocoreService | None = None,
     ) -> None:
-        unit = self.unit
-        for name, found in (
-            (WAITABLE, unit.waitable),
-            (COALESCING, unit.coalescing),
-            (SCREEN, unit.screens),
-            (TOKEN, unit.tokens),
-            (TOKEN_LIFETIME, unit.lifetimes),
-            (PRODUCES, unit.produces),
-        ):
+        for name in (WAITABLE, COALESCING, SCREEN, TOKEN, TOKEN_LIFETIME, PRODUCES):
             if name in traits:
-                found.append(
-                    AppliedTrait(
-                        target=_target(document, shape_id, name),
-                        operation=operation,
-                        value=traits[name],
-                        newer=self._newer if service else None,
-                        model=service.model if service else None,
-                    )
+                applied = AppliedTrait(
+                    target=_target(document, shape_id, name),
+                    operation=operation,
+                    value=traits[name],
+                    newer=self._newer if service else None,
+                    model=service.model if service else None,
                 )
+                self.unit.traits[name].append(applied)
 
     def _add_overlays(
         self, target: Target, operation: OperationShapes, overlays: Any, service: BotocoreService
