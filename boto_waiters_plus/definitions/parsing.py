@@ -102,6 +102,11 @@ def require_mapping(value: Any, what: str, place: Place) -> Mapping[str, Any]:
     return value
 
 
+def as_mapping(value: Any) -> Mapping[str, Any]:
+    """Return an object as it is, anything else as an empty one: broken models are checked too."""
+    return value if isinstance(value, Mapping) else {}
+
+
 def require_success(acceptors: tuple[Acceptor, ...], place: Place) -> None:
     """Refuse a waiter that can never succeed."""
     if not any(acceptor.state is AcceptorState.SUCCESS for acceptor in acceptors):

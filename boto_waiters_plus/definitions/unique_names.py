@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .parsing import as_mapping
+
 if TYPE_CHECKING:
     from ..engine.model import WaiterDefinition
     from .smithy import UnreadWaiter
@@ -48,8 +50,9 @@ def taken_by(first: WaiterDefinition | UnreadWaiter, source: str) -> str:
 def closures(shapes: Mapping[str, Any]) -> dict[str, set[str]]:
     """Return the operations of each service of a Smithy model, those of its resources included."""
     # A broken model, whose ids need not be strings, is refused elsewhere.
-    named = (name for name, shape in shapes.items() if _mapping(shape).get("type") == "service")
-    return {name: _operations_of(name, shapes) for name in sorted(filter(_is_text, named))}
+    named = (name for name, shape in shapes.items() if as_mapping(shape).get("type") == "service")
+    names = sorted(name for name in named if isinstance(name, str))
+    return {name: _operations_of(name, shapes) for name in names}
 
 
 def services_by_operation(shapes: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -69,24 +72,17 @@ def _operations_of(service: str, shapes: Mapping[str, Any]) -> set[str]:
         shape_id = waiting.pop()
         if shape_id not in visited:
             visited.add(shape_id)
-            shape = _mapping(shapes.get(shape_id))
-            found.update(_targets([shape.get(member) for member in _RESOURCE_OPERATIONS]))
+            shape = as_mapping(shapes.get(shape_id))
+            found.update(targets_of([shape.get(member) for member in _RESOURCE_OPERATIONS]))
             for member in ("operations", "collectionOperations"):
-                found.update(_targets(shape.get(member)))
-            waiting += _targets(shape.get("resources"))
+                found.update(targets_of(shape.get(member)))
+            waiting += targets_of(shape.get("resources"))
     return found
 
 
-def _targets(references: Any) -> list[str]:
+def targets_of(references: Any) -> list[str]:
+    """Return the shape ids of a list of references; those that are malformed are left out."""
     if not isinstance(references, list):
         return []
-    targets = [_mapping(reference).get("target") for reference in references]
+    targets = [as_mapping(reference).get("target") for reference in references]
     return [target for target in targets if isinstance(target, str)]
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -25,6 +25,7 @@ from botocore.model import ListShape, Shape
 
 from ..aws.service_waiters import ServiceWaiters
 from ..definitions.idempotency_traits import PRODUCES, TOKEN, TOKEN_LIFETIME
+from ..definitions.parsing import as_mapping
 from .events import Finding, Severity, ValidationEvent
 from .expressions import ExpressionSyntaxError, parse
 from .samples import sample
@@ -44,8 +45,8 @@ _JSON_TYPES: Final = {
 
 def check_token(trait: AppliedTrait) -> Iterator[ValidationEvent]:
     """Check where an operation's unmarked token is."""
-    value = trait.value
-    path: Any = value.get("path") if isinstance(value, Mapping) else None
+    value = as_mapping(trait.value)
+    path: Any = value.get("path")
     problem = None
     if not _is_path(path) or value.keys() != {"path", "evidence"} or not value["evidence"]:
         problem = "it must be an object with `path`, a list of member names, and `evidence`, a text"
@@ -71,7 +72,7 @@ def _token(operation: OperationShapes, path: list[str]) -> Iterator[Finding]:
 
 def check_lifetime(trait: AppliedTrait) -> Iterator[ValidationEvent]:
     """Check for how long the service knows a token of an operation."""
-    value = trait.value if isinstance(trait.value, Mapping) else {}
+    value = as_mapping(trait.value)
     seconds: Any = value.get("seconds")
     is_whole = isinstance(seconds, int) and not isinstance(seconds, bool) and seconds > 0
     problem = None

@@ -16,12 +16,12 @@ from botocore.model import ServiceModel
 
 from ..aws.service_waiters import operation_name
 from ..definitions.files import files_below, load_definitions
+from ..definitions.parsing import as_mapping
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .botocore_services import BotocoreService, service_by_any_name, service_by_name
 from .documents import Document, Target, read_document
 from .events import Location, Severity, ValidationEvent
-from .smithy_model import as_mapping
 from .trait_rules import check_waiters2
 from .units import SmithyUnit, Unit, shapes_of, unknown_operation
 from .version_skew import newer_than_installed

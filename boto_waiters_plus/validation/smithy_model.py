@@ -7,8 +7,9 @@ from typing import Any
 
 from botocore.model import Shape, ShapeResolver
 
+from ..definitions.parsing import as_mapping
 from ..definitions.smithy import UNIT
-from ..definitions.unique_names import closures
+from ..definitions.unique_names import closures, targets_of
 from .shapes import ModelledError, OperationShapes, members_of
 
 # Smithy's types as botocore names them; types of one name are left out.
@@ -71,7 +72,7 @@ class SmithyModel:
         return None if target == UNIT else self.shape(str(target))
 
     def _errors(self, operation: Mapping[str, Any]) -> Iterator[ModelledError]:
-        for shape_id in _targets(operation.get("errors")):
+        for shape_id in targets_of(operation.get("errors")):
             traits = self.traits(shape_id)
             code = as_mapping(traits.get("aws.protocols#awsQueryError")).get("code")
             status = traits.get("smithy.api#httpError")
@@ -118,11 +119,6 @@ class _ConvertedShapes(dict[str, dict[str, Any]]):
         return shape
 
 
-def as_mapping(value: Any) -> Mapping[str, Any]:
-    """Return an object as it is, anything else as an empty one: broken models are checked too."""
-    return value if isinstance(value, Mapping) else {}
-
-
 def _part(shapes: Mapping[str, Any], shape_id: str, part: str) -> Mapping[str, Any]:
     return as_mapping(as_mapping(shapes.get(shape_id)).get(part))
 
@@ -133,7 +129,7 @@ def _flattened(
     """Return a shape with what its mixins add; `users` are the shapes that mix it in."""
     shape = shapes.get(shape_id, {})
     flat: dict[str, Any] = {}
-    for mixin in _targets(shape.get("mixins")):
+    for mixin in targets_of(shape.get("mixins")):
         if mixin not in (*users, shape_id):  # else the model is broken
             inherited = dict(_flattened(mixin, shapes, (*users, shape_id)))
             traits = as_mapping(inherited.get("traits"))
@@ -159,13 +155,6 @@ def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 def _reference(member: Any) -> dict[str, str]:
     return {"shape": str(as_mapping(member).get("target", ""))}
-
-
-def _targets(references: Any) -> list[str]:
-    if not isinstance(references, list):
-        return []
-    targets = [as_mapping(reference).get("target") for reference in references]
-    return [target for target in targets if isinstance(target, str)]
 
 
 def _prelude_type(shape_id: str) -> str:

@@ -8,10 +8,11 @@ covers an event and all below it: `WaitableTraitInvalidErrorType` covers
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..definitions.parsing import as_mapping
 from .events import Severity, ValidationEvent
 
 SUPPRESS = "smithy.api#suppress"
@@ -48,7 +49,7 @@ def of_trait(shape: str, traits: Mapping[str, Any]) -> Iterator[Suppression]:
 
 def of_metadata(metadata: Any) -> Iterator[Suppression]:
     """Yield the suppressions in the metadata of a model."""
-    entries = metadata.get("suppressions") if isinstance(metadata, Mapping) else None
+    entries = as_mapping(metadata).get("suppressions")
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, Mapping) and isinstance(entry.get("id"), str):
             reason = entry.get("reason")
@@ -60,10 +61,9 @@ def of_metadata(metadata: Any) -> Iterator[Suppression]:
 
 
 def apply_suppressions(
-    events: Iterable[ValidationEvent], suppressions: Iterable[Suppression]
+    events: Iterable[ValidationEvent], suppressions: Sequence[Suppression]
 ) -> Iterator[ValidationEvent]:
     """Yield the events; suppressed events have the severity SUPPRESSED."""
-    suppressions = tuple(suppressions)
     for event in events:
         covering = next((each for each in suppressions if each.covers(event)), None)
         if covering is None:

@@ -14,6 +14,7 @@ from ..aws.service_waiters import ServiceWaiters
 from ..definitions.coalescing_trait import COALESCING
 from ..definitions.idempotency_traits import PRODUCES, TOKEN, TOKEN_LIFETIME
 from ..definitions.overlays import OVERLAY, parse_overlays
+from ..definitions.parsing import as_mapping
 from ..definitions.screen_trait import SCREEN
 from ..definitions.smithy import AWS_NAMESPACE, WAITABLE, parse_model
 from ..definitions.waiters2 import without_status
@@ -23,7 +24,7 @@ from .botocore_services import BotocoreService, service_by_namespace
 from .documents import Document, Target
 from .events import Finding, Location, Severity, ValidationEvent
 from .shapes import OperationShapes
-from .smithy_model import SmithyModel, as_mapping
+from .smithy_model import SmithyModel
 from .suppressions import Suppression, of_metadata, of_trait
 from .version_skew import as_note
 from .waiter_rules import nearest

@@ -12,12 +12,13 @@ not depend on shapes (a path that does not parse, no success state) keep their s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import botocore
 
+from ..definitions.parsing import as_mapping
 from .events import Severity, ValidationEvent
 from .shapes import UNKNOWN, ModelledError, OperationShapes
 
@@ -65,8 +66,7 @@ def as_note(event: ValidationEvent, version: str) -> ValidationEvent:
 
 
 def _version_in(metadata: Any) -> str | None:
-    own = metadata.get("boto.waiters") if isinstance(metadata, Mapping) else None
-    version = own.get("botocore") if isinstance(own, Mapping) else None
+    version = as_mapping(as_mapping(metadata).get("boto.waiters")).get("botocore")
     return version if isinstance(version, str) and _NUMBERS.match(version) else None
 
 
