@@ -7,12 +7,11 @@ They are listed in `data/coalescing.json`, by the trait `boto.waiters#coalescing
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .shipped import COALESCING_FILE, read_shipped
+from .shipped import COALESCING_FILE, shipped_traits
 
 COALESCING = "boto.waiters#coalescing"
 
@@ -57,12 +56,5 @@ class Coalescing:
 @functools.cache
 def shipped_coalescing() -> Mapping[str, Coalescing]:
     """Return what `data/coalescing.json` lists, by the shape id of the operation."""
-    text = read_shipped(COALESCING_FILE)
-    if text is None:
-        # botocore's waiters need nothing of it.
-        return {}
-    document = json.loads(text)
-    return {
-        shape_id: Coalescing.of(shape["traits"][COALESCING])
-        for shape_id, shape in document["shapes"].items()
-    }
+    traits = shipped_traits(COALESCING_FILE, COALESCING)
+    return {shape_id: Coalescing.of(trait) for shape_id, trait in traits.items()}

@@ -7,14 +7,13 @@ for each of its waiters for which there is something to say. The tags of a waite
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..engine.model import GENERATED, WaiterDefinition
 from .services import aws_namespace
-from .shipped import EVIDENCE_FILE, data_root
+from .shipped import EVIDENCE_FILE, shipped_traits
 
 EVIDENCE = "boto.waiters#evidence"
 
@@ -63,8 +62,7 @@ def evidence_of(definition: WaiterDefinition) -> Evidence:
 
 @functools.cache
 def _shipped_evidence() -> Mapping[str, Mapping[str, Any]]:
-    document = json.loads((data_root() / EVIDENCE_FILE).read_text(encoding="utf-8"))
-    return {shape_id: shape["traits"][EVIDENCE] for shape_id, shape in document["shapes"].items()}
+    return shipped_traits(EVIDENCE_FILE, EVIDENCE)
 
 
 def _counted(count: int, noun: str) -> str:

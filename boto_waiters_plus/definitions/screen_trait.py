@@ -7,13 +7,12 @@ They are listed in `data/screens.json`, by the trait `boto.waiters#screen`, whic
 from __future__ import annotations
 
 import functools
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .shipped import SCREENS_FILE, read_shipped
+from .shipped import SCREENS_FILE, shipped_traits
 
 SCREEN = "boto.waiters#screen"
 
@@ -188,9 +187,5 @@ def with_value_at(path: str, value: Any) -> dict[str, Any]:
 @functools.cache
 def shipped_screens() -> Mapping[str, Screen]:
     """Return what `data/screens.json` lists, by the shape id of the polled operation."""
-    text = read_shipped(SCREENS_FILE)
-    if text is None:
-        # No wait needs it.
-        return {}
-    shapes = json.loads(text)["shapes"]
-    return {shape_id: Screen.of(shape["traits"][SCREEN]) for shape_id, shape in shapes.items()}
+    traits = shipped_traits(SCREENS_FILE, SCREEN)
+    return {shape_id: Screen.of(trait) for shape_id, trait in traits.items()}

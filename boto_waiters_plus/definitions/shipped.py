@@ -67,6 +67,14 @@ def read_shipped(name: str) -> str | None:
         return None
 
 
+def shipped_traits(name: str, trait: str) -> dict[str, Any]:
+    """Return a trait of the shapes in a file of `data/`, by the id of the shape."""
+    text = read_shipped(name)
+    # What botocore's waiters need is in none of these files.
+    shapes = {} if text is None else json.loads(text)["shapes"]
+    return {shape_id: shape["traits"][trait] for shape_id, shape in shapes.items()}
+
+
 @functools.cache
 def shipped_definitions(service_id: str) -> tuple[WaiterDefinition, ...]:
     """Return the shipped waiters of a service; none if nothing is shipped for it.
