@@ -17,7 +17,7 @@ from .overlays import Layer, WaiterOverlay, parse_overlays
 from .parsing import Place
 from .services import service_key
 from .smithy import parse_model
-from .unique_names import UNIQUE_NAMES, conflicts, taken_by
+from .unique_names import refuse_conflicts
 from .waiters2 import convert_model
 
 MAX_FILE_SIZE = 10_000_000
@@ -81,13 +81,7 @@ def _refuse_conflicts(layers: Iterable[Layer]) -> None:
         if isinstance(layer, WaiterDefinition) and layer.service is not None:
             by_service.setdefault(service_key(layer.service), []).append(layer)
     for definitions in by_service.values():
-        _refuse_conflict(definitions)
-
-
-def _refuse_conflict(definitions: Iterable[WaiterDefinition]) -> None:
-    for first, other in conflicts(definitions):
-        problem = taken_by(first, other.source)
-        raise Place(other.source, other.name).error(problem, UNIQUE_NAMES)
+        refuse_conflicts(definitions)
 
 
 def _layers(source: Source | Iterable[Source]) -> Iterable[Layer]:
@@ -119,7 +113,7 @@ def parse_document(document: Any, *, source: str, service: str | None = None) ->
         return [*parse_overlays(document, source=source, service=service), *definitions]
     if "waiters" in document:
         definitions = convert_model(document, source=source, service=service)
-        _refuse_conflict(definitions)
+        refuse_conflicts(definitions)
         return [*definitions]
     raise place.error('neither Smithy JSON AST ("smithy": "2.0") nor waiters-2 ("waiters": {...})')
 

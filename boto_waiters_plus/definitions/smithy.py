@@ -30,7 +30,7 @@ from .parsing import (
     require_mapping,
     require_success,
 )
-from .unique_names import UNIQUE_NAMES, conflicts, services_by_operation, taken_by
+from .unique_names import refuse_conflicts, services_by_operation
 
 WAITABLE = "smithy.waiters#waitable"
 SERVICE_TRAIT = "aws.api#service"
@@ -68,9 +68,7 @@ def parse_model(
         for name in services.get(shape_id) or [service_id or shape_id.partition("#")[0]]:
             by_service.setdefault(name, []).extend(waiters)
     for group in by_service.values():
-        for first, other in conflicts(group):
-            problem = taken_by(first, source)
-            raise place.in_waiter(other.name).error(problem, UNIQUE_NAMES)
+        refuse_conflicts(group)
     return definitions
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .parsing import as_mapping
+from .parsing import Place, as_mapping
 
 if TYPE_CHECKING:
     from ..engine.model import WaiterDefinition
@@ -45,6 +45,13 @@ def taken_by(first: WaiterDefinition | UnreadWaiter, source: str) -> str:
         f"name already taken by {first.name} of {first.operation}{where} "
         "(names must differ by more than case)"
     )
+
+
+def refuse_conflicts(definitions: Iterable[WaiterDefinition]) -> None:
+    """Refuse waiters of one service whose names conflict."""
+    for first, other in conflicts(definitions):
+        problem = taken_by(first, other.source)
+        raise Place(other.source, other.name).error(problem, UNIQUE_NAMES)
 
 
 def closures(shapes: Mapping[str, Any]) -> dict[str, set[str]]:
