@@ -17,23 +17,17 @@ from .parsing import Place
 NEEDS_LARK = "Smithy IDL requires lark; install it with: pip install 'boto-waiters-plus[idl]'"
 
 
-def parse_idl(text: str, *, source: str) -> dict[str, Any]:
+def parse_idl(
+    text: str, *, source: str
+) -> tuple[dict[str, Any], Mapping[tuple[str | int, ...], int]]:
     """Return the model of a `.smithy` file as JSON AST, as `parse_document` accepts it.
 
     Args:
         text: the content of the file.
         source: the file that error messages name.
 
-    Raises:
-        WaiterDefinitionError: the text is not Smithy IDL, or lark is not installed.
-    """
-    return parse_idl_with_offsets(text, source=source)[0]
-
-
-def parse_idl_with_offsets(
-    text: str, *, source: str
-) -> tuple[dict[str, Any], Mapping[tuple[str | int, ...], int]]:
-    """Like `parse_idl`; also return the offset in the text of each part of the model, by path.
+    Returns:
+        The model, and the offset in the text of each part of it, by path.
 
     Raises:
         WaiterDefinitionError: the text is not Smithy IDL, or lark is not installed.

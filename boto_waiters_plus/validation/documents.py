@@ -10,8 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..definitions.files import parse_json, read_text
-from ..definitions.parsing import Place
+from ..definitions.files import parse_text, read_text
 from .events import Finding, Location, Severity, ValidationEvent
 
 PathStep = str | int
@@ -96,15 +95,9 @@ def read_document(path: Path) -> Document:
     Raises:
         WaiterDefinitionError: the file cannot be read, or is neither JSON nor Smithy IDL.
     """
-    source = str(path)
     text = read_text(path)
-    if path.suffix != ".smithy":
-        return Document(parse_json(text, Place(source)), source, text)
-    # The grammar takes time to load; most checks need no IDL.
-    from ..definitions.idl import parse_idl_with_offsets  # noqa: PLC0415
-
-    model, offsets = parse_idl_with_offsets(text, source=source)
-    return Document(model, source, text, offsets)
+    data, offsets = parse_text(text, path)
+    return Document(data, str(path), text, offsets)
 
 
 def _offsets(text: str) -> Iterator[tuple[tuple[PathStep, ...], int]]:

@@ -10,7 +10,7 @@ pytest.importorskip("lark")
 
 from boto_waiters_plus import WaiterDefinitionError
 from boto_waiters_plus.definitions.files import parse_document
-from boto_waiters_plus.definitions.idl import parse_idl, parse_idl_with_offsets
+from boto_waiters_plus.definitions.idl import parse_idl
 from boto_waiters_plus.engine.model import AcceptorState, ErrorTypeMatcher, SuccessMatcher
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "idl.json").read_text())
@@ -49,7 +49,7 @@ operation HeadBucket {
 
 
 def ast(text, head=HEAD):
-    return parse_idl(head + text, source="x.smithy")
+    return parse_idl(head + text, source="x.smithy")[0]
 
 
 def shapes(text, head=HEAD):
@@ -60,7 +60,7 @@ def shapes(text, head=HEAD):
 
 
 def waiters(text):
-    return parse_document(parse_idl(text, source="x.smithy"), source="x.smithy")
+    return parse_document(ast(text, head=""), source="x.smithy")
 
 
 def refusal(text, head=HEAD):
@@ -126,13 +126,13 @@ def test_node_values(text, value):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_shapes_become_those_of_the_json_ast(case):
-    assert parse_idl("\n".join(case["text"]), source="x")["shapes"] == case["shapes"]
+    assert ast("\n".join(case["text"]), head="")["shapes"] == case["shapes"]
 
 
 def test_metadata_and_version():
-    model = parse_idl('$version: "1.0"\nmetadata a = [1]\nmetadata "b c" = {}', source="x")
+    model = ast('$version: "1.0"\nmetadata a = [1]\nmetadata "b c" = {}', head="")
     assert model == {"smithy": "1.0", "metadata": {"a": [1], "b c": {}}, "shapes": {}}
-    assert parse_idl("namespace a.b", source="x")["smithy"] == "2.0"
+    assert ast("namespace a.b", head="")["smithy"] == "2.0"
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_an_empty_acceptor_is_refused_by_place():
 
 
 def test_offsets_are_those_of_the_text():
-    model, offsets = parse_idl_with_offsets(BUCKET, source="x.smithy")
+    _, offsets = parse_idl(BUCKET, source="x.smithy")
     shape = ("shapes", "com.amazonaws.s3#HeadBucket")
     waiter = (*shape, "traits", "smithy.waiters#waitable", "BucketThere")
     places = {
@@ -212,4 +212,3 @@ def test_offsets_are_those_of_the_text():
         (*waiter, "acceptors", 1, "matcher", "errorType"): 'errorType: "NotFound"',
     }
     assert {path: BUCKET[offsets[path] :][: len(text)] for path, text in places.items()} == places
-    assert model == parse_idl(BUCKET, source="x.smithy")

@@ -147,7 +147,7 @@ class PageRun:
         pytest.importorskip("lark")
         from boto_waiters_plus.definitions.idl import parse_idl  # noqa: PLC0415 - needs lark
 
-        document = parse_idl(block.code, source=self.page.name)
+        document, _ = parse_idl(block.code, source=self.page.name)
         assert bwp.load_definitions(document)
         self.names["idl"] = document
 

@@ -31,7 +31,7 @@ def test_smithy_export_is_read_as_the_waiters():
     from boto_waiters_plus.definitions.idl import parse_idl  # noqa: PLC0415 - needs lark
 
     for service in SERVICES:
-        model = parse_idl(smithy_idl(curated(service)), source="exported")
+        model, _ = parse_idl(smithy_idl(curated(service)), source="exported")
         assert by_name(parse_model(model, source="exported")) == by_name(curated(service)), service
 
 
