@@ -197,7 +197,9 @@ def acceptor_to_waiters2(acceptor: Acceptor) -> dict[str, Any] | None:
 
 
 def _convert_botocores(name: Any, body: Any, **about: Any) -> WaiterDefinition:
-    return _with_range(_convert(name, body, **about))
+    definition = _convert(name, body, **about)
+    min_delay, max_delay = delay_range(definition.max_delay)
+    return replace(definition, min_delay=min_delay, max_delay=max_delay)
 
 
 def _convert(
@@ -229,11 +231,6 @@ def _convert(
         service=service,
         source=place.source,
     )
-
-
-def _with_range(definition: WaiterDefinition) -> WaiterDefinition:
-    min_delay, max_delay = delay_range(definition.max_delay)
-    return replace(definition, min_delay=min_delay, max_delay=max_delay)
 
 
 def _whole_seconds(delay: Any, place: Place) -> int:
