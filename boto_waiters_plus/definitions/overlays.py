@@ -8,7 +8,7 @@ overlay cannot remove an acceptor, but can put one with the same matcher before 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -116,23 +116,22 @@ def _overlay(body: Any, operation: str, service: str | None, place: Place) -> Wa
             raise place.error(f"an overlay: {unknown(str(member)[:40], MEMBERS, 'member')}")
     if not overlay:
         raise place.error(f"an overlay has one of {', '.join(MEMBERS)}")
-    given: dict[str, Any] = {}
-    if "minDelay" in overlay:
-        given["min_delay"] = parse_delay(overlay, "minDelay", 0, place)
-    if "maxDelay" in overlay:
-        given["max_delay"] = parse_delay(overlay, "maxDelay", 0, place)
-    if "tags" in overlay:
-        given["tags"] = parse_tags(overlay["tags"], place)
+
+    def given(member: str, parse: Callable[..., Any], *options: Any) -> Any:
+        return parse(overlay, member, *options, place=place) if member in overlay else None
+
     return WaiterOverlay(
         name=name,
         operation=operation,
+        min_delay=given("minDelay", parse_delay, 0),
+        max_delay=given("maxDelay", parse_delay, 0),
+        tags=parse_tags(overlay["tags"], place) if "tags" in overlay else None,
         prepend=_acceptors(overlay, "prepend", place),
         append=_acceptors(overlay, "append", place),
-        documentation=_optional(overlay, "documentation", str, place),
-        deprecated=_optional(overlay, "deprecated", bool, place),
+        documentation=given("documentation", parse_typed, str),
+        deprecated=given("deprecated", parse_typed, bool),
         service=service,
         source=place.source,
-        **given,
     )
 
 
@@ -144,9 +143,3 @@ def _acceptors(overlay: Mapping[str, Any], member: str, place: Place) -> tuple[A
         parse_acceptor(acceptor, place.in_acceptor(index))
         for index, acceptor in enumerate(acceptors)
     )
-
-
-def _optional(overlay: Mapping[str, Any], member: str, kind: type, place: Place) -> Any:
-    if member not in overlay:
-        return None
-    return parse_typed(overlay, member, kind, default=None, place=place)

@@ -126,7 +126,7 @@ def require_expression(path: Any, place: Place, member: str = "path") -> str:
         raise place.error(
             f"{member} {path[:80]!r} is not a JMESPath expression: {error}"
         ) from error
-    if _depth(tree) > MAX_EXPRESSION_DEPTH:
+    if max(depth for _, depth in _nodes(tree)) > MAX_EXPRESSION_DEPTH:
         raise place.error(f"{member} is nested more than {MAX_EXPRESSION_DEPTH} deep")
     return path
 
@@ -137,11 +137,6 @@ def require_known_functions(path: str, place: Place, member: str = "path") -> No
         if node["type"] == "function_expression" and node["value"] not in _FUNCTIONS:
             problem = unknown(node["value"], _FUNCTIONS, "function")
             raise place.error(f"{member} {path[:80]!r}: {problem}")
-
-
-def _depth(tree: Any) -> int:
-    """Return the depth of an expression's tree."""
-    return max(depth for _, depth in _nodes(tree))
 
 
 def _nodes(tree: Any) -> Iterator[tuple[Any, int]]:
@@ -256,11 +251,9 @@ def parse_tags(tags: Any, place: Place) -> tuple[str, ...]:
     return tuple(tags)
 
 
-def parse_typed(
-    waiter: Mapping[str, Any], member: str, kind: type, *, default: Any, place: Place
-) -> Any:
-    """Parse a member of a waiter that must be of one type."""
-    value = waiter.get(member, default)
+def parse_typed(waiter: Mapping[str, Any], member: str, kind: type, place: Place) -> Any:
+    """Parse a member of a waiter that must be of one type; by default it is empty."""
+    value = waiter.get(member, kind())
     if not isinstance(value, kind):
         raise place.error(f"{member} must be {_kind(kind())}, not {_kind(value)}")
     return value

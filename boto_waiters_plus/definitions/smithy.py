@@ -103,14 +103,20 @@ def parse_waiter(
     """
     place = Place(source, name)
     definition = read_waiter(name, body, place, operation=operation, service=service)
-    require_waiter_rules(definition, place)
+    for index, acceptor in enumerate(definition.acceptors):
+        require_acceptor_rules(acceptor, place.in_acceptor(index))
+    require_success(definition.acceptors, place)
+    if definition.min_delay > definition.max_delay:
+        raise place.error(
+            f"minDelay ({definition.min_delay}) is more than maxDelay ({definition.max_delay})"
+        )
     return definition
 
 
 def read_waiter(
     name: str, body: Any, place: Place, *, operation: str, service: str | None = None
 ) -> WaiterDefinition:
-    """Parse the form of one waiter; `require_waiter_rules` checks its values."""
+    """Parse the form of one waiter; `parse_waiter` checks its values too."""
     place.attempt(_require_name, name)
     waiter = require_mapping(body, "a waiter", place)
     return WaiterDefinition(
@@ -119,10 +125,8 @@ def read_waiter(
         acceptors=place.attempt(_read_acceptors, waiter),
         min_delay=place.attempt(parse_delay, waiter, "minDelay", DEFAULT_MIN_DELAY),
         max_delay=place.attempt(parse_delay, waiter, "maxDelay", DEFAULT_MAX_DELAY),
-        documentation=place.attempt(
-            parse_typed, waiter, _documentation_in(waiter), str, default=""
-        ),
-        deprecated=place.attempt(parse_typed, waiter, "deprecated", bool, default=False),
+        documentation=place.attempt(parse_typed, waiter, _documentation_in(waiter), str),
+        deprecated=place.attempt(parse_typed, waiter, "deprecated", bool),
         tags=place.attempt(parse_tags, waiter.get("tags", [])),
         service=service,
         source=place.source,
@@ -133,17 +137,6 @@ def _documentation_in(waiter: Mapping[str, Any]) -> str:
     # The specification's own examples have a `description`.
     is_described = "description" in waiter and "documentation" not in waiter
     return "description" if is_described else "documentation"
-
-
-def require_waiter_rules(definition: WaiterDefinition, place: Place) -> None:
-    """Refuse a waiter whose values break a rule."""
-    for index, acceptor in enumerate(definition.acceptors):
-        require_acceptor_rules(acceptor, place.in_acceptor(index))
-    require_success(definition.acceptors, place)
-    if definition.min_delay > definition.max_delay:
-        raise place.error(
-            f"minDelay ({definition.min_delay}) is more than maxDelay ({definition.max_delay})"
-        )
 
 
 def _require_name(name: Any, place: Place) -> None:
