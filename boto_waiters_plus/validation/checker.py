@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import operator
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from botocore.model import ServiceModel
 
@@ -66,65 +64,49 @@ def check(
     """
     units = list(load(model, service))
     suppressions = [suppression for unit in units for suppression in unit.suppressions]
-    readings = [_read(unit) for unit in units]
-    names = list(_name_events(readings))
-    events = (event for reading in readings for event in _unit_events(reading, names))
+    for unit in units:
+        _read_waiters(unit)
+    names = list(_name_events(units))
+    events = (event for unit in units for event in _unit_events(unit, names))
     return list(apply_suppressions(events, suppressions))
 
 
-class _Reading(NamedTuple):
-    """The waiters of a unit, and the events so far."""
-
-    unit: Unit
-    waiters: list[tuple[AppliedTrait, WaiterDefinition]]
-    events: list[ValidationEvent]
-
-    @property
-    def usable(self) -> bool:
-        """Whether the waiters have the right form and place."""
-        return not any(event.severity is Severity.ERROR for event in self.events)
-
-
-def _read(unit: Unit) -> _Reading:
-    events = list(unit.events)
-    waiters: list[tuple[AppliedTrait, WaiterDefinition]] = []
+def _read_waiters(unit: Unit) -> None:
     for trait in unit.traits[WAITABLE]:
         if trait.operation is None or trait.operation.event_stream:
             text = f"Trait `{WAITABLE}` cannot be applied to `{trait.target.shape}`: "
             text += "it may only be applied to operations without event streams"
-            events.append(trait.target.event(Severity.ERROR, "TraitTarget", text))
-        definitions = list(trait.definitions)
-        if not definitions:
-            definitions, found = read_trait(trait.target, trait.value)
-            events += found
-        waiters += [(trait, definition) for definition in definitions]
-    return _Reading(unit, waiters, events)
+            unit.events.append(trait.target.event(Severity.ERROR, "TraitTarget", text))
+        if not trait.definitions:
+            trait.definitions, found = read_trait(trait.target, trait.value)
+            unit.events += found
 
 
-def _name_events(readings: Iterable[_Reading]) -> Iterator[tuple[Target, ValidationEvent]]:
+def _name_events(units: Iterable[Unit]) -> Iterator[tuple[Target, ValidationEvent]]:
     """Yield the conflicts of names in each service, with what they are about."""
     by_service: dict[str, list[tuple[Target, WaiterDefinition]]] = {}
     models: dict[str, ServiceModel] = {}
-    for reading in readings:
-        for service, closure in reading.unit.services.items() if reading.usable else ():
+    for unit in units:
+        for service, closure in unit.services.items() if unit.is_readable else ():
             own = by_service.setdefault(service, [])
-            own += [(t.target, each) for t, each in reading.waiters if t.target.shape in closure]
-        models |= reading.unit.models
+            for trait in unit.traits[WAITABLE]:
+                if trait.target.shape in closure:
+                    own += [(trait.target, definition) for definition in trait.definitions]
+        models |= unit.models
     for service, waiters in by_service.items():
         yield from check_names(service, waiters, models.get(service))
 
 
 def _unit_events(
-    reading: _Reading, names: list[tuple[Target, ValidationEvent]]
+    unit: Unit, names: list[tuple[Target, ValidationEvent]]
 ) -> Iterator[ValidationEvent]:
-    unit, waiters, events = reading
-    is_readable = reading.usable
+    events = list(unit.events)
     for name, rules in _RULES_OF_OTHER_TRAITS.items():
         for trait in unit.traits[name]:
             events += rules(trait)
-    if is_readable:
-        for trait, group in itertools.groupby(waiters, key=operator.itemgetter(0)):
-            events += _waiter_events(trait, [waiter for _, waiter in group])
+    if unit.is_readable:
+        for trait in unit.traits[WAITABLE]:
+            events += _waiter_events(trait)
         targets = {id(trait.target) for trait in unit.traits[WAITABLE]}
         events += [event for target, event in names if id(target) in targets]
     yield from events
@@ -142,14 +124,12 @@ def _refusal(document: Document) -> ValidationEvent | None:
     return None
 
 
-def _waiter_events(
-    trait: AppliedTrait, definitions: list[WaiterDefinition]
-) -> Iterator[ValidationEvent]:
+def _waiter_events(trait: AppliedTrait) -> Iterator[ValidationEvent]:
     assert trait.operation is not None  # else there was an ERROR
 
     def rules(operation: OperationShapes) -> Iterator[ValidationEvent]:
         checker = AcceptorChecker(operation)
-        for waiter in definitions:
+        for waiter in trait.definitions:
             # Smithy's rules, then those that it lacks.
             paths = [traced_path(acceptor, operation) for acceptor in waiter.acceptors]
             findings = itertools.chain(

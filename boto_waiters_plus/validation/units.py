@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +30,7 @@ from .version_skew import as_note
 from .waiter_rules import nearest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class AppliedTrait:
     """One of the traits on a shape, or waiters that come in another form."""
 
@@ -39,8 +39,8 @@ class AppliedTrait:
     """None if the shape is not an operation."""
     value: Any = None
     """The value of the trait, as it is written."""
-    definitions: tuple[WaiterDefinition, ...] = ()
-    """The waiters that come in another form."""
+    definitions: Sequence[WaiterDefinition] = ()
+    """The waiters, once they are read."""
     newer: str | None = None
     """The newer botocore that the trait was written for, if the shapes are the installed one's."""
     model: ServiceModel | None = None
@@ -87,7 +87,7 @@ class Unit:
 
     documents: list[Document] = field(default_factory=list)
     events: list[ValidationEvent] = field(default_factory=list)
-    """The problems found while loading."""
+    """The problems found while loading, and in the form of the waiters."""
     traits: defaultdict[str, list[AppliedTrait]] = field(default_factory=lambda: defaultdict(list))
     """The traits to check, by their ids."""
     suppressions: list[Suppression] = field(default_factory=list)
@@ -95,6 +95,11 @@ class Unit:
     """The operations of each service."""
     models: dict[str, ServiceModel] = field(default_factory=dict)
     """The models of the services that are botocore's."""
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether all that was loaded has the right form and place."""
+        return not any(event.severity is Severity.ERROR for event in self.events)
 
     def add(
         self,
