@@ -138,17 +138,17 @@ def _definition_unit(
     """Return the unit of one service's definitions in other forms than Smithy's."""
     unit = Unit()
     service = given or service_by_any_name(name)
-    groups: dict[tuple[str, Document | None], list[WaiterDefinition]] = {}
-    for definition, document in definitions:
-        if service is not None:
-            groups.setdefault((definition.operation, document), []).append(definition)
-            continue
+    if service is None:
         unknown = "the service is not known; pass `service`"
         problem = f"botocore has no service {name!r}" if name else unknown
-        location = document.locate(("waiters", definition.name)) if document else None
-        unit.error(None, f"Waiter `{definition.name}`: {problem}", location)
+        for definition, document in definitions:
+            location = document.locate(("waiters", definition.name)) if document else None
+            unit.error(None, f"Waiter `{definition.name}`: {problem}", location)
+        return unit
+    groups: dict[tuple[str, Document | None], list[WaiterDefinition]] = {}
+    for definition, document in definitions:
+        groups.setdefault((definition.operation, document), []).append(definition)
     for (operation, document), group in groups.items():
-        assert service is not None
         known = operation_name(operation, service.operation_names)
         target = Target(f"{service.namespace}#{known or operation}", document, ("waiters",))
         if known is None:

@@ -55,15 +55,10 @@ class TracedPath:
     expression: Expression
     members: frozenset[str]
     """The members it reads, as `Shape$member`."""
-    inside: tuple[EnumComparison, ...]
-    """Comparisons with enumerations that the expression itself makes."""
+    comparisons: tuple[EnumComparison, ...]
+    """Comparisons with enumerations: those that the expression itself makes, then `expected`."""
     expected: EnumComparison | None
     """The comparison that the matcher makes, if the path's value is of an enumeration."""
-
-    @property
-    def comparisons(self) -> tuple[EnumComparison, ...]:
-        """All comparisons with enumerations."""
-        return self.inside if self.expected is None else (*self.inside, self.expected)
 
 
 def traced_path(acceptor: Acceptor, operation: OperationShapes) -> TracedPath | None:
@@ -87,10 +82,11 @@ def traced_path(acceptor: Acceptor, operation: OperationShapes) -> TracedPath | 
     compares_text = matcher.comparator is not PathComparator.BOOLEAN_EQUALS
     if compares_text and isinstance(found, Shape) and enum_of(found):
         expected = EnumComparison(found, matcher.expected)
+        tracer.comparisons.append(expected)
     return TracedPath(
         expression=expression,
         members=frozenset(tracer.members),
-        inside=tuple(tracer.comparisons),
+        comparisons=tuple(tracer.comparisons),
         expected=expected,
     )
 
