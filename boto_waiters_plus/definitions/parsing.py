@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import jmespath
@@ -44,6 +45,7 @@ class RuleError(WaiterDefinitionError):
     rule: str = "Model"
 
 
+@dataclass(slots=True)
 class Place:
     """A place in a document, named in error messages.
 
@@ -54,17 +56,10 @@ class Place:
         problems: where problems are collected; by default the first problem is raised.
     """
 
-    def __init__(
-        self,
-        source: str,
-        waiter: str | None = None,
-        acceptor: int | None = None,
-        problems: list[RuleError] | None = None,
-    ) -> None:
-        self.source = source
-        self.waiter = waiter
-        self.acceptor = acceptor
-        self.problems = problems
+    source: str
+    waiter: str | None = None
+    acceptor: int | None = None
+    problems: list[RuleError] | None = None
 
     def in_waiter(self, name: str) -> Place:
         """Return the place of a waiter in this document."""

@@ -17,6 +17,7 @@ PathStep = str | int
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^\s{}\[\],:"]+')
 
 
+@dataclass(eq=False)
 class Document:
     """A document of JSON, or of Smithy IDL in the form of JSON.
 
@@ -27,17 +28,10 @@ class Document:
         offsets: where in the text its parts are; by default they are found in JSON text.
     """
 
-    def __init__(
-        self,
-        data: Any,
-        source: str | None = None,
-        text: str = "",
-        offsets: Mapping[tuple[PathStep, ...], int] | None = None,
-    ) -> None:
-        self.data = data
-        self.source = source
-        self._text = text
-        self._given_offsets = offsets
+    data: Any
+    source: str | None = None
+    text: str = ""
+    offsets: Mapping[tuple[PathStep, ...], int] | None = None
 
     def locate(self, path: tuple[PathStep, ...]) -> Location | None:
         """Return where the part with this path is written, or the nearest part around it."""
@@ -46,12 +40,12 @@ class Document:
         while path and path not in self._offsets:
             path = path[:-1]
         offset = self._offsets.get(path, 0)
-        line = self._text.count("\n", 0, offset) + 1
-        return Location(self.source, line, offset - self._text.rfind("\n", 0, offset))
+        line = self.text.count("\n", 0, offset) + 1
+        return Location(self.source, line, offset - self.text.rfind("\n", 0, offset))
 
     @cached_property
     def _offsets(self) -> Mapping[tuple[PathStep, ...], int]:
-        return dict(_offsets(self._text)) if self._given_offsets is None else self._given_offsets
+        return dict(_offsets(self.text)) if self.offsets is None else self.offsets
 
 
 @dataclass(frozen=True, slots=True)
