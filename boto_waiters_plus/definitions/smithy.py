@@ -60,12 +60,18 @@ def parse_model(
     by_service: dict[str, list[WaiterDefinition]] = {}
     services = services_by_operation(shapes)
     for shape_id, service_id, bodies in shapes_with(WAITABLE, shapes, place, service):
-        waiters = [
-            _waiter(name, body, shape_id, service_id, shapes, place)
-            for name, body in bodies.items()
-        ]
+        namespace, _, operation = shape_id.partition("#")
+        shape = shapes[shape_id]
+        waiters = []
+        for name, body in bodies.items():
+            definition = parse_waiter(
+                name, body, operation=operation, source=source, service=service_id
+            )
+            if shape.get("type") == "operation":
+                _check_operation(definition, shape, shapes, place.in_waiter(name))
+            waiters.append(definition)
         definitions += waiters
-        for name in services.get(shape_id) or [service_id or shape_id.partition("#")[0]]:
+        for name in services.get(shape_id) or [service_id or namespace]:
             by_service.setdefault(name, []).extend(waiters)
     for group in by_service.values():
         refuse_conflicts(group)
@@ -125,7 +131,7 @@ def read_waiter(
         acceptors=place.attempt(_read_acceptors, waiter),
         min_delay=place.attempt(parse_delay, waiter, "minDelay", DEFAULT_MIN_DELAY),
         max_delay=place.attempt(parse_delay, waiter, "maxDelay", DEFAULT_MAX_DELAY),
-        documentation=place.attempt(parse_typed, waiter, _documentation_in(waiter), str),
+        documentation=place.attempt(parse_typed, waiter, documentation_in(waiter), str),
         deprecated=place.attempt(parse_typed, waiter, "deprecated", bool),
         tags=place.attempt(parse_tags, waiter.get("tags", [])),
         service=service,
@@ -133,7 +139,8 @@ def read_waiter(
     )
 
 
-def _documentation_in(waiter: Mapping[str, Any]) -> str:
+def documentation_in(waiter: Mapping[str, Any]) -> str:
+    """Return the name of the member that documents a waiter."""
     # The specification's own examples have a `description`.
     is_described = "description" in waiter and "documentation" not in waiter
     return "description" if is_described else "documentation"
@@ -208,29 +215,12 @@ def _sdk_ids(shapes: Mapping[str, Any], place: Place) -> Callable[[str], str | N
     return sdk_id_of
 
 
-def _waiter(
-    name: str,
-    body: Any,
-    shape_id: str,
-    service: str | None,
-    shapes: Mapping[str, Any],
-    place: Place,
-) -> WaiterDefinition:
-    operation = shape_id.partition("#")[2]
-    definition = parse_waiter(name, body, operation=operation, source=place.source, service=service)
-    if shapes[shape_id].get("type") == "operation":
-        _check_operation(definition, shapes[shape_id], shapes, place.in_waiter(name))
-    return definition
-
-
 def _check_operation(
     definition: WaiterDefinition, shape: Mapping[str, Any], shapes: Mapping[str, Any], place: Place
 ) -> None:
     """Check the rules that need the operation: an output to match on, and no event stream."""
-    targets = {
-        member: _target(shape.get(member)) for member in ("input", "output") if member in shape
-    }
-    if targets.get("output", UNIT) == UNIT:
+    targets = {member: _target(shape.get(member)) for member in ("input", "output")}
+    if targets["output"] == UNIT:
         for index, acceptor in enumerate(definition.acceptors):
             if isinstance(acceptor.matcher, OutputMatcher):
                 raise place.in_acceptor(index).error(

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..definitions.parsing import Place, RuleError, require_mapping
-from ..definitions.smithy import WAITABLE, read_waiter
+from ..definitions.smithy import WAITABLE, documentation_in, read_waiter
 from ..definitions.waiters2 import STATE_OF_NO_EFFECT, is_template
 from ..engine.model import WAITER_NAME_PROBLEM, WaiterDefinition
 from .documents import Document, Target
@@ -91,10 +91,7 @@ def _unknown_members(target: Target, waitable: Mapping[str, Any]) -> Iterator[Va
             for member in [each for each in part if each not in _MEMBERS[kind]]:
                 event_id = f"TraitValue.UnknownMember.{_NAMESPACE}{kind}.{member}"
                 text = f"`{_NAMESPACE}{kind}` has no member `{member}`; it is "
-                is_read = (kind, member) == (
-                    "Waiter",
-                    "description",
-                ) and "documentation" not in part
+                is_read = kind == "Waiter" and member == documentation_in(part)
                 severity = Severity.NOTE if is_read else Severity.WARNING
                 text += "read as `documentation`" if is_read else "ignored"
                 yield target.event(severity, event_id, text, waiter=name, acceptor=place)
