@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import jmespath
 from jmespath.functions import Functions
@@ -45,8 +44,7 @@ class RuleError(WaiterDefinitionError):
     rule: str = "Model"
 
 
-@dataclass(slots=True)
-class Place:
+class Place(NamedTuple):
     """A place in a document, named in error messages.
 
     Args:
