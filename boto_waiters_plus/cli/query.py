@@ -13,7 +13,7 @@ import jmespath
 from jmespath.exceptions import ArityError, JMESPathError
 from jmespath.parser import ParsedResult
 
-from ..definitions.parsing import Place, require_expression, require_known_functions
+from ..definitions.parsing import Place, require_expression
 from ..exceptions import WaiterDefinitionError
 from .text import printable
 
@@ -41,7 +41,6 @@ def expression(text: str) -> ParsedResult:
             # Examples of aws-cli have literals without quotes: [?State==`running`].
             warnings.simplefilter("ignore", PendingDeprecationWarning)
             require_expression(text, place, "expression")
-            require_known_functions(text, place, "expression")
             parsed: ParsedResult = jmespath.compile(text)
     except WaiterDefinitionError as error:
         raise argparse.ArgumentTypeError(error.problem.splitlines()[0]) from None

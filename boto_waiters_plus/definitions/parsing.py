@@ -107,7 +107,16 @@ def require_success(acceptors: tuple[Acceptor, ...], place: Place) -> None:
 
 
 def require_expression(path: Any, place: Place, member: str = "path") -> str:
-    """Return the path; refuse anything but a JMESPath expression of reasonable size."""
+    """Return the path; refuse anything but an expression with functions that JMESPath has."""
+    for node, _ in _nodes(expression_tree(path, place, member)):
+        if node["type"] == "function_expression" and node["value"] not in _FUNCTIONS:
+            problem = unknown(node["value"], _FUNCTIONS, "function")
+            raise place.error(f"{member} {path[:80]!r}: {problem}")
+    return str(path)
+
+
+def expression_tree(path: Any, place: Place, member: str = "path") -> Any:
+    """Return the tree of a path; refuse anything but a JMESPath expression of reasonable size."""
     if not isinstance(path, str):
         raise place.error(f"{member} must be a string, not {_kind(path)}")
     if len(path) > MAX_EXPRESSION_LENGTH:
@@ -121,15 +130,7 @@ def require_expression(path: Any, place: Place, member: str = "path") -> str:
         ) from error
     if max(depth for _, depth in _nodes(tree)) > MAX_EXPRESSION_DEPTH:
         raise place.error(f"{member} is nested more than {MAX_EXPRESSION_DEPTH} deep")
-    return path
-
-
-def require_known_functions(path: str, place: Place, member: str = "path") -> None:
-    """Refuse an expression that calls a function that JMESPath does not have."""
-    for node, _ in _nodes(jmespath.compile(path).parsed):
-        if node["type"] == "function_expression" and node["value"] not in _FUNCTIONS:
-            problem = unknown(node["value"], _FUNCTIONS, "function")
-            raise place.error(f"{member} {path[:80]!r}: {problem}")
+    return tree
 
 
 def _nodes(tree: Any) -> Iterator[tuple[Any, int]]:
@@ -166,7 +167,6 @@ def require_acceptor_rules(acceptor: Acceptor, place: Place) -> None:
     match acceptor.matcher:
         case OutputMatcher(matcher=matcher) | InputOutputMatcher(matcher=matcher):
             require_expression(matcher.path, place)
-            require_known_functions(matcher.path, place)
             is_boolean = matcher.comparator is PathComparator.BOOLEAN_EQUALS
             if is_boolean and matcher.expected not in ("true", "false"):
                 raise place.error(
@@ -176,7 +176,6 @@ def require_acceptor_rules(acceptor: Acceptor, place: Place) -> None:
         if acceptor.state is not AcceptorState.FAILURE:
             raise place.error("message is for acceptors with the state failure")
         require_expression(acceptor.message, place, "message")
-        require_known_functions(acceptor.message, place, "message")
 
 
 def _matcher(body: Any, place: Place) -> Matcher:

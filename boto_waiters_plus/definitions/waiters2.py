@@ -42,7 +42,6 @@ from .parsing import (
     MAX_INTEGER,
     Place,
     require_expression,
-    require_known_functions,
     require_success,
 )
 from .smithy import UnreadWaiter
@@ -258,7 +257,6 @@ def _matcher(body: Mapping[str, Any], place: Place) -> Matcher:
     kind, expected = body.get("matcher"), body["expected"]
     if isinstance(kind, str) and kind in _COMPARATORS:
         path = require_expression(body.get("argument"), place, "argument")
-        require_known_functions(path, place, "argument")
         return OutputMatcher(_path_matcher(kind, path, expected))
     if kind == "error":
         if isinstance(expected, bool):

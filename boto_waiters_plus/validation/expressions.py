@@ -14,7 +14,7 @@ from jmespath.exceptions import JMESPathError
 from jmespath.lexer import Lexer
 from jmespath.visitor import Visitor
 
-from ..definitions.parsing import Place, require_expression
+from ..definitions.parsing import Place, expression_tree
 from ..exceptions import WaiterDefinitionError
 
 Node = Any
@@ -70,8 +70,7 @@ def parse(text: str) -> Expression:
     """
     try:
         tokens = _tokens(text)
-        require_expression(text, Place("expression"))
-        tree = jmespath.compile(text).parsed
+        tree = expression_tree(text, Place("expression"))
         commas = sum(token["type"] == "comma" for token in tokens)
         if commas != sum(len(node["children"]) - 1 for node in _separated(tree)):
             raise ExpressionSyntaxError("Syntax error: a comma is missing or superfluous")
