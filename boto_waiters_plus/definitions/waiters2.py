@@ -176,13 +176,12 @@ def acceptor_to_waiters2(acceptor: Acceptor) -> dict[str, Any] | None:
     """Return one acceptor in botocore's form; None if it matches on the input."""
     match acceptor.matcher:
         case OutputMatcher(matcher=path_matcher):
+            expected = path_matcher.expected
             is_boolean = path_matcher.comparator is PathComparator.BOOLEAN_EQUALS
             matcher: dict[str, Any] = {
                 "matcher": _MATCHERS.get(path_matcher.comparator, "path"),
                 "argument": path_matcher.path,
-                "expected": path_matcher.expected == "true"
-                if is_boolean
-                else path_matcher.expected,
+                "expected": expected == "true" if is_boolean else expected,
             }
         case SuccessMatcher(success=success):
             matcher = {"matcher": "error", "expected": not success}

@@ -106,8 +106,7 @@ class _ConvertedShapes(dict[str, dict[str, Any]]):
         shape: dict[str, Any] = {"type": kind}
         if kind == "structure":
             shape["members"] = {name: _reference(member) for name, member in members.items()}
-            own = {name: as_mapping(as_mapping(m).get("traits")) for name, m in members.items()}
-            shape["required"] = [name for name in own if _REQUIRED in own[name]]
+            shape["required"] = [n for n in members if _REQUIRED in _part(members, n, "traits")]
         for part in {"list": ("member",), "map": ("key", "value")}.get(kind, ()):
             # Smithy 2.0 has these beside `type`, a mixin of a list among the members.
             shape[part] = _reference(definition.get(part) or members.get(part))
@@ -170,10 +169,8 @@ def _prelude_type(shape_id: str) -> str:
 def _enum_values(kind: str, members: Mapping[str, Any], traits: Mapping[str, Any]) -> list[str]:
     values = traits.get("smithy.api#enum")
     if kind == "enum":
-        return [
-            str(as_mapping(as_mapping(member).get("traits")).get("smithy.api#enumValue", name))
-            for name, member in members.items()
-        ]
+        own = {name: _part(members, name, "traits") for name in members}
+        return [str(own[name].get("smithy.api#enumValue", name)) for name in members]
     if kind == "string" and isinstance(values, list):
         return [str(as_mapping(value).get("value", "")) for value in values]
     return []

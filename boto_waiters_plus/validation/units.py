@@ -72,8 +72,7 @@ class AppliedTrait:
         else:
             # Unlike the form of a trait, these depend on shapes.
             for severity, rule, text, _ in judge(self.operation):
-                found = event(severity, rule, text)
-                yield found if self.newer is None else as_note(found, self.newer)
+                yield as_note(event(severity, rule, text), self.newer)
 
 
 def are_names(value: Any) -> bool:
@@ -228,7 +227,7 @@ class SmithyUnit:
         if name not in service.operation_names:
             if WAITABLE in traits or OVERLAY in traits:
                 event = unknown_operation(target, name, service)
-                unit.events.append(as_note(event, self._newer) if self._newer else event)
+                unit.events.append(as_note(event, self._newer))
             return
         operation = service.operation(name)
         self._add(document, shape_id, traits, operation, service)

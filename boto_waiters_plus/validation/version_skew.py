@@ -57,9 +57,9 @@ def downgraded(
         yield event if event in with_any_shapes else as_note(event, version)
 
 
-def as_note(event: ValidationEvent, version: str) -> ValidationEvent:
-    """Return the event as a note that names the newer botocore."""
-    if event.severity <= Severity.NOTE:
+def as_note(event: ValidationEvent, version: str | None) -> ValidationEvent:
+    """Return the event as a note that names the newer botocore; as it is if there is none."""
+    if version is None or event.severity <= Severity.NOTE:
         return event
     text = f"{event.message} (botocore {botocore.__version__}; written for {version})"
     return replace(event, severity=Severity.NOTE, message=text)
