@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..definitions.coalescing_trait import COALESCING, Coalescing
+from ..definitions.coalescing_trait import Coalescing
 from .events import Finding, Severity, ValidationEvent
 from .shapes import OperationShapes, element_of, is_string, members_of
 from .units import AppliedTrait, are_names
@@ -34,7 +34,7 @@ def check_coalescing(applied: AppliedTrait) -> Iterator[ValidationEvent]:
         yield from _items(operation, coalescing)
         yield from _token(operation, coalescing.token)
 
-    return applied.events("Coalescing", COALESCING, _problem(applied.value), judge)
+    return applied.events("Coalescing", _problem(applied.value), judge)
 
 
 def _problem(trait: Any) -> str | None:

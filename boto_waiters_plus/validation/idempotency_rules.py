@@ -24,7 +24,6 @@ from botocore import xform_name
 from botocore.model import ListShape, Shape
 
 from ..aws.service_waiters import ServiceWaiters
-from ..definitions.idempotency_traits import PRODUCES, TOKEN, TOKEN_LIFETIME
 from ..definitions.parsing import as_mapping
 from .events import Finding, Severity, ValidationEvent
 from .expressions import ExpressionSyntaxError, parse
@@ -50,7 +49,7 @@ def check_token(trait: AppliedTrait) -> Iterator[ValidationEvent]:
     problem = None
     if not _is_path(path) or value.keys() != {"path", "evidence"} or not value["evidence"]:
         problem = "it must be an object with `path`, a list of member names, and `evidence`, a text"
-    return trait.events("Token", TOKEN, problem, lambda operation: _token(operation, path))
+    return trait.events("Token", problem, lambda operation: _token(operation, path))
 
 
 def _is_path(value: Any) -> bool:
@@ -78,7 +77,7 @@ def check_lifetime(trait: AppliedTrait) -> Iterator[ValidationEvent]:
     problem = None
     if not is_whole or value.keys() != {"seconds", "evidence"} or not value["evidence"]:
         problem = "it must be an object with `seconds`, a whole number, and `evidence`, a text"
-    return trait.events("TokenLifetime", TOKEN_LIFETIME, problem, lambda _: ())
+    return trait.events("TokenLifetime", problem, lambda _: ())
 
 
 def check_produces(trait: AppliedTrait) -> Iterator[ValidationEvent]:
@@ -103,7 +102,7 @@ def check_produces(trait: AppliedTrait) -> Iterator[ValidationEvent]:
 
     problem = "it must be an object of objects of expressions, by waiter and by its parameter"
     is_well_formed = _is_map_of_maps(trait.value)
-    return trait.events("Produces", PRODUCES, None if is_well_formed else problem, judge)
+    return trait.events("Produces", None if is_well_formed else problem, judge)
 
 
 def _is_map_of_maps(value: Any) -> bool:

@@ -25,7 +25,7 @@ from botocore.model import Shape
 from botocore.validate import ParamValidator
 
 from ..aws.pollable import only_reads
-from ..definitions.screen_trait import SCREEN, Screen
+from ..definitions.screen_trait import Screen
 from .botocore_services import BotocoreService
 from .events import Finding, Severity, ValidationEvent
 from .shapes import OperationShapes, element_of, enum_of, is_string, members_of
@@ -63,7 +63,7 @@ def check_screen(applied: AppliedTrait) -> Iterator[ValidationEvent]:
             text = f"`{sibling.name}` may modify resources"
             yield Finding(Severity.ERROR, "Operation", text)
 
-    return applied.events("Screen", SCREEN, _problem(applied.value), judge)
+    return applied.events("Screen", _problem(applied.value), judge)
 
 
 def _problem(trait: Any) -> str | None:

@@ -49,7 +49,6 @@ class AppliedTrait:
     def events(
         self,
         name: str,
-        trait: str,
         problem: str | None,
         judge: Callable[[OperationShapes], Iterable[Finding]],
     ) -> Iterator[ValidationEvent]:
@@ -57,10 +56,10 @@ class AppliedTrait:
 
         Args:
             name: the first part of the ids of the events.
-            trait: the shape id of the trait.
             problem: what is wrong with its form.
             judge: judges one whose form is right.
         """
+        trait = self.target.path[-1]
 
         def event(severity: Severity, rule: str, text: str) -> ValidationEvent:
             return self.target.event(severity, f"{name}.{rule}", f"Trait `{trait}`: {text}")
