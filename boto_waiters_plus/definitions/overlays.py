@@ -15,14 +15,7 @@ from typing import Any
 from ..arguments import unknown
 from ..definition_error import WaiterDefinitionError
 from ..engine.model import Acceptor, WaiterDefinition
-from .parsing import (
-    Place,
-    parse_acceptor,
-    parse_delay,
-    parse_tags,
-    parse_typed,
-    require_mapping,
-)
+from .parsing import Place, parse_acceptor, parse_delay, parse_tags, parse_typed, require_mapping
 from .smithy import shapes_with
 
 OVERLAY = "boto.waiters#overlay"

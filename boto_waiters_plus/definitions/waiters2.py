@@ -38,12 +38,7 @@ from ..engine.model import (
     SuccessMatcher,
     WaiterDefinition,
 )
-from .parsing import (
-    MAX_INTEGER,
-    Place,
-    require_expression,
-    require_success,
-)
+from .parsing import MAX_INTEGER, Place, require_expression, require_success
 from .smithy import UnreadWaiter
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
