@@ -72,6 +72,7 @@ def check(
 
 
 def _read_waiters(unit: Unit) -> None:
+    """Read the waiters of a unit, and note what is wrong with the form and the place of a trait."""
     for trait in unit.traits[WAITABLE]:
         if trait.operation is None or trait.operation.event_stream:
             text = f"Trait `{WAITABLE}` cannot be applied to `{trait.target.shape}`: "
