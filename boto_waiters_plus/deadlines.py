@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
-from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 from .arguments import answers_other_names, time_bound
@@ -74,12 +73,7 @@ class deadline:  # noqa: N801 - reads as `with deadline(600):`
         _ends.set((*_ends.get(), self._end))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         # No token: an async generator may leave the block in another context than it entered.
         ends = list(_ends.get())
         if self._end in ends:

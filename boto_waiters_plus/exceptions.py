@@ -139,10 +139,6 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
         state = {name: value for name, value in facts.items() if _can_be_pickled(value)}
         return _rebuild_error, (type(self), self.kwargs["name"], self.kwargs["reason"]), state
 
-    def __setstate__(self, state: dict[str, Any] | None) -> None:
-        for name, value in (state or {}).items():
-            setattr(self, name, value)
-
 
 def _rebuild_error(cls: type[WaiterError], name: str, reason: str) -> WaiterError:
     return cls(name, reason)

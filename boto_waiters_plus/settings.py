@@ -60,14 +60,10 @@ class Settings:
             return lower
         if lower is NO_SETTINGS:
             return self
-        defaults = self.defaults
-        if defaults is None or lower.defaults is None:
-            defaults = defaults or lower.defaults
-        else:
-            defaults = defaults.merged_over(lower.defaults)
+        own = self.defaults
         return Settings(
             _joined(self.definitions, lower.definitions),
-            defaults,
+            lower.defaults if own is None else own.merged_over(lower.defaults),
             _joined(self.observers, lower.observers),
         )
 

@@ -67,23 +67,21 @@ def instrument(
     Raises:
         TypeError: `labels` is not a boolean.
     """
-    observer = _Telemetry(tracer_provider, meter_provider, labels=flag("labels", labels))
-    with _lock:
-        _replace(observer)
+    _replace(_Telemetry(tracer_provider, meter_provider, labels=flag("labels", labels)))
 
 
 def uninstrument() -> None:
     """Stop reporting; waits that have begun are not reported to their end."""
-    with _lock:
-        _replace(None)
+    _replace(None)
 
 
 def _replace(observer: _Telemetry | None) -> None:
-    while _active:
-        stop_observing(_active.pop())
-    if observer is not None:
-        observe(observer)
-        _active.append(observer)
+    with _lock:
+        while _active:
+            stop_observing(_active.pop())
+        if observer is not None:
+            observe(observer)
+            _active.append(observer)
 
 
 _lock: Final = ProcessLock()
