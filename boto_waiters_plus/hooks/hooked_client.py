@@ -50,14 +50,17 @@ class HookedClient:
 
     def __getattr__(self, item: str) -> Any:
         # The prefix comes first: copying asks a bare instance for all kinds of names.
-        if item.startswith(METHOD_PREFIX):
-            method = _method(self, item)
-            if method is not None:
-                return types.MethodType(method, self)
-        try:
+        if not item.startswith(METHOD_PREFIX):
             return super().__getattr__(item)  # type: ignore[misc]  # BaseClient has it
+        method = _method(self, item)
+        if method is not None:
+            return types.MethodType(method, self)
+        try:
+            return super().__getattr__(item)  # type: ignore[misc]  # as above
         except AttributeError as error:
-            near = _nearest_method(self, item)
+            from ..arguments import nearest  # noqa: PLC0415 - only for a name that does not exist
+
+            near = nearest(item, [name for name in dir(self) if name.startswith(METHOD_PREFIX)])
             if near is None:
                 raise
             raise AttributeError(f"{error}; did you mean {near!r}?") from None
@@ -107,14 +110,6 @@ def _in_documentation_builder() -> bool:
             return True
         frame = frame.f_back
     return False
-
-
-def _nearest_method(client: Any, item: str) -> str | None:
-    if not item.startswith(METHOD_PREFIX):
-        return None
-    from ..arguments import nearest  # noqa: PLC0415 - only for a name that does not exist
-
-    return nearest(item, [name for name in dir(client) if name.startswith(METHOD_PREFIX)])
 
 
 def refuse_taken_names(

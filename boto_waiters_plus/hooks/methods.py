@@ -16,8 +16,6 @@ from .clients import ClientHook
 from .docstrings import WaitDocstring
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from ..outcome import WaiterOutcome
 
 
@@ -31,7 +29,9 @@ def build_method(client: Any, hook: ClientHook, name: str) -> Callable[..., Any]
     try:
         bound_waiter = service.get(name)
     except WaiterDefinitionError as error:
-        raise _RefusedError.of(error) from error
+        raise _RefusedError(
+            error.problem, source=error.source, waiter=error.waiter, acceptor=error.acceptor
+        ) from error
     return None if bound_waiter is None else _method_of(client, hook, bound_waiter)
 
 
@@ -74,11 +74,6 @@ class _RefusedError(WaiterDefinitionError, AttributeError):
 
     An AttributeError too, so that `hasattr` and autospec go past it.
     """
-
-    @classmethod
-    def of(cls, error: WaiterDefinitionError) -> Self:
-        """Return the error of a lookup as an error of this class."""
-        return cls(error.problem, source=error.source, waiter=error.waiter, acceptor=error.acceptor)
 
 
 def _signature(bound_waiter: BoundWaiter) -> inspect.Signature:

@@ -66,8 +66,7 @@ def _create_client_wrapper(
     wrapped: Callable[..., Any], session: Any, args: Any, keywords: dict[str, Any]
 ) -> Any:
     """Stand in `Session.create_client`: reaches sessions older than `install`."""
-    if INSTALLED.on:
-        hook_session(session)
+    _on_session(session)
     return wrapped(*args, **keywords)
 
 
