@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from ..deadlines import wait_bounds
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut
 from ..engine.model import AcceptorState, MatchedAcceptor
 from ..engine.wait_description import WaitDescription
@@ -19,7 +21,6 @@ from ..runtime.sync import drive
 from ..runtime.wait_run import WaitRun
 from ..runtime.wording import reason_of
 from ..settings import PROCESS_LEVEL, Observer
-from .bounds import WaitBounds
 from .calls import AsyncCallableCall, CallableCall
 from .cases import Case, Handler
 from .form_options import CheckedOptions, Else, OnTimeout, checked_else
@@ -106,16 +107,21 @@ class Condition:
         )
         name = name_of(call) if name is None else name
         refuse_short_wait(self.options, max_wait)
-        bounds = WaitBounds(form, max_wait)
+        seconds, left = wait_bounds(form, max_wait)
+        policy = checked.policy(seconds)
+        if covers_end and seconds >= 0:
+            # 0 is one attempt, of any length.
+            patience = seconds or math.inf
+            policy = replace(policy, covers_end=True, deadline=left, patience=patience)
         self.wait_run = WaitRun(
             description_of(form, self._cases, name),
-            bounds.applied_to(checked.policy(bounds.max_wait), covers_end=covers_end),
+            policy,
             self._judge,
             label=checked.label or name,
             observers=PROCESS_LEVEL.own.observers if observers is None else observers,
             on_attempt=self.options.on_attempt,
             wording=self._reason,
-            is_raw=_is_any,
+            is_raw=lambda _: True,
         )
 
     @property
@@ -190,10 +196,6 @@ class Condition:
         reason = reason_of(run, ending)
         reason = f"{reason} It was {self._place}." if self._place else reason
         return reason, f"Waiter {run.description.waiter} {reason}"
-
-
-def _is_any(_: Exception) -> bool:
-    return True
 
 
 def run(condition: Condition, twin: str) -> Any:

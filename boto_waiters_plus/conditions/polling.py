@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from ..arguments import text
 from ..aws.bound_waiter import warn_if_deprecated
 from ..aws.client_kind import operation_of
+from ..deadlines import effective_max_wait
 from ..definitions.smithy import parse_waiter
 from ..engine.model import WaiterDefinition
 from ..engine.wait_description import WaitDescription
@@ -24,7 +25,6 @@ from ..runtime.aio import drive_async
 from ..runtime.sync import drive
 from ..runtime.wait_run import WaitRun
 from ..settings import PROCESS_LEVEL
-from .bounds import WaitBounds
 from .calls import AsyncCallableCall, CallableCall, refuse_coroutine_function
 from .judges import ValueJudge
 from .patterns import name_of
@@ -109,10 +109,9 @@ def _prepared(
     warn_if_deprecated(definition)
     given = _options_of_poll(options)
     refuse_short_wait(given, max_wait)
-    bounds = WaitBounds("poll", max_wait)
     run = WaitRun(
         WaitDescription.of(definition),
-        bounds.applied_to(policy_for(definition, given, bounds.max_wait)),
+        policy_for(definition, given, effective_max_wait("poll", max_wait)),
         ValueJudge(definition, input, operation_of(call)),
         label=name_of(call) if label is None else text("label", label),
         observers=PROCESS_LEVEL.own.observers,
