@@ -20,9 +20,6 @@ from .patterns import TRUTHY, name_of
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-NAME: Final = "condition"
-"""What messages and events call the waiter."""
-
 
 class ConditionWait:
     """A wait on any callable, to be run with others; checked when it is made.
@@ -68,7 +65,7 @@ class ConditionWait:
         "options",
     )
 
-    waiter: Final = NAME
+    waiter: Final = "condition"
 
     def __init__(
         self,
@@ -96,7 +93,7 @@ class ConditionWait:
     @property
     def description(self) -> WaitDescription:
         """What the wait is for, as messages and observers name it."""
-        return description_of(NAME, self._cases, name_of(self._call))
+        return description_of(self.waiter, self._cases, name_of(self._call))
 
     def condition(
         self,
@@ -116,7 +113,7 @@ class ConditionWait:
         """
         replaced = {"on_attempt": on_attempt, "cancel_event": cancel_event}
         return Condition(
-            NAME,
+            self.waiter,
             self._call,
             self._cases,
             max_wait=max_wait,

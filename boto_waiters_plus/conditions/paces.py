@@ -5,19 +5,16 @@ Each is a function of the attempt number, from 1 on, for any wait.
 
 from __future__ import annotations
 
-import random
 import sys
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import timedelta
-from typing import Any, Final, Literal, get_args
+from typing import Any, Literal, get_args
 
 from ..arguments import seconds, seconds_or_zero, unknown
 from ..engine.backoff import Random, draw
+from ..runtime.wait_run import RANDOM
 
 Jitter = Literal["none", "full", "equal"]
-
-# Not `random.Random`: after a fork all children would draw the same jitter.
-RANDOM: Final = random.SystemRandom()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +52,12 @@ class Exponential:
     random: Random | None = field(repr=False, compare=False)
 
     def __call__(self, attempt: int) -> float:
-        whole = self._whole(attempt)
+        try:
+            whole = min(self.first * self.factor ** (attempt - 1), self.limit)
+        except OverflowError:
+            whole = self.limit
         least = {"none": whole, "full": 0.0, "equal": whole / 2}[self.jitter]
         return draw(self.random or RANDOM, least, whole)
-
-    def _whole(self, attempt: int) -> float:
-        try:
-            return min(self.first * self.factor ** (attempt - 1), self.limit)
-        except OverflowError:
-            return self.limit
 
 
 def fixed(every: float | timedelta, /) -> Fixed:

@@ -15,14 +15,14 @@ from ..engine.redaction import cut, shown
 
 
 @dataclass(frozen=True, slots=True)
-class Like:
-    """A pattern for objects of a type, by some of their attributes."""
+class Pattern:
+    """A test of a value, and the pattern in words."""
 
-    of: type | None
-    attributes: Mapping[str, Any]
+    matches: Callable[[Any], bool]
+    text: str
 
 
-def like(of: type | None = None, /, **attributes: Any) -> Like:
+def like(of: type | None = None, /, **attributes: Any) -> Pattern:
     """Return a pattern for objects by some of their attributes: `like(User, confirmed=True)`.
 
     Args:
@@ -31,15 +31,7 @@ def like(of: type | None = None, /, **attributes: Any) -> Like:
     """
     if of is not None and not isinstance(of, type):
         raise TypeError(f"like() takes a type, not {of!r}")
-    return Like(of, attributes)
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """A test of a value, and the pattern in words."""
-
-    matches: Callable[[Any], bool]
-    text: str
+    return _object_pattern(of, attributes)
 
 
 _MISSING: Final = object()
@@ -63,8 +55,6 @@ def compile_pattern(pattern: Any) -> Pattern:
             return Pattern(lambda _: True, "anything")
         case _ if isinstance(pattern, type) or get_origin(pattern) is not None:
             return _type_pattern(pattern)
-        case Like(of=of, attributes=attributes):
-            return _object_pattern(of, attributes)
         case Mapping():
             return _mapping_pattern(pattern)
         case list() | tuple():
@@ -91,11 +81,7 @@ def none_of(pattern: Pattern) -> Pattern:
 def in_words(value: Any) -> str | None:
     """Return a value in words; None if it is not safe to show."""
     match value:
-        case None:
-            return "None"
-        case Decimal():
-            return str(value)
-        case enum.Enum():
+        case None | Decimal() | enum.Enum():
             return str(value)
         case str():
             return cut(repr(value))
