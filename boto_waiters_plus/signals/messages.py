@@ -82,9 +82,3 @@ class EventPattern:
             return False
         # In JMESPath 0 is true.
         return not (value is None or value is False or value in ("", [], {}))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, EventPattern) and self.expression == other.expression
-
-    def __hash__(self) -> int:
-        return hash(self.expression)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..aws.errors import error_facts
 from ..runtime.clock import SYSTEM_TIME, current_time
 from ..runtime.process import after_fork
-from .messages import EventPattern, event_of
+from .messages import event_of
 
 if TYPE_CHECKING:
     from .sqs import EventSignal, SqsQueue
@@ -94,7 +94,7 @@ class Receiver:
         """Notify the signals that an event matches; each expression is evaluated once."""
         with self.changed:
             signals = set(self.subscribed.values())
-        matched: dict[EventPattern, bool] = {}
+        matched: dict[str, bool] = {}
         for signal in signals:
             if signal.matches(event, matched):
                 signal.notify()

@@ -71,12 +71,12 @@ class EventSignal:
         self._receiver.deliver(event)
         return self.matches(event, {})
 
-    def matches(self, event: Any, matched: dict[EventPattern, bool]) -> bool:
+    def matches(self, event: Any, matched: dict[str, bool]) -> bool:
         """Return whether an event matches; `matched` keeps the answer of each expression."""
         for match in self._matches:
-            if match not in matched:
-                matched[match] = match.matches(event)
-            if not matched[match]:
+            if match.expression not in matched:
+                matched[match.expression] = match.matches(event)
+            if not matched[match.expression]:
                 return False
         return True
 

@@ -34,7 +34,7 @@ from types import FrameType, SimpleNamespace
 from unittest import mock
 
 from ..options import CancelEvent
-from ..runtime.clock import SYSTEM_TIME, current_time, set_time
+from ..runtime.clock import SYSTEM_TIME, set_time
 from .loop_jumper import LoopJumper, wake
 from .sleepers import CHECK_INTERVAL, Sleepers
 
@@ -277,24 +277,20 @@ def virtual_time() -> Iterator[VirtualClock]:
         raise RuntimeError("virtual_time() is open already, and it does not nest")
     try:
         clock = VirtualClock()
-        previous = current_time()
-        assert previous is SYSTEM_TIME
         set_time(clock)
-        try:
-            with (
-                # In the module, not on the class, of which freezegun leaves a copy of the method on
-                # subclasses. First: loops of other threads go on meanwhile.
-                mock.patch.object(asyncio.base_events, "time", SimpleNamespace(**vars(time))),
-                mock.patch.object(time, "monotonic", _monotonic(clock)),
-                mock.patch.object(time, "sleep", clock.sleep),
-                mock.patch.object(asyncio, "sleep", _async_sleep(clock)),
-            ):
-                yield clock
-            if clock.error is not None:
-                raise clock.error
-        finally:
-            set_time(previous)
+        with (
+            # In the module, not on the class, of which freezegun leaves a copy of the method on
+            # subclasses. First: loops of other threads go on meanwhile.
+            mock.patch.object(asyncio.base_events, "time", SimpleNamespace(**vars(time))),
+            mock.patch.object(time, "monotonic", _monotonic(clock)),
+            mock.patch.object(time, "sleep", clock.sleep),
+            mock.patch.object(asyncio, "sleep", _async_sleep(clock)),
+        ):
+            yield clock
+        if clock.error is not None:
+            raise clock.error
     finally:
+        set_time(SYSTEM_TIME)
         _open.release()
 
 
