@@ -22,7 +22,6 @@ import botocore.exceptions
 
 from .definition_error import WaiterDefinitionError
 from .engine.model import MatchedAcceptor
-from .engine.redaction import shown
 from .fact_table import FactTable, Rows, wait_rows
 
 __all__ = [
@@ -114,7 +113,7 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
         self.transient_errors = transient_errors
 
     def _rows(self) -> Rows:
-        return [*wait_rows(self, shown(self.observed)), ("message", str(self))]
+        return [*wait_rows(self), ("message", str(self))]
 
     def __copy__(self) -> WaiterError:
         copied = _rebuild_error(type(self), self.kwargs["name"], self.kwargs["reason"])

@@ -6,6 +6,8 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
+from .engine.redaction import shown
+
 Rows = Sequence[tuple[str, str]]
 
 
@@ -35,12 +37,12 @@ class FactTable:
         return table
 
 
-def wait_rows(wait: Any, state: str | None) -> Rows:
+def wait_rows(wait: Any) -> Rows:
     """Return what the tables of outcomes and errors have in common; empty facts are left out."""
     rows = [
         ("waiter", wait.waiter),
         ("label", wait.label),
-        ("state", state or ""),
+        ("state", shown(wait.observed) or ""),
         ("attempts", str(wait.attempts)),
         ("elapsed", f"{wait.elapsed:.1f} s"),
     ]

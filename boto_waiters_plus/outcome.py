@@ -44,7 +44,7 @@ class WaiterOutcome(FactTable, Generic[ResponseT_co]):
     """The expected error of an `ExceptionOutcome`; None for a `ResponseOutcome`."""
 
     def _rows(self) -> Rows:
-        return [*wait_rows(self, shown(self.observed)), ("acceptor", self.acceptor.text)]
+        return [*wait_rows(self), ("acceptor", self.acceptor.text)]
 
     def _facts(self) -> str:
         label = f"label={self.label!r}, " if self.label else ""
