@@ -198,15 +198,10 @@ class Condition:
         return reason, f"Waiter {run.description.waiter} {reason}"
 
 
-def run(condition: Condition, twin: str) -> Any:
-    """Wait in the calling thread and return the result of the form.
-
-    Args:
-        condition: the wait.
-        twin: the function to recommend for a callable that must be awaited.
-    """
+def run(condition: Condition) -> Any:
+    """Wait in the calling thread and return the result of the form."""
     options = condition.options
-    call = condition.blocking_call(twin)
+    call = condition.blocking_call(f"{condition.wait_run.description.waiter}_async")
     try:
         outcome = drive(
             condition.wait_run, call, cancel=options.cancel_event, wake=options.wake_signal

@@ -55,7 +55,7 @@ def wait_for_first(
     condition = first_of(
         conditions, max_wait=max_wait, on_timeout=on_timeout, else_=else_, options=options
     )
-    return run(condition, "wait_for_first_async")
+    return run(condition)
 
 
 async def wait_for_first_async(

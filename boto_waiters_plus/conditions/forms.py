@@ -53,7 +53,7 @@ def wait_for(
         TypeError, ValueError: a bad argument, before the first call.
         WaiterError: the wait did not succeed; `last_value` is the last value.
     """
-    return run(truthy(call, **_terms(max_wait, on_timeout, else_, options)), "wait_for_async")
+    return run(truthy(call, **_terms(max_wait, on_timeout, else_, options)))
 
 
 @overload
@@ -121,8 +121,7 @@ def wait_for_match(
         TypeError, ValueError: a bad argument, before the first call.
         WaiterError: the wait did not succeed; `last_value` is the last value.
     """
-    condition = matching(call, pattern, **_terms(max_wait, on_timeout, else_, options))
-    return run(condition, "wait_for_match_async")
+    return run(matching(call, pattern, **_terms(max_wait, on_timeout, else_, options)))
 
 
 @overload
@@ -180,8 +179,7 @@ def wait_for_case(
         WaiterFailedError: a failure case without a handler matched.
         WaiterError: the wait did not succeed; `last_value` is the last value.
     """
-    condition = by_case(call, cases, **_terms(max_wait, on_timeout, else_, options))
-    return run(condition, "wait_for_case_async")
+    return run(by_case(call, cases, **_terms(max_wait, on_timeout, else_, options)))
 
 
 async def wait_for_case_async(

@@ -56,7 +56,7 @@ class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step
     ) -> ValueT:
         """Run `conditions.wait_for` in the time left; `max_wait` may shorten it."""
         with self:
-            value: ValueT = run(truthy(call, **self._terms(options)), "wait_for_async")
+            value: ValueT = run(truthy(call, **self._terms(options)))
             return value
 
     @overload
@@ -72,20 +72,19 @@ class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step
     ) -> Any:
         """Run `conditions.wait_for_match` in the time left."""
         with self:
-            condition = matching(call, pattern, **self._terms(options))
-            return run(condition, "wait_for_match_async")
+            return run(matching(call, pattern, **self._terms(options)))
 
     def wait_for_case(
         self, call: Callable[[], Any], cases: Sequence[Case], /, **options: Unpack[BoundedOptions]
     ) -> Any:
         """Run `conditions.wait_for_case` in the time left."""
         with self:
-            return run(by_case(call, cases, **self._terms(options)), "wait_for_case_async")
+            return run(by_case(call, cases, **self._terms(options)))
 
     def wait_for_first(self, conditions: Conditions, /, **options: Unpack[BoundedOptions]) -> First:
         """Run `conditions.wait_for_first` in the time left."""
         with self:
-            first: First = run(first_of(conditions, **self._terms(options)), "wait_for_first_async")
+            first: First = run(first_of(conditions, **self._terms(options)))
             return first
 
     @overload

@@ -160,7 +160,7 @@ class _Assertion:
     def run(self) -> Any:
         """Wait and return the value that was expected, or fail."""
         __tracebackhide__ = True
-        return self._checked(run(self._condition, f"{self._kind.name}_async"))
+        return self._checked(run(self._condition))
 
     async def run_async(self) -> Any:
         """Wait as part of the calling task and return the value that was expected, or fail."""
