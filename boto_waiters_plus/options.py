@@ -144,7 +144,6 @@ class WaitOptions:
         return merged
 
 
-_NAMES: Final = frozenset(OPTION_NAMES)
 _PLAIN: Final = frozenset((int, float, str, bool))
 _shared_options: Final = lru_cache(maxsize=128, typed=True)(WaitOptions)
 
@@ -187,7 +186,7 @@ def as_options(value: WaitOptions | Mapping[str, Any], name: str) -> WaitOptions
         raise TypeError(f"{name} must be WaitOptions or a mapping, not {type(value).__name__}")
     refuse_other_names(name, value)
     for key in value:
-        if key not in _NAMES:
+        if key not in CHECKS:
             raise TypeError(f"{name}: {unknown(key, OPTION_NAMES, 'option')}")
     return WaitOptions(**value)
 
@@ -205,13 +204,13 @@ def split_options(keywords: Mapping[str, Any]) -> tuple[WaitOptions, Mapping[str
     if not with_underscore:
         return NO_OPTIONS, keywords
     for name in with_underscore:
-        if name not in _NAMES:
+        if name not in CHECKS:
             raise TypeError(unknown(name, ("max_wait", *OPTION_NAMES), "option"))
     given = {name: keywords[name] for name in with_underscore}
     # Thousands of waits with the same options share them; the caller's objects are not kept.
     is_plain = _PLAIN.issuperset(map(type, given.values()))
     options = _shared_options(**given) if is_plain else WaitOptions(**given)
-    return options, {name: value for name, value in keywords.items() if name not in _NAMES}
+    return options, {name: value for name, value in keywords.items() if name not in CHECKS}
 
 
 def policy_for(

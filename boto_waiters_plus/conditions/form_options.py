@@ -73,8 +73,8 @@ class EndingOptions(BoundedOptions, total=False):
     else_: Else | None
 
 
-OWN_OPTIONS: Final = ("interval", "signal", "polling", "retry_on", "label")
-KNOWN_OPTIONS: Final = ("max_wait", *OWN_OPTIONS, *OPTION_NAMES)
+OWN_OPTIONS: Final = ("max_wait", "interval", "signal", "polling", "retry_on", "label")
+KNOWN_OPTIONS: Final = (*OWN_OPTIONS, *OPTION_NAMES)
 
 EXCLUSIVE: Final = (
     ("interval", ("delay_pace", "min_delay", "max_delay")),
@@ -106,27 +106,23 @@ class CheckedOptions:
         Raises:
             TypeError, ValueError: an option is wrong, or two exclude each other.
         """
-        own: dict[str, Any] = dict.fromkeys(OWN_OPTIONS)
-        common: dict[str, Any] = {}
         refuse_other_names(form, given)
-        for name, value in given.items():
-            if name in OWN_OPTIONS:
-                own[name] = value
-            elif name in OPTION_NAMES:
-                common[name] = value
-            else:
+        for name in given:
+            if name not in KNOWN_OPTIONS:
                 raise TypeError(f"{form}: {unknown(name, KNOWN_OPTIONS, 'option')}")
         _refuse_exclusive(form, given)
-        if own["signal"] is not None:
-            common["wake_signal"] = _signal(own["signal"])
+        common = {name: value for name, value in given.items() if name in OPTION_NAMES}
+        if given.get("signal") is not None:
+            common["wake_signal"] = _signal(given["signal"])
+        interval = given.get("interval")
+        polling = given.get("polling")
+        label = given.get("label")
         options = cls(
-            interval=None
-            if own["interval"] is None
-            else seconds_or_zero("interval", own["interval"]),
-            polling=True if own["polling"] is None else flag("polling", own["polling"]),
-            retry_on=_exceptions(own["retry_on"]),
+            interval=None if interval is None else seconds_or_zero("interval", interval),
+            polling=True if polling is None else flag("polling", polling),
+            retry_on=_exceptions(given.get("retry_on")),
             common=WaitOptions(**common),
-            label=None if own["label"] is None else text("label", own["label"]),
+            label=None if label is None else text("label", label),
         )
         options._check_together(form)
         return options
