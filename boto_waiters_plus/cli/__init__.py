@@ -21,7 +21,6 @@ import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from types import ModuleType
 from typing import Any, NoReturn
 
 from .. import __version__
@@ -123,11 +122,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(name: str, words: Sequence[str]) -> int:
-    module = _module(name)
-    parser, _ = _parsers(name, words, module)
+    parser, _ = _parsers(name, words)
     arguments = _parsed(parser, words)
-    assert module is not None, "the parser requires a subcommand"
-    code: int = module.run(arguments)
+    code: int = arguments.run(arguments)
     return code
 
 
@@ -138,7 +135,7 @@ def _complete() -> int:
     is_named = not words or words[0] in COMMANDS
     name = words[0] if words and is_named else DEFAULT_COMMAND
     try:
-        parsers = _parsers(name, words if is_named else [name, *words], _module(name))
+        parsers = _parsers(name, words if is_named else [name, *words])
     except (UsageError, NotConfiguredError):
         # A message would be drawn into the line that is typed.
         return USAGE_ERROR
@@ -146,13 +143,7 @@ def _complete() -> int:
     return complete(parsers[0 if is_named else 1] if words else None)
 
 
-def _module(name: str) -> ModuleType | None:
-    return import_module(f".{COMMANDS[name][0]}", __name__) if name in COMMANDS else None
-
-
-def _parsers(
-    name: str, words: Sequence[str], module: ModuleType | None
-) -> tuple[Parser, Parser | None]:
+def _parsers(name: str, words: Sequence[str]) -> tuple[Parser, Parser | None]:
     """Return the parser of all commands, and that of the one that is named."""
     parser = Parser(
         prog="boto-wait",
@@ -161,17 +152,16 @@ def _parsers(
         "boto-wait list transit gateway deleted",
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    subparsers = parser.add_subparsers(
-        dest="command", metavar="COMMAND", required=True, parser_class=Parser
-    )
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     chosen: Parser | None = None
-    for each, (_, text) in COMMANDS.items():
-        if each != name or module is None:
+    for each, (module_name, text) in COMMANDS.items():
+        if each != name:
             subparsers.add_parser(each, help=text)
             continue
+        module = import_module(f".{module_name}", __name__)
         module.add_parser(subparsers)
         chosen = subparsers.choices[each]
-        chosen.set_defaults(parser=chosen)
+        chosen.set_defaults(parser=chosen, run=module.run)
         if hasattr(module, "add_parameters"):
             module.add_parameters(chosen, words[1:])
     return parser, chosen
@@ -186,13 +176,9 @@ def _parsed(parser: Parser, words: Sequence[str]) -> argparse.Namespace:
         from ..arguments import nearest  # noqa: PLC0415 - only where an option is wrong
 
         option = option.partition("=")[0]
-        near = nearest(option, _options(arguments))
+        # The options of the subcommand, from its help.
+        known = re.findall(r"(?<![\w-])--[\w-]+", arguments.parser.format_help())
+        near = nearest(option, known)
         hint = f"; did you mean {near}?" if near else ""
         raise UsageError(f"unknown option {option}{hint}")
     return arguments
-
-
-def _options(arguments: argparse.Namespace) -> list[str]:
-    """Return the options of the parser that parsed the arguments, from its help."""
-    parser: argparse.ArgumentParser = arguments.parser
-    return re.findall(r"(?<![\w-])--[\w-]+", parser.format_help())

@@ -29,7 +29,6 @@ def add_parser(subparsers: Any) -> None:
     """Add the parser of the command."""
     parser = subparsers.add_parser(
         "check",
-        help="check waiter definitions against the shapes of their operations",
         description="Check waiter definitions by Smithy's rules, and some more. Print one event a "
         "line; exit with 1 if an event is an ERROR (see --fail-on).",
     )

@@ -42,7 +42,6 @@ def add_parser(subparsers: Any) -> None:
     """Describe the arguments."""
     parser = subparsers.add_parser(
         "draft",
-        help="write the definition of a waiter that is not shipped",
         description="Print a definition that waits for a state of a resource, from the states in "
         "botocore's model: redirect it to a file, confirm the guesses in its documentation, and "
         "use it by `boto-wait --definitions FILE` or `install(definitions=FILE)`. What "

@@ -29,7 +29,6 @@ def add_parser(subparsers: Any) -> None:
     """Describe the arguments."""
     parser = subparsers.add_parser(
         "list",
-        help="list services with waiters, the waiters of a service, or search both",
         description="Without words, list the services that this package ships waiters for. With "
         "the name of a service, list the waiters of its clients, including those of the installed "
         "botocore and of your own definition files on botocore's search path. With other words, "

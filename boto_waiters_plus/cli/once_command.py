@@ -37,9 +37,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the options that do not depend on the operation."""
     parser = subparsers.add_parser(
         "once",
-        prog="boto-wait once",
         usage=USAGE,
-        help="make a call that is repeated under one token, then wait",
         description="Call an operation, under one idempotency token, until its outcome is known; "
         "then wait for what it made.",
         epilog=OF_A_WAIT,

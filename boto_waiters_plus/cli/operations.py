@@ -45,7 +45,6 @@ def add_parser(subparsers: Any) -> None:
     """Describe the arguments."""
     parser = subparsers.add_parser(
         "operations",
-        help="background waits: list, get, wait, cancel, resume, expire, work, serve",
         description="Background waits: look them up, cancel them, and drive them.",
         epilog=OF_A_WAIT,
     )

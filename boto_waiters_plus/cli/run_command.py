@@ -19,7 +19,6 @@ def add_parser(subparsers: Any) -> None:
     """Describe the arguments."""
     parser = subparsers.add_parser(
         "run",
-        help="run a Python script with every client extended",
         description="Run a Python script as `python SCRIPT` does, after "
         "`boto_waiters_plus.install()`: clients have wait_until_* methods, and get_waiter runs on "
         "the same engine. The script itself stays as it is. If the error of a wait or of a call "

@@ -52,7 +52,6 @@ def add_parser(subparsers: Any) -> None:
     """Describe the arguments."""
     parser = subparsers.add_parser(
         "schedule",
-        help="draw when a waiter would poll, beside botocore's",
         description="Draw when a waiter would poll, beside botocore's waiter of that name. The "
         "delays have jitter: the drawing is one example, the numbers are averages.",
     )

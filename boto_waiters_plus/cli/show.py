@@ -38,7 +38,6 @@ def add_parser(subparsers: Any) -> None:
     """Describe the arguments."""
     parser = subparsers.add_parser(
         "show",
-        help="explain a waiter: its acceptors, its delays, how it was checked",
         description="Explain one waiter, as a client has it here.",
     )
     add_waiter_arguments(parser)

@@ -60,7 +60,6 @@ def add_parser(subparsers: Any) -> None:
         "wait",
         prog="boto-wait",
         usage=USAGE,
-        help="wait for a resource (the default: `boto-wait SERVICE WAITER ...`)",
         description="Wait until a resource is in a state. Progress and errors go to stderr, the "
         "outcome to stdout.",
         epilog=OF_A_WAIT,
