@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any, Final, NoReturn
 
 SUCCEEDED: Final = 0
@@ -77,32 +78,30 @@ def common_exit_code(codes: Iterable[int]) -> int:
     return failures.pop() if len(failures) == 1 else FAILED if failures else SUCCEEDED
 
 
-@contextlib.contextmanager
-def ended_by_sigterm() -> Iterator[None]:
+def ended_by_sigterm() -> AbstractContextManager[None]:
     """Raise `Terminated` at SIGTERM inside, unless somebody else handles the signal."""
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
 
     def end(*_: object) -> NoReturn:
         raise Terminated
 
-    signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    return _handled(signal.SIGTERM, end)
+
+
+def sighup_as_sigterm() -> AbstractContextManager[None]:
+    """Let SIGHUP do inside what SIGTERM does, unless somebody else handles or ignores it."""
+    # Windows has none.
+    number = getattr(signal, "SIGHUP", None)
+    return _handled(number, lambda *_: signal.raise_signal(signal.SIGTERM))
 
 
 @contextlib.contextmanager
-def sighup_as_sigterm() -> Iterator[None]:
-    """Let SIGHUP do inside what SIGTERM does, unless somebody else handles or ignores it."""
-    number = getattr(signal, "SIGHUP", None)
-    if number is None or signal.getsignal(number) is not signal.SIG_DFL:
+def _handled(number: int | None, handler: Callable[..., object]) -> Iterator[None]:
+    """Handle a signal inside, in the main thread and unless somebody else handles or ignores it."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if number is None or not is_main or signal.getsignal(number) is not signal.SIG_DFL:
         yield
         return
-    signal.signal(number, lambda *_: signal.raise_signal(signal.SIGTERM))
+    signal.signal(number, handler)
     try:
         yield
     finally:
