@@ -23,7 +23,7 @@ from .client_options import add_client_options, client_of, duration, service_mod
 from .exit_codes import FAILED, OF_A_WAIT, SUCCEEDED, exit_code
 from .operation_parameters import add_operation_parameters, check_parameters, given_parameters
 from .operations import store_of
-from .outcome_report import redacted
+from .outcome_report import attempts_text, redacted, safe_response
 from .query import add_output_options, print_json
 from .service_lookup import SERVICE_HELP, operation_named
 from .text import printable, span
@@ -194,7 +194,7 @@ def _report(
     if call is not None and call.outcome is not None:
         facts |= {"waiter": call.outcome.waiter, "observed": call.outcome.observed}
     if call is not None and with_response:
-        facts["response"] = _safe_response(operation, call.response)
+        facts["response"] = safe_response(operation, call.response)
     is_cut = isinstance(error, KeyboardInterrupt)
     if error is not None:
         facts["error"] = {"type": type(error).__name__, "message": str(error)}
@@ -218,7 +218,7 @@ def _stays_open(error: BaseException, facts: Mapping[str, Any]) -> bool:
 
 
 def _text(operation: OperationModel, call: CallOutcome) -> str:
-    attempts = f"{call.attempts} attempt{'' if call.attempts == 1 else 's'}"
+    attempts = attempts_text(call.attempts)
     text = f"{operation.service_model.service_name} {operation.name}: {attempts}"
     if call.outcome is not None:
         text += f", then {call.outcome.waiter} after {span(call.outcome.elapsed)}"
@@ -228,11 +228,6 @@ def _text(operation: OperationModel, call: CallOutcome) -> str:
 def _shown_token(operation: OperationModel, token: str | None) -> str | None:
     member = token_member(operation)
     return None if member is None or member.is_sensitive else token
-
-
-def _safe_response(operation: OperationModel, response: Mapping[str, Any]) -> Any:
-    members = {name: value for name, value in response.items() if name != "ResponseMetadata"}
-    return redacted(operation.output_shape, members)
 
 
 def _as_options(text: str) -> str:

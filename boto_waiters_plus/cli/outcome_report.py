@@ -67,11 +67,11 @@ class OutcomeReport:
         facts = self._facts("succeeded", wait, parameters, result.attempts, result.elapsed)
         facts |= {"acceptor": result.acceptor.text, "observed": result.observed}
         text = f"{wait.label}: {self._waiter} after {span(result.elapsed)}"
-        text += f" ({_attempts(result.attempts)})"
+        text += f" ({attempts_text(result.attempts)})"
         if isinstance(result, ExceptionOutcome):
             facts["exception"] = _error(result.exception)
         if self._with_response and isinstance(result, ResponseOutcome):
-            facts["response"] = self._safe_response(result.response)
+            facts["response"] = safe_response(self._operation, result.response)
             text += "\n" + json.dumps(facts["response"], indent=2, ensure_ascii=False)
         if self._has_text and (not self._arguments.quiet or self._with_response):
             print(text, flush=True)
@@ -84,7 +84,7 @@ class OutcomeReport:
         facts = self._facts("interrupted", wait, parameters, wait.attempts, elapsed)
         print_json({**facts, "observed": wait.observed}, self._arguments)
         state = f", last state seen: {printable(wait.observed)}" if wait.observed else ""
-        text = f"interrupted after {span(elapsed)}{state} ({_attempts(wait.attempts)})"
+        text = f"interrupted after {span(elapsed)}{state} ({attempts_text(wait.attempts)})"
         print(f"boto-wait: {wait.label}: {text}", file=sys.stderr)
 
     def _failed(self, wait: WaitProgress, parameters: Mapping[str, Any], error: Exception) -> None:
@@ -100,7 +100,7 @@ class OutcomeReport:
             facts |= {"observed": error.observed, "service_message": error.service_message}
             facts["failed_ids"] = error.failed_ids
             if self._with_response and ending != "error":
-                facts["response"] = self._safe_response(error.last_response)
+                facts["response"] = safe_response(self._operation, error.last_response)
         facts["error"] = _error(error)
         print_json(facts, self._arguments)
         print(f"boto-wait: {printable(as_flags(text))}", file=sys.stderr)
@@ -123,9 +123,11 @@ class OutcomeReport:
             "elapsed": round(elapsed, 3),
         }
 
-    def _safe_response(self, response: Mapping[str, Any]) -> Any:
-        members = {name: value for name, value in response.items() if name != "ResponseMetadata"}
-        return redacted(self._operation.output_shape, members)
+
+def safe_response(operation: OperationModel, response: Mapping[str, Any]) -> Any:
+    """Return a response in the types of JSON, without members that are sensitive in the model."""
+    members = {name: value for name, value in response.items() if name != "ResponseMetadata"}
+    return redacted(operation.output_shape, members)
 
 
 def redacted(shape: Shape | None, value: Any) -> Any:
@@ -157,5 +159,6 @@ def _error(error: Exception) -> dict[str, Any]:
     return facts
 
 
-def _attempts(number: int) -> str:
+def attempts_text(number: int) -> str:
+    """Return a number of attempts in words."""
     return "1 attempt" if number == 1 else f"{number} attempts"
