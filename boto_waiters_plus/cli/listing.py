@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from botocore import xform_name
@@ -57,9 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{find_service(words[0])} has no waiters", file=sys.stderr)
     elif not pairs:
         print(f"no waiter is described by: {' '.join(words)}", file=sys.stderr)
-    else:
-        _check_tag(arguments.tag, (definition for _, definition in pairs))
-    pairs = [pair for pair in pairs if _has(pair[1], arguments.tag)]
+    elif arguments.tag is not None:
+        pairs = _with_tag(pairs, arguments.tag)
     if as_json:
         _print_json([_facts(service, definition) for service, definition in pairs])
     elif pairs:
@@ -152,11 +151,10 @@ def _print_json(facts: list[dict[str, Any]]) -> None:
     print(json.dumps(facts, indent=2, ensure_ascii=False))
 
 
-def _has(definition: WaiterDefinition, tag: str | None) -> bool:
-    return tag is None or tag in definition.tags
-
-
-def _check_tag(tag: str | None, definitions: Iterable[WaiterDefinition]) -> None:
-    known = {tag for definition in definitions for tag in definition.tags}
-    if tag is not None and tag not in known:
+def _with_tag(
+    pairs: list[tuple[str, WaiterDefinition]], tag: str
+) -> list[tuple[str, WaiterDefinition]]:
+    known = {each for _, definition in pairs for each in definition.tags}
+    if tag not in known:
         raise UnknownNameError("waiter with the tag", tag, sorted(known))
+    return [pair for pair in pairs if tag in pair[1].tags]
