@@ -18,7 +18,7 @@ from botocore.session import Session
 from ..engine.model import WaiterDefinition
 from . import UsageError
 from .client_options import duration
-from .service_lookup import add_waiter_arguments, definition_named, find_service, given_layers
+from .service_lookup import add_waiter_arguments, definition_named
 from .show import attempt_times
 from .svg_picture import svg_picture, svg_text
 from .text import delays_text, span
@@ -64,8 +64,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Draw the schedules; return the exit code."""
-    service = find_service(arguments.service)
-    definition = definition_named(service, arguments.waiter, given_layers(arguments.definitions))
+    service, definition = definition_named(arguments)
     low = definition.min_delay if arguments.min_delay is None else arguments.min_delay
     high = max(low, definition.max_delay) if arguments.max_delay is None else arguments.max_delay
     if not 0 < low <= high or arguments.max_wait <= 0:

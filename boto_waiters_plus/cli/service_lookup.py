@@ -196,22 +196,22 @@ def all_waiters() -> Iterator[tuple[str, WaiterDefinition]]:
         yield from ((service, definition) for definition in waiters_of(service))
 
 
-def definition_named(
-    service: str, name: str, definitions: Iterable[Layer] = ()
-) -> WaiterDefinition:
-    """Find a waiter by its name: `bucket-exists`, `bucket_exists` or `BucketExists`.
+def definition_named(arguments: argparse.Namespace) -> tuple[str, WaiterDefinition]:
+    """Return the service that SERVICE means, and its waiter that WAITER means.
+
+    `bucket-exists`, `bucket_exists` and `BucketExists` mean the same waiter.
 
     Raises:
-        UnknownNameError: the service has no such waiter.
-        UsageError: a file on the search path is malformed.
+        UnknownNameError: there is no such service, or the service has no such waiter.
+        UsageError: a file of `--definitions` or on the search path is malformed.
     """
-    waiters = {
-        xform_name(definition.name): definition for definition in waiters_of(service, definitions)
-    }
-    for definition in waiters.values():
-        if squashed(definition.name) == squashed(name):
-            return definition
-    raise UnknownNameError(f"{service} waiter", name, waiters)
+    service = find_service(arguments.service)
+    found = waiters_of(service, given_layers(arguments.definitions))
+    waiters = {xform_name(definition.name): definition for definition in found}
+    for name, definition in waiters.items():
+        if squashed(name) == squashed(arguments.waiter):
+            return service, definition
+    raise UnknownNameError(f"{service} waiter", arguments.waiter, waiters)
 
 
 def operation_named(service: ServiceModel, name: str) -> OperationModel:

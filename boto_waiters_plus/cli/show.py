@@ -14,13 +14,7 @@ from ..definitions.documentation import documentation_text
 from ..engine.backoff import Random, is_last, jittered_delay, last_delay
 from ..engine.model import AcceptorState, WaiterDefinition
 from .diagrams import dot, mermaid
-from .service_lookup import (
-    add_waiter_arguments,
-    confidence,
-    definition_named,
-    find_service,
-    given_layers,
-)
+from .service_lookup import add_waiter_arguments, confidence, definition_named
 from .text import acceptor_rows, columns, delays_text, printable, reason_paths
 
 DIAGRAMS = {"mermaid": mermaid, "dot": dot}
@@ -49,8 +43,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the waiter; return the exit code."""
-    service = find_service(arguments.service)
-    definition = definition_named(service, arguments.waiter, given_layers(arguments.definitions))
+    service, definition = definition_named(arguments)
     if arguments.diagram:
         print(DIAGRAMS[arguments.diagram](definition))
     elif arguments.output == "json":
