@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 SEVERITIES = ("NOTE", "WARNING", "DANGER", "ERROR")
 
-FORMS = ("text", "github", "sarif")
-
 
 def add_parser(subparsers: Any) -> None:
     """Add the parser of the command."""
@@ -58,7 +56,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--output",
-        choices=FORMS,
+        choices=("text", "github", "sarif"),
         default="text",
         help="text, annotations for GitHub Actions, or a SARIF document (default: text)",
     )
@@ -66,10 +64,11 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the files; return the exit code."""
-    # Imported late: this module is imported for every command, and botocore is slow to import.
+    # Imported late: `--help` and completion need neither, and botocore is slow to import.
     from botocore.exceptions import UnknownServiceError  # noqa: PLC0415
 
     from ..validation import check  # noqa: PLC0415
+    from .annotations import github_line, sarif  # noqa: PLC0415
 
     missing = [name for name in arguments.files if not Path(name).exists()]
     if missing:
@@ -80,12 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"botocore has no service {arguments.service!r}") from None
     shown = [each for each in sorted(events, key=_place) if each.severity >= arguments.severity]
     if arguments.output == "sarif":
-        from .annotations import sarif  # noqa: PLC0415 - rarely needed
-
         print(json.dumps(sarif(shown), indent=2))
     else:
-        from .annotations import github_line  # noqa: PLC0415 - rarely needed
-
         for event in shown:
             print(_line(event) if arguments.output == "text" else github_line(event))
     print(_summary(events), file=sys.stderr)
