@@ -187,10 +187,8 @@ class LiveProgress(PlainProgress):
 
 def progress_on_stderr(labels: Sequence[str], max_wait: float, *, quiet: bool) -> PlainProgress:
     """Return the progress of waits on stderr, in the form that suits it."""
-    stream: Any = sys.stderr
-    if quiet:
-        return PlainProgress(labels, max_wait, None)
-    if stream.isatty():
+    stream: Any = None if quiet else sys.stderr
+    if stream and stream.isatty():
         with contextlib.suppress(ImportError):
             live = LiveProgress(labels, max_wait, stream)
             if not live.console.is_dumb_terminal:
