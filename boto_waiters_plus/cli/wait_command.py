@@ -21,11 +21,7 @@ from ..aws.state_member import state_members
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterError
 from . import UsageError
-from .client_options import (
-    client_of,
-    service_model,
-    session_of,
-)
+from .client_options import client_of, service_model, session_of
 from .completion import complete_with
 from .exit_codes import OF_A_WAIT, common_exit_code, exit_code
 from .live_progress import PlainProgress, progress_on_stderr
@@ -40,13 +36,7 @@ from .operation_parameters import (
     parsed,
 )
 from .outcome_report import OutcomeReport
-from .service_lookup import (
-    SERVICE_HELP,
-    operation_named,
-    operations_of,
-    service_names,
-    squashed,
-)
+from .service_lookup import SERVICE_HELP, operation_named, operations_of, service_names, squashed
 from .text import RETRY_TRANSIENT, as_flags, flag, printable
 from .wait_options import AD_HOC, OPTIONS, add_wait_options, peek
 
@@ -183,10 +173,9 @@ class _Waits:
         self._waiter = definition if arguments.is_made else definition.name
         self._client = client
         self._progress = progress
+        # None is an option that is not given, here as in `WaitOptions`.
         self._options = {name: getattr(arguments, name) for name in OPTIONS}
-        self._options = {name: value for name, value in self._options.items() if value is not None}
-        if arguments.retry_transient is not None:
-            self._options["retry_transient"] = RETRY_TRANSIENT[arguments.retry_transient]
+        self._options["retry_transient"] = RETRY_TRANSIENT.get(arguments.retry_transient)
         self._max_wait: float = arguments.max_wait
         if not arguments.is_made and arguments.definitions:
             from ..hooks.installation import enable  # noqa: PLC0415 - rarely needed
