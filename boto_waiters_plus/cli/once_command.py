@@ -109,12 +109,11 @@ def _new(arguments: argparse.Namespace) -> PreparedCall:
     parameters = given_parameters(arguments, operation)
     member = token_member(operation)
     token = None if member is None else member.value_in(parameters)
-    if member is None or token is not None:
-        check_parameters(operation, parameters, arguments.only_by_json)
-    else:
+    complete = parameters
+    if member is not None and token is None:
         # Some models require the token, which call_once makes.
-        with_token = member.put_into(parameters, new_token(member))
-        check_parameters(operation, with_token, arguments.only_by_json)
+        complete = member.put_into(parameters, new_token(member))
+    check_parameters(operation, complete, arguments.only_by_json)
     client = client_of(session_of(arguments), operation.service_model.service_name, arguments)
     options = CallOptions(
         arguments.max_wait,

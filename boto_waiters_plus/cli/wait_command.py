@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from botocore import xform_name
 from botocore.exceptions import BotoCoreError, HTTPClientError
@@ -39,6 +39,9 @@ from .outcome_report import OutcomeReport
 from .service_lookup import SERVICE_HELP, operation_named, operations_of, service_names, squashed
 from .text import RETRY_TRANSIENT, as_flags, flag, printable
 from .wait_options import AD_HOC, OPTIONS, add_wait_options, peek
+
+if TYPE_CHECKING:
+    from ..many.wait import Wait
 
 USAGE = """boto-wait SERVICE WAITER [--parameter value ...] --max-wait TIME [options]
        boto-wait SERVICE OPERATION --until STATE [--parameter value ...] --max-wait TIME"""
@@ -184,13 +187,10 @@ class _Waits:
 
     def start(self, each: Sequence[dict[str, Any]], arguments: argparse.Namespace) -> int:
         """Store the waits and print the path of each; return the exit code."""
-        from ..many.wait import Wait  # noqa: PLC0415 - rarely needed
-        from .operations import start_in_background  # noqa: PLC0415 - the same
+        from .operations import start_in_background  # noqa: PLC0415 - rarely needed
 
-        options = {"max_wait": self._max_wait, **self._options}
-        waits = [Wait(self._client, self._waiter, every, **options) for every in each]
         return start_in_background(
-            waits,
+            [self._wait(parameters, max_wait=self._max_wait) for parameters in each],
             arguments.store,
             profile_name=arguments.profile,
             include_response=arguments.include_response,
@@ -225,16 +225,10 @@ class _Waits:
                 yield 0, self._one(each[0])
                 return
             # 40 ms that one wait does not need.
-            from ..many import Wait, as_completed  # noqa: PLC0415
+            from ..many import as_completed  # noqa: PLC0415
 
             waits = [
-                Wait(
-                    self._client,
-                    self._waiter,
-                    parameters,
-                    on_attempt=self._progress.observer(index),
-                    **self._options,
-                )
+                self._wait(parameters, on_attempt=self._progress.observer(index))
                 for index, parameters in enumerate(each)
             ]
             run = as_completed(waits, max_wait=self._max_wait)
@@ -244,6 +238,11 @@ class _Waits:
         with contextlib.closing(run):
             for wait, result in run:
                 yield places[id(wait)], result
+
+    def _wait(self, parameters: dict[str, Any], **options: Any) -> Wait:
+        from ..many.wait import Wait  # noqa: PLC0415 - one wait in the foreground needs none
+
+        return Wait(self._client, self._waiter, parameters, **self._options, **options)
 
     def _one(self, parameters: dict[str, Any]) -> Any:
         from ..hooks.waits import wait_until  # noqa: PLC0415 - not for `--help`
