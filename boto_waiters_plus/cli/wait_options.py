@@ -36,15 +36,6 @@ DEPRECATED = ("operation", "path", "success")
 """What `--until` has taken the place of."""
 
 
-class _PeekError(Exception):
-    """The arguments cannot be parsed; the real parser will say why."""
-
-
-class _PeekParser(Parser):
-    def error(self, message: str) -> Any:
-        raise _PeekError(message)
-
-
 def add_wait_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that do not depend on the service, to any parser."""
     group = parser.add_argument_group("the wait; TIME is 90, 45m or 1h30m")
@@ -126,10 +117,10 @@ def peek(words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     The last word may lack its value, which is being completed. Of words that cannot be parsed
     otherwise there are no options: the real parser will say why.
     """
-    parser = _PeekParser(add_help=False)
+    parser = Parser(add_help=False, exit_on_error=False)
     add_wait_options(parser)
     parser.add_argument("-h", "--help", action="store_true")
     for known in (words, words[:-1]):
-        with contextlib.suppress(_PeekError):
+        with contextlib.suppress(argparse.ArgumentError):
             return parser.parse_known_args(known)
     return argparse.Namespace(operation=None, until=None, profile=None, definitions=None), []
