@@ -64,7 +64,7 @@ class OutcomeReport:
         if isinstance(result, Exception):
             self._failed(wait, parameters, result)
             return exit_code(result)
-        facts = self._facts("succeeded", wait, parameters, result.attempts, result.elapsed)
+        facts = self._facts("succeeded", wait, parameters) | _counts(result)
         facts |= {"acceptor": result.acceptor.text, "observed": result.observed}
         text = f"{wait.label}: {self._waiter} after {span(result.elapsed)}"
         text += f" ({attempts_text(result.attempts)})"
@@ -81,20 +81,21 @@ class OutcomeReport:
         self, wait: WaitProgress, parameters: Mapping[str, Any], elapsed: float
     ) -> None:
         """Print how far a wait got before a signal ended it."""
-        facts = self._facts("interrupted", wait, parameters, wait.attempts, elapsed)
-        print_json({**facts, "observed": wait.observed}, self._arguments)
+        facts = self._facts("interrupted", wait, parameters)
+        facts |= {"elapsed": round(elapsed, 3), "observed": wait.observed}
+        print_json(facts, self._arguments)
         state = f", last state seen: {printable(wait.observed)}" if wait.observed else ""
         text = f"interrupted after {span(elapsed)}{state} ({attempts_text(wait.attempts)})"
         print(f"boto-wait: {wait.label}: {text}", file=sys.stderr)
 
     def _failed(self, wait: WaitProgress, parameters: Mapping[str, Any], error: Exception) -> None:
         ending = next((text for kind, text in _ENDINGS if isinstance(error, kind)), "error")
-        facts = self._facts(ending, wait, parameters, wait.attempts, wait.elapsed)
+        facts = self._facts(ending, wait, parameters)
         text = f"{wait.label}: {error}"
         if isinstance(error, WaiterError):
             # The message names the resource.
             text = str(error)
-            facts |= {"attempts": error.attempts, "elapsed": round(error.elapsed, 3)}
+            facts |= _counts(error)
             acceptor = error.acceptor
             facts["acceptor"] = None if acceptor is None else acceptor.text
             facts |= {"observed": error.observed, "service_message": error.service_message}
@@ -106,12 +107,7 @@ class OutcomeReport:
         print(f"boto-wait: {printable(as_flags(text))}", file=sys.stderr)
 
     def _facts(
-        self,
-        ending: str,
-        wait: WaitProgress,
-        parameters: Mapping[str, Any],
-        attempts: int,
-        elapsed: float,
+        self, ending: str, wait: WaitProgress, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         return {
             "outcome": ending,
@@ -119,8 +115,7 @@ class OutcomeReport:
             "waiter": self._waiter,
             "label": wait.label,
             "parameters": redacted(self._operation.input_shape, parameters),
-            "attempts": attempts,
-            "elapsed": round(elapsed, 3),
+            **_counts(wait),
         }
 
 
@@ -149,6 +144,10 @@ def redacted(shape: Shape | None, value: Any) -> Any:
         return value
     # A stream.
     return None
+
+
+def _counts(wait: WaitProgress | WaiterOutcome[Any] | WaiterError) -> dict[str, Any]:
+    return {"attempts": wait.attempts, "elapsed": round(wait.elapsed, 3)}
 
 
 def _error(error: Exception) -> dict[str, Any]:
