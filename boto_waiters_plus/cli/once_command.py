@@ -89,7 +89,6 @@ def run(arguments: argparse.Namespace) -> int:
         call = _resumed(arguments) if arguments.resume else _new(arguments)
     except ValueError as error:
         raise UsageError(_as_options(str(error))) from error
-    arguments.model = call.target.operation
     try:
         outcome = run_blocking(call)
     except KeyboardInterrupt as interrupt:
@@ -179,9 +178,8 @@ def _report(
 
     A success is printed on stdout, an error on stderr, JSON on stdout.
     """
-    operation: OperationModel = arguments.model
-    is_asked_for = arguments.include_response or arguments.query is not None
-    with_response = call is not None and (is_asked_for or error is not None)
+    operation = prepared.target.operation
+    with_response = arguments.include_response or arguments.query is not None or error is not None
     facts: dict[str, Any] = {
         "outcome": "succeeded" if error is None else "failed",
         "service": operation.service_model.service_name,
