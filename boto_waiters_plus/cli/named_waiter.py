@@ -12,10 +12,11 @@ from botocore.session import Session
 from ..aws.bound_waiter import BoundWaiter
 from ..aws.made_waiter import made_waiter
 from ..aws.service_waiters import ServiceWaiters
+from ..definitions.files import load_layers
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from . import UsageError
-from .service_lookup import UnknownNameError, given_layers, squashed
+from .service_lookup import UnknownNameError, squashed
 from .text import as_flags, flag, printable
 from .wait_options import AD_HOC, DEPRECATED
 
@@ -28,12 +29,11 @@ def waiters_of_service(
     Raises:
         UsageError: a file of definitions cannot be read.
     """
-    layers = given_layers(arguments.definitions)
     try:
-        loader = session.get_component("data_loader")
-        return ServiceWaiters(service, loader, layers)
+        layers = load_layers(arguments.definitions or ())
     except WaiterDefinitionError as error:
         raise UsageError(printable(str(error))) from error
+    return ServiceWaiters(service, session.get_component("data_loader"), layers)
 
 
 def waiter_named(

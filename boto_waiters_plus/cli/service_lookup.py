@@ -14,7 +14,6 @@ from ..arguments import nearest
 from ..aws.service_waiters import ServiceWaiters, default_loader
 from ..definitions.evidence_trait import evidence_of
 from ..definitions.files import SEARCH_PATH_FILE, load_layers
-from ..definitions.overlays import Layer
 from ..definitions.shipped import shipped_definitions, shipped_services
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
@@ -82,9 +81,7 @@ def add_waiter_arguments(parser: argparse.ArgumentParser) -> None:
         waiter,
         lambda arguments: [
             xform_name(definition.name, "-")
-            for definition in waiters_of(
-                find_service(arguments.service), given_layers(arguments.definitions)
-            )
+            for definition in waiters_of(find_service(arguments.service), arguments.definitions)
         ],
     )
     parser.add_argument(
@@ -114,18 +111,6 @@ def own_services() -> set[str]:
     return {*default_loader().list_available_services(SEARCH_PATH_FILE)}
 
 
-def given_layers(files: Iterable[str] | None) -> tuple[Layer, ...]:
-    """Return what `--definitions` names.
-
-    Raises:
-        UsageError: a file cannot be read, or is malformed.
-    """
-    try:
-        return load_layers(files or ())
-    except WaiterDefinitionError as error:
-        raise UsageError(printable(str(error))) from error
-
-
 def find_service(name: str, what: str = "service") -> str:
     """Return the `boto3.client` name of a service, given that name or its hyphenised id.
 
@@ -152,32 +137,30 @@ def find_service(name: str, what: str = "service") -> str:
     )
 
 
-def waiters_of(service: str, definitions: Iterable[Layer] = ()) -> Sequence[WaiterDefinition]:
+def waiters_of(service: str, files: Sequence[str] | None = None) -> Sequence[WaiterDefinition]:
     """Return the waiters that a client of this service has here, sorted by name.
 
     They come from this package, the installed botocore and its search path.
 
     Args:
         service: the `boto3.client` name.
-        definitions: what takes precedence over all of them.
+        files: what `--definitions` names, which takes precedence over all of them.
 
     Raises:
-        UsageError: a file on the search path is malformed.
+        UsageError: one of these files, or one on the search path, cannot be read or is malformed.
     """
     loader = default_loader()
     try:
+        layers = load_layers(files or ())
         document = loader.load_service_model(service, "service-2")
+        waiters = ServiceWaiters(ServiceModel(document, service_name=service), loader, layers)
+        found = [waiter.definition for waiter in waiters.values()]
     except UnknownServiceError:
         # The service is newer than the installed botocore.
         ids = {client_name(service_id): service_id for service_id in shipped_services()}
         found = list(shipped_definitions(ids[service]))
-    else:
-        model = ServiceModel(document, service_name=service)
-        try:
-            waiters = ServiceWaiters(model, loader, definitions)
-            found = [waiter.definition for waiter in waiters.values()]
-        except WaiterDefinitionError as error:
-            raise UsageError(printable(str(error))) from error
+    except WaiterDefinitionError as error:
+        raise UsageError(printable(str(error))) from error
     return sorted(found, key=lambda definition: definition.name)
 
 
@@ -206,7 +189,7 @@ def definition_named(arguments: argparse.Namespace) -> tuple[str, WaiterDefiniti
         UsageError: a file of `--definitions` or on the search path is malformed.
     """
     service = find_service(arguments.service)
-    found = waiters_of(service, given_layers(arguments.definitions))
+    found = waiters_of(service, arguments.definitions)
     waiters = {xform_name(definition.name): definition for definition in found}
     for name, definition in waiters.items():
         if squashed(name) == squashed(arguments.waiter):
