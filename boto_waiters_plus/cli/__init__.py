@@ -98,7 +98,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             # What a terminal's encoding lacks must not end a command.
             sys.stdout.reconfigure(errors="backslashreplace")
         with contextlib.nullcontext() if is_script else ended_by_sigterm():
-            code = _run(name, words)
+            arguments = _parsed(name, words)
+            code: int = arguments.run(arguments)
             sys.stdout.flush()
     except (UsageError, NotConfiguredError, CannotRunError) as error:
         print(f"{prog}: {error}", file=sys.stderr)
@@ -118,13 +119,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Python's own exit code would be 1, which means problems of `check`.
         sys.excepthook(type(error), error, error.__traceback__)
         return exit_code(error)
-    return code
-
-
-def _run(name: str, words: Sequence[str]) -> int:
-    parser, _ = _parsers(name, words)
-    arguments = _parsed(parser, words)
-    code: int = arguments.run(arguments)
     return code
 
 
@@ -167,7 +161,8 @@ def _parsers(name: str, words: Sequence[str]) -> tuple[Parser, Parser | None]:
     return parser, chosen
 
 
-def _parsed(parser: Parser, words: Sequence[str]) -> argparse.Namespace:
+def _parsed(name: str, words: Sequence[str]) -> argparse.Namespace:
+    parser, _ = _parsers(name, words)
     arguments, unknown = parser.parse_known_args(words)
     if unknown:
         option = next((word for word in unknown if word.startswith("--")), None)
