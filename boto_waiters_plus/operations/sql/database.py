@@ -96,10 +96,8 @@ class Database:
         that was; a machine that was started anew, and another one, begin with the wall clock's.
         """
         if not self.is_sqlite:
-            moment: Any = connection.execute(
-                text("select extract(epoch from clock_timestamp())::float8")
-            ).scalar_one()
-            return float(moment)
+            query = text("select extract(epoch from clock_timestamp())::float8")
+            return float(connection.execute(query).scalar_one())
         if BOOT is None:
             return steady_time()
         offset = self._offset

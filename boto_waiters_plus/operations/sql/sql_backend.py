@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy import URL, Connection, and_, bindparam, delete, or_, select, update
@@ -26,8 +26,6 @@ _ADD_DEFINITION: Final = sa.text(
     "insert into boto_waiters_definitions (digest, definition) values (:digest, :definition) "
     "on conflict do nothing"
 )
-
-_T = TypeVar("_T")
 
 
 class SqlBackend(Backend):
@@ -83,9 +81,8 @@ class SqlBackend(Backend):
             is_done = (name, value) == ("state", "done")
             query = query.where(WAITS.c.state != OPEN if is_done else WAITS.c[name] == value)
         if before is not None:
-            created, wait_id = before
-            older = and_(WAITS.c.created == created, WAITS.c.id < wait_id)
-            query = query.where(or_(WAITS.c.created < created, older))
+            position = sa.tuple_(WAITS.c.created, WAITS.c.id)
+            query = query.where(position < sa.tuple_(*before))
         query = query.order_by(WAITS.c.created.desc(), WAITS.c.id.desc()).limit(most)
         with self.database.reading() as connection:
             return [*map(dict, connection.execute(query).mappings())]
@@ -228,7 +225,7 @@ class SqlBackend(Backend):
             return [{**row, "age": now - row["created"]} for row in rows]
 
 
-def _parts(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
+def _parts(items: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(items), _AT_ONCE):
         yield items[start : start + _AT_ONCE]
 
@@ -260,12 +257,8 @@ def _written(
     connection: Connection, lease: int | None, changes: Sequence[Mapping[str, Any]], now: float
 ) -> int:
     """Write changes that have the same names."""
-    columns = [name for name in changes[0] if name != "id"]
     mine = and_(WAITS.c.id == bindparam("its_id"), _is_driven_by(lease))
-    rows = [
-        {f"new_{name}": value for name, value in moments(change, now).items() if name != "id"}
-        | {"its_id": change["id"]}
-        for change in changes
-    ]
-    values: dict[str, Any] = {name: bindparam(f"new_{name}") for name in columns}
+    # Under other names than those of columns, which SQLAlchemy keeps for itself.
+    rows = [{f"its_{name}": v for name, v in moments(each, now).items()} for each in changes]
+    values: dict[str, Any] = {name: bindparam(f"its_{name}") for name in changes[0] if name != "id"}
     return connection.execute(update(WAITS).where(mine).values(values), rows).rowcount
