@@ -75,7 +75,7 @@ class Store(KeptCalls):
     ) -> None:
         self.backend = _backend(url)
         self.seal = Seal(encrypt, decrypt)
-        self.watcher = EndWatcher(self.backend, self.seal)
+        self.watcher = EndWatcher(self.backend)
         self._key = uuid.uuid4().hex if self.backend.url is None else self.backend.name
         _STORES[self._key] = self
 

@@ -10,12 +10,11 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Final
 
 from ..outcome import WaiterOutcome
-from ..runtime.process import after_fork, start_thread
+from ..runtime.process import ProcessLock, after_fork, start_thread
 from .backend import OPEN, Backend, Row
 from .error_codes import OperationError, StoreError
 from .operation import Operation, id_of, path_of
 from .representation import result_of, row_json
-from .sealing import Seal
 
 if TYPE_CHECKING:
     from .store import Store
@@ -35,7 +34,7 @@ class StoredOperation(Operation):
         self._store = store
         self._row = row
         if row["state"] != OPEN:
-            self.end_as(row, store.seal)
+            self.end_as(row)
 
     def to_json(self) -> dict[str, Any]:
         if not self.done() or self._row["state"] == OPEN:
@@ -52,13 +51,13 @@ class StoredOperation(Operation):
         find, arguments = self._store.finder()
         return find, (*arguments, self.path)
 
-    def end_as(self, row: Row | None, seal: Seal) -> None:
+    def end_as(self, row: Row | None) -> None:
         """End as the row says; None: the row is gone."""
         if row is None:
             problem = f"{self.path} is no longer in the store"
             self.end(OperationError("not_found", problem))
         else:
-            self.end(result_of(row, seal))
+            self.end(result_of(row, self._store.seal))
 
     def _cancel_wait(self) -> bool:
         return self._store.end_by_cancel(self.path)
@@ -82,10 +81,9 @@ class StoredOperation(Operation):
 class EndWatcher:
     """Notices the ends of operations that are open, in one thread while any of them is held."""
 
-    def __init__(self, backend: Backend, seal: Seal) -> None:
+    def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._seal = seal
-        self._lock = threading.Lock()
+        self._lock = ProcessLock()
         self._open = weakref.WeakValueDictionary[str, StoredOperation]()
         self._kept: dict[str, StoredOperation] = {}
         self._news = threading.Event()
@@ -139,7 +137,6 @@ class EndWatcher:
         return StoreError(f"store {name} is closed; its open waits go on in other processes")
 
     def _forget_thread(self) -> None:
-        self._lock = threading.Lock()
         self._news = threading.Event()
         self._thread = None
 
@@ -160,7 +157,7 @@ class EndWatcher:
             ended = found.keys() - self._backend.open_ids([*found])
             rows = {row["id"]: row for row in self._backend.get([*ended])} if ended else {}
             for each in ended:
-                found[each].end_as(rows.get(each), self._seal)
+                found[each].end_as(rows.get(each))
                 with self._lock:
                     path = found[each].path
                     if self._open.get(path) is found[each]:
