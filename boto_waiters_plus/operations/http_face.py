@@ -227,12 +227,11 @@ async def _body(request: Request) -> dict[str, Any]:
         if len(content) > LARGEST_BODY:
             raise OperationError("too_large", f"the body has more than {LARGEST_BODY} bytes")
     try:
-        body = json.loads(content, parse_constant=_refuse_constant)
+        body: dict[str, Any] = json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise ValueError("the body is not JSON") from None
     _check(body)
-    checked: dict[str, Any] = body
-    return checked
+    return body
 
 
 def _refuse_constant(name: str) -> None:
