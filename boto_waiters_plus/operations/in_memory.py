@@ -61,8 +61,8 @@ class MemoryOperation(Operation):
         row: dict[str, Any] = {"id": uuid.uuid4().hex, "label": wait.label, "waiter": wait.waiter}
         row |= {"service": wait.bound_waiter.service_name, "region": wait.client.meta.region_name}
         row |= {"created": now, "deadline": now + wait.max_wait, "attempts": 0, "elapsed": 0.0}
-        empty = ("state_seen", "next_attempt", "worker", "exclusive_key", "last_error")
-        self._row = row | dict.fromkeys(empty)
+        empty = ("state_seen", "next_attempt", "worker", "exclusive_key")
+        self._row = row | dict.fromkeys((*empty, "last_error", "response", "error"))
         super().__init__(path_of(row))
         self._pool = pool
         self._clock = current_time().clock()
@@ -74,10 +74,8 @@ class MemoryOperation(Operation):
     def to_json(self) -> dict[str, Any]:
         row = self._row
         if not self.done():
-            row = {**row, "elapsed": self._clock() - self._start}
-            return operation_json(row, last_error=row["last_error"])
-        row = {**row, "next_attempt": None}
-        return operation_json(row, last_error=row["last_error"], **self._end_json())
+            return operation_json({**row, "elapsed": self._clock() - self._start})
+        return operation_json({**row, "next_attempt": None, **self._end_json()})
 
     def __reduce__(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
         return get, (self.path,)

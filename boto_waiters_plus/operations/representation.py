@@ -39,7 +39,7 @@ _ERROR_OF: Final = {code: kind for kind, code in _CODE_OF if issubclass(kind, Wa
 
 _LATEST: Final = dt.datetime.max.replace(microsecond=0, tzinfo=dt.timezone.utc).timestamp()
 
-_OF_CREDENTIALS: Final = tuple(
+CREDENTIAL_ERRORS: Final = tuple(
     getattr(botocore.exceptions, name)
     for name in (
         *("NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError"),
@@ -48,6 +48,7 @@ _OF_CREDENTIALS: Final = tuple(
     # Some are newer than the oldest botocore.
     if hasattr(botocore.exceptions, name)
 )
+"""The errors of a process that lacks credentials for a call."""
 
 
 def timestamp(seconds: float | None) -> str | None:
@@ -58,17 +59,12 @@ def timestamp(seconds: float | None) -> str | None:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def operation_json(
-    row: Row,
-    *,
-    last_error: Mapping[str, Any] | None,
-    response: Mapping[str, Any] | None = None,
-    error: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+def operation_json(row: Row) -> dict[str, Any]:
     """Return a background wait as the schema of AEP-151 has it.
 
-    The row needs the columns that are shown; the other members are decrypted.
+    The row needs the columns that are shown, with `last_error`, `response` and `error` as objects.
     """
+    last_error, response, error = row["last_error"], row["response"], row["error"]
     metadata: dict[str, Any] = {
         **{name: row[name] for name in ("label", "waiter", "service", "region")},
         "create_time": timestamp(row["created"]),
@@ -97,7 +93,8 @@ def row_json(row: Row, seal: Seal) -> dict[str, Any]:
     with contextlib.suppress(OperationError):
         last_error = row["last_error"] and seal.opened(row["last_error"], "last_error")
     response, error = _bodies(row, seal)
-    return operation_json(row, last_error=last_error, response=response, error=error)
+    opened = {"last_error": last_error, "response": response, "error": error}
+    return operation_json({**row, **opened})
 
 
 def result_of(row: Row, seal: Seal) -> WaiterOutcome[Any] | Exception | None:
@@ -183,17 +180,10 @@ def error_json(error: BaseException) -> dict[str, Any]:
 
 
 def error_code(error: BaseException) -> str:
-    """Return the code of an error."""
-    if isinstance(error, OperationError):
-        return error.code
-    if is_of_credentials(error):
+    """Return the code of an error that is no `OperationError`."""
+    if isinstance(error, CREDENTIAL_ERRORS):
         return "credentials"
     return next((code for kind, code in _CODE_OF if isinstance(error, kind)), "internal")
-
-
-def is_of_credentials(error: BaseException) -> bool:
-    """Return whether a process lacks credentials for a call."""
-    return isinstance(error, _OF_CREDENTIALS)
 
 
 def error_from_json(body: Mapping[str, Any]) -> Exception:

@@ -10,8 +10,8 @@ import json
 import math
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
-from functools import lru_cache
+from dataclasses import astuple, fields, replace
+from functools import cache, lru_cache, partial
 from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -28,7 +28,7 @@ from .backend import OPEN, Row
 from .client_description import ClientDescription
 from .error_codes import OperationError, UnableError, unreadable
 from .operation_pages import check_text
-from .representation import error_code, is_of_credentials
+from .representation import CREDENTIAL_ERRORS, error_code
 from .sealing import Seal, json_text, loaded
 
 MakeClient = Callable[[ClientDescription], Any]
@@ -74,10 +74,9 @@ class NewRows:
         self.definitions: dict[str, str] = {}
         self._seal = seal
         self._include_response = bool(include_response)
-        self._profile = profile_name
-        # By identity, each with its object, so that no other can get the identity.
-        self._clients: dict[int, tuple[Any, dict[str, Any]]] = {}
-        self._digests: dict[int, tuple[WaiterDefinition, str]] = {}
+        # Thousands of waits share a client and a definition.
+        self._columns_of = cache(partial(_columns_of, profile=profile_name))
+        self._digests: dict[WaiterDefinition, str] = {}
 
     def add(
         self, wait: Wait, exclusive_key: str | None = None, request_id: str | None = None
@@ -90,7 +89,8 @@ class NewRows:
             ParamValidationError: botocore would refuse the parameters.
         """
         _refuse_functions(wait)
-        parameters = _checked_parameters(wait)
+        parameters = as_json(wait.operation.input_shape, wait.parameters)
+        refuse_wrong_parameters(wait.client, wait.operation, wait.parameters)
         digest = self._digest(wait.definition)
         row: dict[str, Any] = {
             "id": uuid.uuid4().hex if request_id is None else _id_of_request(request_id),
@@ -99,7 +99,7 @@ class NewRows:
             "label": "".join(each if each.isprintable() else " " for each in wait.label),
             "waiter": wait.waiter,
             "digest": digest,
-            **self._client(wait.client),
+            **self._columns_of(wait.client),
             "policy": policy_json(wait.policy, wait.merged_options),
             "include_response": self._include_response,
             "exclusive_key": exclusive_key,
@@ -116,20 +116,18 @@ class NewRows:
         self.rows.append(row)
         return row
 
-    def _client(self, client: Any) -> dict[str, Any]:
-        if id(client) not in self._clients:
-            found = ClientDescription.of(client, self._profile)
-            values = (getattr(found, each.name) for each in fields(found))
-            self._clients[id(client)] = client, dict(zip(_CLIENT, values, strict=True))
-        return self._clients[id(client)][1]
-
     def _digest(self, definition: WaiterDefinition) -> str:
-        if id(definition) not in self._digests:
+        if definition not in self._digests:
             text = _definition_json(definition)
-            digest = hashlib.sha256(text.encode()).hexdigest()
-            self._digests[id(definition)] = definition, digest
+            digest = self._digests[definition] = hashlib.sha256(text.encode()).hexdigest()
             self.definitions[digest] = text
-        return self._digests[id(definition)][1]
+        return self._digests[definition]
+
+
+def _columns_of(client: Any, profile: str | None) -> dict[str, Any]:
+    """Return the columns of a row that describe its client."""
+    description = ClientDescription.of(client, profile)
+    return dict(zip(_CLIENT, astuple(description), strict=True))
 
 
 def kind_of(row: Mapping[str, Any]) -> str:
@@ -158,13 +156,6 @@ def _refuse_functions(wait: Wait) -> None:
             raise TypeError(f"{name} cannot be stored: it is of this process")
     if callable(wait.policy.pace):
         raise TypeError("delay_pace cannot be stored: it is a function")
-
-
-def _checked_parameters(wait: Wait) -> Any:
-    """Return the parameters of a wait as JSON, after checking them against the model."""
-    stored = as_json(wait.operation.input_shape, wait.parameters)
-    refuse_wrong_parameters(wait.client, wait.operation, wait.parameters)
-    return stored
 
 
 def _definition_json(definition: WaiterDefinition) -> str:
@@ -223,10 +214,8 @@ class WaitMaker:
 
 def unable(error: BaseException) -> UnableError | None:
     """Return the error of a worker that could not make a call; None: others could not either."""
-    if isinstance(error, UnableError):
-        return error
     cause = getattr(error, "last_exception", None) or error
-    if not is_of_credentials(cause):
+    if not isinstance(cause, CREDENTIAL_ERRORS):
         return None
     return UnableError("credentials", f"the worker has no credentials: {type(cause).__name__}")
 
