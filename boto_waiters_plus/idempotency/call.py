@@ -78,7 +78,7 @@ async def call_once_async(
     Cancelling the task ends it at once; whether the call was executed is unknown then.
     """
     options = CallOptions(max_wait, then_wait, allow_repeat, adopt_existing, in_store, cancel_event)
-    return await _run_async(PreparedCall(method, options, parameters))
+    return await PreparedCall(method, options, parameters).run(_awaited)
 
 
 def resume_call(
@@ -122,7 +122,8 @@ async def resume_call_async(
     cancel_event: CancelEvent | None = None,
 ) -> CallOutcome:
     """`resume_call` as part of the calling task."""
-    return await _run_async(resumed_call(client, record, max_wait, in_store, path, cancel_event))
+    call = resumed_call(client, record, max_wait, in_store, path, cancel_event)
+    return await call.run(_awaited)
 
 
 def resumed_call(
@@ -176,10 +177,6 @@ def run_blocking(call: PreparedCall) -> CallOutcome:
         outcome: CallOutcome = end.value
         return outcome
     raise AssertionError  # A step that blocks awaits nothing.
-
-
-async def _run_async(call: PreparedCall) -> CallOutcome:
-    return await call.run(_awaited)
 
 
 async def _blocking(step: Step) -> Any:

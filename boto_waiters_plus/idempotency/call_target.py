@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import botocore.client
 from botocore.model import OperationModel
 
 from ..arguments import unknown
+from ..aws.client_kind import operation_of
 from ..aws.parameters import copied
 from ..aws.private_names import is_marked_readonly
 from ..aws.tokens import TokenMember, new_token, token_member
@@ -43,18 +43,15 @@ class CallTarget:
             TypeError: not a method of a botocore client.
             ValueError: the operation only reads, or has no token.
         """
-        client: Any = getattr(method, "__self__", None)
-        name = getattr(method, "__name__", "")
-        is_client = isinstance(client, botocore.client.BaseClient)
-        operations = client.meta.method_to_api_mapping if is_client else {}
-        if name not in operations:
+        # No `partial`, whose arguments would be lost.
+        operation = operation_of(method) if hasattr(method, "__self__") else None
+        if operation is None:
             kind = type(method).__name__
             raise TypeError(
                 f"call_once takes a method of a client, as client.run_instances, not {kind}"
             )
-        operation = client.meta.service_model.operation_model(operations[name])
-        target = cls(client, method, operation, token_member(operation))
-        target._refuse_unsuitable(name, allow_repeat)
+        target = cls(method.__self__, method, operation, token_member(operation))
+        target._refuse_unsuitable(method.__name__, allow_repeat)
         return target
 
     def _refuse_unsuitable(self, name: str, allow_repeat: bool) -> None:  # noqa: FBT001 - of this class

@@ -143,7 +143,8 @@ class ExistingResource:
             response = self.error.last_response
             parameters = evaluated_paths(trait["parameters"], self.parameters, error=response)
             if not any(map(is_empty, parameters.values())):
-                more = {name: trait[name] for name in _MORE if name in trait}
+                places = ("resources", "token", "response")
+                more = {name: trait[name] for name in places if name in trait}
                 describing = model.operation_model(trait["operation"])
                 return Check(operation=describing, parameters=parameters, **more)
         calls = describing_calls(self.target.client, operation, self.parameters)
@@ -182,6 +183,3 @@ def _difference(found: tuple[str, ...] | None) -> str:
     if found:
         return f"It differs in {', '.join(found)}."
     return "None of the parameters can be compared with it."
-
-
-_MORE = ("resources", "token", "response")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jmespath
 from botocore import xform_name
 from botocore.model import OperationModel
 
-from ..aws.bound_waiter import BoundWaiter
 from ..aws.client_waits import wait_on, wait_on_async
 from ..aws.tokens import shape_id_of
 from ..definitions.idempotency_traits import shipped_produces
@@ -19,7 +20,6 @@ from ..exceptions import WaiterFailedError, WaiterTimeoutError
 from ..hooks.waits import find_waiter
 from ..options import CancelEvent
 from ..outcome import WaiterOutcome
-from ..settings import Settings
 
 ParametersOf = Callable[[Any], Mapping[str, Any]]
 """Returns a waiter's parameters by the response of the call."""
@@ -63,9 +63,7 @@ class FollowingWait:
         """The waiter's name."""
         return self._bound.definition.name
 
-    def step(
-        self, response: Any, max_wait: float, cancel_event: CancelEvent | None = None
-    ) -> WaitStep:
+    def step(self, response: Any, max_wait: float, cancel_event: CancelEvent | None) -> WaitStep:
         """Return the wait for the resource of a response.
 
         Raises:
@@ -76,7 +74,9 @@ class FollowingWait:
         if max_wait <= 0:
             raise WaiterTimeoutError(self.name, "timed out: the call took all of max_wait")
         keywords = {**parameters, "cancel_event": cancel_event}
-        return WaitStep(self._client, self._bound, self._settings, max_wait, keywords)
+        wait = (self._client, self._bound, self._settings)
+        rest: dict[str, Any] = {"max_wait": max_wait, "keywords": keywords}
+        return WaitStep(partial(wait_on, *wait, **rest), partial(wait_on_async, *wait, **rest))
 
     def _parameters(self, response: Any) -> Mapping[str, Any]:
         if self._function is not None:
@@ -106,30 +106,14 @@ class FollowingWait:
                 raise ValueError(f"then_wait: {self.name} needs the parameter {needed} of the call")
 
 
+@dataclass(frozen=True, slots=True)
 class WaitStep:
     """One wait that is ready to run."""
 
-    def __init__(
-        self,
-        client: Any,
-        bound_waiter: BoundWaiter,
-        settings: Settings,
-        max_wait: float,
-        keywords: Mapping[str, Any],
-    ) -> None:
-        self._arguments = (client, bound_waiter, settings)
-        self._max_wait = max_wait
-        self._keywords = keywords
-
-    def drive(self) -> WaiterOutcome[Any]:
-        """Wait."""
-        return wait_on(*self._arguments, max_wait=self._max_wait, keywords=self._keywords)
-
-    async def drive_async(self) -> WaiterOutcome[Any]:
-        """Wait as part of a task."""
-        return await wait_on_async(
-            *self._arguments, max_wait=self._max_wait, keywords=self._keywords
-        )
+    drive: Callable[[], WaiterOutcome[Any]]
+    """Waits."""
+    drive_async: Callable[[], Awaitable[WaiterOutcome[Any]]]
+    """Waits as part of a task."""
 
 
 def evaluated_paths(

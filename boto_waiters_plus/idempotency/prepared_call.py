@@ -73,7 +73,7 @@ class Step(Protocol):
         """Do it in the calling thread."""
         ...
 
-    async def drive_async(self) -> Any:
+    def drive_async(self) -> Awaitable[Any]:
         """Do it as part of the calling task."""
         ...
 

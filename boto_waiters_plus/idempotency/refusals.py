@@ -53,9 +53,8 @@ def meaning_of(error: ErrorFacts, namespace: str) -> ErrorMeaning:
     code says that there is a conflict. Which errors mean that another change is in progress, and
     which ones tell under which token a resource was made, is written in `data/idempotency.json`.
     """
-    names, message = " ".join(error.names), error.message or ""
     # botocore takes it for a throttle; most services mean a quota, which no repetition raises.
-    if error.code == _QUOTA_CODE and not _RATE_TEXT.search(message):
+    if error.code == _QUOTA_CODE and not _RATE_TEXT.search(error.message or ""):
         return ErrorMeaning.REFUSED
     if error.throttled:
         return ErrorMeaning.REPEAT
@@ -63,12 +62,11 @@ def meaning_of(error: ErrorFacts, namespace: str) -> ErrorMeaning:
         return ErrorMeaning.UNKNOWN
     if error.transient:
         return ErrorMeaning.REPEAT
-    return _meaning_of_refusal(error, names, message, namespace)
+    return _meaning_of_refusal(error, namespace)
 
 
-def _meaning_of_refusal(
-    error: ErrorFacts, names: str, message: str, namespace: str
-) -> ErrorMeaning:
+def _meaning_of_refusal(error: ErrorFacts, namespace: str) -> ErrorMeaning:
+    names, message = " ".join(error.names), error.message or ""
     existence = shipped_existence(namespace, error.names, error.response)
     if existence is not None:
         is_mismatch = existence.get("madeUnder") == "otherParameters"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
@@ -18,7 +17,7 @@ from ..engine.machine import Ending, Facts, Policy
 from ..engine.model import AcceptorState, MatchedAcceptor
 from ..engine.wait_description import WaitDescription
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterTimeoutError
-from ..options import NO_OPTIONS, WaitOptions
+from ..options import WaitOptions
 from ..runtime.aio import drive_async
 from ..runtime.attempt import Attempt, Reply
 from ..runtime.observers import Observer
@@ -70,10 +69,10 @@ class Repetition:
         parameters: Mapping[str, Any],
         max_wait: float,
         *,
-        token_left: float = math.inf,
-        options: WaitOptions = NO_OPTIONS,
-        observers: Sequence[Observer] = (),
-        first_is_unknown: bool = False,
+        token_left: float,
+        options: WaitOptions,
+        observers: Sequence[Observer],
+        first_is_unknown: bool,
     ) -> None:
         self._client = client
         self._method = method

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from botocore import xform_name
 
-from ..arguments import unknown
+from ..arguments import text, unknown
 from ..aws.tokens import token_member
 
 _NAMESPACE: Final = uuid.UUID("b7e1a4f2-6f0c-5d3b-9a57-2c8d41e09f63")
@@ -33,10 +33,7 @@ def token_for(client: Any, operation: str, key: str, /) -> str:
     name = by_method.get(operation, operation)
     if name not in model.operation_names:
         raise ValueError(unknown(operation, [*by_method, *model.operation_names], "operation"))
-    if not isinstance(key, str):
-        raise TypeError(f"key must be a string, not {type(key).__name__}")
-    if not key:
-        raise ValueError("key is empty")
+    text("key", key)
     member = token_member(model.operation_model(name))
     if member is None:
         raise ValueError(f"{name} has no idempotency token")
