@@ -144,7 +144,7 @@ class PreparedCall:
         kept: KeptCall | None = None,
     ) -> None:
         self._options = options
-        self._kept = kept
+        self._answer = None if kept is None else kept.answer
         self._is_resumed = kept is not None
         self.target = target = CallTarget.of(method, allow_repeat=options.allow_repeat)
         self.parameters, self.token, self._is_callers = target.frozen(parameters)
@@ -184,14 +184,13 @@ class PreparedCall:
 
     def _answered(self) -> CallOutcome | None:
         """Return the call as far as it was made by another process; None if it was not."""
-        answer = None if self._kept is None else self._kept.answer
-        if answer is None:
+        if self._answer is None:
             return None
         return CallOutcome(
-            response=restored_response(answer),
+            response=restored_response(self._answer),
             token=self.token,
-            attempts=answer["attempts"],
-            adopted=answer["adopted"],
+            attempts=self._answer["attempts"],
+            adopted=self._answer["adopted"],
         )
 
     async def _made(self, repetition: Repetition, stored: StoredCall, drive: Drive) -> CallOutcome:
@@ -204,7 +203,7 @@ class PreparedCall:
             raise
 
     async def _note(self, stored: StoredCall, call: CallOutcome) -> None:
-        if self._options.in_store is None or (self._kept and self._kept.answer):
+        if self._options.in_store is None or self._answer is not None:
             return
         answer = {
             "response": kept_response(self.target.operation, call.response),
