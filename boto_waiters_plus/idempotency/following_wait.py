@@ -52,8 +52,9 @@ class FollowingWait:
         self._operation = operation
         self._input = input
         self._function = function
+        self._paths = shipped_produces(shape_id_of(operation)).get(self.name, {})
         if function is None:
-            self._check_map()
+            self._check_paths()
         elif not callable(function):
             kind = type(function).__name__
             raise TypeError(f"then_wait takes a waiter and a function of the response, not {kind}")
@@ -81,25 +82,21 @@ class FollowingWait:
     def _parameters(self, response: Any) -> Mapping[str, Any]:
         if self._function is not None:
             return dict(self._function(response))
-        parameters = evaluated_paths(self._map(), self._input, response)
+        parameters = evaluated_paths(self._paths, self._input, response)
         missing = [name for name, value in parameters.items() if is_empty(value)]
         if missing:
             reason = f"the response of {self._operation.name} has no {', '.join(missing)}"
             raise WaiterFailedError(self.name, reason, response)
         return parameters
 
-    def _map(self) -> Mapping[str, str]:
-        return shipped_produces(shape_id_of(self._operation)).get(self.name, {})
-
-    def _check_map(self) -> None:
-        paths = self._map()
-        if not paths:
+    def _check_paths(self) -> None:
+        if not self._paths:
             method = xform_name(self._operation.name)
             raise ValueError(
                 f"then_wait: it is not known which parameters {self.name} takes from the response "
                 f"of {method}. Pass a function: then_wait=({self.name!r}, lambda response: {{...}})"
             )
-        from_input = {name: path for name, path in paths.items() if not _needs_output(path)}
+        from_input = {name: path for name, path in self._paths.items() if not _needs_output(path)}
         for name, value in evaluated_paths(from_input, self._input, {}).items():
             if is_empty(value):
                 needed = " or ".join(re.findall(r"input\.(\w+)", from_input[name]))
