@@ -96,11 +96,8 @@ class ExistingResource:
             AlreadyExistsError: it did not, or that cannot be told.
         """
         maker, check = self._by_error(), self._check()
-        maybe_ours = self.error.outcome_unknown or self.is_callers
-        if maker is not Maker.OURS and not (maker is Maker.OPEN and maybe_ours):
-            raise self._raised(maker, None)
         is_asked = self.adopt or maker is Maker.OURS
-        if check is None or not (is_asked or check.token):
+        if check is None or not self._may_be_ours(maker) or not (is_asked or check.token):
             raise self._raised(maker, check)
         description = await describe(check)
         resource, told = check.read(description, self.token)
@@ -150,6 +147,10 @@ class ExistingResource:
         calls = describing_calls(self.target.client, operation, self.parameters)
         return next((Check(operation=each, parameters=found) for each, found in calls), None)
 
+    def _may_be_ours(self, maker: Maker) -> bool:
+        maybe_ours = self.error.outcome_unknown or self.is_callers
+        return maker is Maker.OURS or (maker is Maker.OPEN and maybe_ours)
+
     def _raised(
         self,
         maker: Maker,
@@ -158,8 +159,7 @@ class ExistingResource:
         found: tuple[str, ...] = (),
     ) -> AlreadyExistsError:
         """Return the error with what is known of the resource."""
-        maybe_ours = self.error.outcome_unknown or self.is_callers
-        maybe_ours = maker is Maker.OURS or (maker is Maker.OPEN and maybe_ours)
+        maybe_ours = self._may_be_ours(maker)
         text = "Another call made it"
         if maker is Maker.OURS:
             text = "A request under this token made it"
