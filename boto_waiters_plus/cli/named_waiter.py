@@ -27,13 +27,15 @@ def waiters_of_service(
     """Return the waiters of a service by their snake names, those of `--definitions` included.
 
     Raises:
-        UsageError: a file of definitions cannot be read.
+        UsageError: a file of these, or one on the search path, cannot be read or is malformed.
     """
     try:
         layers = load_layers(arguments.definitions or ())
+        waiters = ServiceWaiters(service, session.get_component("data_loader"), layers)
+        len(waiters)  # reads the files on the search path
     except WaiterDefinitionError as error:
         raise UsageError(printable(str(error))) from error
-    return ServiceWaiters(service, session.get_component("data_loader"), layers)
+    return waiters
 
 
 def waiter_named(

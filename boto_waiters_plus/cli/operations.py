@@ -27,7 +27,7 @@ from .exit_codes import (
     exit_code,
     sighup_as_sigterm,
 )
-from .text import columns, printable
+from .text import as_flags, columns, printable
 
 if TYPE_CHECKING:
     from ..many.wait import Wait
@@ -128,7 +128,7 @@ def start_in_background(waits: Iterable[Wait], store_url: str | None = None, **o
     try:
         print("\n".join(store.start_all(waits, **options)))
     except (ValueError, TypeError, BotoCoreError, OperationError) as error:
-        raise UsageError(printable(str(error))) from error
+        raise UsageError(printable(as_flags(str(error)))) from error
     except StoreError as error:
         raise CannotRunError(printable(str(error))) from error
     finally:

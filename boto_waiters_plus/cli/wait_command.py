@@ -190,7 +190,7 @@ class _Waits:
         from .operations import start_in_background  # noqa: PLC0415 - rarely needed
 
         return start_in_background(
-            [self._wait(parameters, max_wait=self._max_wait) for parameters in each],
+            (self._wait(parameters, max_wait=self._max_wait) for parameters in each),
             arguments.store,
             profile_name=arguments.profile,
             include_response=arguments.include_response,

@@ -104,6 +104,13 @@ def test_malformed_stdin_is_refused(text, wait, monkeypatch):
     assert re.match(r"boto-wait: (line 1 of )?stdin", err)
 
 
+@pytest.mark.parametrize("words", [["--help"], ["queue-ready"], ["get-queue-url", "--until", "X"]])
+def test_a_malformed_file_on_the_search_path_is_named(words, on_search_path, capsys):
+    on_search_path("{")
+    assert main(["sqs", *words]) == 2
+    assert "sqs/2012-11-05/smithy-waiters-1.json" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("changes", "words", "message"),
     [

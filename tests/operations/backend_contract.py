@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 import warnings
 
 import pytest
@@ -575,10 +576,13 @@ class BackendContract:
                         warnings.simplefilter("ignore")  # Python's own, of forks beside threads
                         child = os.fork()
                     if child == 0:
+                        code = 2
                         try:
-                            os._exit(0 if cancel(backend, number) else 1)
+                            code = 0 if cancel(backend, number) else 1
+                        except BaseException:
+                            traceback.print_exc()
                         finally:
-                            os._exit(2)
+                            os._exit(code)
                     assert self.exit_code(child) == 0
             finally:
                 stop.set()

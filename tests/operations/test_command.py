@@ -97,6 +97,14 @@ def test_background_prints_the_path(endpoint, file, bucket, command, capsys):
     assert body["metadata"]["label"] == f"s3 Bucket={bucket}"
 
 
+def test_background_takes_no_delays_that_contradict_each_other(file, capsys):
+    words = ["s3", "bucket-exists", "--bucket", "b", "--max-wait", "1m", "--region", "us-east-1"]
+    delays = ["--min-delay", "9", "--max-delay", "1"]
+    assert main([*words, *delays, "--background", "--store", file]) == 2
+    text = "boto-wait: --min-delay (9.0) is more than --max-delay (1.0)\n"
+    assert capsys.readouterr() == ("", text)
+
+
 def test_list_shows_states(path, command):
     code, text = command("list")
     assert code == 0
