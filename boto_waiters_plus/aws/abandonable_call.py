@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import threading
+import contextlib
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from concurrent.futures import Future, InvalidStateError
+from functools import partial
+from typing import TypeVar
 
 from ..runtime.process import start_thread
 from .call_budget import CallBudget
@@ -12,75 +14,62 @@ from .call_budget import CallBudget
 T = TypeVar("T")
 
 
-class AbandonableCall(Generic[T]):
-    """A function that runs in a daemon thread, and is abandoned when the budget is used up.
+def abandonable_call(
+    function: Callable[[], T],
+    budget: CallBudget,
+    *,
+    discard: Callable[[T], object] = lambda _: None,
+    name: str,
+) -> T:
+    """Run a function in a daemon thread, and abandon it when the budget is used up.
 
     Args:
         function: what runs; in the calling thread if no thread can be started.
         budget: bounds the wait for the function.
         discard: takes a result that comes after the function was abandoned.
         name: of the thread.
+
+    Returns:
+        What the function returned. What it raised is raised.
+
+    Raises:
+        CallExpired: the budget was used up before.
     """
-
-    def __init__(
-        self,
-        function: Callable[[], T],
-        budget: CallBudget,
-        *,
-        discard: Callable[[T], object] = lambda _: None,
-        name: str,
-    ) -> None:
-        self._function = function
-        self._budget = budget
-        self._discard = discard
-        self._name = name
-        self._lock = threading.RLock()
-        self._results: list[T] = []
-        self._error: BaseException | None = None
-        self._is_done = False
-        self._is_abandoned = False
-
-    def result(self) -> T:
-        """Run the function; return what it returns, or raise what it raises.
-
-        Raises:
-            CallExpired: the budget was used up before.
-        """
-        if start_thread(self._run, self._name) is None:
-            self._budget.relies_on_timeouts = True
-            return self._function()
-        try:
-            self._budget.wait_for(lambda: self._is_done)
-        except BaseException:
-            self._abandon()
-            raise
-        error, self._error = self._error, None
+    future: Future[T] = Future()
+    if start_thread(partial(_run, function, future, discard, budget), name) is None:
+        budget.relies_on_timeouts = True
+        return function()
+    error: BaseException | None = None
+    try:
+        budget.wait_for(future.done)
+        error = future.exception()
         if error is not None:
-            try:
-                raise error
-            finally:
-                del error
-        return self._results.pop()
+            raise error
+        return future.result()
+    except BaseException:
+        if not future.cancel() and future.exception() is None:
+            discard(future.result())
+        raise
+    finally:
+        # The traceback of the error has this frame.
+        del future, error
 
-    def _run(self) -> None:
-        results: list[T] = []
-        error: BaseException | None = None
+
+def _run(
+    function: Callable[[], T], future: Future[T], discard: Callable[[T], object], budget: CallBudget
+) -> None:
+    try:
+        result = function()
+    # The waiting thread raises it, whatever it is.
+    except BaseException as error:
+        # Unless the function was abandoned.
+        with contextlib.suppress(InvalidStateError):
+            future.set_exception(error)
+    else:
         try:
-            results.append(self._function())
-        # The waiting thread raises it, whatever it is.
-        except BaseException as raised:
-            error = raised
-        with self._lock:
-            if not self._is_abandoned:
-                self._results, self._error, self._is_done = results, error, True
-                results = []
-        self._budget.wake()
-        for result in results:
-            self._discard(result)
-
-    def _abandon(self) -> None:
-        with self._lock:
-            self._is_abandoned = True
-            results, self._results, self._error = self._results, [], None
-        for result in results:
-            self._discard(result)
+            future.set_result(result)
+        except InvalidStateError:
+            discard(result)
+    # The traceback of an error has this frame, too.
+    del future
+    budget.wake()

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 from ..options import CancelEvent
 from ..runtime.warning import warn
 from ..runtime.watchdog import monotonic
-from .abandonable_call import AbandonableCall
+from .abandonable_call import abandonable_call
 from .call_budget import CallBudget, CallEnded, run_within
 from .connections import ClientPools
 from .late_retries import refuse_late_retries
@@ -101,12 +101,12 @@ def _call_in_thread(budget: CallBudget, call: Callable[[], T], client: Any) -> T
     def wait() -> T:
         discard: Callable[[T], object] = lambda _: None  # noqa: E731 - one line
         try:
-            return AbandonableCall(
+            return abandonable_call(
                 lambda: context.run(work),
                 budget,
                 discard=discard if client is None else discard_response,
                 name="call",
-            ).result()
+            )
         except BaseException:
             # Ctrl-C included: what can be cut off of the call ends now.
             for each in inner:

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import urllib3
 
-from .abandonable_call import AbandonableCall
+from .abandonable_call import abandonable_call
 from .call_budget import CallBudget, current_budget, untrack_socket
 from .private_names import (
     SocketMaker,
@@ -240,18 +240,18 @@ def _new_socket(
     if _is_address(connection.host) and not budget.cancel_events:
         return new_socket()
     context = contextvars.copy_context()
-    return AbandonableCall(
+    return abandonable_call(
         lambda: context.run(new_socket), budget, discard=lambda sock: sock.close(), name="connect"
-    ).result()
+    )
 
 
 def _look_up(connection: TrackedConnection, budget: CallBudget) -> None:
     """Wait for the resolver's answer; the connection then asks again."""
-    AbandonableCall(
+    abandonable_call(
         lambda: socket.getaddrinfo(connection.host, connection.port, 0, socket.SOCK_STREAM),
         budget,
         name="lookup",
-    ).result()
+    )
 
 
 def _shorter(timeout: Any, left: float) -> float:
