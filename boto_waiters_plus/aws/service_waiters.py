@@ -34,26 +34,9 @@ from ..definitions.waiters2 import convert_model, without_status
 from ..engine.computed_once import computed_once
 from ..engine.model import Acceptor, OutputMatcher, StatusMatcher, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
-from .bound_waiter import METHOD_PREFIX, BoundWaiter
-from .definition_places import (
-    DefinitionPlace,
-    applies_to,
-    default_loader,
-    name_conflicts,
-    places_of,
-)
-from .snake_names import BySnakeName, operation_name
-
-# Other modules import these from here.
-__all__ = [
-    "METHOD_PREFIX",
-    "BoundWaiter",
-    "ServiceWaiters",
-    "applies_to",
-    "default_loader",
-    "generated_definitions",
-    "operation_name",
-]
+from .bound_waiter import BoundWaiter
+from .definition_places import DefinitionPlace, applies_to, name_conflicts, places_of
+from .snake_names import BySnakeName
 
 logger = logging.getLogger("boto_waiters_plus")
 

@@ -11,7 +11,8 @@ from botocore.exceptions import UnknownServiceError
 from botocore.model import OperationModel, ServiceModel
 
 from ..arguments import nearest
-from ..aws.service_waiters import ServiceWaiters, default_loader
+from ..aws.definition_places import default_loader
+from ..aws.service_waiters import ServiceWaiters
 from ..definitions.evidence_trait import evidence_of
 from ..definitions.files import SEARCH_PATH_FILE, load_layers
 from ..definitions.shipped import shipped_definitions, shipped_services

@@ -121,7 +121,7 @@ def refuse_taken_names(
         WaiterDefinitionError: it names the definition.
     """
     # Only where definitions are given.
-    from ..aws.service_waiters import applies_to  # noqa: PLC0415 - see above
+    from ..aws.definition_places import applies_to  # noqa: PLC0415 - see above
     from ..engine.model import WaiterDefinition  # noqa: PLC0415 - see above
     from ..exceptions import WaiterDefinitionError  # noqa: PLC0415 - see above
 

@@ -111,7 +111,7 @@ def _written(name: str) -> ModuleType | None:
 
 def _made(name: str) -> ModuleType | None:
     """Return a module for a service of the installed botocore; None if there is none."""
-    from ..aws.service_waiters import default_loader  # noqa: PLC0415 - not for what was written
+    from ..aws.definition_places import default_loader  # noqa: PLC0415 - not for what was written
 
     for service in default_loader().list_available_services("service-2"):
         if module_name(service) == name:

@@ -14,7 +14,7 @@ from botocore.exceptions import DataNotFoundError, UnknownServiceError
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 
-from ..aws.service_waiters import default_loader
+from ..aws.definition_places import default_loader
 from ..definitions.operation_names import resource_of
 from ..definitions.services import aws_namespace, service_key
 from ..definitions.smithy import AWS_NAMESPACE

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from botocore.model import ServiceModel
 
-from ..aws.service_waiters import operation_name
+from ..aws.snake_names import operation_name
 from ..definitions.files import files_below, load_definitions
 from ..definitions.parsing import as_mapping
 from ..engine.model import WaiterDefinition

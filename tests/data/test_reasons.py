@@ -7,8 +7,9 @@ from pathlib import Path
 import jmespath
 import pytest
 
+from boto_waiters_plus.aws.definition_places import default_loader
 from boto_waiters_plus.aws.reasons import EXPECTED, reason_beside
-from boto_waiters_plus.aws.service_waiters import ServiceWaiters, default_loader
+from boto_waiters_plus.aws.service_waiters import ServiceWaiters
 from boto_waiters_plus.engine.model import AcceptorState, OutputMatcher
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "reasons.json").read_text())

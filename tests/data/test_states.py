@@ -30,7 +30,7 @@ import botocore
 import pytest
 from botocore.model import StructureShape
 
-from boto_waiters_plus.aws.service_waiters import BoundWaiter
+from boto_waiters_plus.aws.bound_waiter import BoundWaiter
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.engine.matching import Matching
 from boto_waiters_plus.engine.model import WaiterDefinition
