@@ -62,7 +62,7 @@ class DefinitionJudge:
             problems=match.problems,
             by_id=None
             if waiter.coalescing is None
-            else ById(waiter.operation, self._parameters, response, self._acceptor_of),
+            else ById(waiter.coalescing, self._parameters, response, self._acceptor_of),
         )
 
     def _acceptor_of(self, share: Any, parameters: Mapping[str, Any]) -> int | None:

@@ -20,7 +20,7 @@ from ..runtime.attempt import ItemsById, UnfinishedIds
 
 AcceptorOf = Callable[[Any, Mapping[str, Any]], int | None]
 
-_Source = tuple[OperationModel, Mapping[str, Any], Any, AcceptorOf | None]
+_Source = tuple[Coalescing, Mapping[str, Any], Any, AcceptorOf]
 
 _Position = tuple[int, ...]
 """Where an item is: its index in each list of the path."""
@@ -199,7 +199,7 @@ class ById(ItemsById):
     They are found at the first access: hardly any caller needs them.
 
     Args:
-        operation: the operation that was called.
+        coalescing: where the items of the operation that was called are.
         parameters: the parameters of the call.
         response: the response to it.
         acceptor_of: returns the index of the acceptor that matches a response to these parameters.
@@ -207,12 +207,12 @@ class ById(ItemsById):
 
     def __init__(
         self,
-        operation: OperationModel,
+        coalescing: Coalescing,
         parameters: Mapping[str, Any],
         response: Any,
-        acceptor_of: AcceptorOf | None = None,
+        acceptor_of: AcceptorOf,
     ) -> None:
-        self._source: _Source | None = (operation, parameters, response, acceptor_of)
+        self._source: _Source | None = (coalescing, parameters, response, acceptor_of)
         self._items: dict[str, Any] = {}
 
     def _found(self) -> dict[str, Any]:
@@ -226,10 +226,9 @@ class ById(ItemsById):
         """Return the identifiers whose own share of the response is meant."""
         if self._source is None:
             return UnfinishedIds()
-        operation, parameters, response, acceptor_of = self._source
-        coalescing = coalescing_of(operation)
-        asked = None if coalescing is None else asked_ids(coalescing, parameters)
-        if acceptor_of is None or coalescing is None or asked is None:
+        coalescing, parameters, response, acceptor_of = self._source
+        asked = asked_ids(coalescing, parameters)
+        if asked is None:
             return UnfinishedIds()
         member, ids = asked
         shares = shares_of(response, [[each] for each in ids], coalescing)
@@ -261,11 +260,10 @@ class ById(ItemsById):
 
 
 def _items_by_id(
-    operation: OperationModel, parameters: Mapping[str, Any], response: Any
+    coalescing: Coalescing, parameters: Mapping[str, Any], response: Any
 ) -> dict[str, Any]:
-    coalescing = coalescing_of(operation)
-    asked = None if coalescing is None else asked_ids(coalescing, parameters)
-    if coalescing is None or asked is None:
+    asked = asked_ids(coalescing, parameters)
+    if asked is None:
         return {}
     ids, resources = AskedIds(asked[1]), coalescing.items[0]
     found: dict[str, Any] = {}

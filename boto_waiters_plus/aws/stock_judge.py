@@ -181,7 +181,6 @@ class StockJudge:
             return facts.attempt(error, index, inconclusive=reply.ended is not None)
         evaluated = _Evaluated(acceptors, response, None)
         index = evaluated.first()
-        model = acceptors.model
         seen = Seen() if acceptors.is_sensitive else evaluated.seen(index)
         return Attempt(
             facts=Facts(acceptor=index, missing=index in acceptors.of_missing),
@@ -192,8 +191,8 @@ class StockJudge:
             last_response=response if isinstance(response, Mapping) else {},
             problems=tuple(evaluated.problems),
             by_id=None
-            if model is None or acceptors.coalescing is None
-            else ById(model, self._parameters, response, self._acceptor_of),
+            if acceptors.coalescing is None
+            else ById(acceptors.coalescing, self._parameters, response, self._acceptor_of),
         )
 
     def _acceptor_of(self, share: Any, _: Mapping[str, Any]) -> int | None:

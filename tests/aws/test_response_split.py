@@ -223,13 +223,18 @@ def test_errors_about_one_identifier_are_told_by_kind(error, expected):
 
 
 @pytest.fixture
-def operation():
-    return boto3.client("ec2").meta.service_model.operation_model("DescribeInstances")
+def coalescing():
+    model = boto3.client("ec2").meta.service_model.operation_model("DescribeInstances")
+    return coalescing_of(model)
 
 
-def test_items_are_found_by_identifier_in_order(operation):
+def no_acceptor(share, parameters):
+    return None
+
+
+def test_items_are_found_by_identifier_in_order(coalescing):
     response = {"Reservations": [reservation("a", "b"), reservation("c")]}
-    found = ById(operation, {"InstanceIds": ["c", "unknown", "a"]}, response)
+    found = ById(coalescing, {"InstanceIds": ["c", "unknown", "a"]}, response, no_acceptor)
     assert list(found) == ["c", "a"]
     assert found["c"] == instance("c")
     assert len(found) == 2
@@ -237,9 +242,9 @@ def test_items_are_found_by_identifier_in_order(operation):
     assert found == {"a": instance("a"), "c": instance("c")}
 
 
-def test_items_are_pickled_but_not_in_the_repr(operation):
+def test_items_are_pickled_but_not_in_the_repr(coalescing):
     response = {"Reservations": [reservation("i-secret")]}
-    found = ById(operation, {"InstanceIds": ["i-secret"]}, response)
+    found = ById(coalescing, {"InstanceIds": ["i-secret"]}, response, no_acceptor)
     assert pickle.loads(pickle.dumps(found)) == {"i-secret": instance("i-secret")}
     assert copy.deepcopy(found) == {"i-secret": instance("i-secret")}
     assert "secret" not in repr(found)
@@ -255,5 +260,5 @@ def test_items_are_pickled_but_not_in_the_repr(operation):
         ({"InstanceIds": ["a"]}, {"Reservations": None}),
     ],
 )
-def test_unknown_operations_have_no_items(operation, parameters, response):
-    assert dict(ById(operation, parameters, response)) == {}
+def test_unknown_operations_have_no_items(coalescing, parameters, response):
+    assert dict(ById(coalescing, parameters, response, no_acceptor)) == {}
