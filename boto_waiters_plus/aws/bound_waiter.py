@@ -111,11 +111,6 @@ class BoundWaiter:
         return screen_by(self.definition, self.operation)
 
     @computed_once
-    def idempotency_members(self) -> tuple[str, ...]:
-        """The input members that botocore fills with a fresh token if they are not given."""
-        return tuple(self.operation.idempotent_members)
-
-    @computed_once
     def streaming_member(self) -> str | None:
         """The output member that is a stream; None if there is none."""
         shape = self.operation.output_shape

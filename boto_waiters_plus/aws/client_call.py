@@ -180,7 +180,7 @@ class ClientRequest:
         self.parameters = parameters
         self._waiter = waiter
         self._fixed = parameters
-        if waiter.idempotency_members:
+        if waiter.operation.idempotent_members:
             from .tokens import with_marked_tokens  # noqa: PLC0415 - two waiters in a hundred
 
             self._fixed = with_marked_tokens(waiter.operation, parameters)

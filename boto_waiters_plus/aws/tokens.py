@@ -115,9 +115,7 @@ def with_marked_tokens(
     botocore would put a new token into every poll and make each another request.
     """
     missing = [name for name in operation.idempotent_members if not parameters.get(name)]
-    return (
-        {**parameters, **{name: str(uuid.uuid4()) for name in missing}} if missing else parameters
-    )
+    return {**parameters, **{name: str(uuid.uuid4()) for name in missing}}
 
 
 def _matches(pattern: str, token: str) -> bool:

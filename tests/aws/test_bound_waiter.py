@@ -29,11 +29,6 @@ def test_it_knows_the_streaming_member(waitable, service, operation, member):
     assert own(waitable, service, operation).streaming_member == member
 
 
-def test_it_knows_the_members_for_tokens(waitable):
-    assert own(waitable, "ec2", "RunInstances").idempotency_members == ("ClientToken",)
-    assert own(waitable, "ec2", "DescribeInstances").idempotency_members == ()
-
-
 @pytest.mark.parametrize(
     ("operation", "members", "category", "message"),
     [
