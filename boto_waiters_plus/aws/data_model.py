@@ -68,9 +68,7 @@ class DataModel:
         return converted(self._operation.input_shape, parameters)
 
     def _touches(self, kind: str, path: str, test: Callable[[Shape], bool]) -> bool:
-        tree = jmespath.compile(path).parsed
-        names = frozenset(_fields(tree))
-        everything = any(_opaque(node) for node in _nodes(tree))
+        names = None if any(map(_opaque, _nodes_of(path))) else member_names(path)
         roots = [self._operation.output_shape]
         if kind == "inputOutput":
             roots.append(self._operation.input_shape)
@@ -78,7 +76,7 @@ class DataModel:
             test(shape)
             for root in roots
             if root is not None
-            for shape in _reached(root, None if everything else names, set())
+            for shape in _reached(root, names, set())
         )
 
 
@@ -147,7 +145,7 @@ def has_members_of(operation: OperationModel, path: str) -> bool:
     output = operation.output_shape
     if output is None:
         return False
-    names = frozenset(_fields(jmespath.compile(path).parsed))
+    names = member_names(path)
     known = {
         name
         for shape in _reached(output, names, set())
@@ -190,16 +188,21 @@ def _is_sensitive(shape: Shape) -> bool:
     return bool(shape.metadata.get("sensitive"))
 
 
+def member_names(path: str) -> frozenset[str]:
+    """Return the members that an expression names."""
+    return frozenset(node["value"] for node in _nodes_of(path) if node["type"] == "field")
+
+
+def _nodes_of(path: str) -> Iterator[Mapping[str, Any]]:
+    return _nodes(jmespath.compile(path).parsed)
+
+
 def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
     # The children of a slice are its bounds: numbers or None.
     if isinstance(tree, Mapping):
         yield tree
         for child in tree.get("children", ()):
             yield from _nodes(child)
-
-
-def _fields(tree: Any) -> Iterator[str]:
-    return (node["value"] for node in _nodes(tree) if node["type"] == "field")
 
 
 def _opaque(node: Mapping[str, Any]) -> bool:

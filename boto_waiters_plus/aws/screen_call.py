@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import jmespath
 from botocore import xform_name
 from botocore.model import OperationModel
 
@@ -23,6 +22,7 @@ from ..runtime.attempt import Attempt, Reply, SharedAttempts
 from ..runtime.wait_run import WaitRun
 from .bound_waiter import BoundWaiter
 from .client_call import call_for
+from .data_model import member_names
 from .errors import error_facts
 from .per_client import PerClient
 from .private_names import is_stubbed
@@ -59,20 +59,13 @@ def reads_only(definition: WaiterDefinition, path: str) -> bool:
     for acceptor in definition.acceptors:
         match acceptor.matcher:
             case OutputMatcher(matcher=matcher):
-                if not set(_names(jmespath.compile(matcher.path).parsed)) <= names:
+                if not member_names(matcher.path) <= names:
                     return False
             case SuccessMatcher(success=True):
                 return False
             case each if hasattr(each, "matcher"):  # The input is not the same for all.
                 return False
     return True
-
-
-def _names(node: Mapping[str, Any]) -> list[str]:
-    """Return the members that an expression reads."""
-    inner = [each for each in node["children"] if isinstance(each, Mapping)]
-    own = [node["value"]] if node["type"] == "field" else []
-    return own + [name for each in inner for name in _names(each)]
 
 
 class Screening:
