@@ -6,7 +6,7 @@ import ssl
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -67,13 +67,13 @@ class ErrorFacts:
     text: str
     """What may be shown: code, HTTP status and request id, or the class and what is behind it."""
     code: str
-    message: str | None
-    status: int | None
-    response: Mapping[str, Any]
+    message: str | None = None
+    status: int | None = None
+    response: Mapping[str, Any] = field(default_factory=dict)
     transient: bool
-    unconnected: bool
-    throttled: bool
-    missing: bool
+    unconnected: bool = False
+    throttled: bool = False
+    missing: bool = False
 
     def attempt(
         self, error: Exception, acceptor: int | None, *, inconclusive: bool = False
@@ -154,13 +154,8 @@ def error_facts(
             names=frozenset([name]),
             text=f"{where}: {cause}" if cause else where,
             code=name,
-            message=None,
-            status=None,
-            response={},
             transient=is_transient_transport_error(error),
             unconnected=not isinstance(error, CONNECTED),
-            throttled=False,
-            missing=False,
         )
     details: Mapping[str, Any] = response.get("Error") or {}
     metadata: Mapping[str, Any] = response.get("ResponseMetadata") or {}
@@ -174,7 +169,6 @@ def error_facts(
         status=status,
         response=response,
         transient=transient,
-        unconnected=False,
         throttled=throttled,
         missing=status == 404 or says_not_found(code),
     )
