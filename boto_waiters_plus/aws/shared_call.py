@@ -12,7 +12,7 @@ from ..options import CancelEvent
 from ..runtime.attempt import Judge, Reply, SharedAttempts
 from .client_call import ClientRequest, call_for
 from .errors import error_facts
-from .response_split import asked_ids, has_no_items, shares_of
+from .response_split import has_no_items, shares_of
 
 OF_THE_CALLER = frozenset({
     "AuthFailure", "ExpiredToken", "ExpiredTokenException", "IncompleteSignature",
@@ -42,7 +42,9 @@ class SharedCall:
     """One call for several waits, and the judge of its reply.
 
     Args:
-        requests: of the same client and waiter, their parameters alike but for the identifiers.
+        request: of any of the waits, whose parameters are alike but for the identifiers.
+        member: the parameter that takes the identifiers.
+        ids: the identifiers that each wait asks for.
         judges: those of the waits, in the same order.
         coalescing: how the response is split.
         cancel: ends a call in flight.
@@ -50,26 +52,21 @@ class SharedCall:
 
     def __init__(
         self,
-        requests: Sequence[ClientRequest],
+        request: ClientRequest,
+        member: str,
+        ids: Sequence[Sequence[str]],
         judges: Sequence[Judge],
         coalescing: Coalescing,
         *,
         cancel: CancelEvent | None = None,
     ) -> None:
+        self._ids = ids
         self._judges = judges
         self._coalescing = coalescing
-        self._ids: list[list[str]] = []
-        member = ""
-        for request in requests:
-            asked = asked_ids(coalescing, request.parameters)
-            assert asked is not None, "a request without identifiers is in no group"
-            member, ids = asked
-            self._ids.append(ids)
         # Each identifier once, even if several waits ask for it.
-        distinct = list(dict.fromkeys(each for ids in self._ids for each in ids))
-        client = requests[0].client
-        send = partial(requests[0].send_for, member, distinct)
-        self.make = call_for(client, send, cancel=cancel).make
+        distinct = list(dict.fromkeys(each for asked in ids for each in asked))
+        send = partial(request.send_for, member, distinct)
+        self.make = call_for(request.client, send, cancel=cancel).make
 
     def judge(self, reply: Reply) -> SharedAttempts:
         """Return the attempt of each wait."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from ..aws.response_split import asked_ids
@@ -51,8 +52,8 @@ class Grouping:
             return self._screened(wait, policy) if is_screened else ALONE
         member, ids = asked
         others = {name: value for name, value in wait.parameters.items() if name != member}
-        group = self._group(wait, policy, (member, _frozen(others)), lambda: self._new(coalescing))
-        return group, tuple(ids)
+        make = partial(self._new, coalescing, member)
+        return self._group(wait, policy, (member, _frozen(others)), make), tuple(ids)
 
     def _screened(self, wait: Wait, policy: Policy) -> Membership:
         """Return the group of a wait that a sibling tells the state of."""
@@ -84,11 +85,12 @@ class Grouping:
         for key in [key for key in self._groups if key[0] == id(client)]:
             del self._groups[key]
 
-    def _new(self, coalescing: Coalescing) -> Group:
+    def _new(self, coalescing: Coalescing, member: str) -> Group:
         def join(tasks: Sequence[Task]) -> SharedCall:
-            requests = [task.call.send for task in tasks]
+            ids = [task.ids for task in tasks]
             judges = [task.run.judge for task in tasks]
-            return SharedCall(requests, judges, coalescing, cancel=self.cancel)
+            request = tasks[0].call.send
+            return SharedCall(request, member, ids, judges, coalescing, cancel=self.cancel)
 
         return Group(join, coalescing.limit)
 
