@@ -111,15 +111,6 @@ class BoundWaiter:
         return screen_by(self.definition, self.operation)
 
     @computed_once
-    def streaming_member(self) -> str | None:
-        """The output member that is a stream; None if there is none."""
-        shape = self.operation.output_shape
-        if shape is None or not self.operation.has_streaming_output:
-            return None
-        member: str | None = shape.serialization.get("payload")
-        return member
-
-    @computed_once
     def _compared(self) -> tuple[Compared | None, ...]:
         """The state that each acceptor compares; None for one that compares no output."""
         from .reasons import Compared  # noqa: PLC0415 - see the module

@@ -8,6 +8,7 @@ from typing import Any
 from ..engine.model import AcceptorState
 from ..runtime.attempt import Attempt, Reply, message_of
 from .bound_waiter import BoundWaiter
+from .bounded_call import discard_response
 from .errors import error_facts
 from .response_split import ById
 
@@ -45,8 +46,11 @@ class DefinitionJudge:
             waiter.data_model.output(response), self._input, status=status
         )
         index = match.index
-        if index is None or waiter.definition.acceptors[index].state is not AcceptorState.SUCCESS:
-            _close_body(waiter.streaming_member, response)
+        if waiter.operation.has_streaming_output and (
+            index is None or waiter.definition.acceptors[index].state is not AcceptorState.SUCCESS
+        ):
+            # A body that will not be read is closed, so that its connection is free again.
+            discard_response(response)
         facts, find_reason = waiter.of_response[index]
         safe_to_show = not waiter.data_model.sensitive
         return Attempt(
@@ -76,12 +80,3 @@ class DefinitionJudge:
         facts = error_facts(error, self._waiter.operation, endpoint=self._endpoint)
         match = self._waiter.matching.match_error(facts.names, status=facts.status)
         return facts.attempt(error, match.index, inconclusive=reply.ended is not None)
-
-
-def _close_body(member: str | None, response: Any) -> None:
-    """Close a streaming body that will not be read, so that its connection is free again."""
-    if member is None or not isinstance(response, Mapping):
-        return
-    close = getattr(response.get(member), "close", None)
-    if close is not None:
-        close()

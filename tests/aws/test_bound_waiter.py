@@ -22,14 +22,6 @@ def own(waitable, service, operation, **members):
 
 
 @pytest.mark.parametrize(
-    ("service", "operation", "member"),
-    [("s3", "GetObject", "Body"), ("s3", "HeadObject", None), ("s3", "DeleteBucket", None)],
-)
-def test_it_knows_the_streaming_member(waitable, service, operation, member):
-    assert own(waitable, service, operation).streaming_member == member
-
-
-@pytest.mark.parametrize(
     ("operation", "members", "category", "message"),
     [
         (
