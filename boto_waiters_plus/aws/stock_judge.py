@@ -31,7 +31,7 @@ from .state_member import state_path
 _STATES = {state.value: state for state in AcceptorState}
 
 _COMPILED = "_boto_waiters_plus_acceptors"
-"""The attribute of a waiter object that keeps its compiled acceptors."""
+"""The attribute of a waiter object that keeps compiled acceptors, by the name of the waiter."""
 
 _Test = Callable[["_Evaluated"], bool]
 
@@ -123,27 +123,18 @@ def acceptors_of(waiter: Any, client: Any, model: OperationModel | None) -> Stoc
     """Return the compiled acceptors of a waiter object, compiled at its first wait."""
     source = model_of_config(waiter.config)
     key = waiter.config if source is None else source
-    kept = getattr(waiter, _COMPILED, None)
-    if isinstance(kept, tuple) and kept[0] is key:
-        compiled: StockAcceptors = kept[1]
-        return compiled
+    kept: dict[str, tuple[Any, StockAcceptors]] = vars(waiter).setdefault(_COMPILED, {})
+    known = kept.get(waiter.name)
+    if known is not None and known[0] is key:
+        return known[1]
     compiled = StockAcceptors(waiter, client, model)
-    setattr(waiter, _COMPILED, (key, compiled))
+    kept[waiter.name] = key, compiled
     return compiled
 
 
 def share_acceptors(waiter: Any, kept: dict[str, Any]) -> None:
     """Let waiter objects of one client share compiled acceptors through `kept`, by name."""
-    known = kept.get(waiter.name)
-    if known is not None:
-        setattr(waiter, _COMPILED, known)
-
-
-def keep_acceptors(waiter: Any, kept: dict[str, Any]) -> None:
-    """Keep the compiled acceptors of a waiter object for the next one of its name."""
-    compiled = getattr(waiter, _COMPILED, None)
-    if compiled is not None:
-        kept[waiter.name] = compiled
+    setattr(waiter, _COMPILED, kept)
 
 
 class StockJudge:
@@ -158,10 +149,7 @@ class StockJudge:
     __slots__ = ("_acceptors", "_endpoint", "_parameters")
 
     def __init__(
-        self,
-        acceptors: StockAcceptors,
-        parameters: Mapping[str, Any],
-        endpoint: str | None = None,
+        self, acceptors: StockAcceptors, parameters: Mapping[str, Any], endpoint: str | None
     ) -> None:
         self._acceptors = acceptors
         self._endpoint = endpoint

@@ -18,7 +18,7 @@ from ..arguments import nearest
 from ..aws import stock_waiter
 from ..aws.client_kind import is_async
 from ..aws.defined_waiters import waiter_object
-from ..aws.stock_judge import keep_acceptors, share_acceptors
+from ..aws.stock_judge import share_acceptors
 from ..aws.waiter_config import mark_as_unchosen
 from .clients import ClientHook, hook_of
 from .stock_docstring import StockWaitDocstring
@@ -54,9 +54,8 @@ def get_waiter(client: Any, name: str, get_stock_waiter: Callable[[str], Any]) -
         waiter = get_stock_waiter(name)
     except ValueError as error:
         waiter = _defined_waiter(client, hook, name, error)
-    kept = hook.waiters(client).acceptors
-    share_acceptors(waiter, kept)
-    _return_outcomes(waiter, hook, kept)
+    share_acceptors(waiter, hook.waiters(client).acceptors)
+    _return_outcomes(waiter, hook)
     return waiter
 
 
@@ -74,7 +73,7 @@ def _defined_waiter(client: Any, hook: ClientHook, name: str, error: ValueError)
     return waiter_object(client, bound_waiter, module.create_waiter_with_client)
 
 
-def _return_outcomes(waiter: Any, hook: ClientHook, kept: dict[str, Any]) -> None:
+def _return_outcomes(waiter: Any, hook: ClientHook) -> None:
     """Make `wait` of a waiter object return the outcome; botocore's returns None.
 
     The class was made for this one object, so that changing it changes nothing else.
@@ -97,7 +96,6 @@ def _return_outcomes(waiter: Any, hook: ClientHook, kept: dict[str, Any]) -> Non
         # Looked up now: a test may have put a mock there.
         if _is_stock_wait(botocore.waiter.Waiter, wait_wrapper) and runs_here(self, hook):
             outcome: Any = stock_waiter.wait(self, keywords, hook.level.merged())
-            keep_acceptors(self, kept)
         else:
             stock: Any = botocore.waiter.Waiter.wait
             outcome = stock(self, **keywords)
