@@ -160,9 +160,10 @@ def error_facts(
     details: Mapping[str, Any] = response.get("Error") or {}
     metadata: Mapping[str, Any] = response.get("ResponseMetadata") or {}
     code, status = str(details.get("Code", "Unknown")), metadata.get("HTTPStatusCode")
-    transient, throttled = _transient_and_throttled(error, response, code, status, operation)
+    shape = None if operation is None else operation.service_model.shape_for_error_code(code)  # type: ignore[arg-type]  # the stubs say int, the codes are text
+    transient, throttled = _transient_and_throttled(error, response, status, shape)
     return ErrorFacts(
-        names=frozenset(_names(error, code, details, operation)),
+        names=frozenset(_names(error, code, details, operation, shape)),
         text=_text(code, status, metadata.get("RequestId")),
         code=code,
         message=details.get("Message") or None,
@@ -200,15 +201,10 @@ def _is_about_certificate(error: BaseException) -> bool:
 
 
 def _transient_and_throttled(
-    error: Exception,
-    response: Mapping[str, Any],
-    code: str,
-    status: Any,
-    operation: OperationModel | None,
+    error: Exception, response: Mapping[str, Any], status: Any, shape: Shape | None
 ) -> tuple[bool, bool]:
     """Return whether an error response is a transient error, and whether it is a throttle."""
     transient, throttled = is_retryable(error, response)
-    shape = None if operation is None else _shape_of(code, operation)
     if shape is not None:
         retryable = shape.metadata.get("retryable")
         transient |= retryable is not None
@@ -220,11 +216,6 @@ def _transient_and_throttled(
     return transient or is_of_server, throttled
 
 
-def _shape_of(code: str, operation: OperationModel) -> Shape | None:
-    """Return the shape of the modelled error with this code."""
-    return operation.service_model.shape_for_error_code(code)  # type: ignore[arg-type]  # the stubs say int, the codes are text
-
-
 def says_not_found(code: str) -> bool:
     """Return whether an error code means that the resource does not exist."""
     endings = ("NotFound", "NotFoundException", "NotFoundFault", "DoesNotExist")
@@ -232,7 +223,11 @@ def says_not_found(code: str) -> bool:
 
 
 def _names(
-    error: Exception, code: str, details: Mapping[str, Any], operation: OperationModel | None
+    error: Exception,
+    code: str,
+    details: Mapping[str, Any],
+    operation: OperationModel | None,
+    shape: Shape | None,
 ) -> Iterator[str]:
     """Yield the wire code, the class, the query-compatible code and the modelled shape."""
     yield code
@@ -240,13 +235,10 @@ def _names(
         yield type(error).__name__
     if "QueryErrorCode" in details:
         yield str(details["QueryErrorCode"])
-    if operation is None:
-        return
-    shape = _shape_of(code, operation)
     if shape is not None:
         yield shape.name
     # The response to a HEAD request has no body: its status is its only code.
-    if code == "404" and operation.http.get("method") == "HEAD":
+    if code == "404" and operation is not None and operation.http.get("method") == "HEAD":
         yield "NotFound"
 
 
