@@ -7,7 +7,7 @@ replies are judged by the definition itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,6 @@ from ..engine.model import MatchedAcceptor, WaiterDefinition
 from ..engine.wait_description import WaitDescription
 from ..runtime.attempt import Attempt, Judge, Reply
 from .bound_waiter import BoundWaiter
-from .definition_judge import DefinitionJudge
 from .waiter_config import mark_as_unchosen
 
 _BOUND_WAITER = "_boto_waiters_plus_definition"
@@ -51,23 +50,6 @@ def waiter_object(
     return waiter
 
 
-def defined_judge(
-    bound_waiter: BoundWaiter, client: Any, parameters: Mapping[str, Any], *, is_replaced: bool
-) -> Judge:
-    """Return the judge of one wait.
-
-    Args:
-        bound_waiter: the waiter object's.
-        client: the client that it calls.
-        parameters: the operation's parameters.
-        is_replaced: another function stands in the operation's place; it may return error
-            responses.
-    """
-    endpoint = None if client is None else client.meta.endpoint_url
-    judge = DefinitionJudge(bound_waiter, parameters, endpoint)
-    return _ErrorResponses(judge, bound_waiter.operation.name) if is_replaced else judge
-
-
 def in_botocores_words(
     description: WaitDescription, definition: WaiterDefinition
 ) -> WaitDescription:
@@ -80,14 +62,22 @@ def in_botocores_words(
     return replace(description, goal="", acceptors=tuple(acceptors))
 
 
-class _ErrorResponses:
-    """Judges error responses that were returned instead of raised."""
+class ErrorResponses:
+    """Judges error responses that were returned instead of raised.
+
+    They are where another function stands in the operation's place.
+
+    Args:
+        judge: of errors that were raised, and of other responses.
+        operation: the name of the operation.
+    """
 
     def __init__(self, judge: Judge, operation: str) -> None:
         self._judge = judge
         self._operation = operation
 
     def judge(self, reply: Reply) -> Attempt:
+        """Return the attempt that ended in this response or error."""
         if reply.error is None and is_valid_waiter_error(reply.response):
             reply = Reply(error=ClientError(reply.response, self._operation))
         return self._judge.judge(reply)

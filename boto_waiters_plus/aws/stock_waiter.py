@@ -35,7 +35,8 @@ from ..runtime.wording import (
 from ..settings import Settings
 from .client_call import call_for
 from .client_kind import is_async
-from .defined_waiters import bound_waiter_of, defined_judge
+from .defined_waiters import ErrorResponses, bound_waiter_of
+from .definition_judge import DefinitionJudge
 from .errors import is_transient_transport_error
 from .labels import ResourceLabel, label_of
 from .parameters import copied, empty_id_list
@@ -172,13 +173,16 @@ def _judge_of(
     parameters: Mapping[str, Any],
     is_replaced: bool,  # noqa: FBT001 - of this module
 ) -> tuple[WaitDescription, Judge, ResourceLabel | None]:
+    endpoint = None if client is None else client.meta.endpoint_url
+    judge: Judge
     bound_waiter = bound_waiter_of(waiter)
     if bound_waiter is not None:
         bound_waiter.warn()
-        judge = defined_judge(bound_waiter, client, parameters, is_replaced=is_replaced)
+        judge = DefinitionJudge(bound_waiter, parameters, endpoint)
+        if is_replaced:
+            judge = ErrorResponses(judge, bound_waiter.operation.name)
         return bound_waiter.stock_description, judge, bound_waiter.resource_label
     acceptors = acceptors_of(waiter, client, model)
-    endpoint = None if client is None else client.meta.endpoint_url
     judge = StockJudge(acceptors, parameters, endpoint)
     return acceptors.description, judge, acceptors.resource_label
 
