@@ -60,11 +60,8 @@ class ClientPools:
         for parent, found in self._found:
             # Looked up at every call: a recorder may have started or stopped since the last.
             if parent.ConnectionCls is not found:
-                return self._can_cut_off and self._are_tracked()
+                return self._can_cut_off and all(_trackable_class(each) for each, _ in self._found)
         return self._can_cut_off
-
-    def _are_tracked(self) -> bool:
-        return all(_trackable_class(parent) is not None for parent, _ in self._found)
 
 
 # --- the classes -------------------------------------------------------------------------------

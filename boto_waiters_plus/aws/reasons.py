@@ -19,6 +19,7 @@ from ..engine.model import AcceptorState
 from ..engine.redaction import cut, may_show
 from .data_model import DataModel
 from .errors import says_not_found
+from .state_member import is_text
 
 EXPECTED = "{expected}"
 """A placeholder in an expression for the value that the acceptor compares with."""
@@ -189,19 +190,15 @@ def _candidates(state: str, owner: StructureShape) -> Iterator[str]:
 
 def _words(shape: Shape, *, in_list: bool = False) -> str | None:
     """Return the path from a member to its text; None if there is no text to show."""
-    if _is_text(shape):
+    if is_text(shape):
         return ""
     if isinstance(shape, ListShape) and not in_list and not shape.metadata.get("sensitive"):
         rest = _words(shape.member, in_list=True)
         return None if rest is None else f"[]{rest}"
     if isinstance(shape, StructureShape) and not shape.metadata.get("sensitive"):
-        texts = {name.lower(): name for name, each in shape.members.items() if _is_text(each)}
+        texts = {name.lower(): name for name, each in shape.members.items() if is_text(each)}
         return next((f".{texts[word]}" for word in _WORDS if word in texts), None)
     return None
-
-
-def _is_text(shape: Shape) -> bool:
-    return bool(shape.type_name == "string" and not shape.metadata.get("sensitive"))
 
 
 def _expression(outer: _Path, state: str, reason: str) -> str:

@@ -81,14 +81,15 @@ def _states(path: str, shape: Shape) -> Iterator[tuple[str, Shape]]:
     """Yield the state that a member is, or that a structure such as `State` has as its name."""
     if not _STATE.fullmatch(_last(path)):
         return
-    if _is_text(shape):
+    if is_text(shape):
         yield path, shape
     elif isinstance(shape, StructureShape):
         named = [each for each in _members(path, shape) if _last(each[0]) in _NAMES]
-        yield from [each for each in named if _is_text(each[1]) and each[1].metadata.get("enum")]
+        yield from [each for each in named if is_text(each[1]) and each[1].metadata.get("enum")]
 
 
-def _is_text(shape: Shape) -> bool:
+def is_text(shape: Shape) -> bool:
+    """Return whether a member is a text that may be shown."""
     return shape.type_name == "string" and not shape.metadata.get("sensitive")
 
 

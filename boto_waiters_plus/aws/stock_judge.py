@@ -49,7 +49,6 @@ class StockAcceptors:
     def __init__(self, waiter: Any, client: Any, model: OperationModel | None) -> None:
         acceptors = list(waiter.config.acceptors)
         self.model = model
-        self.operation_name = getattr(waiter.config, "operation", waiter.name)
         self.expressions: dict[str, Any] = {}
         self.tests = [self._test(acceptor) for acceptor in acceptors]
         self.paths = [_path_of(acceptor) for acceptor in acceptors]
@@ -59,7 +58,7 @@ class StockAcceptors:
         self.is_sensitive = model is not None and DataModel(model, paths).sensitive
         self.description = WaitDescription(
             waiter=waiter.name,
-            operation=self.operation_name,
+            operation=getattr(waiter.config, "operation", waiter.name),
             service=client.meta.service_model.service_name if client is not None else None,
             goal="",
             acceptors=tuple(
@@ -160,7 +159,7 @@ class StockJudge:
         acceptors, error, response = self._acceptors, reply.error, reply.response
         # A replaced operation returns the error response, as botocore's wrapper does.
         if error is None and botocore.waiter.is_valid_waiter_error(response):
-            error = ClientError(response, acceptors.operation_name)
+            error = ClientError(response, acceptors.description.operation)
         if error is not None:
             facts = error_facts(error, acceptors.model, endpoint=self._endpoint)
             # botocore's acceptors see responses and error responses, nothing else.
