@@ -67,7 +67,7 @@ async def _ended_in_time(
     # A program that only blocks never imports asyncio, which takes 11 ms.
     import asyncio  # noqa: PLC0415
 
-    budget = _AwaitedBudget(seconds, asyncio.get_running_loop())
+    budget = AwaitedBudget(seconds, asyncio.get_running_loop())
     token = awaited_budget.set(budget)
     try:
         # Not `asyncio.wait_for`: its TimeoutError could be one that the call itself raised.
@@ -90,7 +90,7 @@ async def _ended_in_time(
     return task.result()
 
 
-class _AwaitedBudget:
+class AwaitedBudget:
     """The time and the cancellation of one awaited call."""
 
     over_because = None
@@ -103,9 +103,11 @@ class _AwaitedBudget:
         """Done when a cancel event is set."""
         self.ended = False
         self.refused_retry: Exception | None = None
+        """The error that was raised in place of a retry that would not fit."""
 
     @property
     def left(self) -> float:
+        """The time left, in seconds."""
         return self._end - monotonic()
 
     def cancel(self) -> None:
@@ -121,7 +123,7 @@ class _AwaitedBudget:
 
 async def _reason_to_end(
     task: asyncio.Future[Any],
-    budget: _AwaitedBudget,
+    budget: AwaitedBudget,
     seconds: float | None,
     cancel_event: CancelEvent | None,
 ) -> Literal["deadline", "cancelled"] | None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextvars import ContextVar
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
 from .call_budget import current_budget
 from .per_client import PerClient
 from .private_names import default_attempts, is_retryable, non_throttling_scale
+
+if TYPE_CHECKING:
+    from .awaited_call import AwaitedBudget
 
 LARGEST_STANDARD_DELAY: Final = 20.0
 """Seconds; the standard retry mode's cap on its own delay."""
@@ -24,24 +27,7 @@ LEGACY_DYNAMODB_SCALE: Final = 0.05
 RETRIED_STATUSES: Final = frozenset({429, 500, 502, 503, 504, 509})
 
 
-class RetryBudget(Protocol):
-    """The part of a budget that concerns retries."""
-
-    refused_retry: Exception | None
-    """The error that was raised in place of a retry that would not fit."""
-
-    @property
-    def left(self) -> float:
-        """The time left, in seconds."""
-        ...
-
-    @property
-    def over_because(self) -> str | None:
-        """Why the call may not go on; None while it may."""
-        ...
-
-
-awaited_budget: Final[ContextVar[RetryBudget | None]] = ContextVar(
+awaited_budget: Final[ContextVar[AwaitedBudget | None]] = ContextVar(
     "boto_waiters_plus_awaited_call", default=None
 )
 """The budget of the call that the current task awaits."""
