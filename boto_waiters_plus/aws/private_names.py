@@ -39,6 +39,7 @@ import contextlib
 import functools
 import socket
 from collections.abc import Callable, Iterator, Mapping
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import botocore.session
@@ -147,7 +148,8 @@ def _is_retryable_response(code: str, status: int | None) -> tuple[bool, bool]:
     context = retries.RetryContext(
         attempt_number=1,
         parsed_response={"Error": {"Code": code}},
-        http_response=None if status is None else _Status(status),
+        # As much of an HTTP response as botocore's check reads.
+        http_response=None if status is None else SimpleNamespace(status_code=status),
     )
     return _is_retryable(context)
 
@@ -161,13 +163,6 @@ def _is_retryable(context: Any) -> tuple[bool, bool]:
 @functools.cache
 def _retry_check(name: str) -> Any:
     return getattr(retries, name)()
-
-
-class _Status:
-    """As much of an HTTP response as botocore's check reads."""
-
-    def __init__(self, status_code: int) -> None:
-        self.status_code = status_code
 
 
 # --- bounded calls ---------------------------------------------------------------------------
