@@ -51,7 +51,6 @@ class StockAcceptors:
         self.model = model
         self.expressions: dict[str, Any] = {}
         self.tests = [self._test(acceptor) for acceptor in acceptors]
-        self.paths = [_path_of(acceptor) for acceptor in acceptors]
         self.compared = [_compared(acceptor) for acceptor in acceptors]
         self.of_missing = indexes_of_missing(self.compared)
         paths = [("output", path) for path in self.expressions]
@@ -208,8 +207,8 @@ class _Evaluated:
 
     def seen(self, index: int | None) -> Seen:
         """Return the value of the matched acceptor's path, or the state seen."""
-        path = None if index is None else self._acceptors.paths[index]
-        value = None if path is None else self.value(path)
+        compared = None if index is None else self._acceptors.compared[index]
+        value = None if compared is None else self.value(compared.path)
         if index is not None and not isinstance(value, bool):
             return Seen(value)
         seen = self._acceptors.state.read(self.response, {}, lambda _, path: self.value(path))
