@@ -28,8 +28,15 @@ from botocore.stub import Stubber
 from freezegun import freeze_time
 
 from boto_waiters_plus.aws import connections, private_names
+from boto_waiters_plus.aws.abandonable_call import abandonable_call
 from boto_waiters_plus.aws.bounded_call import bounded_call
-from boto_waiters_plus.aws.call_budget import CallBudget, CallEnded, SocketHandle, current_budget
+from boto_waiters_plus.aws.call_budget import (
+    CallBudget,
+    CallEnded,
+    CallExpired,
+    SocketHandle,
+    current_budget,
+)
 from boto_waiters_plus.runtime.watchdog import Watchdog
 from boto_waiters_plus.testing import virtual_time
 
@@ -498,6 +505,19 @@ def test_stubber_answers_inside_a_bounded_call():
         assert result["TableNames"] == ["table"]
         with pytest.raises(one.exceptions.ResourceNotFoundException):
             bounded_call(one.list_tables, client=one, seconds=MANY_SECONDS)
+
+
+@pytest.mark.parametrize("error", [None, ValueError("no")], ids=["result", "error"])
+def test_result_that_comes_as_the_time_ends_is_discarded(error):
+    class LastMoment(CallBudget):
+        def wait_for(self, is_met):
+            super().wait_for(is_met)
+            raise CallExpired
+
+    discarded, budget = [], LastMoment(MANY_SECONDS)
+    with pytest.raises(CallExpired):
+        abandonable_call(late("result", error), budget, discard=discarded.append, name="test")
+    assert discarded == ([] if error else ["result"])
 
 
 def test_late_streaming_response_is_closed():
