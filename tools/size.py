@@ -21,26 +21,26 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-MOST_OF_PACKAGE = 25_000
+MOST_OF_PACKAGE = 24_500
 MOST_OF_TESTS = 41_000
 MOST_OF_FOLDER = {
-    ".": 1_180,
+    ".": 1_170,
     "__pyinstaller": 20,
-    "aws": 3_850,
-    "cli": 3_160,
-    "conditions": 1_420,
-    "definitions": 2_030,
+    "aws": 3_840,
+    "cli": 3_080,
+    "conditions": 1_390,
+    "definitions": 1_940,
     "engine": 1_320,
     "fleet": 250,
     "hooks": 1_030,
-    "idempotency": 1_130,
+    "idempotency": 1_100,
     "many": 900,
     "operations": 2_900,
-    "runtime": 2_370,
-    "signals": 400,
+    "runtime": 2_360,
+    "signals": 390,
     "testing": 770,
     "typed": 80,
-    "validation": 2_680,
+    "validation": 2_620,
 }
 """Lines of code. What is not in a folder counts as the folder `.`."""
 
