@@ -1,5 +1,6 @@
 """How the tests of stores start waits on a stream, drive them and wait for what happens."""
 
+import signal
 import time
 
 import pytest
@@ -9,6 +10,13 @@ QUICK = {"min_delay": 0.01, "max_delay": 0.02}
 ON_FILE = pytest.mark.parametrize("store_url", ["file"], indirect=True)
 ON_SERVER = pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
 SHARED = pytest.mark.parametrize("store_url", ["file", "postgresql"], indirect=True)
+
+# Where nohup started the tests, the processes that they start ignore SIGHUP, and have to.
+HAS_SIGHUP = hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
+SIGHUP = pytest.param(
+    "SIGHUP", marks=pytest.mark.skipif(not HAS_SIGHUP, reason="no SIGHUP comes through")
+)
+BY_SIGNALS = pytest.mark.parametrize("name", ["SIGTERM", SIGHUP])
 
 
 def start(store, client, max_wait=60, **keywords):

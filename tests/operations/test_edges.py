@@ -10,7 +10,16 @@ import time
 import httpx2 as httpx
 import pytest
 import sqlalchemy
-from stored_waits import ON_FILE, ON_SERVER, QUICK, SHARED, start, until, work  # beside this file
+from stored_waits import (  # beside this file
+    BY_SIGNALS,
+    ON_FILE,
+    ON_SERVER,
+    QUICK,
+    SHARED,
+    start,
+    until,
+    work,
+)
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
@@ -136,8 +145,7 @@ def test_across_machines_the_clock_of_the_server_counts(store, stream, active, m
 # --- processes and connections --------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs SIGHUP")
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+@BY_SIGNALS
 def test_work_and_serve_exit_alike(tmp_path, serve, name):
     file = str(tmp_path / "waits.db")
     server, address = serve("--store", file)

@@ -14,7 +14,7 @@ import botocore.exceptions
 import pytest
 import sqlalchemy
 from black_hole import BlackHole  # beside this file
-from stored_waits import ON_FILE, ON_SERVER, SHARED, start, until, work  # beside this file
+from stored_waits import BY_SIGNALS, ON_FILE, ON_SERVER, SHARED, start, until, work  # beside this
 
 from boto_waiters_plus import operations
 from boto_waiters_plus.cli import main
@@ -277,7 +277,7 @@ def test_an_interrupt_before_a_write_loses_no_attempt(store, stream, creating, m
 
 
 @SHARED
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+@BY_SIGNALS
 def test_signals_hand_back(store, store_url, stream, creating, shifted, name):
     operation = start(store, stream(creating))
     process = shifted(0, "CREATING")
