@@ -9,6 +9,7 @@ A module is imported only if it is called. No service of boto3 may have the subc
 `service_lookup` finds SERVICE and WAITER and completes them, `text` makes columns and makes foreign
 text safe to print. What cannot go on raises `UsageError`, `NotConfiguredError` or `CannotRunError`,
 which `exit_codes` maps; where there is nothing to show, a line on stderr says so; the code is 0.
+A line on stderr begins with `boto-wait NAME:`, unless it sums up what stdout shows or lacks.
 """
 
 from __future__ import annotations
