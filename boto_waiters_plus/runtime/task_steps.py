@@ -24,7 +24,7 @@ EXPIRY_GRACE: Final = 0.001
 """Seconds after a deadline in which an attempt that was due at the deadline may still begin."""
 
 FEWEST_TO_DROP: Final = 100
-"""Times that mean nothing any more; for fewer it is not worth the search."""
+"""Replaced times; for fewer it is not worth the search."""
 
 
 class TaskSteps:
@@ -208,10 +208,10 @@ class TaskSteps:
         task.due = due
         if due < math.inf:
             heapq.heappush(self._times, (due, task.index, task))
-            self._drop_past()
+            self._drop_replaced()
 
-    def _drop_past(self) -> None:
-        """Drop times that do not count; a deadline may be days away."""
+    def _drop_replaced(self) -> None:
+        """Drop times that another has replaced; a deadline may be days away."""
         if len(self._times) > self._open + max(FEWEST_TO_DROP, self._open // 8):
             self._times = [each for each in self._times if each[0] == each[-1].due]
             heapq.heapify(self._times)
@@ -266,7 +266,7 @@ class TaskSteps:
         self._queue.remove_wait(task.connections.service)
         self.ended.append(task)
         self._open -= 1
-        self._drop_past()
+        self._drop_replaced()
 
 
 def _forget_frames(error: BaseException | None) -> None:

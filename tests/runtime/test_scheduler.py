@@ -217,7 +217,7 @@ def test_time_in_the_queue_counts_from_the_start(virtual_time):
     assert [thing.times_left for thing in things] == [[100], [90], [80]]
 
 
-def test_a_wait_of_many_polls_is_planned_as_often_as_it_may_be_due(virtual_time):
+def test_a_wait_of_many_polls_keeps_no_time_that_another_has_replaced(virtual_time):
     # Each poll plans its deadline, days away, and the end of a delay.
     thing = Call(virtual_time, ready_at=1_000)
     (task,) = tasks_of([thing], max_wait=1_000_000, min_delay=1, pace="fixed")
