@@ -20,6 +20,9 @@ gc.set_threshold(50_000, 50, 100)
 
 hypothesis.settings.register_profile("quick", max_examples=50, deadline=None)
 hypothesis.settings.register_profile("thorough", max_examples=1000, deadline=None)
+hypothesis.settings.register_profile(
+    "repeatable", max_examples=200, deadline=None, derandomize=True
+)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 

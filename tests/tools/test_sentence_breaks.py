@@ -62,12 +62,20 @@ def test_each_break_is_of_a_place_that_is_there_once():
 @pytest.mark.parametrize(
     ("replacement", "code", "words"),
     [
-        ("upper = max_delay - 1", 0, "1 breaks, 0 not shown"),
-        ("upper = max_delay  # as ever", 1, "survives: boto_waiters_plus/engine/backoff.py"),
-        ("upper = ?", 1, "runs no test: boto_waiters_plus/engine/backoff.py"),
+        ("upper = max_delay - 1", 0, ["1 breaks, 0 not shown"]),
+        (
+            "upper = max_delay  # as ever",
+            1,
+            ["survives: boto_waiters_plus/engine/backoff.py", " passed in "],
+        ),
+        (
+            "upper = ?",
+            1,
+            ["runs no test (exit code 4): boto_waiters_plus/engine/backoff.py", "SyntaxError"],
+        ),
     ],
 )
-def test_command_tells_what_survives(tmp_path, replacement, code, words):
+def test_command_tells_what_survives_and_what_the_test_printed(tmp_path, replacement, code, words):
     case = {
         "rows": ["row"],
         "file": "boto_waiters_plus/engine/backoff.py",
@@ -85,4 +93,5 @@ def test_command_tells_what_survives(tmp_path, replacement, code, words):
         text=True,
         check=False,
     )
-    assert (found.returncode, words in found.stdout) == (code, True), found
+    assert found.returncode == code, found
+    assert [each for each in words if each not in found.stdout] == []
