@@ -8,8 +8,9 @@ A module is imported only if it is called. No service of boto3 may have the subc
 
 `service_lookup` finds SERVICE and WAITER and completes them, `text` makes columns and makes foreign
 text safe to print. What cannot go on raises `UsageError`, `NotConfiguredError` or `CannotRunError`,
-which `exit_codes` maps; where there is nothing to show, a line on stderr says so; the code is 0.
-A line on stderr begins with `boto-wait NAME:`, unless it sums up what stdout shows or lacks.
+which `exit_codes` maps; a malformed definition ends a command as wrong arguments do. Where there is
+nothing to show, a line on stderr says so; the code is 0. A line on stderr begins with
+`boto-wait NAME:`, unless it sums up what stdout shows or lacks.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from .. import __version__
+from ..definition_error import WaiterDefinitionError
 from .exit_codes import (
     TERMINATED,
     USAGE_ERROR,
@@ -34,6 +36,7 @@ from .exit_codes import (
     ended_by_sigterm,
     exit_code,
 )
+from .text import printable
 
 # The modules of the subcommands import these from here.
 __all__ = ["COMMANDS", "CannotRunError", "NotConfiguredError", "Parser", "UsageError", "main"]
@@ -58,6 +61,7 @@ COMMANDS = {
 """The module and the help of each subcommand."""
 
 
+_OWN_ERRORS = (UsageError, NotConfiguredError, CannotRunError)
 _MAIN_OPTIONS = ("-h", "--help", "--version")
 
 
@@ -102,9 +106,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             arguments = _parsed(name, words)
             code: int = arguments.run(arguments)
             sys.stdout.flush()
-    except (UsageError, NotConfiguredError, CannotRunError) as error:
-        print(f"{prog}: {error}", file=sys.stderr)
-        return exit_code(error)
     except KeyboardInterrupt as error:
         ending = "terminated" if exit_code(error) == TERMINATED else "interrupted"
         print(f"boto-wait: {ending}", file=sys.stderr)
@@ -115,12 +116,23 @@ def main(argv: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         return exit_code(error)
     except Exception as error:
-        if is_script:
+        if is_script and not isinstance(error, _OWN_ERRORS):
             raise
+        return _tell(error, prog)
+    return code
+
+
+def _tell(error: Exception, prog: str) -> int:
+    """Print the error that ended a command; return the exit code."""
+    if isinstance(error, _OWN_ERRORS):
+        print(f"{prog}: {error}", file=sys.stderr)
+    elif isinstance(error, WaiterDefinitionError):
+        print(f"{prog}: {printable(str(error))}", file=sys.stderr)
+        return USAGE_ERROR
+    else:
         # Python's own exit code would be 1, which means problems of `check`.
         sys.excepthook(type(error), error, error.__traceback__)
-        return exit_code(error)
-    return code
+    return exit_code(error)
 
 
 def _complete() -> int:
@@ -131,7 +143,7 @@ def _complete() -> int:
     name = words[0] if words and is_named else DEFAULT_COMMAND
     try:
         parsers = _parsers(name, words if is_named else [name, *words])
-    except (UsageError, NotConfiguredError):
+    except (UsageError, NotConfiguredError, WaiterDefinitionError):
         # A message would be drawn into the line that is typed.
         return USAGE_ERROR
     # Where the line lacks the name of the subcommand, the subcommand's own parser reads it.

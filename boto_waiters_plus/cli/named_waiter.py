@@ -14,7 +14,6 @@ from ..aws.made_waiter import made_waiter
 from ..aws.service_waiters import ServiceWaiters
 from ..definitions.files import load_layers
 from ..engine.model import WaiterDefinition
-from ..exceptions import WaiterDefinitionError
 from . import UsageError
 from .service_lookup import UnknownNameError, squashed
 from .text import as_flags, flag, printable
@@ -27,15 +26,10 @@ def waiters_of_service(
     """Return the waiters of a service by their snake names, those of `--definitions` included.
 
     Raises:
-        UsageError: a file of these, or one on the search path, cannot be read or is malformed.
+        WaiterDefinitionError: a file of these cannot be read or is malformed.
     """
-    try:
-        layers = load_layers(arguments.definitions or ())
-        waiters = ServiceWaiters(service, session.get_component("data_loader"), layers)
-        len(waiters)  # reads the files on the search path
-    except WaiterDefinitionError as error:
-        raise UsageError(printable(str(error))) from error
-    return waiters
+    layers = load_layers(arguments.definitions or ())
+    return ServiceWaiters(service, session.get_component("data_loader"), layers)
 
 
 def waiter_named(
@@ -44,14 +38,12 @@ def waiter_named(
     """Return the waiter that `bucket-exists`, `bucket_exists` or `BucketExists` means.
 
     Raises:
-        UsageError: there is none, or its definition is malformed.
+        UsageError: there is none.
+        WaiterDefinitionError: its definition, or a file on the search path, is malformed.
     """
-    try:
-        for snake_name in waiters:
-            if squashed(snake_name) == squashed(name):
-                return waiters[snake_name]
-    except WaiterDefinitionError as error:
-        raise UsageError(printable(str(error))) from error
+    for snake_name in waiters:
+        if squashed(snake_name) == squashed(name):
+            return waiters[snake_name]
     if any(squashed(each) == squashed(name) for each in service.operation_names):
         raise UsageError(f"{name} is an operation, not a waiter: give --until, the state")
     raise UnknownNameError(f"{service.service_name} waiter", name, map(kebab, waiters))

@@ -17,10 +17,8 @@ from ..definitions.evidence_trait import evidence_of
 from ..definitions.files import SEARCH_PATH_FILE, load_layers
 from ..definitions.shipped import shipped_definitions, shipped_services
 from ..engine.model import WaiterDefinition
-from ..exceptions import WaiterDefinitionError
 from . import COMMANDS, UsageError
 from .completion import complete_with
-from .text import printable
 
 CLIENT_NAMES = {
     "api-gateway": "apigateway",
@@ -148,7 +146,8 @@ def waiters_of(service: str, files: Sequence[str] | None = None) -> Sequence[Wai
         files: what `--definitions` names, which takes precedence over all of them.
 
     Raises:
-        UsageError: one of these files, or one on the search path, cannot be read or is malformed.
+        WaiterDefinitionError: one of these files, or one on the search path, cannot be read or is
+            malformed.
     """
     loader = default_loader()
     try:
@@ -160,8 +159,6 @@ def waiters_of(service: str, files: Sequence[str] | None = None) -> Sequence[Wai
         # The service is newer than the installed botocore.
         ids = {client_name(service_id): service_id for service_id in shipped_services()}
         found = list(shipped_definitions(ids[service]))
-    except WaiterDefinitionError as error:
-        raise UsageError(printable(str(error))) from error
     return sorted(found, key=lambda definition: definition.name)
 
 
@@ -169,7 +166,7 @@ def all_waiters() -> Iterator[tuple[str, WaiterDefinition]]:
     """Yield the shipped waiters, and all of the services with definitions of the user's.
 
     Raises:
-        UsageError: a file on the search path is malformed.
+        WaiterDefinitionError: a file on the search path is malformed.
     """
     own = own_services()
     for service_id in shipped_services():
@@ -187,7 +184,7 @@ def definition_named(arguments: argparse.Namespace) -> tuple[str, WaiterDefiniti
 
     Raises:
         UnknownNameError: there is no such service, or the service has no such waiter.
-        UsageError: a file of `--definitions` or on the search path is malformed.
+        WaiterDefinitionError: a file of `--definitions` or on the search path is malformed.
     """
     service = find_service(arguments.service)
     found = waiters_of(service, arguments.definitions)
