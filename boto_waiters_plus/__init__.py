@@ -1,6 +1,6 @@
 """Smithy waiters for boto3: `client.wait_until_<name>(..., max_wait=300)`.
 
-PYTEST_DONT_REWRITE: the package may be imported before pytest starts, which is no mistake.
+PYTEST_DONT_REWRITE keeps pytest from warning if the package is imported before pytest starts.
 """
 
 from __future__ import annotations

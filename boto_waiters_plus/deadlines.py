@@ -30,12 +30,12 @@ class deadline:  # noqa: N801 - reads as `with deadline(600):`
     It bounds every wait that is started inside, `get_waiter` and the forms of `conditions`
     included. A wait that starts after the deadline raises `WaiterTimeoutError` without a request.
     Plain client calls are not bounded. The earliest of nested deadlines wins. Tasks that are
-    created inside inherit the deadline; other threads take it by `d.run(fn, ...)`, or by entering
-    `with d:` themselves.
+    created inside inherit the deadline. Other threads do not: there, call `d.run(fn, ...)` or enter
+    `with d:`, where `d` is the deadline.
 
     Args:
-        seconds: seconds (or a `timedelta`) from the first time it is entered; 0 or less: it is
-            over when it is entered.
+        seconds: seconds (or a `timedelta`), counted from the first time the block is entered; 0 or
+            less: the deadline has passed already.
 
     Raises:
         TypeError: not a number.

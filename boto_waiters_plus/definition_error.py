@@ -1,4 +1,4 @@
-"""The error of a definition, apart from those of waits, which need botocore's.
+"""The error of a definition, kept apart from the errors of waits, which need botocore's.
 
 Definitions are read without botocore, so that `install(definitions=...)` imports none of it.
 """

@@ -34,7 +34,7 @@ __all__ = [
     "WaitersError",
 ]
 
-# An exception group has them; there is none before Python 3.11.
+# An exception group holds other errors; Python has no such class before 3.11.
 _GROUP: Final[Any] = getattr(builtins, "BaseExceptionGroup", ())
 
 
@@ -44,9 +44,9 @@ ErrorT = TypeVar("ErrorT", bound="WaiterError")
 class WaiterError(FactTable, botocore.exceptions.WaiterError):
     """A wait did not succeed; botocore's `WaiterError`, with the facts as attributes.
 
-    The message names the waiter, the resource and the last state seen; of the parameters it has
-    the label alone, of responses the state and the service's own words. The error can be copied
-    and pickled.
+    The message names the waiter, the resource and the last state seen. It shows nothing of the
+    parameters but the label, and nothing of responses but the state and the service's own words.
+    The error can be copied and pickled.
 
     Attributes:
         waiter: the waiter's name.
@@ -61,11 +61,13 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
             error, or the state seen then.
         service_message: the service's own message about the failure, if it gave one.
         last_exception: the error of the last call, if it raised one.
-        last_response: the last response; after a ClientError its error response; else `{}`. That
-            of a transient error only where there was no other.
+        last_response: the last response; if the last call ended in a ClientError, its error
+            response; else `{}`. The response of a transient error is used only if there was no
+            other.
         by_id: the items of the last response by the identifiers of the request.
-        failed_ids: of a wait for a list of identifiers, those whose own item is in the failure
-            state; of a wait that ended early, those that had not reached the state.
+        failed_ids: if the wait was for a list of identifiers, those whose own item is in the
+            failure state, or, where no failure state ended the wait, those that had not reached
+            the state.
     """
 
     last_value: Any = None

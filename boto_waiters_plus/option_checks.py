@@ -1,6 +1,7 @@
 """The names of a wait's options, and the check of each where it is given.
 
-Apart from the options themselves, because the first lookup of a method needs the names alone.
+They are kept apart from the options themselves, because the first lookup of a method needs only
+the names.
 """
 
 from __future__ import annotations

@@ -73,20 +73,21 @@ class WaitOptions:
             `WaiterAttemptsError`; default: no limit.
         delay_pace: `"fixed"` for `min_delay` each time, or a function that is given the attempt
             number and returns seconds; default: the specification's jittered backoff.
-        last_attempt: when the last attempt is made: `"late"`, as late as an answer in time
-            allows (the default), `"spec"`, a `min_delay` before the end, or `"deadline"`, at the
+        last_attempt: when the last attempt is made: `"late"` (the default), as late as still
+            leaves time for an answer; `"spec"`, a `min_delay` before the end; `"deadline"`, at the
             end.
         initial_delay: seconds before the first attempt; they count towards `max_wait`.
         success_count: the number of successes on consecutive attempts, `min_delay` apart, that
             end the wait; default: 1.
-        success_for: seconds that the state must have held: the wait ends with the first success
-            whose attempt begins so long after the first of the successes on consecutive attempts.
-        missing_ok_for: seconds from the first attempt in which a not-found error is a retry.
+        success_for: seconds that the state must have held: from the first of the successes on
+            consecutive attempts to the start of the attempt that ends the wait.
+        missing_ok_for: seconds, counted from the first attempt, for which a not-found error is a
+            retry.
         retry_transient: which transient errors (throttles, HTTP 5xx, lost connections, time-outs
-            of one request) that remain after the SDK's own retries are retried. `"answered"` (the
-            default): all, but a connection that cannot be made ends the wait until the service
-            has answered once. True: those too. False: none; an error that no acceptor matches
-            ends the wait. A certificate that is not trusted ends every wait.
+            of one request) are retried if they remain after the SDK's own retries. `"answered"`
+            (the default): all, except that a connection that cannot be made ends the wait unless
+            the service has answered before. True: all. False: none; an error that no acceptor
+            matches ends the wait. A certificate that is not trusted ends every wait.
         wake_signal: a `Signal`, an `SqsSignal` or an event (which is cleared) that ends a delay
             early.
         cancel_event: an event that ends the wait with `WaiterCancelledError`.

@@ -71,7 +71,7 @@ def instrument(
 
 
 def uninstrument() -> None:
-    """Stop reporting; waits that have begun are not reported to their end."""
+    """Stop reporting; the end of a wait that is still running is not reported."""
     _replace(None)
 
 

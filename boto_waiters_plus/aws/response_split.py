@@ -134,7 +134,7 @@ def _item_or_copy(item: Any, taken: set[int]) -> Any:
 def _positions_by_id(
     response: Mapping[str, Any], items: Items, asked: AskedIds
 ) -> dict[str, list[_Position]] | None:
-    """Return the positions of the items of each identifier; None if no wait asked for an item."""
+    """Return the positions of each identifier's items; None if an item was not asked for."""
     positions: dict[str, list[_Position]] = {}
     for position, item in _items(response, items.path):
         matching = asked.matching(_ids_of(item, items))

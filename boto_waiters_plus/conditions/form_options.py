@@ -42,7 +42,8 @@ class ConditionOptions(TypedDict, total=False):
     polling: bool
     """False: only the signal starts an attempt between the first and the last."""
     retry_on: ErrorTypes
-    """Exceptions of the callable that are retried; all others are raised unchanged."""
+    """Exceptions of the callable that are retried, besides transient errors of botocore (see
+    `retry_transient`); all others are raised unchanged."""
     min_delay: Seconds
     max_delay: Seconds
     max_attempts: int
@@ -57,7 +58,7 @@ class ConditionOptions(TypedDict, total=False):
     on_attempt: Callable[[WaitEvent], object]
     call_in_thread: bool
     label: str
-    """What messages and events call what is waited for; default: the name of the callable."""
+    """The name, in messages and events, of what is waited for; default: that of the callable."""
 
 
 class BoundedOptions(ConditionOptions, total=False):

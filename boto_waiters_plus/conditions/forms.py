@@ -34,10 +34,11 @@ def wait_for(
     else_: Else | None = None,
     **options: Unpack[ConditionOptions],
 ) -> Any:
-    """Call until the value is true, and return it.
+    """Call a function until it returns a true value, and return that value.
 
     The callable runs in the calling thread and is not interrupted: a value that it returns after
-    `max_wait` is too late. An exception that it raises ends the wait, unless `retry_on` names it.
+    `max_wait` is too late. An exception that it raises ends the wait, unless `retry_on` names it or
+    it is a transient error of botocore (see `retry_transient`).
 
     Args:
         call: called without arguments.
@@ -105,7 +106,7 @@ def wait_for_match(
     else_: Else | None = None,
     **options: Unpack[ConditionOptions],
 ) -> Any:
-    """Call until the value matches a pattern, and return it.
+    """Call a function until the value that it returns matches a pattern, and return the value.
 
     Args:
         call: called without arguments.
@@ -160,7 +161,9 @@ def wait_for_case(
     else_: Else | None = None,
     **options: Unpack[ConditionOptions],
 ) -> Any:
-    """Call until the value matches a case that ends the wait; the first matching case decides.
+    """Call a function until its value matches a case that ends the wait.
+
+    The first case that matches a value decides.
 
     After a value that matches no case the wait goes on.
 
@@ -169,7 +172,7 @@ def wait_for_case(
         cases: made by `success`, `failure` and `retry`.
         max_wait, on_timeout, options: see `wait_for`.
         else_: called with the last value instead of raising; or cases to match it against. If
-            none of these matches, `WaiterTimeoutError` is raised.
+            none of these matches, the error of the wait is raised.
 
     Returns:
         The result of the case's handler; without a handler, the value.

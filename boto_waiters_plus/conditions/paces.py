@@ -110,7 +110,7 @@ def exponential(
 
     Args:
         first: seconds of the first delay.
-        factor: the factor of each delay to the one before, at least 1.
+        factor: the ratio of each delay to the one before, at least 1.
         limit: seconds of the longest delay; default: no limit.
         jitter: `"none"`; `"full"` draws each delay from 0 to its length, `"equal"` from half of it.
         random: a `random.Random`, or a function of two bounds.

@@ -55,7 +55,7 @@ def poll(
         waiter: a definition, or the value of one waiter of a `waitable` trait.
         input: parameters of the call; `inputOutput` matchers see them too.
         max_wait: seconds (or a `timedelta`) to wait at most.
-        label: what messages and events call what is waited for; default: the callable's name.
+        label: the name, in messages and events, of what is waited for; default: the callable's.
         options: fields of `WaitOptions`.
 
     Returns:

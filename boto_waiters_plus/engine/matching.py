@@ -144,8 +144,8 @@ class Matching:
 
     Args:
         acceptors: in order.
-        state_by_model: returns the path of the state, where the acceptors compare none, of what
-            some members lead to.
+        state_by_model: is given the members that lead from the root of a response to something, and
+            returns the path of its state; used where the acceptors compare no state.
     """
 
     def __init__(

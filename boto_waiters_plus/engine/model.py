@@ -236,18 +236,18 @@ class WaiterDefinition:
             path: the JMESPath expression for the state in the response, such as `Job.Status`. It
                 may give a list of states.
             success: the states that end the wait with success.
-            failure: the states that end it with `WaiterFailedError`: of a list, any of them.
+            failure: the states that end it with `WaiterFailedError`; in a list, one is enough.
             success_on_error: the errors that end it with success, such as `NotFound` for a
                 deletion.
             retry_on_error: the errors that continue it.
             min_delay: the least delay between two attempts, in seconds.
             max_delay: the longest delay between two attempts, in seconds.
-            many: of a list that is not empty, whether `"all"` states have to be in `success`, or
-                `"any"`. With `"any"`, success is decided before failure.
+            many: for a list that is not empty, whether `"all"` of its states have to be in
+                `success`, or `"any"` of them. With `"any"`, success is decided before failure.
 
         Raises:
             TypeError: an argument is of the wrong type.
-            ValueError: an argument has a value that cannot be meant, or a value is in two lists.
+            ValueError: an argument has a value that makes no sense, or a value is in two lists.
         """
         from .state_acceptors import state_acceptors  # noqa: PLC0415 - it imports this module
 

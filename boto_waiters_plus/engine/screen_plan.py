@@ -1,9 +1,9 @@
 """Which of many waits are worth a call of their own, by what one call tells of all of them.
 
 A *screen* is a call of a sibling operation that tells the states of many resources. It decides
-nothing but whose turn it is: the outcome of a wait is decided on the wait's own call. A wait has
-its own call in a screened round where its state is none that leaves it open, where the screen does
-not mention it, and in the tenth round after its last one.
+nothing but whose turn it is: the outcome of a wait is decided on the wait's own call. In a
+screened round, a wait has its own call if its state is not one that leaves it open, if the screen
+does not mention it, or if this is the tenth round after the last call of its own.
 """
 
 from __future__ import annotations

@@ -64,8 +64,8 @@ class StateReader:
     Args:
         paths: the acceptors' paths in order: whether each is on input and output, its text, and
             whether it is compared with a boolean.
-        by_model: returns the path of the state of what some members lead to, by the model of the
-            operation; None: there is none.
+        by_model: is given the members that lead from the root of a response to something, and
+            returns the path of its state by the model of the operation; None: it has none.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class StateReader:
         self._compared = [fact for fact in facts if fact.kind == "state"]
         self._others = [fact for fact in facts if fact.kind != "state"]
         counted = [_members(fact) for fact in self._others if fact.kind == "count"]
-        # Who counts items waits for the items; who compares nothing, for the whole.
+        # A wait that counts items is about the items; one that compares nothing, about the whole.
         modelled = [by_model(names) for names in (counted or [[]]) if not self._compared]
         self._states = [
             *self._compared,

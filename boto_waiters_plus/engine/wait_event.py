@@ -12,14 +12,15 @@ EventKind = Literal["start", "attempt", "success", "failure", "timeout", "cancel
 class WaitEvent:
     """One step of a wait, as `on_attempt`, `on_event`, progress and logging get it.
 
-    A wait that begins has exactly one `start`, an `attempt` for each call that was answered, and
-    exactly one of `success`, `failure`, `timeout`, `cancel` and `exception`, however it ends.
+    A wait that begins has exactly one `start`, an `attempt` for each call that ended in a response
+    or an error, and exactly one of `success`, `failure`, `timeout`, `cancel` and `exception`,
+    however it ends.
 
     Attributes:
-        kind: the step. `timeout` is the end of the time or of the attempts; `cancel` also the
-            cancellation of the task, or of the batch around the wait; `exception` the end by an
-            error that is no reply of the operation: missing credentials, a bug in the caller's
-            callable or hook, Ctrl-C.
+        kind: the step. `timeout`: the time or the attempts are used up. `cancel`: the wait, its
+            task or the batch around it was cancelled. `exception`: an error that is not a reply of
+            the operation ended the wait, such as missing credentials, a bug in the caller's
+            callable or hook, or Ctrl-C.
         wait_id: a number that all events of one wait have, and no other wait of the process.
         label: the resource: `s3 Bucket=my-bucket`.
         service: botocore's name of the service; None: the wait calls no client.
@@ -32,8 +33,8 @@ class WaitEvent:
             of the class of the error that the wait raises. None: there is none.
         transient: of an attempt, whether that error is a transient one which is part of calling
             the operation: the wait goes on as if the attempt had seen nothing.
-        message: of an end that is no success, the text of the error that the wait raises, where
-            the wait composed it.
+        message: for an end without success, the text of the error that the wait raises, if the
+            wait composed that text.
         next_delay: seconds until the next attempt; None: there is none.
     """
 

@@ -16,9 +16,9 @@ logger = logging.getLogger("boto_waiters_plus")
 class ImportHook:
     """A finder for `sys.meta_path` that calls a function after each import, reloads included.
 
-    It finds nothing itself: it asks the other finders, and stands in the loader that they found
+    It finds nothing itself: it asks the other finders, and stands in for the loader that they found
     until the module is loaded. Modules are named exactly, so that a copy that another package
-    ships under a prefix of its own is none of them. An error of the function is logged, and the
+    ships under a prefix of its own is not one of them. An error of the function is logged, and the
     import goes on.
 
     Args:
@@ -90,7 +90,7 @@ class _LoaderProxy:
         self._spec = spec
         self._after_import = after_import
 
-    # Who finds a spec without importing the module sees the loader by all that loaders are asked.
+    # To code that finds a spec without importing the module, this looks like the loader itself.
     @property  # type: ignore[misc]  # not a member that classes usually define
     def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]  # no setter
         return type(self._loader)

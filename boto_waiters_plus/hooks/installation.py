@@ -2,9 +2,9 @@
 
 Sessions made from now on are reached by botocore's `register_initializer`; those that exist, by
 a wrapper around `Session.create_client`; every waiter object, however it was built, by a wrapper
-around `Waiter.wait`. They are put in place where botocore is imported, and otherwise when it is:
-an `install` that comes first must not make it, or `ssl`, be imported before a program patches
-sockets or chooses another botocore.
+around `Waiter.wait`. They are put in place at once if botocore is imported already, and
+otherwise when it is: an `install` that comes first must not import botocore, or `ssl`, before a
+program patches sockets or chooses another botocore.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def install(
 
     Reaches sessions made from now on, existing sessions, and every botocore waiter object. It
     imports neither boto3 nor botocore nor aiobotocore: what the program imports later is extended
-    then. It is safe to call again and from several threads: definitions and handlers add up,
-    defaults replace.
+    then. It is safe to call again and from several threads: definitions and handlers add to
+    the earlier ones, defaults replace them.
 
     Args:
         definitions: waiters of your own: a path, a dict, a `WaiterDefinition`, or several; they
@@ -68,7 +68,7 @@ def install(
 
 
 def uninstall() -> None:
-    """Undo `install`: botocore behaves as its own again, for existing clients too.
+    """Undo `install`: botocore behaves as it did before, for existing clients too.
 
     Sessions and clients that were given to `enable` keep what they were given there.
     """

@@ -65,7 +65,7 @@ def _on_session(session: Any) -> None:
 def _create_client_wrapper(
     wrapped: Callable[..., Any], session: Any, args: Any, keywords: dict[str, Any]
 ) -> Any:
-    """Stand in `Session.create_client`: reaches sessions older than `install`."""
+    """Stand in for `Session.create_client`, to reach sessions older than `install`."""
     _on_session(session)
     return wrapped(*args, **keywords)
 

@@ -1,4 +1,4 @@
-"""The waiter methods of boto3 resources, which drop the outcome."""
+"""The waiter methods of boto3 resources, made to return the outcome that they would drop."""
 
 from __future__ import annotations
 

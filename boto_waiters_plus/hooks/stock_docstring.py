@@ -14,14 +14,14 @@ _NEW: Final = """\
     {call}
 
 :param max_wait: Seconds (or a timedelta) that the wait may take, calls included; also
-  ``WaiterConfig={{'MaxWait': 300}}``. Without it, as long as the delays below together.
+  ``WaiterConfig={{'MaxWait': 300}}``. Without it, the limit is the sum of the delays below.
 :param min_delay, max_attempts, ...: the options; see ``help(boto_waiters_plus.WaitOptions)``.
 :returns: {returns}
 :raises: WaiterFailedError, WaiterTimeoutError, WaiterAttemptsError or WaiterCancelledError, each a
   ``botocore.exceptions.WaiterError``.
 
-What follows is botocore's. Its delay and its number of checks hold where ``WaiterConfig`` or
-``waiter.config`` states them; else the delays have jitter, over the same time.
+What follows is botocore's. Its delay and its number of checks hold if ``WaiterConfig`` or
+``waiter.config`` sets them; otherwise the delays have jitter, and add up to the same time.
 """
 
 _OUTCOME: Final = (

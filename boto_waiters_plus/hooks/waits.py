@@ -49,14 +49,14 @@ def wait_until(
     max_wait: Any = None,
     **keywords: Any,
 ) -> WaiterOutcome[Any]:
-    """Wait for any client, hooked or not.
+    """Run one wait on any client, hooked or not.
 
     Args:
         client: a botocore client.
         waiter: `"BucketExists"`, `"bucket_exists"`, or a definition; with `until_state`, an
             operation that only reads, such as `"DescribeTable"`.
-        until_state: the state to wait for, or several of which each is a success. The other states
-            that the model lists are failures if their names say so, such as `FAILED`. Of a list
+        until_state: the state to wait for, or several, each of which is a success. The other states
+            that the model lists are failures if their names say so, such as `FAILED`. In a list
             of resources, all must have the state.
         state_path: the JMESPath expression for the state, where a response has several.
         max_wait: seconds (or a `timedelta`) to wait at most.
@@ -114,8 +114,8 @@ async def wait_until_async(
     """`wait_until` as part of the calling task.
 
     An aiobotocore client is awaited. Any other is called in a thread, one per call; for many
-    waits at once `wait_all_async` shares a few. Cancelling the task ends either, the request in
-    flight included.
+    waits at once, `wait_all_async` shares a few threads. Cancelling the task ends the wait in
+    either case, the request in flight included.
 
     Args:
         client: an aiobotocore or a botocore client.

@@ -1,4 +1,4 @@
-"""What stands in `Waiter.wait` and `AIOWaiter.wait`; see `patches`."""
+"""What stands in for `Waiter.wait` and `AIOWaiter.wait`; see `patches`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ AIO_WAITER = "AIOWaiter"
 def wait_wrapper(
     wrapped: Callable[..., Any], waiter: Any, args: Any, keywords: dict[str, Any]
 ) -> Any:
-    """Stand in `Waiter.wait`."""
+    """Stand in for `Waiter.wait`."""
     if args:  # botocore takes none, and says so
         return wrapped(*args, **keywords)
     from ..aws import stock_waiter  # noqa: PLC0415 - imported by the first wait
@@ -27,7 +27,7 @@ def wait_wrapper(
 def aio_wait_wrapper(
     wrapped: Callable[..., Any], waiter: Any, args: Any, keywords: dict[str, Any]
 ) -> Any:
-    """Stand in aiobotocore's `AIOWaiter.wait`, which is a function of its own."""
+    """Stand in for aiobotocore's `AIOWaiter.wait`, which is a function of its own."""
     # Not AnyioWaiter, whose event loop may be another; before 2.13.3 it is botocore's class.
     runs_on_asyncio = any(base.__name__ == AIO_WAITER for base in type(waiter).__mro__[:2])
     if args or not runs_on_asyncio:

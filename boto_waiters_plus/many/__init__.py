@@ -9,8 +9,9 @@ ends as it would alone:
 - Waits of one waiter on one client share calls where the operation takes a list of identifiers
   and its response can be split (`coalesce=False` turns that off). Each wait judges its own share
   of the response.
-- Where it does not, a list of the service tells which of many waits are worth a call of their own
-  (`screen=False` turns that off). The outcome is always that of the wait's own call.
+- Where calls cannot be shared, a list from the service may tell which of many waits are worth a
+  call of their own (`screen=False` turns that off). The outcome is always that of the wait's own
+  call.
 - What a call of one wait raises unchanged (bad parameters, no credentials) is the error of that
   wait.
 - Waits on callables (`conditions.ConditionWait`) run beside those on clients.
@@ -72,8 +73,8 @@ def wait_all(
 
     Args:
         waits: `Wait` and `conditions.ConditionWait`, in any mixture; none twice.
-        max_wait: seconds (or a `timedelta`) for all waits together; a wait whose own ends sooner
-            keeps that.
+        max_wait: seconds (or a `timedelta`) for all waits together; a wait's own `max_wait` holds
+            if it ends sooner.
         on_failure: `"raise"`: run every wait to its end, then raise one error that has all
             failures. `"cancel"`: cancel the other waits as soon as one does not succeed, then
             raise. `"collect"`: raise nothing; return the errors in the places of their waits.
@@ -177,9 +178,9 @@ def as_completed(
 ) -> Generator[tuple[WaitT, Result], None, None]:
     """Wait for many waits, and yield each as it ends.
 
-    Polling begins when the first result is asked for, and goes on in a thread of its own while
-    the caller is busy with it; callbacks are called in another one. In virtual time polling goes
-    on only while the next result is asked for.
+    Polling begins when the first result is asked for. It goes on in a thread of its own while the
+    caller is busy with a result; callbacks are called in yet another thread. In virtual time,
+    polling goes on only while the caller waits for the next result.
 
     Args:
         waits, max_wait, options: see `wait_all`.

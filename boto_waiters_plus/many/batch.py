@@ -52,7 +52,7 @@ class BatchOptions(TypedDict, total=False):
     """Whether waits of one waiter on one client may share calls; default: True."""
     screen: bool
     """Whether a list of states may tell which of 10 or more such waits have to be polled, where
-    they cannot share calls; default: the value of `coalesce`."""
+    they cannot share calls; default: True. Without `coalesce` it has no effect."""
 
 
 class Batch(Generic[WaitT]):

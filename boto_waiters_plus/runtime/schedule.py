@@ -153,7 +153,7 @@ class Schedule:
     # --- calls -----------------------------------------------------------------------------
 
     def _calls(self, now: float) -> Iterator[Task | Sharers]:
-        """Yield what calls are due for and have room; each must be made at once."""
+        """Yield the waits whose calls are due and have room; each call must be made at once."""
         self._steps.pass_time(now)
         for entry in self.queue.take(now):
             tasks = self._steps.take(entry, now)

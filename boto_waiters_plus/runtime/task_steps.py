@@ -220,7 +220,7 @@ class TaskSteps:
         task.stage, task.call_made = TaskStage.QUEUED, False
         if poll.time_left is not None:
             task.until = now + poll.time_left
-        # Not yet the grace: a number of their own would be the memory of thousands of waits.
+        # The grace is added later: one more number for each of thousands of waits takes memory.
         self._plan(task, task.until)
         group = task.group
         if group is None or not group.shares(task):

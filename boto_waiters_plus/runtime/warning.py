@@ -12,8 +12,8 @@ logger = logging.getLogger("boto_waiters_plus")
 def warn(message: str, category: type[Warning]) -> None:
     """Warn at the nearest line outside the package.
 
-    Where warnings are errors (`-W error`) the message is logged instead: an error in place of an
-    answer would lose it, and what the warning is about is no reason to.
+    Where warnings are errors (`-W error`) the message is logged instead: an error raised in place
+    of an answer would lose the answer, and no warning of this package is worth that.
     """
     try:
         warnings.warn(message, category, stacklevel=_caller_stacklevel())

@@ -28,11 +28,11 @@ def assert_eventually(
     """Fail unless a callable returns a value that matches, within `max_wait`.
 
     Args:
-        call: called without arguments; an exception that it raises is raised, unless `retry_on`
-            names it.
+        call: called without arguments; an exception that it raises passes unchanged, unless
+            `retry_on` names it or it is a transient error of botocore (see `retry_transient`).
         pattern: see `conditions.wait_for_match`; default: any true value.
-        options: `max_wait`, in seconds or a `timedelta`, 0 for a single attempt; it may be left
-            out inside a `deadline`; fields of `conditions.ConditionOptions`.
+        options: `max_wait` (seconds or a `timedelta`; 0 for a single attempt; may be left out
+            inside a `deadline`), and fields of `conditions.ConditionOptions`.
 
     Returns:
         The value.

@@ -80,7 +80,7 @@ class VirtualClock:
     def call_at(self, when: float, action: Callable[[], object]) -> None:
         """Plan an action for a time of this clock, such as a resource that becomes ready.
 
-        An error of the action is raised by everything that sleeps, and so out of the block.
+        An error of the action is raised in everything that sleeps, and so leaves the block.
         """
         with self._changed:
             heapq.heappush(self._due, (when, next(self._order), action))
@@ -194,7 +194,7 @@ class VirtualClock:
                 self._count_sleeper(holds, -1)
 
     def _wait_for_actions(self) -> None:
-        """Let the actions that other threads run at this moment end before the sleeps that do."""
+        """Wait for the actions that other threads run now, so that they end before this sleep."""
         end = monotonic() + LONGEST_ACTION
         while set(self._acting) - {threading.current_thread()} and monotonic() < end:
             self._wait()
@@ -279,8 +279,8 @@ def virtual_time() -> Iterator[VirtualClock]:
         clock = VirtualClock()
         set_time(clock)
         with (
-            # In the module, not on the class, of which freezegun leaves a copy of the method on
-            # subclasses. First: loops of other threads go on meanwhile.
+            # Patched in the module, not on the class: freezegun leaves copies of the method of the
+            # class on subclasses. Patched first, because loops of other threads go on meanwhile.
             mock.patch.object(asyncio.base_events, "time", SimpleNamespace(**vars(time))),
             mock.patch.object(time, "monotonic", _monotonic(clock)),
             mock.patch.object(time, "sleep", clock.sleep),
