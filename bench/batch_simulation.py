@@ -43,7 +43,7 @@ from boto_waiters_plus.runtime.wait_run import WaitRun
 NEVER = 1e9
 ROUNDING = 1e-6
 DEAF_SECONDS = 500.0
-"""Seconds that a call lasts which ignores its end."""
+"""Seconds that a call lasts if it ignores its end."""
 
 GRACE = 0.01
 """Seconds that a wait may end after its deadline."""
@@ -290,7 +290,7 @@ class Executor:
 
 
 def simulate(seed: int) -> str:
-    """Run the batch of a seed and hold it against the laws; return how its waits ended."""
+    """Run the batch of a seed and check it against the laws; return how its waits ended."""
     world, results = _run(seed, with_callbacks=True)
     for thing, policy, result in zip(world.things, world.policies, results, strict=True):
         _check(world, thing, policy, result)

@@ -3,7 +3,7 @@
     python bench/call_once.py [--schedules 1000] [--first 0] [--outages]
 
 A service on a loopback socket keeps tokens and instances in SQLite, in one transaction each. A
-proxy before it drops a part of the request or of the reply, delivers requests late, or has the
+proxy in front of it drops a part of the request or of the reply, delivers requests late, or has the
 answering process killed. Each schedule is run twice: by `call_once`, and by a script that calls
 `run_instances` again until it is answered. The client makes two attempts a call under one token,
 as the SDK does. Delays are virtual.

@@ -146,7 +146,7 @@ def _options(draw: random.Random) -> dict[str, Any]:
         delays = {"min_delay": least, "max_delay": least * draw.choice([1, 4])}
         attempts = draw.randint(1, LARGEST_ATTEMPTS)
         return {**options, **delays, "max_attempts": attempts, "max_wait": 10_000}
-    # The time ends it; no attempt is due so near to a bound that a late one would be another.
+    # The time ends it; no attempt is due so close to a bound that lateness would move it past.
     options |= {"min_delay": UNIT, "max_delay": UNIT, "max_wait": (draw.randint(1, 3) + 0.5) * UNIT}
     options["last_attempt"] = draw.choice(["late", "spec"])
     return {

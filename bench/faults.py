@@ -1,7 +1,7 @@
 """How far waits outlive their deadline, fault by fault, what they end in, and what they leave.
 
     python bench/faults.py                          every fault, all retry modes: about 10 minutes
-    python bench/faults.py --summary                the same, and prints the medians by retry mode
+    python bench/faults.py --summary                the same, but only the medians by retry mode
     python bench/faults.py --short                  few repeats, one mode; fails if a bound breaks
     python bench/faults.py --via call               measure the bare call (or get_waiter, thread)
     python bench/faults.py --cpu                    CPU of one poll, and of the bare call
@@ -91,7 +91,7 @@ def through_thread(running: Running, seconds: float) -> Any:
 
 
 def through_wait_until(running: Running, seconds: float) -> Any:
-    """One look: an answer that says nothing would be asked for again until the end."""
+    """Make one attempt; otherwise the wait would go on after an answer that decides nothing."""
     waiter, parameters = waiter_of(running.client)
     return bwp.wait_until(running.client, waiter, max_wait=seconds, max_attempts=1, **parameters)
 
@@ -104,7 +104,7 @@ def through_get_waiter(running: Running, seconds: float) -> Any:
 
 
 def through_stock(running: Running, _: float) -> Any:
-    """Look once, with botocore alone."""
+    """Make one attempt with botocore alone."""
     waiter, parameters = waiter_of(running.client)
     config = {"Delay": 1, "MaxAttempts": 1}
     return running.client.get_waiter(waiter).wait(WaiterConfig=config, **parameters)

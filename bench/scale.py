@@ -18,7 +18,7 @@ Printed for each way:
 - late p99 s: how late requests reached the transport, at the 99th percentile, for the first
   attempts (all due at the start) and the second ones (`--delay` after the answer).
 
-`wait_all` is then held against its promises. It may be late by 1.5 x polls due at that instant x
+`wait_all` is then checked against its promises. It may be late by 1.5 x polls due at that instant x
 CPU of one poll. All first attempts are due at once. For second attempts, count the polls that are
 due and not begun when one is due, itself included; the 99th percentile of that number counts. CPU
 of one poll is the lesser of two: that of a loop of bare calls in one thread of the same process,

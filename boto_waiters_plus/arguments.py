@@ -111,7 +111,9 @@ def with_methods(name: str, value: Any, *methods: str) -> Any:
         TypeError: a method is missing.
     """
     if not all(callable(getattr(value, method, None)) for method in methods):
-        raise TypeError(f"{name} must have the methods {', '.join(methods)} (threading.Event has)")
+        raise TypeError(
+            f"{name} must have the methods {', '.join(methods)} (as threading.Event has)"
+        )
     return value
 
 

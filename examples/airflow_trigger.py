@@ -1,4 +1,4 @@
-"""The same wait as Airflow's deferrable trigger and as a stored wait; both lose their process.
+"""One wait, as Airflow's deferrable trigger and as a stored wait; the process of each is lost.
 
     tox run -e example-airflow
 

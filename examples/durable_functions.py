@@ -1,4 +1,4 @@
-"""The same wait as AWS Lambda durable functions' `wait_for_condition` and as a stored wait.
+"""One wait, as `wait_for_condition` of AWS Lambda durable functions and as a stored wait.
 
     tox run -e example-durable
 

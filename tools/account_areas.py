@@ -14,7 +14,7 @@ from account_resources import TAG
 
 @dataclass(frozen=True)
 class Area:
-    """Waiters of one service, and the steps that bring their resources about."""
+    """Waiters of one service, and the steps that create and change their resources."""
 
     service: str
     waiters: tuple[str, ...]

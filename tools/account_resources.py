@@ -29,7 +29,7 @@ class Resource(NamedTuple):
 
 
 def delete(client_of: ClientOf, resource: Resource) -> None:
-    """Delete a resource; one that is gone already is none to delete."""
+    """Delete a resource, unless it is gone already."""
     service, way = DELETIONS[resource.kind]
     client = client_of(service)
     try:

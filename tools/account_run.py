@@ -154,7 +154,7 @@ class Run:
         """Make a resource, and note it before a signal can come between.
 
         Args:
-            kind, identity: the resource; a function returns the id by the response.
+            kind, identity: the resource; a function returns the id, given the response.
             method, parameters: the call.
             again_on: an error after which the call is made again.
             shared: whether other areas need it, so that it is kept to the end of the run.

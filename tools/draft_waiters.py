@@ -8,7 +8,7 @@ A line of the file names a service, decides on an operation, or gives the reason
     GetBlueprintRun | a blueprint run | bad-=STOPPED pace=job
     GetTags - Tags have no state.
 
-Between the bars stands what the wait is about, as its documentation calls it. What a decision
+The text between the bars is what the wait is about, as its documentation calls it. What a decision
 leaves open follows by rule: the path is the first that `tools/model_states.py --open` prints,
 success and failure are sorted as `boto-wait draft` does, and a state that is on its way to deletion
 is a failure of any other wait. Where a state says that the resource is being deleted, the service
@@ -23,7 +23,7 @@ can delete it, and the operation has one error that means gone, a second waiter 
 | `delfail=` | the states in which a deletion has failed |
 | `only`, `delname=` | the waiter for the deletion only; its name |
 | `retry=` | errors that another attempt may not meet |
-| `count=` | the list in the input that as many items have to be returned for |
+| `count=` | the list in the input; as many items have to be returned as it has |
 | `unread=` | the list in the answer that has what could not be found |
 | `pace=` | `quick`, `short`, `job`, `long` or `hours` |
 | `doc=` | the documentation, to the end of the line |

@@ -41,7 +41,7 @@ class Correction(NamedTuple):
 
     reason: str
     failures: tuple[str, ...] = ()
-    """Further states that are failures, beside those that the waiter compares."""
+    """Further states that are failures, besides those that the waiter compares."""
     also_gone: str | None = None
     """Another error that says that the resource is gone."""
 

@@ -7,7 +7,7 @@ python tools/messages.py --update FOLDER
     MESSAGES_TO=FOLDER python -m pytest -p message_recorder ... (tests/ in PYTHONPATH)
 
 A message is a text of two or more words that the package makes, or any text of an error or a log
-line. Docstrings, help of the command and the pages that it draws are none.
+line. Docstrings, the help of the command and the pages that it draws do not count.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ def _few_tests(
 
 
 def _quoting_tests() -> Callable[[str], str | None]:
-    """Return what finds a file of tests that compares with a text, for constants of a module."""
+    """Return a function that finds a test file that quotes a text, such as a module's constant."""
     texts = {
         file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8")
         for file in (ROOT / "tests").rglob("test_*.py")

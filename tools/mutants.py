@@ -590,7 +590,7 @@ def _collect(copy: Path, files: Sequence[str], plugin: Collected) -> None:
 
 
 def _run_shards(jobs: int) -> None:
-    """Let processes beside each other make the results that this one then finds."""
+    """Run a process for each shard, all at once; this process then finds their results."""
     command = [sys.executable, __file__, *sys.argv[1:], "--jobs=1", "--nice=0"]
     shards = [f"--shard={number}/{jobs}" for number in range(1, jobs + 1)]
     started = [subprocess.Popen([*command, shard]) for shard in shards]  # noqa: S603 - this Python

@@ -1,4 +1,4 @@
-"""Hold the shipped waiters against states and errors that were seen in answers of AWS.
+"""Compare the shipped waiters with states and errors that were seen in answers of AWS.
 
     python tools/observed_states.py REFERENCE --problems
     python tools/observed_states.py REFERENCE --evidence data/evidence.json

@@ -5,9 +5,9 @@
 `tests/cases/sentence-breaks.json` has, for rows of docs/specification.md, docs/idempotency.md and
 docs/operations.md: the file, the text of a line, what replaces it, and the test. The test has to
 pass in a copy of the tree, and to fail in it while the line is replaced. A replacement that cannot
-be imported does not count. Values are drawn as in every other run, and what is not so has to be so
-twice: a machine that stalls shows nothing. Prints it, with what the test printed; the exit code is
-1 then.
+be imported does not count. The tests draw the same values in every run. A finding has to occur
+twice, because a stalled machine proves nothing. It is printed with what the test printed, and the
+exit code is then 1.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def read_cases() -> list[dict[str, Any]]:
 
 
 def problems(cases: Sequence[dict[str, Any]]) -> list[str]:
-    """Print and return the tests that do not pass, and those that no break lets fail."""
+    """Print and return the tests that do not pass, and the breaks that make no test fail."""
     for name in SLOW_IMPORTS:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
@@ -97,7 +97,7 @@ def not_passing(copy: TreeCopy, tests: Iterable[str]) -> Iterator[tuple[str, str
 
 
 def not_shown(copy: TreeCopy, cases: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Yield the breaks that let no test fail, with what the test printed."""
+    """Yield the breaks that do not make their test fail, with what the test printed."""
     for case in cases:
         text = (copy.folder / case["file"]).read_text(encoding="utf-8")
         place = f"{case['file']}: {case['line'].strip()!r} for {case['rows']}"

@@ -41,7 +41,7 @@ class TreeCopy:
 
 
 def _write(place: Path, text: str) -> None:
-    """Write a file; its bytecode would stay valid after a change within the same second."""
+    """Write a file, and delete its bytecode: a change within the same second leaves it valid."""
     place.write_text(text, encoding="utf-8")
     for each in (place.parent / "__pycache__").glob(f"{place.stem}.*.pyc"):
         each.unlink()

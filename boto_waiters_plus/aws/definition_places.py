@@ -176,7 +176,9 @@ def _on_search_path(service: ServiceModel, loader: Loader | None) -> Iterable[La
     document = _load(loader, path)
     if document is None:
         for found in _misplaced(service, loader):
-            logger.warning("%s is not read: it has to be %s.json in that folder", found, path)
+            logger.warning(
+                "%s is not read: it has to be at %s.json in the same folder", found, path
+            )
         return ()
     source = f"{path}.json on botocore's search path"
     return parse_document(document, source=source, service=service.service_name)

@@ -1,6 +1,6 @@
 """Completion of words in bash, zsh and fish, by argcomplete.
 
-argcomplete starts the command with the line that was typed in the environment, and takes what the
+argcomplete starts the command, with the typed line in an environment variable, and takes what the
 parser of that line would accept.
 """
 

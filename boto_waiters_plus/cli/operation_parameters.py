@@ -26,7 +26,7 @@ from .service_lookup import UnknownNameError
 from .text import printable
 
 PREFIX = "parameter "
-"""Marks parameters among parsed arguments, whose names may not clash with other options'."""
+"""Marks parameters among parsed arguments, so that they do not clash with other options."""
 
 _NUMBERS: dict[str, Callable[[str], Any]] = {
     "integer": int,

@@ -68,7 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
     low = definition.min_delay if arguments.min_delay is None else arguments.min_delay
     high = max(low, definition.max_delay) if arguments.max_delay is None else arguments.max_delay
     if not 0 < low <= high or arguments.max_wait <= 0:
-        raise UsageError("--max-wait and --min-delay must be greater than 0, --max-delay no less")
+        raise UsageError(
+            "--max-wait and --min-delay must be above 0, and --max-delay at least --min-delay"
+        )
     definition = replace(definition, min_delay=low, max_delay=high)
     schedules = [_ours(definition, arguments.max_wait)]
     if (stock := _stock(service, definition.name, arguments.max_wait)) is not None:
@@ -85,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def seconds_late(times: Sequence[float], end: float) -> float | None:
-    """Return how late a change is seen on average that comes at any time before the last attempt.
+    """Return how late, on average, a change at a random time before the last attempt is seen.
 
     None: there is a single attempt.
     """

@@ -163,7 +163,7 @@ def waiters_of(service: str, files: Sequence[str] | None = None) -> Sequence[Wai
 
 
 def all_waiters() -> Iterator[tuple[str, WaiterDefinition]]:
-    """Yield the shipped waiters, and all of the services with definitions of the user's.
+    """Yield the shipped waiters, and all waiters of services for which the user has definitions.
 
     Raises:
         WaiterDefinitionError: a file on the search path is malformed.

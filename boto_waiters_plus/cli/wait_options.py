@@ -114,8 +114,8 @@ def _add_ad_hoc_options(group: Any) -> None:
 def peek(words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     """Return the options among words, and the words that are none of these options.
 
-    The last word may lack its value, which is being completed. Of words that cannot be parsed
-    otherwise there are no options: the real parser will say why.
+    The last word may lack its value, which is being completed. If the words
+    cannot be parsed for another reason, no option is returned: the real parser will say why.
     """
     parser = Parser(add_help=False, exit_on_error=False)
     add_wait_options(parser)

@@ -151,7 +151,7 @@ def _checked(conditions: Any) -> dict[Any, Callable[[], Any]]:
         raise ValueError("conditions must not be empty")
     for key, call in calls.items():
         if key is None:
-            raise ValueError("conditions: None is no key, it means that no condition came true")
+            raise ValueError("conditions: None is not a key: it means that no condition came true")
         if not callable(call):
             raise TypeError(f"condition {key!r} must be callable, not {type(call).__name__}")
     return calls

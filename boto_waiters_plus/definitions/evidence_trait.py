@@ -1,4 +1,4 @@
-"""What a shipped waiter rests on beside the model: `data/evidence.json`, counts and no recordings.
+"""What a shipped waiter rests on besides the model: `data/evidence.json`, counts, no recordings.
 
 The trait `boto.waiters#evidence` of an operation, which `data/traits.json` defines, has a member
 for each of its waiters for which there is something to say. The tags of a waiter say the rest.
@@ -25,7 +25,7 @@ class Evidence:
     recorded: int = 0
     """Recorded answers of AWS with a state or an error that the waiter reads."""
     documented: int = 0
-    """Examples of AWS's documentation with one."""
+    """Examples in AWS's documentation with such a state or error."""
     moto: bool = False
     """Whether a real client ran it against a simulation of the service."""
     enum: bool = False

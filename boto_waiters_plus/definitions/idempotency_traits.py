@@ -5,7 +5,7 @@
 - `boto.waiters#produces`: the waiters that follow an operation.
 - `boto.waiters#inProgress`: the errors that say that another change is in progress.
 - `boto.waiters#describedBy`: the call that tells who made a resource that exists.
-- `boto.waiters#alreadyExists`: the errors that say so themselves.
+- `boto.waiters#alreadyExists`: the errors that themselves say who made it.
 
 `boto-wait check` checks the first three against the service models, and `tools/check_traits.py` of
 the project all of them.

@@ -46,7 +46,7 @@ def verb_of(operation: str) -> str:
 
 
 def resource_of(operation: str) -> str:
-    """Return the resource that an operation's name has behind its verb, in the singular."""
+    """Return the resource that follows the verb in an operation's name, in the singular."""
     words = [word for word in words_of(operation) if word not in LEADS][1:]
     name = "".join(words)
     if name.endswith("ies"):

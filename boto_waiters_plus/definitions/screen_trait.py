@@ -98,8 +98,8 @@ class Screen:
         """Return the sibling's parameters that come from a wait; None: it cannot be screened.
 
         Args:
-            parameters: those of the wait; one that the sibling does not take may change what the
-                state is of.
+            parameters: those of the wait; one that the sibling does not take may change what
+                the state belongs to.
         """
         found = {name: scope.value(parameters) for name, scope in self.scope.items()}
         known = {self.id, *(scope.member for scope in self.scope.values())}

@@ -194,7 +194,8 @@ def shapes_with(
 def _sdk_ids(shapes: Mapping[str, Any], place: Place) -> Callable[[str], str | None]:
     """Return a function that gives the SDK id of an operation's service; None if not known.
 
-    The only id of a model holds for all its operations, each of several for those in its closure.
+    If a model has one id, it holds for all operations; of several, each holds for those in the
+    closure of its service.
     """
     ids: dict[str, Any] = {}
     for shape_id, shape in shapes.items():

@@ -264,7 +264,7 @@ class WaiterDefinition:
         if not good and not ends:
             raise ValueError("success and success_on_error are empty: the wait could not succeed")
         if both := {*good} & {*bad} | {*ends} & {*retried}:
-            raise ValueError(f"{min(both)!r} cannot be a success and another state, too")
+            raise ValueError(f"{min(both)!r} cannot be both a success and another state")
         errors = [(AcceptorState.SUCCESS, each) for each in ends]
         errors += [(AcceptorState.RETRY, each) for each in retried]
         return cls(

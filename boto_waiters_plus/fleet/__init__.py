@@ -69,7 +69,8 @@ def run(
         threads: calls that a shard has in flight at once.
         batch_size: waits that a shard claims at once.
         lease: seconds that a shard may be silent before others take over.
-        calls_per_second: of all shards together, by the name of a service; see `Store.work`.
+        calls_per_second: the limit for all shards together, by the name of a service; see
+            `Store.work`.
         make_client: makes a client on a worker; see `Store.work`.
         include_response: whether the responses that end `Wait` objects are stored.
         progress: called about twice a second with a `FleetProgress`.

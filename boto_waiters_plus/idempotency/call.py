@@ -27,11 +27,12 @@ def call_once(
     cancel_event: CancelEvent | None = None,
     **parameters: Any,
 ) -> CallOutcome:
-    """Call an operation until its outcome is known, executed once.
+    """Call an operation until its outcome is known, and have it executed only once.
 
     All attempts carry the same idempotency token and the same parameters. An attempt is repeated
     after errors that are transient or leave the outcome open: lost connections, timeouts, HTTP
-    5xx, throttles. Delays follow section "Waiter retries", from 2 to 30 seconds.
+    5xx, throttles. Delays of 2 to 30 seconds follow the waiter specification (section
+    "Waiter retries").
 
     Args:
         method: a method of a botocore client, such as `ec2.run_instances`.

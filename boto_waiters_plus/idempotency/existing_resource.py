@@ -33,7 +33,7 @@ class Maker(enum.Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """The call that describes a resource, and where its answer says what."""
+    """The call that describes a resource, and the paths at which its answer says what is needed."""
 
     operation: OperationModel
     parameters: Mapping[str, Any]
@@ -85,15 +85,15 @@ class ExistingResource:
     names: Collection[str]
     """Of the service's error."""
     is_callers: bool
-    """Whether the caller gave the token: an earlier call may have sent it, with others."""
+    """Whether the caller gave the token: an earlier call may have sent it with other parameters."""
     adopt: bool
-    """Whether a resource is taken that is as the parameters ask for."""
+    """Whether to accept a resource that is as the parameters ask for."""
 
     async def claimed(self, describe: Describe) -> Any:
         """Return what stands for the response if the call made the resource, or adopts it.
 
         Raises:
-            AlreadyExistsError: it did not, or that cannot be told.
+            AlreadyExistsError: neither is the case, or nothing tells who made the resource.
         """
         maker, check = self._by_error(), self._check()
         is_asked = self.adopt or maker is Maker.OURS

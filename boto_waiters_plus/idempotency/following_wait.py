@@ -22,7 +22,7 @@ from ..options import CancelEvent
 from ..outcome import WaiterOutcome
 
 ParametersOf = Callable[[Any], Mapping[str, Any]]
-"""Returns a waiter's parameters by the response of the call."""
+"""Returns a waiter's parameters, given the response of the call."""
 
 WaiterChoice = str | WaiterDefinition | tuple[str | WaiterDefinition, ParametersOf]
 """A waiter, or a waiter and a function."""

@@ -40,7 +40,8 @@ from .stored_calls import (
 )
 
 MOST_ITEMS: Final = 1000
-"""Of the pages of a list in which a resource is looked for: a stack may have events of years."""
+"""The most items read from the list in which a resource is looked for: the events of a stack may
+go back years."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -48,8 +49,8 @@ class CallOutcome:
     """The result of `call_once`."""
 
     response: Any
-    """The response of the operation. If `adopted`, what its description has of it, or else the
-    description itself."""
+    """The response of the operation. If `adopted`, the part of the resource's description that
+    stands for it, or else the whole description."""
     token: str | None
     """The idempotency token of all attempts; None if the operation has none."""
     attempts: int
@@ -112,7 +113,7 @@ class KeptCall:
     age: float
     """Seconds since its first attempt; infinite where they cannot be known."""
     answer: Mapping[str, Any] | None
-    """Of the operation, where one was kept."""
+    """The answer of the operation, if one was kept."""
 
     @classmethod
     def of(cls, record: Mapping[str, Any], kept: Mapping[str, Any]) -> KeptCall:

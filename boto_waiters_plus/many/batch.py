@@ -284,7 +284,7 @@ def _checked(waits: Any, name: str) -> list[Any]:
         ValueError: a wait that is given twice.
     """
     if isinstance(waits, Wait) or not isinstance(waits, Iterable):
-        raise TypeError(f"waits must be several Wait objects, not {type(waits).__name__}")
+        raise TypeError(f"waits must be an iterable of Wait objects, not {type(waits).__name__}")
     checked: list[Any] = []
     places: dict[int, int] = {}
     first_of_kind: dict[bool, int] = {}

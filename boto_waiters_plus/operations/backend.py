@@ -36,7 +36,7 @@ OPEN: Final = "open"
 SUCCEEDED: Final = "succeeded"
 
 FREE: Final[Row] = {"lease": None, "worker": None}
-"""What is so of a wait that no worker drives."""
+"""The values of these columns in a wait that no worker drives."""
 
 MOMENTS: Final = frozenset({"created", "deadline", "ended", "machine_at", "next_attempt"})
 
@@ -65,7 +65,7 @@ class Backend(Protocol):
     name: str
     """For messages; without a password."""
     url: Any
-    """The `sqlalchemy.URL` that `Store(url)` opens it with elsewhere; None: no such URL does."""
+    """The `sqlalchemy.URL` with which `Store(url)` opens it elsewhere; None if there is none."""
     is_local: bool
     """Whether only processes of this machine can open it."""
 
@@ -84,15 +84,15 @@ class Backend(Protocol):
     # --- waits ------------------------------------------------------------------------------
 
     def add(self, rows: Sequence[Row], definitions: Mapping[str, str]) -> builtins.list[Row]:
-        """Add open waits with their keys, all or none; return those that were there.
+        """Add open waits with their keys, all or none; return those that were already stored.
 
-        A wait whose id is there stays as it is: an earlier try was not answered. Of two with one
-        id the first is added. They are free, whatever their rows say. Of their definitions, by
-        digest, those that are there stay.
+        A wait whose id is already stored stays as it is, since an earlier call may have stored it.
+        Of two rows with the same id the first is added. Waits are added as free, whatever their
+        rows say. Definitions (by digest) that are already stored stay as they are.
 
         Raises:
-            KeyInUseError: an open wait, or one before it, has the `exclusive_key` of one of them.
-            StoreError: the definition of one is neither given nor there.
+            KeyInUseError: another open wait, or another of `rows`, has the same `exclusive_key`.
+            StoreError: the definition of one is neither given nor stored.
         """
         ...
 
@@ -145,8 +145,9 @@ class Backend(Protocol):
     ) -> tuple[builtins.list[Row], float]:
         """Take over open waits that no live lease drives, the oldest first; renew the lease.
 
-        Each has the `lease` and its `worker` from then on. The open waits of other leases that
-        have ended are free again, and only now are those lost. No two claim the same wait.
+        Each has the `lease` and its `worker` from then on. The open waits of other
+        leases that have ended are free again, and only then are those leases lost. No two claim the
+        same wait.
 
         Args:
             lease, seconds: as for `renew`.
@@ -169,7 +170,7 @@ class Backend(Protocol):
 
         Args:
             lease: the worker's; None: whatever the generation, as for a cancellation.
-            changes: each of another wait.
+            changes: at most one for each wait.
 
         Returns:
             The number of waits that were changed.

@@ -10,11 +10,11 @@ class StoreError(Exception):
 
 
 class OperationError(Exception):
-    """A stored wait could not be run, or its error is of another process.
+    """A stored wait could not be run, or its error comes from another process.
 
     Attributes:
         code: one of `CODES`.
-        path: of the background wait that is in the way; None: there is none.
+        path: the path of the background wait that is in the way; None if there is none.
     """
 
     def __init__(self, code: str, detail: str, path: str | None = None) -> None:

@@ -142,7 +142,7 @@ class _Face:
     async def events(self, request: Request) -> Response:
         """Return a stream of server-sent events: the open operations, whenever they change."""
         _query(request, ())
-        # The server may say that it closes; it would wait for the streams, which never end.
+        # The server may say here that it is closing; else it would wait for the endless streams.
         is_closing = getattr(request.app.state, "is_closing", bool)
         return StreamingResponse(self._news(is_closing), media_type="text/event-stream")
 

@@ -106,7 +106,7 @@ class MemoryOperation(Operation):
         return True
 
     def _attend(self) -> None:
-        # The memory of another process has the wait, but no thread that drives it.
+        # A forked process has the wait in its memory, but no thread that drives it.
         if os.getpid() != self._process:
             raise RuntimeError(
                 f"{self.path} belongs to the process that this one was forked from; look it "

@@ -12,7 +12,7 @@ from .sealing import Seal
 CALL_PATH: Final = "calls/"
 
 PHASES: Final = ("started", "answered", "waiting", "finished")
-"""Of a call: no answer is known; it was answered; its resource is waited for; it is over."""
+"""The phases of a call: no answer known; answered; waiting for its resource; finished."""
 
 
 class KeptCalls:

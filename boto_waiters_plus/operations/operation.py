@@ -123,7 +123,7 @@ class Operation(Future[WaiterOutcome[Any]]):
         raise NotImplementedError
 
     def _hindrance(self) -> str:
-        """Return why the wait may not end, in words that follow others; "": nothing is known."""
+        """Return why the wait has not ended, as the end of a message; "" if nothing is known."""
         return ""
 
     def _wait_for_end(self, timeout: float | None) -> None:

@@ -18,7 +18,7 @@ MARK: Final = "encrypted:"
 
 
 class Seal:
-    """Encrypts what a store keeps of requests and responses, by functions of the user or not."""
+    """Encrypts what a store keeps of requests and responses, if the user gave functions for it."""
 
     def __init__(self, encrypt: Cipher | None, decrypt: Cipher | None) -> None:
         self.encrypt = encrypt

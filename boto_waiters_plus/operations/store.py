@@ -117,8 +117,8 @@ class Store(KeptCalls):
             include_response: whether the response that ends the wait is stored, without members
                 that the model calls sensitive.
             exclusive_key: any text; refused while a wait with the same key is open.
-            request_id: any text; again with the same arguments, it gives the same wait, as
-                long as the store has it.
+            request_id: any text; starting again with the same id and arguments returns the same
+                wait, as long as the store has it.
             keywords: fields of `WaitOptions` other than functions and events, and the operation's
                 parameters.
 
@@ -185,13 +185,13 @@ class Store(KeptCalls):
     ) -> OperationPage:
         """Return a page of background waits, the newest first.
 
-        Waits that are started meanwhile move none to another page.
+        Waits that are started in the meantime do not shift the others to another page.
 
         Args:
             state: `"open"`, `"done"`, `"succeeded"`, or an error code.
             service: the botocore name of a service.
-            waiter: the name of a waiter, as `BucketExists`.
-            exclusive_key: that of `start`.
+            waiter: the name of a waiter, such as `BucketExists`.
+            exclusive_key: the key that was given to `start`.
             page_size: at most this many, up to 1000.
             page_token: `next_page_token` of the page before, under the same filters.
 
@@ -283,17 +283,17 @@ class Store(KeptCalls):
             until_idle: return as soon as no wait is open that this worker may and can drive;
                 by default go on.
             lease: seconds that a worker may be silent before others take over; the wall clocks of
-                machines that share a SQLite file may differ by less.
+                machines that share a SQLite file must differ by less than that.
             batch_size: waits that are claimed at once.
             max_open: waits that are driven at once.
             threads: calls in flight at once.
-            calls_per_second: of all workers of the store together, by the name of a service; each
-                takes an equal share, counted anew every second. Every worker must be given the
-                same.
+            calls_per_second: the limit for all workers of the store together, by the name of a
+                service; each worker takes an equal share, recalculated every second. Every worker
+                must be given the same limits.
             worker_name: shown in `metadata`; by default the host and the process.
             make_client: makes the client of a `ClientDescription`, such as one with the
                 credentials of a role; by default one of a boto3 session with its profile.
-            stop_event: ends it when it is set.
+            stop_event: an event that ends this method when it is set.
 
         Returns:
             The number of waits that ended here.

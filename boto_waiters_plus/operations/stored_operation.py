@@ -27,7 +27,7 @@ CLOSE_GRACE: Final = 10.0
 
 
 class StoredOperation(Operation):
-    """An operation of a store, by its row as it was read; one that is done ends the operation."""
+    """An operation of a store, made from its row; it is done at once if its wait has ended."""
 
     def __init__(self, store: Store, row: Row) -> None:
         super().__init__(path_of(row))
@@ -101,7 +101,7 @@ class EndWatcher:
             if self._is_closed:
                 raise self._closed()
             operation = self._open.get(path)
-            # One that is done was reopened since.
+            # If the operation is done, its wait has been reopened since.
             if operation is None or operation.done():
                 operation = self._open[path] = make()
             if self._thread is None:

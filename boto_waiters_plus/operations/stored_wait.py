@@ -46,7 +46,7 @@ _POLICY: Final = tuple(
 )
 
 _OPTIONS: Final = ("call_in_thread", "show_parameters")
-"""What of the options is no part of the policy; others are functions and events of a process."""
+"""The options that are not part of the policy; the rest are functions and events of a process."""
 
 _CLIENT: Final = ("service", "region", "profile", "endpoint", "client_settings")
 """The columns of a `ClientDescription`, in the order of its fields."""
@@ -131,7 +131,7 @@ def _columns_of(client: Any, profile: str | None) -> dict[str, Any]:
 
 
 def kind_of(row: Mapping[str, Any]) -> str:
-    """Return what waits have in common that need the same client and the same operation."""
+    """Return what waits with the same client and the same definition have in common."""
     values = [row[name] for name in (*_CLIENT, "digest")]
     return hashlib.sha256(json_text(values).encode()).hexdigest()[:32]
 
@@ -165,7 +165,7 @@ def _definition_json(definition: WaiterDefinition) -> str:
 
 
 class WaitMaker:
-    """Makes waits of rows; those of one client share it, and those of one definition that."""
+    """Makes waits from rows; waits with the same client or definition share it."""
 
     def __init__(self, make_client: MakeClient, seal: Seal) -> None:
         self._client = lru_cache(CLIENTS_KEPT)(make_client)
@@ -192,7 +192,7 @@ class WaitMaker:
             raise UnableError("unsupported", str(error)) from error
         except (TypeError, ValueError, AttributeError) as error:
             raise unreadable(str(error)) from error
-        # A damaged row may make any function fail; it is the only one that ends.
+        # A damaged row may make any function fail; only the wait of that row ends.
         except Exception as error:
             raise unreadable(f"it cannot be read: {type(error).__name__}") from error
 
@@ -235,7 +235,7 @@ def definition_from_json(text: str) -> WaiterDefinition:
 
 
 def reopened(row: Row, max_wait: float | None, max_attempts: int | None) -> dict[str, Any]:
-    """Return what changes in the row of a wait that goes on, with an attempt at once.
+    """Return what changes in the row of a wait that is reopened; it is polled again at once.
 
     Args:
         row: of a wait that ended in an error.

@@ -52,7 +52,7 @@ def end_of(driven: Driven, result: WaiterOutcome[Any] | BaseException, seal: Sea
             state, error = body["code"], seal.closed(body)
         else:
             state, response = SUCCEEDED, seal.closed(_response(driven, result))
-    # A response that no function expects, or the caller's `encrypt`: it ends no other wait.
+    # An unexpected response, or an error of the caller's `encrypt`, ends no other wait.
     except Exception as found:
         state, response = "internal", None
         detail = f"its end cannot be stored: {type(found).__name__}"

@@ -44,14 +44,14 @@ UNABLE_FOR: Final = 60.0
 """Seconds in which a worker that could not drive a wait takes no other of its kind."""
 
 STOP_LIMIT: Final = 2.0
-"""Seconds of each access to the store of a worker that has to end."""
+"""The most seconds that an access to the store may take when the worker has to end."""
 
 
 class Worker:
     """Drives the open waits of a store, as many as it may hold.
 
     One thread (the caller's) talks to the store, another steps the waits. What is written is
-    fenced by the lease (see `backend`): if the lease was lost, nothing of it is taken. The stop
+    fenced by the lease (see `backend`): if the lease was lost, none of it takes effect. The stop
     event ends `run`; `metadata` shows the name.
     """
 
@@ -69,7 +69,8 @@ class Worker:
         self._stop = stop_event
         self._pool = WaitPool(threads=options.threads)
         self._driven: dict[str, Driven] = {}
-        # Bound once, and to each wait by a second bound method: a third of a `partial`.
+        # Bound to the worker once. A second bound method then binds each wait, in a third of the
+        # memory of a `partial`.
         self._on_attempt, self._on_end = self._attempted, self._has_ended
         # Kinds of waits that cannot be driven here: until when, and why.
         self._unable: dict[str, tuple[float, UnableError]] = {}
@@ -221,7 +222,7 @@ class Worker:
         rows, clock = self._backend.claim(self._lease, options.lease, most, without)
         # Read after the claim, which may have waited for a lock before it read its clock.
         now = time.monotonic()
-        # What has to be driven at once, before the next is made.
+        # All of them count as driven from now on, before the first wait is made.
         for row in rows:
             key, deadline = row["id"], now + row["deadline"] - clock
             self._driven[key] = Driven(key, intern(row["kind"]), row["include_response"], deadline)
@@ -261,7 +262,7 @@ class Worker:
             self._set_result(driven, unreadable(problem))
 
     def _attempted(self, driven: Driven, event: WaitEvent) -> None:
-        # In the thread of the waits, as what follows.
+        # Runs in the thread of the waits, as `_has_ended` does.
         task = driven.task
         assert task is not None, "a wait that was polled was begun"
         change = {"machine": task.run.stored_state(), **progress_of(event, 0.0)}

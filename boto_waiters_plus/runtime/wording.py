@@ -206,7 +206,10 @@ def _advice(run: WaitRun, ending: Ending) -> str:
         return " If the resource was created a moment ago, missing_ok_for=60 retries for 60 s."
     if run.description.denied_when_gone and attempt.error_code in _DENIED:
         operation = run.description.operation
-        return f" {operation} answers so for what is gone, too: the deletion may have succeeded."
+        return (
+            f" {operation} also answers this when the resource is gone: "
+            "the deletion may have succeeded."
+        )
     if ending.acceptor is not None or not facts.transient:
         return ""
     if facts.unconnected:

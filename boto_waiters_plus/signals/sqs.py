@@ -220,7 +220,7 @@ def _url_and_client(queue: Any, client: Any) -> tuple[str, Any]:
         kind = type(queue).__name__
         raise TypeError(f"queue must be the URL of a queue or a sqs.Queue, not {kind}")
     if client is not None:
-        raise TypeError("client is for a queue given by its URL, a sqs.Queue has its own")
+        raise TypeError("client is only for a queue given by its URL: an sqs.Queue has its own")
     return url, _checked_client(queue.meta.client, "queue")
 
 
@@ -230,7 +230,7 @@ def _checked_client(client: Any, name: str) -> Any:
     if service is None:
         raise TypeError(f"{name} must be a botocore client, not {type(client).__name__}")
     if service != "sqs":
-        raise ValueError(f"{name} must be of sqs, not of {service}")
+        raise ValueError(f"{name} must belong to sqs, not to {service}")
     if is_async(type(client)):
         raise TypeError(f"{name} must be a blocking client: a thread calls it, also for asyncio")
     return client

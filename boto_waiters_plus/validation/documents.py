@@ -95,7 +95,7 @@ def read_document(path: Path) -> Document:
 
 
 def _offsets(text: str) -> Iterator[tuple[tuple[PathStep, ...], int]]:
-    """Yield paths of a JSON text with offsets: of a member its name's, of an element its own."""
+    """Yield the paths in a JSON text with the offset of each: for a member, that of its name."""
     path: list[PathStep] = []
     in_object: list[bool] = []
     at_name = False

@@ -1,4 +1,4 @@
-"""Waiters on lists: what the request can name, what a page leaves out, what the answer says beside.
+"""Waiters on lists: what the request can name, what a page leaves out, what else the answer says.
 
 | case | what goes wrong |
 |---|---|

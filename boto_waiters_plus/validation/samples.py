@@ -61,7 +61,7 @@ def _clamped(value: float, shape: Shape) -> float:
 class _Map(dict[str, Any]):
     """The sample of a map, which may have any key; Smithy's has two keys and no other.
 
-    Its linter so reports each path to a key that it did not make up.
+    Smithy's linter therefore reports each path to a key that it did not make up.
     """
 
     def __contains__(self, name: object) -> bool:

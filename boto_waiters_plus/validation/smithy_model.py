@@ -12,7 +12,7 @@ from ..definitions.smithy import UNIT
 from ..definitions.unique_names import closures, targets_of
 from .shapes import ModelledError, OperationShapes, members_of
 
-# Smithy's types as botocore names them; types of one name are left out.
+# Smithy's types as botocore names them; types with the same name in both are left out.
 _TYPES = {
     "union": "structure",
     "set": "list",

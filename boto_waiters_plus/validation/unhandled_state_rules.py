@@ -1,7 +1,7 @@
 """Final states of a resource that no acceptor of a waiter mentions.
 
 A resource in such a state does not reach the desired one by itself, and the wait times out. The
-meaning of a value is guessed from its words. A value is therefore only noted if it
+meaning of a value is guessed from its words. A value is therefore reported only as a NOTE if it
 
 - means an end but not failure;
 - means failure of another process than the waiter's (`UPDATE_FAILED` of a waiter for creation);

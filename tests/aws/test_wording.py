@@ -136,7 +136,10 @@ def test_denied_deletion_says_the_resource_may_be_gone(answers, error_answer):
     with pytest.raises(bwp.WaiterFailedError) as caught:
         backup.wait_until_backup_vault_deleted(BackupVaultName="v", max_wait=60)
     assert "failed with AccessDeniedException" in str(caught.value)
-    told = " DescribeBackupVault answers so for what is gone, too: the deletion may have succeeded."
+    told = (
+        " DescribeBackupVault also answers this when the resource is gone: "
+        "the deletion may have succeeded."
+    )
     assert str(caught.value).endswith(told)
 
 

@@ -229,7 +229,8 @@ def test_a_file_without_its_api_version_is_named(tmp_path, caplog, place):
         assert ServiceWaiters(service, loader).find("StreamReady") is None
     (record,) = caplog.records
     assert record.getMessage() == (
-        f"{file} is not read: it has to be kinesis/2013-12-02/smithy-waiters-1.json in that folder"
+        f"{file} is not read: "
+        "it has to be at kinesis/2013-12-02/smithy-waiters-1.json in the same folder"
     )
 
 

@@ -111,10 +111,10 @@ def test_errors_and_delays_are_those_given():
         ({"success": [True]}, r"success\[0\] must be a string, not bool"),
         ({"success": 1}, "success must be a list of strings, not int"),
         ({"success": []}, "success and success_on_error are empty"),
-        ({"failure": ["DONE"]}, "'DONE' cannot be a success and another state"),
+        ({"failure": ["DONE"]}, "'DONE' cannot be both a success and another state"),
         (
             {"success_on_error": ["E"], "retry_on_error": ["E"]},
-            "'E' cannot be a success and another state",
+            "'E' cannot be both a success and another state",
         ),
         ({"retry_on_error": [""]}, r"retry_on_error\[0\] is empty"),
         ({"path": "Job."}, "path 'Job.' is not a JMESPath expression"),

@@ -503,9 +503,9 @@ def test_other_lists_may_be_empty():
 def test_other_objects_than_waits_are_refused(s3):
     with pytest.raises(TypeError, match=r"waits\[1\] must be a Wait or a ConditionWait, not dict"):
         wait_all([exists(s3, "first"), {}])
-    with pytest.raises(TypeError, match="several Wait objects"):
+    with pytest.raises(TypeError, match="an iterable of Wait objects"):
         wait_all(exists(s3, "first"))
-    with pytest.raises(TypeError, match="several Wait objects"):
+    with pytest.raises(TypeError, match="an iterable of Wait objects"):
         wait_all(None)
 
 

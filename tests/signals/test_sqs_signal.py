@@ -54,9 +54,9 @@ def queue_of(service):
         (
             lambda _: SqsSignal(URL, client=SESSION.client("sns")),
             ValueError,
-            "client must be of sqs, not of sns",
+            "client must belong to sqs, not to sns",
         ),
-        (lambda _: SqsSignal(queue_of("sns")), ValueError, "queue must be of sqs, not of sns"),
+        (lambda _: SqsSignal(queue_of("sns")), ValueError, "queue must belong to sqs, not to sns"),
         (lambda sqs: SqsSignal(queue_of("sqs"), client=sqs), TypeError, "has its own"),
         (lambda sqs: SqsSignal(URL, client=sqs, match="a..b"), ValueError, "match is not"),
         (lambda sqs: SqsSignal(URL, client=sqs, match=7), TypeError, "match must be"),

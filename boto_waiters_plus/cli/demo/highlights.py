@@ -30,7 +30,7 @@ def show_highlights(server: MotoServer) -> bool:
 
 
 def _highlights(server: MotoServer) -> Iterator[Highlight]:
-    # Evenly over one of botocore's delays, so that none of them is met by luck.
+    # Spread evenly over one of botocore's delays, so that luck decides nothing.
     scenarios = [
         SCENARIOS[0]._replace(title=f"bucket {n}", change_between=(5 + n / 2, 5.5 + n / 2))
         for n in range(10)

@@ -31,12 +31,12 @@ LOCK_TIMEOUT: Final = 10.0
 _SERVER_SETTINGS: Final = (
     "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=30s"
 )
-"""What a worker that is cut off from the server holds there is free after a while."""
+"""After these times the server releases what a worker that is cut off from it still holds."""
 
 _KEEPALIVE: Final = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 
 _TRIES: Final = 3
-"""Transactions that meet another one which changes the same rows."""
+"""The most times that a transaction is run if others change what it relies on."""
 
 _T = TypeVar("_T")
 
@@ -92,8 +92,9 @@ class Database:
     def now(self, connection: Connection) -> float:
         """Return the time: the server's, or that of a clock that cannot be set.
 
-        All processes of a machine have the same time since its start, and the file says which time
-        that was; a machine that was started anew, and another one, begin with the wall clock's.
+        That clock adds the time since the machine's start, the same in all its processes, to the
+        time of that start. The file keeps the latter, which is taken from the wall clock once for
+        each start of each machine.
         """
         if not self.is_sqlite:
             query = text("select extract(epoch from clock_timestamp())::float8")
@@ -159,7 +160,7 @@ class Database:
         self._is_ready = True
 
     def _keep_log_ahead(self) -> None:
-        """Let readers not block the writer, nor it them; kept in the file."""
+        """Let readers and the writer not block each other; the file keeps this setting."""
         end = time.monotonic() + LOCK_TIMEOUT
         with contextlib.closing(self._engine.raw_connection()) as connection:
             # SQLite does not wait here while another process does the same.
@@ -212,14 +213,14 @@ def _parsed(url: str | os.PathLike[str] | URL | None) -> URL:
 
 
 def _engine(url: URL, limits: TimeLimits) -> Engine:
-    # A text of SQLAlchemy's must not quote parameters.
+    # SQLAlchemy's messages must not quote parameters.
     options: dict[str, Any] = {"hide_parameters": True, "poolclass": QueuePool}
     is_sqlite = url.get_backend_name() == "sqlite"
     arguments: dict[str, Any] = {"timeout": LOCK_TIMEOUT}
     if not is_sqlite:
         limit = int(CONNECT_LIMIT)
         arguments = {"connect_timeout": limit, "options": _SERVER_SETTINGS, **_KEEPALIVE}
-    # The URL's own come first.
+    # Options in the URL take precedence.
     arguments = {name: value for name, value in arguments.items() if name not in url.query}
     if is_sqlite:
         arguments["check_same_thread"] = False

@@ -184,7 +184,7 @@ class SqlBackend(Backend):
 
     def lost(self, lease: int, ids: Collection[str]) -> Collection[str]:
         with self.database.reading() as connection:
-            # The rule is that none is lost, and ten thousand ids every second are work.
+            # Usually none is lost, and comparing ten thousand ids every second is expensive.
             count = select(sa.func.count()).select_from(WAITS).where(_is_driven_by(lease))
             if connection.execute(count).scalar_one() == len(ids):
                 return ()

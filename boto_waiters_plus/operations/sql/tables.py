@@ -161,7 +161,7 @@ def prepare(connection: sa.Connection, clock: Clock) -> None:
 
 
 def _migrate(connection: sa.Connection, clock: Clock) -> None:
-    """Make new tables, and copy the rows of the old ones as they are now."""
+    """Make new tables, and copy the rows of the old ones in their present form."""
     names = ("boto_waiters_by_age", "boto_waiters_by_lease", "boto_waiters_exclusive")
     for index in names:
         connection.exec_driver_sql(f"drop index if exists {index}")
