@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import math
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -29,8 +30,16 @@ from .private_names import is_stubbed
 
 logger = logging.getLogger("boto_waiters_plus")
 
-LONGEST_PAGE: Final = 10.0
-"""Seconds that one page may take."""
+LONGEST_SCREEN: Final = 10.0
+"""Seconds that the pages of one round may take."""
+
+LARGEST_SHARE: Final = 0.25
+"""Of the time left: the rest is for the calls of the waits."""
+
+FAIR_TIME: Final = 0.5
+"""Seconds. A list that does not answer in less may still be fast enough for other rounds."""
+
+_NOT_MADE: Final = Reply(ended="deadline", made=False)
 
 _DROPPED: Final[PerClient[set[str]]] = PerClient(lambda _: set())
 """The siblings that failed, by client."""
@@ -119,6 +128,11 @@ class Screening:
             coalesced=True,
         )
 
+    @property
+    def is_dropped(self) -> bool:
+        """Whether the sibling has failed, for these waits or others of the client."""
+        return self.screen.operation in _DROPPED.of(self.client)
+
     def drop(self, reason: str) -> None:
         """Use the sibling no more for this client."""
         dropped, sibling = _DROPPED.of(self.client), self.screen.operation
@@ -154,16 +168,37 @@ class ScreenCall:
         self._requests = deque(screen.requests(screening.scope, distinct, is_open))
         self._plan = ScreenPlan(ids, is_open, len(self._requests))
         client = screening.client
-        self._call = call_for(client, self._send, is_reply=_is_reply, cancel=screening.cancel)
+        # In a thread that can be abandoned: otherwise a hook of the caller's that blocks would take
+        # the time of the waits' own calls.
+        self._call = call_for(
+            client, self._send, is_reply=_is_reply, cancel=screening.cancel, in_thread=True
+        )
+        self._kept = math.inf
+        """The time left in which no page may be read: it is for the calls of the waits."""
+        self._is_fair = True
+        """Whether a list that does not answer in this time has failed."""
         awaits = inspect.iscoroutinefunction(self._call.make)
         self.make: Any = self._make_async if awaits else self._make_blocking
 
-    # Wrapped in another reply: a page that was cut off or failed is judged, too.
+    # Wrapped in another reply: a page that was cut off or failed is judged, too. It is no call for
+    # any of the waits.
     def _make_blocking(self, time_left: float | None) -> Reply:
-        return Reply(self._call.make(_bounded(time_left)))
+        made = not self._screening.is_dropped
+        return Reply(self._call.make(self._bounded(time_left)) if made else _NOT_MADE, made=False)
 
     async def _make_async(self, time_left: float | None) -> Reply:
-        return Reply(await self._call.make(_bounded(time_left)))
+        made = not self._screening.is_dropped
+        reply = await self._call.make(self._bounded(time_left)) if made else _NOT_MADE
+        return Reply(reply, made=False)
+
+    def _bounded(self, time_left: float | None) -> float:
+        """Return the seconds that a page may take, of those that all pages may take."""
+        if time_left is None:
+            return LONGEST_SCREEN
+        if self._kept == math.inf:
+            seconds = min(LARGEST_SHARE * time_left, LONGEST_SCREEN)
+            self._kept, self._is_fair = time_left - seconds, seconds >= FAIR_TIME
+        return max(0.0, time_left - self._kept)
 
     def _send(self) -> Any:
         client = self._screening.client
@@ -177,7 +212,7 @@ class ScreenCall:
             return SharedAttempts(attempts=(None,) * len(self._runs))
         if page.ended == "deadline":
             # A list that takes too long is read as far as it came.
-            if not plan.pages:
+            if not plan.pages and self._is_fair:
                 return self._failed(None)
         elif page.error is not None:
             return self._failed(page.error)
@@ -207,18 +242,14 @@ class ScreenCall:
         return bool(self._requests) and self._plan.needs_more
 
     def _failed(self, error: Exception | None) -> SharedAttempts:
-        reason = "it took too long"
-        if isinstance(error, Exception):
-            reason = error_facts(error, None).code or type(error).__name__
+        reason, throttled = "it took too long", False
+        if error is not None:
+            facts = error_facts(error, None)
+            reason, throttled = facts.code or type(error).__name__, facts.throttled
         self._screening.drop(reason)
-        return SharedAttempts(instead="disband")
+        return SharedAttempts(instead="disband", was_throttled=throttled)
 
 
 def _is_reply(_: Exception) -> bool:
     """Return True: what would end a wait ends only the screen."""
     return True
-
-
-def _bounded(time_left: float | None) -> float:
-    """Return the seconds that a page may take: each wait has time left for its own call."""
-    return LONGEST_PAGE if time_left is None else min(time_left / 2, LONGEST_PAGE)

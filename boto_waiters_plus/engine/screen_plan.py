@@ -44,18 +44,24 @@ class ScreenPlan:
         self._first_pages = lists + FIRST_PAGES
         self._most_pages = max(1, len(ids) // 3)
         self._open = 0
+        self._fruitless = 0
+        """Pages since the last one that told of any wait."""
         self._states: dict[str, str | None] = {}
         self.pages = 0
 
     @property
     def needs_more(self) -> bool:
         """Whether another page is worth its call."""
+        first = min(self._most_pages, self._first_pages)
         worth_it = min(self._most_pages, self._first_pages + self._open // FEWEST_OF_PAGE)
-        return bool(self._unseen) and self.pages < worth_it
+        # What is left may be nowhere in the list.
+        most = worth_it if self._fruitless <= FIRST_PAGES else first
+        return bool(self._unseen) and self.pages < most
 
     def add_page(self, states: Mapping[str, Collection[str]]) -> None:
         """Note the states that a page tells, by identifier."""
         self.pages += 1
+        self._fruitless = 0 if states.keys() & self._known else self._fruitless + 1
         for each in states.keys() & self._known:
             # Of two resources with one identifier, one that has ended is enough.
             before = self._states.get(each, "")

@@ -121,11 +121,14 @@ class SharedAttempts:
     instead: Literal["halve", "disband", "continue"] | None = None
     """`"halve"`: the error may be about one of the identifiers. `"disband"`: the response cannot
     be split. `"continue"`: another call tells the rest."""
+    was_throttled: bool = False
+    """Whether the service throttled a call that there are no attempts of."""
 
     @property
     def throttled(self) -> bool:
         """Whether the service throttled the call."""
-        return any(attempt.facts.throttled for attempt in self.attempts if attempt is not None)
+        made = filter(None, self.attempts)
+        return self.was_throttled or any(attempt.facts.throttled for attempt in made)
 
 
 def message_of(value: Any) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterator
+from typing import Any
 
 from .groups import Group, Sharers
 from .service_limiter import ClientConnections, ServiceLimiter
@@ -54,21 +55,21 @@ class CallQueue:
             connections.queued.appendleft(entry)
         else:
             connections.queued.append(entry)
-        if not connections.in_turn:
-            connections.in_turn = True
-            self._turns.append(connections)
+        self._give_turns(connections)
 
     def put_new(self, task: Task) -> None:
         """Queue a first attempt; at the latest when the calls before it have ended.
 
-        Of a large batch one is queued for each call that ends. So they are spread over what the
-        process and the service allow, and no second attempt waits until all first ones are over.
+        Of a large batch one gets a place for each call that ends. So they are spread over what the
+        process and the service allow, and no second attempt waits until all first ones are over. A
+        wait that has lost half of its time goes before all second attempts.
         """
         connections = task.connections
         if len(connections.queued) + connections.calling < connections.limit:
             self.put(task, connections)
         else:
             connections.unplanned.append(task)
+            self._give_turns(connections)
 
     def take(self, now: float) -> Iterator[Entry]:
         """Remove and yield each entry that there is room for.
@@ -79,8 +80,8 @@ class CallQueue:
         turns, refused = self._turns, 0
         while refused < len(turns) and self.calling < self._threads:
             connections = turns.popleft()
-            entry = _first(connections)
-            if entry is None:
+            lane = _next_lane(connections, now)
+            if not lane:
                 connections.in_turn = False
                 continue
             turns.append(connections)
@@ -88,7 +89,9 @@ class CallQueue:
                 refused += 1
                 continue
             refused = 0
-            connections.queued.popleft()
+            entry = lane.popleft()
+            if lane is connections.unplanned and next(iter(connections.queued), entry) is None:
+                connections.queued.popleft()  # Its place.
             yield entry
 
     def begin_call(self, target: Task | Sharers, now: float) -> None:
@@ -102,7 +105,12 @@ class CallQueue:
         connections = target.connections
         connections.end_call(target, throttled=throttled)
         if connections.unplanned:
-            self.put(connections.unplanned.popleft(), connections)
+            connections.queued.append(None)
+
+    def _give_turns(self, connections: ClientConnections) -> None:
+        if not connections.in_turn:
+            connections.in_turn = True
+            self._turns.append(connections)
 
     def _has_room(self, connections: ClientConnections, now: float) -> bool:
         if self._services > 1 and connections.service.calling >= self._threads - self.calling:
@@ -114,16 +122,23 @@ class CallQueue:
         return True
 
 
-def _first(connections: ClientConnections) -> Entry | None:
-    """Return the first entry after dropping those whose waits have ended in the queue."""
+def _next_lane(connections: ClientConnections, now: float) -> deque[Any]:
+    """Return the queue whose first entry is next, without those whose waits have ended in it."""
     queued, unplanned = connections.queued, connections.unplanned
-    while queued or unplanned:
-        if not queued:
-            queued.append(unplanned.popleft())
+    while unplanned and not unplanned[0].is_queued:
+        unplanned.popleft()
+    while queued:
         first = queued[0]
-        if first.is_queued:
-            return first
+        if unplanned and (first is None or _has_lost_half(unplanned[0], now)):
+            return unplanned
+        if first is not None and first.is_queued:
+            return queued
         queued.popleft()
         if isinstance(first, Group):
             first.in_queue = False
-    return None
+    return unplanned
+
+
+def _has_lost_half(task: Task, now: float) -> bool:
+    longest = task.run.policy.max_wait
+    return longest is not None and task.until - now < longest / 2

@@ -24,9 +24,9 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache
 from random import Random
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from ..engine.backoff import draw
+from ..engine.backoff import draw, jittered_delay
 from ..engine.machine import Policy
 from ..engine.screen_plan import FEWEST_WAITS, MOST_SCREENED
 from .service_limiter import ClientConnections
@@ -124,7 +124,10 @@ class Group:
 
     # --- shared calls --------------------------------------------------------------------
 
-    def shares(self, task: Task) -> bool:
+    screens: ClassVar[bool] = False
+    """Whether the shared call takes the place of a wait's own, instead of being it."""
+
+    def shares(self, task: Task, now: float) -> bool:  # noqa: ARG002 - of a subclass
         """Return whether the next attempt of a wait may share a call."""
         return not self.is_apart and not task.is_alone
 
@@ -165,15 +168,28 @@ class ScreenedGroup(Group):
     `SharedAttempts.attempts` of that call has None for those.
     """
 
+    screens = True
+
     @property
     def is_apart(self) -> bool:
         """Whether each wait is polled on its own."""
         return self.is_disbanded or self.waits < FEWEST_WAITS
 
-    def shares(self, task: Task) -> bool:
-        """Return whether the next attempt of a wait may be screened."""
-        is_own = task.run.is_last or task.was_woken or task.shared >= MOST_SCREENED
-        return super().shares(task) and not is_own
+    def shares(self, task: Task, now: float) -> bool:
+        """Return whether the next attempt of a wait may be screened.
+
+        A list that is behind would undo successes that have to follow each other.
+        """
+        run = task.run
+        is_own = (
+            run.is_last
+            or run.has_succeeded_once
+            or run.attempts == run.policy.max_attempts
+            or task.was_woken
+            or task.shared >= MOST_SCREENED
+            or _has_to_be_timed(task, now)
+        )
+        return super().shares(task, now) and not is_own
 
     def take(self) -> list[Task]:
         """Remove all waits from the queue; the first alone if they are few."""
@@ -184,6 +200,22 @@ class ScreenedGroup(Group):
     def until(self, tasks: Sequence[Task]) -> float:
         """Return when a call has to be over: a wait that ends has its own call before."""
         return min(task.until for task in tasks)
+
+
+def _has_to_be_timed(task: Task, now: float) -> bool:
+    """Return whether the attempt may be the only one to tell how long the wait's own call takes.
+
+    The last attempt is given a time by the slowest call so far, and a list is a fast one.
+    """
+    policy, attempts = task.run.policy, task.run.attempts
+    if task.shared < attempts - 1:
+        return False  # One of the attempts before was an own call.
+    longest = policy.max_delay
+    if policy.pace is None:
+        longest = jittered_delay(
+            attempts, min_delay=policy.min_delay, max_delay=longest, random=max
+        )
+    return task.until - now <= longest + policy.min_delay
 
 
 class Sharers:
@@ -211,6 +243,11 @@ class Sharers:
         if self._call is None:
             self._call = self.group.join(self.tasks)
         return self._call
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the call was made before, and goes on: it keeps what it has read."""
+        return self._call is not None
 
     @property
     def connections(self) -> ClientConnections:

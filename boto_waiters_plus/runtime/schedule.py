@@ -162,8 +162,8 @@ class Schedule:
                 group = tasks[0].group
                 if group is not None and (len(tasks) > 1 or isinstance(entry, Sharers)):
                     target = Sharers(group, tasks)
-                    if isinstance(entry, Sharers) and entry.tasks == tasks:
-                        target = entry  # it reads on, and has its pages
+                    if isinstance(entry, Sharers) and (entry.has_begun or entry.tasks == tasks):
+                        target = entry  # it reads on, and has its pages, whoever has left it
                 self.queue.begin_call(target, now)
                 yield target
 
@@ -220,9 +220,7 @@ class Schedule:
                 self.queue.put(task, task.connections)
             self._steps.call_again(live)
         elif shared.instead == "continue":
-            reads_on = len(live) == len(sharers.tasks)
-            entries = [sharers if reads_on else Sharers(sharers.group, live)] if live else []
-            self._steps.call_again(entries)
+            self._steps.call_again([sharers] if live else [])
         else:
             self._finish_shares(sharers, frozenset(live), shared, now)
 

@@ -59,8 +59,8 @@ class ClientConnections:
     """The number of connections that the client keeps; at least 1."""
     client: Any = None
     """The client; None: a callable."""
-    queued: deque[Task | Sharers | Group] = field(init=False, default_factory=deque)
-    """What waits for room, in order."""
+    queued: deque[Task | Sharers | Group | None] = field(init=False, default_factory=deque)
+    """What waits for room, in order; None: the first of `unplanned`."""
     unplanned: deque[Task] = field(init=False, default_factory=deque)
     """Waits whose first attempt is not queued yet, in the order given."""
     in_turn: bool = field(init=False, default=False)

@@ -80,6 +80,9 @@ class TaskSteps:
             self.step(task, partial(task.run.step, Woken(early=True)), now)
         elif task.stage is TaskStage.CALLING:
             task.wake_pending = True
+        elif task.is_queued and task.group is not None and task.group.screens:
+            # The call that it is queued for may be a list that is read already, or behind.
+            task.wake_pending = True
 
     def cancel(self, task: Task, now: float, cause: Exception | None = None) -> None:
         """End a wait that has not ended; the reply to its call in flight is dropped."""
@@ -116,7 +119,8 @@ class TaskSteps:
         """Continue an attempt in other calls, at once."""
         for entry in reversed(entries):
             for task in entry.tasks:
-                task.stage = TaskStage.QUEUED
+                if task.stage is TaskStage.CALLING:
+                    task.stage = TaskStage.QUEUED
             self._queue.put(entry, entry.connections, first=True)
 
     def finish(
@@ -134,8 +138,8 @@ class TaskSteps:
         elif attempt is None:
             self.end_attempt(task, reply, now)
         else:
-            task.shared = 0
             if attempt.exception is None or not attempt.facts.transient:
+                task.shared = 0
                 task.is_alone = attempt.exception is not None
             self.attempted(task, attempt, now)
 
@@ -223,7 +227,7 @@ class TaskSteps:
         # The grace is added later: one more number for each of thousands of waits takes memory.
         self._plan(task, task.until)
         group = task.group
-        if group is None or not group.shares(task):
+        if group is None or not group.shares(task, now):
             # The attempt that is queued counts already.
             if task.run.attempts > 1:
                 self._queue.put(task, task.connections)

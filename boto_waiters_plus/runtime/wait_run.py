@@ -174,6 +174,11 @@ class WaitRun:
         """Whether the next attempt is the last one."""
         return self._machine.state.last
 
+    @property
+    def has_succeeded_once(self) -> bool:
+        """Whether the last attempt was a success that others have to follow."""
+        return self._machine.state.successes > 0
+
     def stored_state(self) -> str:
         """Return the state of the wait as JSON, to be resumed by `resume`."""
         return self._machine.to_json()

@@ -6,6 +6,7 @@ import json
 import logging
 import socket
 import threading
+import time
 
 import boto3
 import pytest
@@ -143,7 +144,8 @@ def test_each_wait_has_its_own_call_in_the_tenth_round(client, virtual_time):
 def test_last_attempt_is_an_own_call(client, virtual_time):
     jobs = Jobs(client, virtual_time, dict.fromkeys(names(10), 1e6))
     results = wait_all(waits_for(client, jobs.ends, max_wait=45), on_failure="collect")
-    assert sorted(jobs.described) == sorted(jobs.ends)
+    # The one before tells how long a call takes.
+    assert sorted(jobs.described) == sorted([*jobs.ends, *jobs.ends])
     for job, error in zip(jobs.ends, results, strict=True):
         assert isinstance(error, bwp.WaiterTimeoutError)
         assert error.last_response["TrainingJobName"] == job
@@ -244,9 +246,210 @@ def test_list_that_hangs_is_dropped_in_time(caplog):
             return None  # the server, which never does
 
         client.meta.events.register("before-call.sagemaker.*", answer)
-        outcomes = wait_all(waits_for(client, names(10), max_wait=4))
-    assert all(1.9 < outcome.elapsed < 4 for outcome in outcomes)
+        outcomes = wait_all(waits_for(client, names(10), max_wait=4, min_delay=1, max_delay=1))
+    assert all(0.9 < outcome.elapsed < 4 for outcome in outcomes)
     assert [each for each in caplog.messages if each.endswith("failed: it took too long")]
+
+
+def test_hook_that_blocks_the_list_costs_time_only(client, caplog):
+    caplog.set_level(logging.INFO, "boto_waiters_plus")
+    ended = threading.Event()
+
+    def answer(model, **_):
+        if model.name == "ListTrainingJobs":
+            ended.wait(20)
+        return Ok(), {"TrainingJobStatus": "Completed"}
+
+    client.meta.events.register("before-call.sagemaker.*", answer)
+    outcomes = wait_all(waits_for(client, names(10), max_wait=4, min_delay=1, max_delay=1))
+    ended.set()
+    assert all(0.9 < outcome.elapsed < 4 for outcome in outcomes)
+    assert [each for each in caplog.messages if each.endswith("failed: it took too long")]
+
+
+def test_list_that_had_little_time_is_called_again(client, caplog):
+    caplog.set_level(logging.INFO, "boto_waiters_plus")
+    is_described, lists = threading.Event(), []
+
+    def answer(model, params, **_):
+        if model.name == "DescribeTrainingJob":
+            is_described.set()
+            return Ok(), {"TrainingJobStatus": "Completed" if lists[2:] else "InProgress"}
+        lists.append(params)
+        if len(lists) == 1:
+            is_described.wait(20)
+        return Ok(), {
+            "TrainingJobSummaries": [
+                {"TrainingJobName": job, "TrainingJobStatus": "InProgress"} for job in names(11)
+            ]
+        }
+
+    client.meta.events.register("before-call.sagemaker.*", answer)
+    delays = {"min_delay": 0.05, "max_delay": 0.05}
+    waits = waits_for(client, names(10), **delays)
+    wait_all([*waits, *waits_for(client, names(11)[10:], max_wait=1, **delays)])
+    assert len(lists) > 2
+    assert [each for each in caplog.messages if "failed: it took" in each] == []
+
+
+def test_pages_have_one_time_together(client, virtual_time):
+    jobs = Jobs(client, virtual_time, dict.fromkeys(names(1000), 1e6))
+    whole = jobs.list
+
+    def listed(body):
+        time.sleep(4)
+        return whole(body)
+
+    jobs.list = listed
+    wait_all(waits_for(client, jobs.ends, max_wait=30), on_failure="collect")
+    # A quarter of 30 s: the third would begin after 8 s.
+    assert [page.get("NextToken") for page in jobs.pages] == [None, "100", None]
+
+
+def test_list_is_no_call_of_a_wait(client):
+    is_over = threading.Event()
+
+    def answer(model, **_):
+        is_over.wait(20)
+        return Ok(), {"TrainingJobStatus": "Completed"}
+
+    client.meta.events.register("before-call.sagemaker.*", answer)
+    waits = waits_for(client, names(30), max_wait=0.8, min_delay=0.1, max_delay=0.1)
+    results = wait_all(waits, on_failure="collect")
+    is_over.set()
+    # Ten connections: the others are still queued.
+    assert sorted(error.attempts for error in results) == [0] * 20 + [1] * 10
+
+
+def test_throttled_list_leaves_fewer_calls_in_flight(client, virtual_time):
+    jobs = Jobs(client, virtual_time, dict.fromkeys(names(10), 0))
+    began = []
+
+    def throttled(_):
+        details = {"Code": "ThrottlingException", "Message": "slow down"}
+        metadata = {"HTTPStatusCode": 400}
+        raise ClientError({"Error": details, "ResponseMetadata": metadata}, "List")
+
+    def describe(job):
+        began.append(virtual_time.now)
+        time.sleep(1)
+        return {"TrainingJobName": job, "TrainingJobStatus": "Completed"}
+
+    jobs.list, jobs.describe = throttled, describe
+    wait_all(waits_for(client, jobs.ends))
+    assert began[1] >= began[0] + 1
+
+
+@pytest.mark.parametrize("options", [{"success_count": 3}, {"success_for": 25}])
+def test_list_that_is_behind_undoes_no_success(client, virtual_time, options):
+    jobs = Jobs(client, virtual_time, dict.fromkeys(names(10), 15.0))
+    jobs.summary = lambda job: {"TrainingJobName": job, "TrainingJobStatus": "InProgress"}
+    outcomes = wait_all(waits_for(client, jobs.ends, **options))
+    # From the own call of the tenth round on.
+    assert all(110 <= outcome.elapsed <= 115 for outcome in outcomes)
+
+
+def test_last_of_max_attempts_is_an_own_call(client, virtual_time):
+    jobs = Jobs(client, virtual_time, dict.fromkeys(names(10), 15.0))
+    jobs.summary = lambda job: {"TrainingJobName": job, "TrainingJobStatus": "InProgress"}
+    outcomes = wait_all(waits_for(client, jobs.ends, max_attempts=4))
+    assert [outcome.attempts for outcome in outcomes] == [4] * 10
+
+
+def test_last_attempt_has_the_time_that_an_own_call_takes(client, virtual_time):
+    began = virtual_time.now
+
+    def answer(model, **_):
+        state = "Completed" if virtual_time.now - began > 3.1 else "InProgress"
+        if model.name == "DescribeTrainingJob":
+            time.sleep(0.4)
+            return Ok(), {"TrainingJobStatus": state}
+        return Ok(), {
+            "TrainingJobSummaries": [
+                {"TrainingJobName": job, "TrainingJobStatus": state} for job in names(10)
+            ]
+        }
+
+    client.meta.events.register("before-call.sagemaker.*", answer)
+    outcomes = wait_all(waits_for(client, names(10), min_delay=1, max_delay=1, max_wait=4))
+    assert all(outcome.elapsed < 4 for outcome in outcomes)
+
+
+@pytest.mark.parametrize("page", [1, 2])
+def test_signal_between_pages_makes_an_own_call(client, virtual_time, page):
+    jobs = Jobs(client, virtual_time, dict.fromkeys(names(250), 55.0))
+    wake = Signal()
+    waits = waits_for(client, names(249))
+    waits += waits_for(client, names(250)[249:], wake_signal=wake)
+    state, whole = jobs.state, jobs.list
+    is_behind = True
+
+    def listed(body):
+        nonlocal is_behind
+        if len(jobs.pages) == page:
+            jobs.ends["job-0249"] = 0
+            wake.set()
+        is_behind = True
+        found = whole(body)
+        is_behind = False
+        return found
+
+    jobs.state = lambda job: "InProgress" if is_behind and job == "job-0249" else state(job)
+    jobs.list = listed
+    assert wait_all(waits)[249].elapsed < 1
+
+
+def test_pages_go_on_whoever_leaves(client, virtual_time):
+    jobs = Jobs(client, virtual_time, completing(250, rounds=1))
+    cancels = [threading.Event() for _ in range(6)]
+    waits = waits_for(client, names(244))
+    for job, cancel in zip(names(250)[244:], cancels, strict=True):
+        waits += waits_for(client, [job], cancel_event=cancel)
+    whole = jobs.list
+
+    def listed(body):
+        if len(jobs.pages) <= len(cancels):
+            cancels[len(jobs.pages) - 1].set()
+        return whole(body)
+
+    jobs.list = listed
+    results = wait_all(waits, on_failure="collect")
+    assert {outcome.elapsed for outcome in results[:244]} == {10}
+    assert [page.get("NextToken") for page in jobs.pages] == [None, "100", "200"] * 2
+
+
+def test_failed_list_is_called_for_no_other_group(client, virtual_time):
+    jobs = Jobs(client, virtual_time, completing(20, rounds=1))
+    jobs.list = denied
+    waits = waits_for(client, names(10))
+    waits += waits_for(client, names(20)[10:], initial_delay=5, max_delay=11)
+    wait_all(waits)
+    assert jobs.calls["ListTrainingJobs"] == 1
+
+
+def test_transient_error_is_no_own_call(client, virtual_time):
+    jobs = Jobs(client, virtual_time, dict.fromkeys(names(10), 15.0))
+    jobs.summary = lambda job: {"TrainingJobName": job, "TrainingJobStatus": "InProgress"}
+    describe = jobs.describe
+
+    def unavailable_once(job):
+        if jobs.described.count(job) == 1:
+            metadata = {"HTTPStatusCode": 503}
+            details = {"Code": "ServiceUnavailable", "Message": "later"}
+            raise ClientError({"Error": details, "ResponseMetadata": metadata}, "Describe")
+        return describe(job)
+
+    jobs.describe = unavailable_once
+    outcomes = wait_all(waits_for(client, jobs.ends))
+    assert {outcome.attempts for outcome in outcomes} == {11}
+
+
+def test_pages_of_others_are_not_read_for_one_that_is_not_listed(client, virtual_time):
+    jobs = Jobs(client, virtual_time, dict.fromkeys(names(101), 15.0))
+    jobs.listed = lambda: [jobs.summary(job) for job in names(100)] + old_jobs(5000)
+    wait_all(waits_for(client, jobs.ends))
+    # The second round's and those of the first have a page of theirs and two more, at least.
+    assert jobs.calls["ListTrainingJobs"] <= 12
 
 
 def test_page_that_fails_spoils_no_other(client, virtual_time):
