@@ -12,11 +12,14 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from botocore.stub import Stubber
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 from boto_waiters_plus.many import Wait, as_completed, wait_all, wait_all_async, wait_any
 from boto_waiters_plus.signals import Signal
+from boto_waiters_plus.testing import virtual_time
 
 SESSION = boto3.session.Session(region_name="us-east-1")
 DELAY = 10
@@ -40,7 +43,7 @@ class Jobs:
     """
 
     def __init__(self, client, clock, ends):
-        self.clock, self.ends = clock, ends
+        self.client, self.clock, self.ends = client, clock, ends
         self.began = clock.now
         self.calls = collections.Counter()
         self.described = []
@@ -325,11 +328,6 @@ def test_throttled_list_leaves_fewer_calls_in_flight(client, virtual_time):
     jobs = Jobs(client, virtual_time, dict.fromkeys(names(10), 0))
     began = []
 
-    def throttled(_):
-        details = {"Code": "ThrottlingException", "Message": "slow down"}
-        metadata = {"HTTPStatusCode": 400}
-        raise ClientError({"Error": details, "ResponseMetadata": metadata}, "List")
-
     def describe(job):
         began.append(virtual_time.now)
         time.sleep(1)
@@ -338,6 +336,70 @@ def test_throttled_list_leaves_fewer_calls_in_flight(client, virtual_time):
     jobs.list, jobs.describe = throttled, describe
     wait_all(waits_for(client, jobs.ends))
     assert began[1] >= began[0] + 1
+
+
+ODD_ITEMS = ({}, "text", 5, None, {"TrainingJobName": None, "TrainingJobStatus": "InProgress"})
+
+
+@st.composite
+def lists(draw):
+    """Return when jobs end, and how the list of a service is wrong about them."""
+    some = names(12)
+    return {
+        "ends": {job: draw(st.floats(0, 300)) for job in some},
+        "finals": {job: draw(st.sampled_from(["Completed", "Failed"])) for job in some},
+        "behind": draw(st.sampled_from([0, 15, 60, 1e9])),
+        "omitted": draw(st.sets(st.sampled_from(some))),
+        "lies": draw(
+            st.dictionaries(
+                st.sampled_from(some), st.sampled_from(["InProgress", "Completed", "Odd", ""])
+            )
+        ),
+        "odd": draw(st.lists(st.sampled_from(ODD_ITEMS), max_size=2)),
+        "denied_after": draw(st.none() | st.integers(0, 20)),
+        "page": draw(st.sampled_from([5, 100])),
+        "success_count": draw(st.integers(1, 3)),
+    }
+
+
+def results_by(case, *, screen):
+    """Return how the waits ended, and when."""
+    with virtual_time() as clock:
+        jobs = Jobs(SESSION.client("sagemaker"), clock, case["ends"])
+        is_over = jobs.state
+
+        def state(job, ago=0):
+            return case["finals"][job] if is_over(job, ago) == "Completed" else "InProgress"
+
+        def listed(body):
+            if case["denied_after"] is not None and len(jobs.pages) > case["denied_after"]:
+                return denied(body)
+            start = int(body.get("NextToken", 0))
+            told = [job for job in jobs.ends if job not in case["omitted"]]
+            items = [
+                {
+                    "TrainingJobName": job,
+                    "TrainingJobStatus": case["lies"].get(job, state(job, case["behind"])),
+                }
+                for job in told[start : start + case["page"]]
+            ]
+            more = {"NextToken": str(start + len(items))} if told[start + len(items) :] else {}
+            return {"TrainingJobSummaries": items + case["odd"], **more}
+
+        jobs.state, jobs.list = state, listed
+        waits = waits_for(jobs.client, jobs.ends, success_count=case["success_count"])
+        results = wait_all(waits, on_failure="collect", screen=screen)
+        return [type(each) for each in results], [each.elapsed for each in results]
+
+
+@given(lists())
+@settings(max_examples=20)
+def test_no_list_changes_an_outcome(case):
+    alone, screened = results_by(case, screen=False), results_by(case, screen=True)
+    assert screened[0] == alone[0]
+    late = [b - a for a, b in zip(alone[1], screened[1], strict=True)]
+    assert min(late) >= -1e-6
+    assert max(late) <= 9 * DELAY + 1
 
 
 @pytest.mark.parametrize("options", [{"success_count": 3}, {"success_for": 25}])
