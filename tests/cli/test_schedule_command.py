@@ -47,7 +47,7 @@ def test_seconds_late_is_half_the_gap_weighted_by_its_length(times, late):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--max-wait", "0"], "--max-wait and --min-delay must be greater than 0"),
+        (["--max-wait", "0"], "--max-wait and --min-delay must be above 0"),
         (["--max-wait", "9", "--min-delay", "3", "--max-delay", "2"], "--max-wait and --min-delay"),
         (["--max-wait", "9", "--svg", "/nonexistent/x"], "cannot write /nonexistent/x"),
     ],
