@@ -394,6 +394,7 @@ def results_by(case, *, screen):
         return [type(each) for each in results], [each.elapsed for each in results]
 
 
+# To shrink an example would take minutes.
 @given(lists())
 @settings(max_examples=20, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 def test_no_list_changes_an_outcome(case):
