@@ -39,8 +39,6 @@ LARGEST_SHARE: Final = 0.25
 FAIR_TIME: Final = 0.5
 """Seconds. A list that does not answer in less may still be fast enough for other rounds."""
 
-_NOT_MADE: Final = Reply(ended="deadline", made=False)
-
 _DROPPED: Final[PerClient[set[str]]] = PerClient(lambda _: set())
 """The siblings that failed, by client."""
 
@@ -183,16 +181,15 @@ class ScreenCall:
     # Wrapped in another reply: a page that was cut off or failed is judged, too. It is no call for
     # any of the waits.
     def _make_blocking(self, time_left: float | None) -> Reply:
-        made = not self._screening.is_dropped
-        return Reply(self._call.make(self._bounded(time_left)) if made else _NOT_MADE, made=False)
+        return Reply(self._call.make(self._bounded(time_left)), made=False)
 
     async def _make_async(self, time_left: float | None) -> Reply:
-        made = not self._screening.is_dropped
-        reply = await self._call.make(self._bounded(time_left)) if made else _NOT_MADE
-        return Reply(reply, made=False)
+        return Reply(await self._call.make(self._bounded(time_left)), made=False)
 
     def _bounded(self, time_left: float | None) -> float:
         """Return the seconds that a page may take, of those that all pages may take."""
+        if self._screening.is_dropped:
+            return 0.0  # No call is made.
         if time_left is None:
             return LONGEST_SCREEN
         if self._kept == math.inf:

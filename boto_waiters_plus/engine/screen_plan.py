@@ -52,11 +52,10 @@ class ScreenPlan:
     @property
     def needs_more(self) -> bool:
         """Whether another page is worth its call."""
-        first = min(self._most_pages, self._first_pages)
-        worth_it = min(self._most_pages, self._first_pages + self._open // FEWEST_OF_PAGE)
-        # What is left may be nowhere in the list.
-        most = worth_it if self._fruitless <= FIRST_PAGES else first
-        return bool(self._unseen) and self.pages < most
+        # After pages that told of no wait, those that are left may be nowhere in the list.
+        more = self._open // FEWEST_OF_PAGE if self._fruitless <= FIRST_PAGES else 0
+        worth_it = min(self._most_pages, self._first_pages + more)
+        return bool(self._unseen) and self.pages < worth_it
 
     def add_page(self, states: Mapping[str, Collection[str]]) -> None:
         """Note the states that a page tells, by identifier."""

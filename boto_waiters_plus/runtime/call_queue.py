@@ -89,10 +89,10 @@ class CallQueue:
                 refused += 1
                 continue
             refused = 0
-            entry = lane.popleft()
-            if lane is connections.unplanned and next(iter(connections.queued), entry) is None:
-                connections.queued.popleft()  # Its place.
-            yield entry
+            queued = connections.queued
+            if lane is not queued and queued and queued[0] is None:
+                queued.popleft()  # Its place.
+            yield lane.popleft()
 
     def begin_call(self, target: Task | Sharers, now: float) -> None:
         """Count a call that begins."""

@@ -127,7 +127,7 @@ class Group:
     screens: ClassVar[bool] = False
     """Whether the shared call takes the place of a wait's own, instead of being it."""
 
-    def shares(self, task: Task, now: float) -> bool:  # noqa: ARG002 - of a subclass
+    def shares(self, task: Task, now: float) -> bool:  # noqa: ARG002 - a subclass needs it
         """Return whether the next attempt of a wait may share a call."""
         return not self.is_apart and not task.is_alone
 

@@ -162,8 +162,8 @@ class Schedule:
                 group = tasks[0].group
                 if group is not None and (len(tasks) > 1 or isinstance(entry, Sharers)):
                     target = Sharers(group, tasks)
-                    if isinstance(entry, Sharers) and (entry.has_begun or entry.tasks == tasks):
-                        target = entry  # it reads on, and has its pages, whoever has left it
+                    if isinstance(entry, Sharers) and entry.has_begun:
+                        target = entry  # It keeps its pages, even if some of its waits have ended.
                 self.queue.begin_call(target, now)
                 yield target
 

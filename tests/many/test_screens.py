@@ -513,7 +513,7 @@ def test_pages_of_others_are_not_read_for_one_that_is_not_listed(client, virtual
     jobs = Jobs(client, virtual_time, dict.fromkeys(names(101), 15.0))
     jobs.listed = lambda: [jobs.summary(job) for job in names(100)] + old_jobs(5000)
     wait_all(waits_for(client, jobs.ends))
-    # The second round's and those of the first have a page of theirs and two more, at least.
+    # Two rounds, each with a page of ours and a few more.
     assert jobs.calls["ListTrainingJobs"] <= 12
 
 
