@@ -25,20 +25,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from boto_waiters_plus.batch.callbacks import Callbacks
+from boto_waiters_plus.batch.schedule import Schedule
+from boto_waiters_plus.batch.scheduler import run_waits
+from boto_waiters_plus.batch.service_limiter import ClientConnections, ServiceLimiter
+from boto_waiters_plus.batch.tasks import FinishedCall, Group, Task, time_left
+from boto_waiters_plus.calls.clock import SIGNAL_SLICE, SYSTEM_TIME, set_time
+from boto_waiters_plus.calls.reply import Reply
+from boto_waiters_plus.engine.acceptors import AcceptorState, MatchedAcceptor
 from boto_waiters_plus.engine.machine import Facts, Policy
-from boto_waiters_plus.engine.model import AcceptorState, MatchedAcceptor
 from boto_waiters_plus.engine.wait_description import WaitDescription
 from boto_waiters_plus.exceptions import WaiterCancelledError, WaiterError, WaiterFailedError
-from boto_waiters_plus.many.callbacks import Callbacks
 from boto_waiters_plus.outcome import ResponseOutcome
-from boto_waiters_plus.runtime.attempt import Attempt, Reply, SharedAttempts
-from boto_waiters_plus.runtime.clock import SIGNAL_SLICE, SYSTEM_TIME, set_time
-from boto_waiters_plus.runtime.groups import Group
-from boto_waiters_plus.runtime.schedule import Schedule
-from boto_waiters_plus.runtime.scheduler import run_waits
-from boto_waiters_plus.runtime.service_limiter import ClientConnections, ServiceLimiter
-from boto_waiters_plus.runtime.tasks import FinishedCall, Task, time_left
-from boto_waiters_plus.runtime.wait_run import WaitRun
+from boto_waiters_plus.wait.attempt import Attempt, SharedAttempts
+from boto_waiters_plus.wait.wait_run import WaitRun
 
 NEVER = 1e9
 ROUNDING = 1e-6

@@ -34,8 +34,8 @@ from boto_waiters_plus import idempotency
 from boto_waiters_plus.testing import virtual_time
 
 sys.path.insert(0, str(Path(__file__).absolute().parents[1] / "tests"))
-from idempotency.cutting_proxy import CuttingProxy, schedule
-from idempotency.dying_callers import run_plainly, run_schedule, virtual_machine
+from changes.cutting_proxy import CuttingProxy, schedule
+from changes.dying_callers import run_plainly, run_schedule, virtual_machine
 
 SDK_ATTEMPTS = 2
 IMAGE = {"ImageId": "ami-1", "MinCount": 1, "MaxCount": 1}

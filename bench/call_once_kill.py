@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).absolute().parents[1] / "tests"))
-from idempotency.test_killed_process import AFTER, BEFORE, run_caller, serving
+from changes.test_killed_process import AFTER, BEFORE, run_caller, serving
 
 OPEN = [point for point in (*BEFORE, *AFTER) if point != "after finish"]
 

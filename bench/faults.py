@@ -24,6 +24,7 @@ import sys
 import tempfile
 import threading
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -55,11 +56,12 @@ from faults.server import BlackHole, FaultServer, answer  # noqa: E402
 from faults.unchanged import differences, namespaces  # noqa: E402
 
 import boto_waiters_plus as bwp  # noqa: E402
-from boto_waiters_plus.aws.bounded_call import bounded_call  # noqa: E402
-from boto_waiters_plus.aws.call_budget import CallEnded  # noqa: E402
-from boto_waiters_plus.aws.client_call import BlockingCall, ClientRequest  # noqa: E402
-from boto_waiters_plus.aws.definition_judge import DefinitionJudge  # noqa: E402
-from boto_waiters_plus.aws.service_waiters import ServiceWaiters  # noqa: E402
+from boto_waiters_plus.calls.bounded_call import bounded_call  # noqa: E402
+from boto_waiters_plus.calls.call_budget import CallEnded  # noqa: E402
+from boto_waiters_plus.calls.client_call import BlockingCall  # noqa: E402
+from boto_waiters_plus.service.client_request import ClientRequest  # noqa: E402
+from boto_waiters_plus.service.definition_judge import DefinitionJudge  # noqa: E402
+from boto_waiters_plus.service.service_waiters import ServiceWaiters  # noqa: E402
 
 MEDIAN, WORST = 3.0, 25.0
 """ms that a fault may be late on an idle machine."""
@@ -178,15 +180,18 @@ def words_of(run: Callable[[], Any]) -> str:
 def measure(fault: Fault, modes: Sequence[str], plan: Plan, certificate: Certificate) -> Cell:
     cell = Cell()
     descriptors = _descriptors()
-    for mode in modes:
-        overruns = cell.overruns.setdefault(mode, [])
-        for _ in range(plan.repeats_of(fault)):
-            with run_fault(fault, mode, certificate) as running:
-                overruns.append(_measure_once(fault, running, plan, cell))
-            cell.lingering = max(cell.lingering, len(_own_threads()))
-        # A refresh of credentials lasts until its own timeouts.
-        _wait_for_threads(15 if fault.place == "credentials" else 3)
-    gc.collect()
+    with warnings.catch_warnings(record=True) as unclosed:
+        warnings.simplefilter("always", ResourceWarning)
+        for mode in modes:
+            overruns = cell.overruns.setdefault(mode, [])
+            for _ in range(plan.repeats_of(fault)):
+                with run_fault(fault, mode, certificate) as running:
+                    overruns.append(_measure_once(fault, running, plan, cell))
+                cell.lingering = max(cell.lingering, len(_own_threads()))
+            # A refresh of credentials lasts until its own timeouts.
+            _wait_for_threads(15 if fault.place == "credentials" else 3)
+        gc.collect()
+    cell.left["ResourceWarnings"] += sum(each.category is ResourceWarning for each in unclosed)
     cell.left["threads"] += len(_own_threads())
     cell.left["descriptors"] += _descriptors_over(descriptors)
     return cell

@@ -15,16 +15,17 @@ import math
 import statistics
 from typing import Any, NamedTuple
 
+from boto_waiters_plus.batch.schedule import Schedule
+from boto_waiters_plus.batch.scheduler import run_waits
+from boto_waiters_plus.batch.service_limiter import ClientConnections, ServiceLimiter
+from boto_waiters_plus.batch.tasks import FinishedCall, Task
+from boto_waiters_plus.calls.reply import Reply
+from boto_waiters_plus.engine.acceptors import AcceptorState, MatchedAcceptor
 from boto_waiters_plus.engine.machine import Facts, Policy
-from boto_waiters_plus.engine.model import AcceptorState, MatchedAcceptor
 from boto_waiters_plus.engine.wait_description import WaitDescription
-from boto_waiters_plus.runtime.attempt import Attempt, Reply
-from boto_waiters_plus.runtime.schedule import Schedule
-from boto_waiters_plus.runtime.scheduler import run_waits
-from boto_waiters_plus.runtime.service_limiter import ClientConnections, ServiceLimiter
-from boto_waiters_plus.runtime.tasks import FinishedCall, Task
-from boto_waiters_plus.runtime.wait_run import WaitRun
 from boto_waiters_plus.testing import virtual_time
+from boto_waiters_plus.wait.attempt import Attempt
+from boto_waiters_plus.wait.wait_run import WaitRun
 
 THREADS = 32
 LATENCY = 0.02

@@ -1,6 +1,7 @@
 """Simulate how late each schedule sees a change, with how many calls, and what it misses.
 
-    python bench/paces.py                          # both tables, or one with --table
+    python bench/paces.py                          # two tables, or one with --table
+    python bench/paces.py --history                # with the times of earlier waits
     python bench/paces.py --plot docs/paces.svg    # the picture (needs matplotlib)
 
 The package's own machine runs, at 0.1 s a call; ready times are lognormal around the median.
@@ -12,8 +13,11 @@ import argparse
 import math
 import random
 import statistics
+from collections.abc import Callable, Iterator
 
+from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.backoff import delay_range
+from boto_waiters_plus.engine.learned_delays import EARLY_SHARE, KnownTime, LearnedTimes
 from boto_waiters_plus.engine.machine import (
     Begin,
     Facts,
@@ -26,10 +30,10 @@ from boto_waiters_plus.engine.machine import (
     Succeeded,
     Woken,
 )
-from boto_waiters_plus.engine.model import AcceptorState
 
 CALL_TIME = 0.1
 SPREAD = 0.7
+SPREAD_OF_PICTURE = 0.25
 CELLS = [
     *[(1, 10), (1, 60), (2, 10), (2, 60), (5, 10), (5, 60), (15, 10), (15, 60), (15, 300)],
     *[(30, 20), (30, 300), (30, 1800), (120, 600), (300, 1800)],
@@ -42,12 +46,22 @@ LONGEST = 4
 """Medians. Later ready times are drawn again, so that every schedule sees all of them."""
 
 STOCK, DEFINITION, GET_WAITER, AWS = "stock", "wait_until", "get_waiter", "AWS's numbers"
+HISTORY = "with a history"
+
+DELAY = 15
+"""Of botocore's waiter, where the figures are relative to it."""
+KNOWN = [5, 20, 64]
+"""Earlier waits."""
+WAITS_OF_A_HISTORY = 10
+
+Draw = Callable[[random.Random], float]
+"""Draws a ready time."""
 
 
-def wait(policy: Policy, ready_at: float, draw: random.Random) -> tuple[float | None, int]:
-    """When one wait saw the change (None: never), and its calls."""
+def wait(policy: Policy, ready_at: float, draw: random.Random) -> tuple[float, int, float]:
+    """When one wait saw the change (infinity: never), its calls, and when the last but one was."""
     machine = Machine((AcceptorState.SUCCESS,), policy)
-    now = 0.0
+    now = open_at = 0.0
     decision = machine.step(Begin(), now, draw)
     while True:
         match decision:
@@ -56,12 +70,13 @@ def wait(policy: Policy, ready_at: float, draw: random.Random) -> tuple[float | 
                 now += CALL_TIME
                 decision = machine.step(Responded(Facts(acceptor=acceptor)), now, draw)
             case Pause(seconds=seconds):
+                open_at = now
                 now += seconds
                 decision = machine.step(Woken(), now, draw)
             case Succeeded():
-                return now, machine.state.attempts
+                return now, machine.state.attempts, open_at
             case _:
-                return None, machine.state.attempts
+                return math.inf, machine.state.attempts, open_at
 
 
 def policies(delay: int, median: float) -> dict[str, Policy]:
@@ -83,22 +98,134 @@ def policies(delay: int, median: float) -> dict[str, Policy]:
     }
 
 
-def detection(delay: int, median: float, waits: int) -> dict[str, tuple[float, float]]:
+def detection(
+    delay: int, median: float, waits: int, spread: float = SPREAD
+) -> dict[str, tuple[float, float]]:
     """By schedule: the mean seconds from ready to seen, and the mean calls."""
     result = {}
     for name, policy in policies(delay, median).items():
         ready, draw = random.Random(delay * 1000 + median), random.Random(7)
         late, calls = [], []
         while len(late) < waits:
-            ready_at = ready.lognormvariate(math.log(median), SPREAD)
+            ready_at = ready.lognormvariate(math.log(median), spread)
             if ready_at > LONGEST * median:
                 continue
-            seen_at, attempts = wait(policy, ready_at, draw)
-            assert seen_at is not None
+            seen_at, attempts, _ = wait(policy, ready_at, draw)
             late.append(seen_at - ready_at)
             calls.append(attempts)
         result[name] = statistics.fmean(late), statistics.fmean(calls)
     return result
+
+
+def lognormal(median: float, spread: float) -> Draw:
+    """Return what draws ready times around a median."""
+    return lambda source: source.lognormvariate(math.log(median), spread)
+
+
+def uniform(end: float) -> Draw:
+    """Return what draws times evenly before an end."""
+    return lambda source: source.uniform(0, end)
+
+
+def mixed(median: float) -> Draw:
+    """Return what draws the times of two kinds under one key, one four times as fast."""
+    kinds = lognormal(median, 0.15), lognormal(median / 4, 0.15)
+    return lambda source: source.choice(kinds)(source)
+
+
+Means = dict[str, tuple[float, float]]
+"""By schedule: the mean calls, and the mean seconds from ready to seen."""
+
+
+def learned(history: list[KnownTime]) -> Policy:
+    """The policy of a wait with a history, the newest first."""
+    least, most = delay_range(DELAY)
+    times = LearnedTimes(tuple(history), EARLY_SHARE * most)
+    return Policy(min_delay=least, max_delay=most, max_wait=1e9, learned=times)
+
+
+def with_history(
+    waits: int, old: Draw, new: Draw, *, known: int = 20, known_new: int = 0, goes_on: bool = False
+) -> Means:
+    """The means of three schedules, where ready times were drawn before and are drawn now.
+
+    Args:
+        waits: their number; each ten have another history, of waits that learned as they do.
+        old, new: the ready times of earlier waits, and those of the waits.
+        known: the number of earlier waits with the old times.
+        known_new: the number of later ones, as the waits are.
+        goes_on: whether each of the ten learns from those before it.
+    """
+    source, draw = random.Random(11), random.Random(7)
+    plain = {name: policies(DELAY, 1)[name] for name in (STOCK, DEFINITION)}
+    sums: dict[str, list[tuple[int, float]]] = {}
+    for _ in range(0, waits, WAITS_OF_A_HISTORY):
+        history: list[KnownTime] = []
+        for number in range(known + known_new + WAITS_OF_A_HISTORY):
+            ready_at = (old if number < known else new)(source)
+            seen_at, calls, open_at = wait(learned(history), ready_at, draw)
+            is_measured = number >= known + known_new
+            if calls > 1 and (goes_on or not is_measured):
+                # As the package keeps it.
+                history.insert(0, KnownTime((open_at + seen_at) / 2, is_end=True))
+            if is_measured:
+                sums.setdefault(HISTORY, []).append((calls, seen_at - ready_at))
+                for name, policy in plain.items():
+                    seen_at, calls, _ = wait(policy, ready_at, draw)
+                    sums.setdefault(name, []).append((calls, seen_at - ready_at))
+    return {
+        name: (statistics.fmean(calls for calls, _ in each), statistics.fmean(s for _, s in each))
+        for name, each in sums.items()
+    }
+
+
+def relative(means: Means, name: str) -> tuple[float, float]:
+    """Calls and extra wait with a history, relative to another schedule."""
+    (calls, late), (other_calls, other_late) = means[HISTORY], means[name]
+    return calls / other_calls, late / other_late
+
+
+def history_table(waits: int) -> Iterator[str]:
+    yield "| times, median | waits before | calls, extra wait / stock | product | / `wait_until` |"
+    yield "|---" * 5 + "|"
+    for delays in (6, 20):
+        median = delays * DELAY
+        kinds = {f"spread {each}": lognormal(median, each) for each in (0.15, 0.25, 0.4)}
+        for kind, draw in {**kinds, "two kinds": mixed(median)}.items():
+            for known in KNOWN:
+                means = with_history(waits, draw, draw, known=known)
+                (calls, late), ours = relative(means, STOCK), relative(means, DEFINITION)
+                cells = (
+                    f"{calls:.2f}, {late:.2f} | {calls * late:.2f} | {ours[0]:.2f}, {ours[1]:.2f}"
+                )
+                yield f"| {kind}, {delays} delays | {known} | {cells} |"
+
+
+def promises(waits: int) -> Iterator[tuple[str, float, float]]:
+    """Yield what learned delays promise: a figure relative to another, and the most it may be."""
+    for delays in (6, 20):
+        median = delays * DELAY
+        usual, two_kinds = lognormal(median, 0.25), mixed(median)
+        early = with_history(waits, usual, uniform(median))
+        yield f"failures before the median, {delays} delays: late", relative(early, STOCK)[1], 1.5
+        for word, factor in (("halved", 0.5), ("doubled", 2)):
+            changed = lognormal(factor * median, 0.25)
+            first = with_history(waits, usual, changed, goes_on=True)
+            after = relative(with_history(waits, usual, changed, known_new=10), STOCK)
+            name = f"times {word}, {delays} delays"
+            yield f"{name}, the first ten waits: late", relative(first, STOCK)[1], 1.2
+            yield f"{name}, the first ten waits: calls", relative(first, STOCK)[0], 1.7
+            yield f"{name}, after ten waits: product", after[0] * after[1], 0.85
+        ours = relative(with_history(waits, two_kinds, two_kinds), DEFINITION)
+        for word, figure in zip(("calls", "late"), ours, strict=True):
+            yield f"two kinds, {delays} delays: {word} / wait_until", figure, 1.1
+
+
+def promises_table(waits: int) -> Iterator[str]:
+    yield "| after 20 waits with spread 0.25; relative to stock | is | at most |"
+    yield "|---|---|---|"
+    for name, figure, most in promises(waits):
+        yield f"| {name} | {figure:.2f}{'' if figure <= most else ' (BROKEN)'} | {most} |"
 
 
 def missed(max_wait: float, delays: tuple[float, float], rule: LastAttempt, waits: int) -> float:
@@ -110,7 +237,7 @@ def missed(max_wait: float, delays: tuple[float, float], rule: LastAttempt, wait
     for _ in range(waits):
         # Nothing can see what becomes ready during the last call.
         ready_at = draw.uniform(0, max_wait - CALL_TIME)
-        lost += wait(policy, ready_at, draw)[0] is None
+        lost += wait(policy, ready_at, draw)[0] == math.inf
     return lost / waits
 
 
@@ -161,8 +288,13 @@ def plot(path: str, waits: int) -> None:
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4))
-    seen = [detection(15, median, waits) for median in MEDIANS]
-    for name, style in ((STOCK, "k--"), (DEFINITION, "C2-"), (GET_WAITER, "C1-"), (AWS, "C0-")):
+    seen = [detection(DELAY, median, waits, SPREAD_OF_PICTURE) for median in MEDIANS]
+    for median, cell in zip(MEDIANS, seen, strict=True):
+        times = lognormal(median, SPREAD_OF_PICTURE)
+        calls, late = with_history(waits, times, times)[HISTORY]
+        cell[HISTORY] = late, calls
+    styles = {STOCK: "k--", DEFINITION: "C2-", GET_WAITER: "C1-", AWS: "C0-", HISTORY: "C3-"}
+    for name, style in styles.items():
         for axis, which in zip(axes, (0, 1), strict=True):
             axis.plot(MEDIANS, [cell[name][which] for cell in seen], style, label=name)
     axes[0].set_ylabel("seconds from ready to seen")
@@ -181,7 +313,13 @@ def main() -> None:
     parser.add_argument("--waits", type=int, default=5000, help="simulated waits a cell")
     parser.add_argument("--plot", metavar="FILE", help="draw the picture instead")
     parser.add_argument("--table", choices=TABLES, help="one of the tables; default: both")
+    parser.add_argument("--history", action="store_true", help="the tables with a history instead")
     arguments = parser.parse_args()
+    if arguments.history:
+        for lines in (history_table(arguments.waits), [""], promises_table(arguments.waits)):
+            for line in lines:
+                print(line, flush=True)
+        return
     if arguments.plot:
         plot(arguments.plot, arguments.waits)
         return

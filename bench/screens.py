@@ -1,6 +1,7 @@
 """Waits for many jobs, with the list of a service and without: calls, and how late they notice.
 
     python bench/screens.py [--waits 1000] [--runs 4]     # virtual time, a stub for the service
+    python bench/screens.py --history                     # jobs of one kind, with learned delays
     python bench/screens.py --moto                        # polls of moto for three services
 
 The jobs end evenly over 20 rounds. In the first part every call is answered at once, and both ways
@@ -13,15 +14,20 @@ from __future__ import annotations
 import argparse
 import collections
 import json
+import math
 import random
 import statistics
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import boto3
 from botocore.exceptions import ClientError
 
+import boto_waiters_plus as bwp
+from boto_waiters_plus.history import HistoryKey
 from boto_waiters_plus.many import Wait, wait_all
 from boto_waiters_plus.testing import virtual_time
 
@@ -271,6 +277,51 @@ def _mean(runs: list[Run], figure: Callable[[Run], float]) -> float:
     return statistics.mean(map(figure, runs))
 
 
+# --- learned delays ---------------------------------------------------------------------------
+
+
+def learned_figures(waits: int, runs: int) -> Iterator[tuple[str, str, float]]:
+    """Yield the calls and the extra wait of jobs that take about as long, of those of plain waits.
+
+    The times vary by a quarter (lognormal) around 20 rounds; 64 earlier jobs are known.
+    """
+    for kind in SERVICES:
+        results = [learned_runs(kind, waits, seed) for seed in range(runs)]
+        plain = [each[0] for each in results]
+        for number, name in enumerate(("screens", "screens and history"), 1):
+            found = [each[number] for each in results]
+            yield f"{name}: calls", kind.name, _mean(found, _calls) / _mean(plain, _calls)
+            yield f"{name}: extra wait", kind.name, _mean(found, _extra) / _mean(plain, _extra)
+
+
+def learned_runs(kind: type[Service], waits: int, seed: int) -> list[Run]:
+    """Wait for all jobs: each by itself, with screens, and with screens and a history."""
+    low, high = shipped_delays(kind)
+    draw = random.Random(seed)
+    times = [ROUNDS * (low + high) / 2 * math.exp(draw.gauss(0, 0.25)) for _ in range(waits + 64)]
+    with tempfile.TemporaryDirectory() as folder:
+        history = bwp.History(Path(folder) / "history.sqlite")
+        for seconds in times[waits:]:
+            key = HistoryKey(kind.name, kind.waiter, KEYS["region_name"], "", from_call=False)
+            history.add(key, "success", seconds)
+        ways = ({"screen": False}, {}, {"delay_history": history})
+        return [_learned_run(kind, times[:waits], **options) for options in ways]
+
+
+def _learned_run(
+    kind: type[Service], times: list[float], *, screen: bool = True, **options: Any
+) -> Run:
+    prefix = EXECUTION if kind is Executions else "job-"
+    with virtual_time() as clock:
+        ends = {f"{prefix}{job:04}": clock.now + seconds for job, seconds in enumerate(times)}
+        service = kind(clock, ends, None, 0)
+        began = clock.now
+        jobs = [Wait(service.client, kind.waiter, {kind.parameter: job}, **options) for job in ends]
+        results = wait_all(jobs, max_wait=100_000, on_failure="collect", screen=screen)
+    late = [began + each.elapsed - end for each, end in zip(results, ends.values(), strict=True)]
+    return Run(sum(service.calls.values()), late, [], [])
+
+
 # --- moto --------------------------------------------------------------------------------------
 
 
@@ -350,13 +401,15 @@ def main() -> None:
     parser.add_argument("--waits", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=4)
     parser.add_argument("--moto", action="store_true")
+    parser.add_argument("--history", action="store_true")
     arguments = parser.parse_args()
     if arguments.moto:
         for name, without, screened in moto_polls():
             print(f"{name:15} {without:5} calls without a screen, {screened:5} with one")
         return
     found: dict[str, list[float]] = {}
-    for what, _, figure in figures(arguments.waits, arguments.runs):
+    measure = learned_figures if arguments.history else figures
+    for what, _, figure in measure(arguments.waits, arguments.runs):
         found.setdefault(what, []).append(figure)
     print(*table(found), sep="\n")
 

@@ -25,6 +25,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from boto_waiters_plus.calls.clock import SYSTEM_TIME, set_time
+from boto_waiters_plus.calls.reply import Reply
+from boto_waiters_plus.engine.acceptors import AcceptorState, MatchedAcceptor
 from boto_waiters_plus.engine.machine import (
     LEAST_LATE_RESERVE,
     SHORTEST_PAUSE,
@@ -34,7 +37,6 @@ from boto_waiters_plus.engine.machine import (
     Pace,
     Policy,
 )
-from boto_waiters_plus.engine.model import AcceptorState, MatchedAcceptor
 from boto_waiters_plus.engine.wait_description import WaitDescription
 from boto_waiters_plus.exceptions import (
     WaiterAttemptsError,
@@ -43,10 +45,9 @@ from boto_waiters_plus.exceptions import (
     WaiterFailedError,
     WaiterTimeoutError,
 )
-from boto_waiters_plus.runtime.attempt import Attempt, Reply
-from boto_waiters_plus.runtime.clock import SYSTEM_TIME, set_time
-from boto_waiters_plus.runtime.sync import drive
-from boto_waiters_plus.runtime.wait_run import WaitRun
+from boto_waiters_plus.wait.attempt import Attempt
+from boto_waiters_plus.wait.sync import drive
+from boto_waiters_plus.wait.wait_run import WaitRun
 
 READY, FAILED, PENDING = "READY", "FAILED", "PENDING"
 UNCONNECTED = "EndpointConnectionError"

@@ -10,8 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .changes.effects import effect_of
+    from .common.definition_error import WaiterDefinitionError
     from .deadlines import deadline
-    from .definition_error import WaiterDefinitionError
     from .definitions.files import load_definitions
     from .engine.model import WaiterDefinition
     from .engine.wait_event import WaitEvent
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
         WaitersError,
         WaiterTimeoutError,
     )
+    from .history import History
     from .hooks.installation import enable, install, uninstall
-    from .hooks.waits import wait_until, wait_until_async
     from .many import (
         Wait,
         as_completed,
@@ -34,13 +35,18 @@ if TYPE_CHECKING:
         wait_any,
         wait_any_async,
     )
+    from .operations.begin import begin, begin_async
     from .options import WaitOptions
     from .outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
+    from .service.waits import wait_until, wait_until_async
+    from .smithy_options import SMITHY
 
 __version__ = "0.2.0"
 
 __all__ = [
+    "SMITHY",
     "ExceptionOutcome",
+    "History",
     "ResponseOutcome",
     "Wait",
     "WaitEvent",
@@ -56,7 +62,10 @@ __all__ = [
     "WaitersError",
     "as_completed",
     "as_completed_async",
+    "begin",
+    "begin_async",
     "deadline",
+    "effect_of",
     "enable",
     "install",
     "load_definitions",
@@ -73,7 +82,7 @@ __all__ = [
 # that installs and never waits pays for `install` alone.
 _MODULES = {
     "deadlines": ("deadline",),
-    "definition_error": ("WaiterDefinitionError",),
+    "common.definition_error": ("WaiterDefinitionError",),
     "definitions.files": ("load_definitions",),
     "engine.model": ("WaiterDefinition",),
     "engine.wait_event": ("WaitEvent",),
@@ -85,8 +94,10 @@ _MODULES = {
         "WaiterTimeoutError",
         "WaitersError",
     ),
+    "history": ("History",),
     "hooks.installation": ("enable", "install", "uninstall"),
-    "hooks.waits": ("wait_until", "wait_until_async"),
+    "service.waits": ("wait_until", "wait_until_async"),
+    "changes.effects": ("effect_of",),
     "many": (
         "Wait",
         "as_completed",
@@ -96,8 +107,10 @@ _MODULES = {
         "wait_any",
         "wait_any_async",
     ),
+    "operations.begin": ("begin", "begin_async"),
     "options": ("WaitOptions",),
     "outcome": ("ExceptionOutcome", "ResponseOutcome", "WaiterOutcome"),
+    "smithy_options": ("SMITHY",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

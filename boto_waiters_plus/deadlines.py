@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
-from .arguments import answers_other_names, time_bound
+from .common.arguments import answers_other_names, time_bound
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -100,9 +100,16 @@ def effective_max_wait(waiter: str, max_wait: object) -> float:
     return wait_bounds(waiter, max_wait)[0]
 
 
-def wait_bounds(waiter: str, max_wait: object) -> tuple[float, float | None]:
-    """Return `effective_max_wait` and the seconds to the deadline around the caller, if any."""
-    left = seconds_left()
+def wait_bounds(
+    waiter: str, max_wait: object, besides: float | None = None
+) -> tuple[float, float | None]:
+    """Return `effective_max_wait` and the seconds to the deadline around the caller, if any.
+
+    Args:
+        waiter, max_wait: as for `effective_max_wait`.
+        besides: the end of a deadline that does not count.
+    """
+    left = seconds_left(besides)
     if max_wait is not None:
         given = time_bound("max_wait", max_wait)
         return given if left is None else min(given, left), left
@@ -111,7 +118,9 @@ def wait_bounds(waiter: str, max_wait: object) -> tuple[float, float | None]:
     return left, left
 
 
-def seconds_left() -> float | None:
+def seconds_left(besides: float | None = None) -> float | None:
     """Return the seconds to the nearest deadline, negative once it has passed; None without one."""
     ends = _ends.get()
+    if besides is not None:
+        ends = tuple(end for end in ends if end != besides)
     return min(ends) - time.monotonic() if ends else None

@@ -20,9 +20,9 @@ from typing import Any, Final, TypeVar
 
 import botocore.exceptions
 
-from .definition_error import WaiterDefinitionError
-from .engine.model import MatchedAcceptor
-from .fact_table import FactTable, Rows, wait_rows
+from .common.definition_error import WaiterDefinitionError
+from .engine.acceptors import MatchedAcceptor
+from .outcome import FactTable, Rows, wait_rows
 
 __all__ = [
     "WaiterAttemptsError",
@@ -60,11 +60,13 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
         observed: the value of the acceptor's path at the last attempt that was no transient
             error, or the state seen then.
         service_message: the service's own message about the failure, if it gave one.
+        cause_found: what further reads told of a failure; see `WaitOptions.explain_failure`.
         last_exception: the error of the last call, if it raised one.
         last_response: the last response; if the last call ended in a ClientError, its error
             response; else `{}`. The response of a transient error is used only if there was no
             other.
         by_id: the items of the last response by the identifiers of the request.
+        timeline: the last attempts, at most 100; see `WaiterOutcome.timeline`.
         failed_ids: if the wait was for a list of identifiers, those whose own item is in the
             failure state, or, where no failure state ended the wait, those that had not reached
             the state.
@@ -72,6 +74,9 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
 
     last_value: Any = None
     """The value that a callable of `conditions` returned last; never part of a text."""
+    cause_found: str | None = None
+    stored_reason: str | None = None
+    """The reason as a store keeps it, where this error is not at hand; None: the same."""
     call: Any = None
     """The `idempotency.CallOutcome` of the call that the wait followed, if it followed one."""
     # Any: botocore's stubs know error responses only, this is a success's too.
@@ -130,6 +135,7 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
         reason = self.kwargs["reason"] + more
         error = kind(self.kwargs["name"], reason, message=f"{self}{more}")
         error.__dict__.update({**self.__dict__, "kwargs": error.kwargs})
+        error.stored_reason = self.stored_reason and self.stored_reason + more
         error.__cause__ = self.__cause__
         return error
 

@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from .arguments import callback, count, flag, seconds, seconds_or_zero, unknown, with_methods
+from .common.arguments import (
+    callback,
+    count,
+    flag,
+    seconds,
+    seconds_or_zero,
+    text,
+    unknown,
+    with_methods,
+)
 
 if TYPE_CHECKING:
     from .engine.machine import RetryTransient
@@ -39,7 +48,14 @@ def _last_attempt(name: str, value: Any) -> str:
     # The lookup of a method needs the names of the options, and no machine.
     from .engine.machine import LastAttempt  # noqa: PLC0415
 
-    known = [rule.value for rule in LastAttempt]
+    return _one_of(name, value, [rule.value for rule in LastAttempt])
+
+
+def _converted_delays(name: str, value: Any) -> str:
+    return _one_of(name, value, ["short", "aws"])
+
+
+def _one_of(name: str, value: Any, known: list[str]) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name} must be one of {', '.join(known)}, not {type(value).__name__}")
     if value not in known:
@@ -64,6 +80,18 @@ def _wake_signal(name: str, value: Any) -> Any:
     return with_methods(name, value, "is_set", "wait", "clear")
 
 
+def _delay_history(name: str, value: Any) -> Any:
+    if isinstance(value, bool):
+        if value:
+            from .history import default_path  # noqa: PLC0415 - only where it is asked for
+
+            default_path()
+        return value
+    if isinstance(value, type) or not (hasattr(value, "times") and hasattr(value, "add")):
+        raise TypeError(f"{name} must be True, False or a History, not {type(value).__name__}")
+    return value
+
+
 def _cancel_event(name: str, value: Any) -> Any:
     return with_methods(name, value, "is_set", "wait")
 
@@ -71,6 +99,7 @@ def _cancel_event(name: str, value: Any) -> Any:
 CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {
     "min_delay": seconds,
     "max_delay": seconds,
+    "converted_delays": _converted_delays,
     "max_attempts": count,
     "delay_pace": _delay_pace,
     "last_attempt": _last_attempt,
@@ -78,11 +107,15 @@ CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {
     "success_count": count,
     "success_for": seconds_or_zero,
     "missing_ok_for": seconds_or_zero,
+    "settle_for": seconds_or_zero,
     "retry_transient": _retry_transient,
     "wake_signal": _wake_signal,
     "cancel_event": _cancel_event,
     "on_attempt": callback,
     "call_in_thread": flag,
+    "explain_failure": flag,
+    "delay_history": _delay_history,
+    "delay_kind": text,
     "show_parameters": flag,
 }
 

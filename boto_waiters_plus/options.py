@@ -8,13 +8,14 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, runtime_checkable
 
-from .arguments import check_order, refuse_wrong_names, time_bound, unknown
+from .common.arguments import check_order, refuse_wrong_names, time_bound, unknown
 from .engine.model import DEFAULT_MAX_DELAY, WaiterDefinition
 from .option_checks import CHECKS, OPTION_NAMES
 
 if TYPE_CHECKING:
     from .engine.machine import Policy, RetryTransient
     from .engine.wait_event import WaitEvent
+    from .history import History
 
 Seconds = float | timedelta
 
@@ -71,6 +72,11 @@ class WaitOptions:
         max_delay: the largest delay between two attempts; default: the definition's `maxDelay`.
         max_attempts: the number of attempts after which the wait ends with
             `WaiterAttemptsError`; default: no limit.
+        converted_delays: the delays of waiters whose definition was converted from botocore's, with
+            its fixed delay of D seconds, and of `get_waiter` where no schedule was chosen:
+            `"short"` (the default), from about D / 4 to D; `"aws"`, from D to 120 as in AWS's own
+            Smithy models. `min_delay` and `max_delay` take precedence, and any other definition
+            keeps its own delays.
         delay_pace: `"fixed"` for `min_delay` each time, or a function that is given the attempt
             number and returns seconds; default: the specification's jittered backoff.
         last_attempt: when the last attempt is made: `"late"` (the default), as late as still
@@ -83,6 +89,9 @@ class WaitOptions:
             consecutive attempts to the start of the attempt that ends the wait.
         missing_ok_for: seconds, counted from the first attempt, for which a not-found error is a
             retry.
+        settle_for: seconds in which a success or a failure that a response tells counts only once
+            another state was seen: right after a change the service may still answer with the state
+            from before it. An error is no state.
         retry_transient: which transient errors (throttles, HTTP 5xx, lost connections, time-outs
             of one request) are retried if they remain after the SDK's own retries. `"answered"`
             (the default): all, except that a connection that cannot be made ends the wait unless
@@ -97,6 +106,15 @@ class WaitOptions:
             It bounds what cannot be interrupted (event handlers and callables of the caller, the
             refresh of credentials), and may leave that thread behind until the call is over.
             Awaited calls need none.
+        explain_failure: after a response in a failure state, make up to two reads, in 2 seconds and
+            inside `max_wait`, that tell the cause (`error.cause_found`): the event of a stack that
+            failed, the last task of a service that stopped. Their errors end no wait. Default: True
+            for `wait_until_*`, many waits, `begin` and stores; False for waiter objects.
+        delay_history: a `History` of earlier waits, or True for that of the user: the delays come
+            from the times that waits of the same service, waiter and region took, where there are
+            five or more; min_delay bounds them, and max_delay if it is given. The time of this wait
+            is added. A stored wait takes True, and the times of its store.
+        delay_kind: any text that splits what is in `delay_history`, such as an instance class.
         show_parameters: False leaves the parameters of the operation out of labels, and so out of
             every message, event, log line and repr; default: the label has those that identify
             the resource.
@@ -108,6 +126,7 @@ class WaitOptions:
 
     min_delay: Seconds | None = None
     max_delay: Seconds | None = None
+    converted_delays: Literal["short", "aws"] | None = None
     max_attempts: int | None = None
     delay_pace: Literal["fixed"] | Callable[[int], float] | None = None
     last_attempt: Literal["late", "spec", "deadline"] | None = None
@@ -115,11 +134,15 @@ class WaitOptions:
     success_count: int | None = None
     success_for: Seconds | None = None
     missing_ok_for: Seconds | None = None
+    settle_for: Seconds | None = None
     retry_transient: RetryTransient | None = None
     wake_signal: WakeSignal | Subscribable | None = None
     cancel_event: CancelEvent | None = None
     on_attempt: Callable[[WaitEvent], object] | None = None
     call_in_thread: bool | None = None
+    explain_failure: bool | None = None
+    delay_history: History | bool | None = None
+    delay_kind: str | None = None
     show_parameters: bool | None = None
 
     def __post_init__(self) -> None:
@@ -149,8 +172,11 @@ _PLAIN: Final = frozenset((int, float, str, bool))
 _shared_options: Final = lru_cache(maxsize=128, typed=True)(WaitOptions)
 
 
+_DELAYS: Final = "min_delay and max_delay (seconds), or delay_pace (a function),"
+
 OTHER_NAMES: Final = {
-    "Delay": "min_delay and max_delay (seconds)",
+    **dict.fromkeys(("Delay", "delay", "interval", "frequency"), _DELAYS),
+    "pre_wait": "initial_delay (seconds)",
     "MaxWait": "max_wait (seconds)",
     "WaiterConfig": "max_wait (seconds)",
     "maxWait": "max_wait (seconds)",
@@ -185,6 +211,12 @@ def as_options(value: WaitOptions | Mapping[str, Any], name: str) -> WaitOptions
         return value
     if not isinstance(value, Mapping):
         raise TypeError(f"{name} must be WaitOptions or a mapping, not {type(value).__name__}")
+    for key in value:
+        if key == "max_wait" or key in MAX_WAIT_NAMES:
+            raise TypeError(
+                f"{name} cannot have {key}: give max_wait to each wait, or put deadline(seconds) "
+                "around the waits"
+            )
     refuse_other_names(name, value)
     for key in value:
         if key not in CHECKS:
@@ -222,13 +254,19 @@ def policy_for(
     Raises:
         ValueError: `min_delay` is more than `max_delay`.
     """
-    from .engine.machine import LastAttempt, Policy, shared_policy  # noqa: PLC0415 - installing needs no machine
+    # Installing needs no machine.
+    from .engine.backoff import aws_delay_range, delay_range  # noqa: PLC0415
+    from .engine.machine import LastAttempt, Policy, shared_policy  # noqa: PLC0415
 
-    min_delay: Any = definition.min_delay if options.min_delay is None else options.min_delay
+    least, most = definition.min_delay, definition.max_delay
+    fixed = definition.botocore_delay
+    if options.converted_delays == "aws" and fixed and (least, most) == delay_range(fixed):
+        least, most = aws_delay_range(fixed)
+    min_delay: Any = least if options.min_delay is None else options.min_delay
     max_delay: Any = options.max_delay
     if max_delay is None:
         # A definition with short delays must not forbid a longer `min_delay`.
-        max_delay = max(definition.max_delay, min(min_delay, DEFAULT_MAX_DELAY))
+        max_delay = max(most, min(min_delay, DEFAULT_MAX_DELAY))
     check_order(min_delay, max_delay)
     make = Policy if callable(options.delay_pace) else shared_policy
     return make(
@@ -238,17 +276,19 @@ def policy_for(
         max_attempts=options.max_attempts,
         pace=options.delay_pace,
         last_attempt=LastAttempt(options.last_attempt or "late"),
-        **judging_options(options),
+        explain=options.explain_failure is not False,
+        **common_policy_fields(options),
     )
 
 
-def judging_options(options: WaitOptions) -> dict[str, Any]:
+def common_policy_fields(options: WaitOptions) -> dict[str, Any]:
     """Return the options that have the same name and meaning in every policy."""
     return {
         "initial_delay": options.initial_delay or 0,
         "success_count": options.success_count or 1,
         "success_for": options.success_for or 0,
         "missing_ok_for": options.missing_ok_for or 0,
+        "settle_for": options.settle_for or 0,
         "retry_transient": retry_transient_of(options),
     }
 
@@ -258,26 +298,29 @@ def retry_transient_of(options: WaitOptions) -> RetryTransient:
     return "answered" if options.retry_transient is None else options.retry_transient
 
 
-def refuse_short_wait(given: WaitOptions, max_wait: Any) -> None:
-    """Refuse a `max_wait` in which no state can hold for `success_for`.
+def refuse_short_wait(given: WaitOptions, max_wait: Any, *, zero: bool = False) -> None:
+    """Refuse a `max_wait` in which no state can hold for `success_for`, or no attempt be made.
 
     Args:
         given: the options of the call. A default may be more than a short wait has.
         max_wait: seconds or a `timedelta`; None: there is nothing to check.
+        zero: whether a `max_wait` of 0 has an attempt.
 
     Raises:
         TypeError, ValueError: it is not a number of seconds, or too small. One that is over
             already is the wait's own business.
     """
-    held: Any = given.success_for
-    if not held or max_wait is None:
+    least: Any = max(given.success_for or 0, given.initial_delay or 0)
+    if not least or max_wait is None:
         return
-    max_wait = time_bound("max_wait", max_wait)
-    if 0 < max_wait <= held:
-        raise ValueError(
-            f"success_for ({held:g} s) must be less than max_wait ({max_wait:g} s): "
-            "no state can be seen to hold for so long"
+    seconds = time_bound("max_wait", max_wait)
+    if seconds <= least and (seconds > 0 or (zero and seconds == 0)):
+        is_held = least == given.success_for
+        name = "success_for" if is_held else "initial_delay"
+        why = (
+            "no state can be seen to hold for so long" if is_held else "no attempt would be in time"
         )
+        raise ValueError(f"{name} ({least:g} s) must be less than max_wait ({seconds:g} s): {why}")
 
 
 NO_OPTIONS: Final = WaitOptions()

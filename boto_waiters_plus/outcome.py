@@ -1,14 +1,100 @@
-"""The outcomes that successful waits return."""
+"""The outcomes that successful waits return, and what they have in common with errors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import html
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, Final, Generic, NamedTuple, NoReturn, TypeVar
 
-from .engine.model import MatchedAcceptor
-from .engine.redaction import shown
-from .fact_table import FactTable, Rows, wait_rows
+from .engine.acceptors import MatchedAcceptor
+from .engine.redaction import shown, state_text
+
+LONGEST: Final = 100
+"""The most attempts of a timeline; it has the last ones."""
+
+
+class TimelineEntry(NamedTuple):
+    """One attempt of a wait that ended in a response or an error.
+
+    Attributes:
+        attempt: its number, from 1.
+        elapsed: seconds from the start of the wait to the answer.
+        state: the state seen, or the code of the error, as text; None: it may not be shown.
+    """
+
+    attempt: int
+    elapsed: float
+    state: str | None
+
+
+Record = tuple[Iterable[TimelineEntry] | None, int, float, Any, str | None]
+"""What a timeline is made from when it is asked for, because few are: the earlier attempts, then of
+the last one its number, its time, the value observed, and the words for it."""
+
+
+def timeline_of(record: Record | None) -> tuple[TimelineEntry, ...]:
+    """Return the timeline of a wait; empty if no attempt was answered."""
+    if record is None:
+        return ()
+    earlier, attempt, elapsed, observed, words = record
+    last = TimelineEntry(attempt, round(elapsed, 3), state_text(observed, words))
+    return (*(earlier or ()), last)
+
+
+Rows = Sequence[tuple[str, str]]
+
+
+class FactTable:
+    """The base class of outcomes and errors."""
+
+    # A timeline of 100 attempts takes 12 kB, and few are asked for.
+    timeline_record: Record | None = None
+
+    @property
+    def timeline(self) -> tuple[TimelineEntry, ...]:
+        """The last attempts of the wait, at most 100, with their times and the states seen.
+
+        Each is a named tuple of `attempt` (its number), `elapsed` (seconds from the start of the
+        wait to the answer) and `state` (the state seen or the code of the error, as text; None if
+        it may not be shown). A call that was ended without an answer is not among them.
+        """
+        return timeline_of(self.timeline_record)
+
+    def _rows(self) -> Rows:
+        """Return the names and the texts of the facts, which are safe to show."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>"
+            for name, text in self._rows()
+        )
+        return f"<table><caption>{type(self).__name__}</caption>{rows}</table>"
+
+    def __rich__(self) -> Any:
+        # rich calls this, so that it is there.
+        from rich.table import Table  # noqa: PLC0415
+        from rich.text import Text  # noqa: PLC0415
+
+        table = Table(title=type(self).__name__, show_header=False, title_justify="left")
+        for name, text in self._rows():
+            # Text, because a plain string from a service would be read as rich's markup.
+            table.add_row(Text(name), Text(text))
+        return table
+
+
+def wait_rows(wait: Any) -> Rows:
+    """Return what the tables of outcomes and errors have in common; empty facts are left out."""
+    rows = [
+        ("waiter", wait.waiter),
+        ("label", wait.label),
+        ("state", shown(wait.observed) or ""),
+        ("attempts", str(wait.attempts)),
+        ("elapsed", f"{wait.elapsed:.1f} s"),
+    ]
+    return [(name, text) for name, text in rows if text]
+
 
 ResponseT_co = TypeVar("ResponseT_co", covariant=True)
 
@@ -29,6 +115,8 @@ class WaiterOutcome(FactTable, Generic[ResponseT_co]):
     """Index and text of the acceptor that matched."""
     observed: Any = None
     """The value of the acceptor's path; None if it has no path, or the model calls it sensitive."""
+    basis: str | None = None
+    """After a call of `begin`, how it is known that the state belongs to it; see `Effect.basis`."""
     coalesced: bool = False
     """Whether the call that ended the wait was shared with other waits."""
     by_id: Mapping[str, Any] = field(default_factory=dict, compare=False)
@@ -37,6 +125,7 @@ class WaiterOutcome(FactTable, Generic[ResponseT_co]):
     response, the operation takes no list of identifiers, or it is not known which of its members
     is one.
     """
+    timeline_record: Record | None = field(default=None, compare=False)
     # Not `ResponseT_co | None`: an outcome that was not narrowed would type-check nowhere.
     response: Any = field(default=None, init=False)
     """The response of a `ResponseOutcome`; None for an `ExceptionOutcome`."""
@@ -44,7 +133,11 @@ class WaiterOutcome(FactTable, Generic[ResponseT_co]):
     """The expected error of an `ExceptionOutcome`; None for a `ResponseOutcome`."""
 
     def _rows(self) -> Rows:
-        return [*wait_rows(self), ("acceptor", self.acceptor.text)]
+        return [
+            *wait_rows(self),
+            ("acceptor", self.acceptor.text),
+            *([] if self.basis is None else [("basis", self.basis)]),
+        ]
 
     def _facts(self) -> str:
         label = f"label={self.label!r}, " if self.label else ""
@@ -53,8 +146,16 @@ class WaiterOutcome(FactTable, Generic[ResponseT_co]):
             f"elapsed={self.elapsed:.3f}, "
             f"acceptor={self.acceptor.text!r}"
         )
+        if self.basis is not None:
+            facts += f", basis={self.basis!r}"
         text = shown(self.observed)
-        return facts if text is None else f"{facts}, observed={text!r}"
+        if text is None:
+            return facts
+        return (
+            f"{facts}, observed={text!r}"
+            if isinstance(self.observed, str)
+            else f"{facts}, observed={text}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from .calls.clock import current_time
+from .common.short_labels import ONE_LINE, LabelCell, ShortLabels
 from .engine.wait_description import WaitDescription
 from .engine.wait_event import WaitEvent
 from .exceptions import WaiterCancelledError, WaiterError
 from .outcome import WaiterOutcome
-from .runtime.clock import current_time
-from .short_labels import ONE_LINE, LabelCell, ShortLabels
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -37,6 +37,9 @@ LOG_INTERVAL: Final = 30
 """The least seconds between two lines where the table cannot be redrawn."""
 
 LabelledWait = tuple[WaitDescription, str]
+
+Row = tuple[Sequence["RenderableType"], Sequence[str]]
+"""The texts of a wait, and its numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,26 +188,14 @@ class ProgressTable(Progress):
 
     def render(self) -> RenderableType:
         """Return the table and the line below it, as of now."""
-        from rich.console import Group  # noqa: PLC0415 - optional
-        from rich.table import Table  # noqa: PLC0415 - optional
         from rich.text import Text  # noqa: PLC0415 - optional
 
-        is_narrow = self._console.width < NARROW
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        # rich narrows only columns that may wrap: text gives way to numbers.
-        table.add_column("", no_wrap=True)
-        table.add_column("wait")
-        table.add_column("state seen")
-        for title in ("next",) if is_narrow else ("attempts", "elapsed", "next"):
-            table.add_column(title, justify="right", no_wrap=True)
         with self._lock:
             waits = [self._waits[index] for index in self._visible()]
-            now, summary = self._clock(), self._summary(len(waits))
-            for wait in waits:
-                row = self._row(wait, now)
-                table.add_row(*(row[:3] + row[5:] if is_narrow else row))
-        last = Text(summary, **ONE_LINE)
-        return Group(table, last) if waits else last
+            now, summary = self._clock(), Text(self._summary(len(waits)), **ONE_LINE)
+            rows = [self._row(wait, now) for wait in waits]
+        titles = ("", "wait", "state seen"), ("attempts", "elapsed", "next")
+        return waits_table(self._console, *titles, rows, summary) if waits else summary
 
     def _update(self, wait: WaitProgress) -> None:
         with self._lock:
@@ -228,7 +219,7 @@ class ProgressTable(Progress):
         running = itertools.islice(self._running, most - len(failures))
         return [*failures, *running]
 
-    def _row(self, wait: WaitProgress, now: float) -> tuple[Any, ...]:
+    def _row(self, wait: WaitProgress, now: float) -> Row:
         from rich.text import Text  # noqa: PLC0415 - optional
 
         is_waiting = wait.state == "waiting"
@@ -236,15 +227,13 @@ class ProgressTable(Progress):
         left = self._next_attempts[wait.index] - now
         # The state is in words too, for screens without colours.
         following = wait.state if not is_waiting else f"{left:.0f} s" if left > 0 else "now"
-        return (
+        texts = (
             Text(str(wait.index), style="dim"),
             LabelCell(_name(wait), self._labels, "red" if wait.state == "failed" else ""),
             # Text, because a plain string from a service would be read as rich's markup.
             Text(wait.observed or "", **ONE_LINE),
-            str(wait.attempts),
-            f"{elapsed:.0f} s",
-            following,
         )
+        return texts, (str(wait.attempts), f"{elapsed:.0f} s", following)
 
     def _summary(self, visible: int) -> str:
         hidden = len(self._waits) - self._ended + self._failed - visible
@@ -258,6 +247,33 @@ class ProgressTable(Progress):
         if total <= MAX_ROWS or seconds < 1:
             return text
         return f"{text}, {unpolled} not polled yet (about {seconds:.0f} s)"
+
+
+def waits_table(
+    console: Console,
+    texts: Sequence[str],
+    numbers: Sequence[str],
+    rows: Iterable[Row],
+    below: RenderableType | None = None,
+) -> RenderableType:
+    """Return a table of waits as wide as the console, by its titles, and what stands below it.
+
+    On a narrow one the first two numbers are left out.
+    """
+    from rich.console import Group  # noqa: PLC0415 - optional
+    from rich.table import Table  # noqa: PLC0415 - optional
+    from rich.text import Text  # noqa: PLC0415 - optional
+
+    left_out = 2 * (console.width < NARROW)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    # rich narrows only columns that may wrap: text gives way to numbers.
+    for title in texts:
+        table.add_column(Text(title, **ONE_LINE))
+    for title in numbers[left_out:]:
+        table.add_column(title, justify="right", no_wrap=True)
+    for shown, counted in rows:
+        table.add_row(*shown, *counted[left_out:])
+    return table if below is None else Group(table, below)
 
 
 def _name(wait: WaitProgress) -> str:

@@ -8,7 +8,7 @@ level has changed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from .definitions.overlays import Layer
@@ -119,3 +119,19 @@ def _is_hashable(item: object) -> bool:
     except TypeError:
         return False
     return True
+
+
+class HookedSession(Protocol):
+    """What clients know of the hook of their session (`sessions.SessionHook`)."""
+
+    level: SettingsLevel
+    is_explicit: bool
+
+    @property
+    def profile(self) -> str | None: ...
+
+    def is_active(self) -> bool: ...
+
+    def runs_waiters(self) -> bool: ...
+
+    def unregister(self) -> None: ...

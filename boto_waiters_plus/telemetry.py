@@ -9,10 +9,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from .arguments import flag
+from .common.arguments import flag
+from .common.process import ProcessLock
 from .engine.wait_event import WaitEvent
 from .hooks.installation import observe, stop_observing
-from .runtime.process import ProcessLock
 
 try:
     from opentelemetry import metrics, trace

@@ -10,7 +10,8 @@ from pygments.lexers import BashLexer
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
-import messages  # noqa: E402 - found by the line above
+import effects_page  # noqa: E402 - found by the line above
+import messages  # noqa: E402 - the same
 import pictures  # noqa: E402 - the same
 import reference_pages  # noqa: E402 - the same
 import screens_page  # noqa: E402 - the same
@@ -43,6 +44,7 @@ def write_generated_files(_app: Any) -> None:
     """Write what is made from the package and its tests: pages that git ignores, and pictures."""
     reference_pages.main([str(ROOT / "docs/reference")])
     messages.main([str(ROOT / "docs/messages.md")])
+    effects_page.main([str(ROOT / "docs/effects.md")])
     screens_page.main([str(ROOT / "docs/screens.md")])
     waiter_coverage.main([str(ROOT / "docs/coverage.md")])
     pictures.main([str(ROOT / "docs/pictures")])

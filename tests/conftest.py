@@ -2,8 +2,10 @@
 
 import asyncio
 import gc
+import json
 import os
 import time
+from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
@@ -14,6 +16,7 @@ import pytest
 from botocore.loaders import create_loader
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.definitions.shipped import WRITTEN_FOR
 
 # Models are millions of objects: searching them for cycles would be a fifth of the time.
 gc.set_threshold(50_000, 50, 100)
@@ -24,6 +27,34 @@ hypothesis.settings.register_profile(
     "repeatable", max_examples=200, deadline=None, derandomize=True
 )
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+LONG = frozenset(json.loads((Path(__file__).parent / "cases" / "long.json").read_text("utf-8")))
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Files of which every test is long are not even imported by a run without long tests."""
+    place = collection_path.relative_to(config.rootpath).as_posix()
+    return (place in LONG and "not long" in config.option.markexpr) or None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """What the table names, by folder, file or function, is long; so is what needs a server.
+
+    What is marked `models` runs beside one botocore: each release has states and words of its own.
+    """
+    other_models = pytest.mark.skipif(
+        botocore.__version__ != WRITTEN_FOR and "MODELS_REQUIRED" not in os.environ,
+        reason=f"the data were written from botocore {WRITTEN_FOR}",
+    )
+    for item in items:
+        if item.get_closest_marker("models"):
+            item.add_marker(other_models)
+        function = item.nodeid.partition("[")[0]
+        file = Path(function.partition("::")[0])
+        names = {item.nodeid, function, *map(Path.as_posix, [file, *file.parents])}
+        if names & LONG or "postgresql" in item.nodeid.casefold():
+            item.add_marker(pytest.mark.long)
 
 
 @pytest.fixture(scope="session", autouse=True)

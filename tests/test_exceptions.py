@@ -8,6 +8,7 @@ import traceback
 
 import botocore.exceptions
 import pytest
+from case_tables import tabled
 
 from boto_waiters_plus import (
     WaiterAttemptsError,
@@ -18,7 +19,7 @@ from boto_waiters_plus import (
     WaiterTimeoutError,
 )
 from boto_waiters_plus.conditions import poll
-from boto_waiters_plus.engine.model import MatchedAcceptor
+from boto_waiters_plus.engine.acceptors import MatchedAcceptor
 
 KINDS = [
     WaiterError,
@@ -177,14 +178,7 @@ def test_error_of_a_wait_holds_the_response_once(virtual_time):
 # --- definitions ---
 
 
-@pytest.mark.parametrize(
-    ("place", "words"),
-    [
-        ({}, "a.json: it is wrong"),
-        ({"waiter": "ThingUp"}, "a.json: waiter ThingUp: it is wrong"),
-        ({"waiter": "ThingUp", "acceptor": 0}, "a.json: waiter ThingUp, acceptor 0: it is wrong"),
-    ],
-)
+@tabled("place", "words")
 @pytest.mark.parametrize("way", COPIES, ids=str)
 def test_definition_error_names_its_place_and_can_be_copied(place, words, way):
     error = WaiterDefinitionError("it is wrong", source="a.json", **place)

@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 from boto_waiters_plus import ResponseOutcome, WaiterFailedError
-from boto_waiters_plus.engine.model import MatchedAcceptor
+from boto_waiters_plus.engine.acceptors import MatchedAcceptor
 
 FACTS = {"label": "s3 Bucket=<b>", "attempts": 3, "elapsed": 4.21, "observed": "[red]up[/red]"}
 ACCEPTOR = MatchedAcceptor(0, "success when state is 'up'")

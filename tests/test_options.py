@@ -13,10 +13,10 @@ from decimal import Decimal
 from functools import partial
 
 import pytest
+from case_tables import tabled
 
-import boto_waiters_plus as bwp
-from boto_waiters_plus import WaiterTimeoutError, WaitOptions
-from boto_waiters_plus.arguments import seconds
+from boto_waiters_plus import SMITHY, WaiterTimeoutError, WaitOptions
+from boto_waiters_plus.common.arguments import seconds
 from boto_waiters_plus.conditions import poll
 from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.machine import LastAttempt
@@ -53,8 +53,8 @@ class NumpyInteger:
 
 numbers.Integral.register(NumpyInteger)
 
-TIMES = ["max_wait", "min_delay", "max_delay", "initial_delay", "missing_ok_for"]
-ZERO_IS_FINE = ["initial_delay", "missing_ok_for"]
+TIMES = ["max_wait", "min_delay", "max_delay", "initial_delay", "missing_ok_for", "settle_for"]
+ZERO_IS_FINE = ["initial_delay", "missing_ok_for", "settle_for"]
 
 NO_TIMES = [
     *[(value, TypeError) for value in ("5", "", b"5", [5], (5,), {}, {5}, True, False, 5j)],
@@ -181,6 +181,8 @@ def test_missing_max_wait_is_asked_for_before_any_call():
         ("last_attempt", 5, TypeError),
         ("last_attempt", True, TypeError),
         ("last_attempt", "early", ValueError),
+        ("converted_delays", 5, TypeError),
+        ("converted_delays", "long", ValueError),
         ("retry_transient", 1, TypeError),
         ("retry_transient", "yes", ValueError),
         ("retry_transient", ["answered"], TypeError),
@@ -226,15 +228,7 @@ def test_min_over_max_is_refused():
         wait_with(max_delay=1)
 
 
-@pytest.mark.parametrize(
-    ("keyword", "hint"),
-    [
-        ("min_dealy", "min_delay"),
-        ("max_waits", "max_wait"),
-        ("maxattempts_", "max_attempts"),
-        ("on_attempts", "on_attempt"),
-    ],
-)
+@tabled("keyword", "hint")
 def test_misspelt_option_is_refused_with_the_nearest(keyword, hint):
     with pytest.raises(TypeError, match=f"unknown option '{keyword}'; did you mean '{hint}'"):
         split_options({keyword: 5})
@@ -285,6 +279,7 @@ def test_every_option_can_be_merged():
     given = WaitOptions(
         min_delay=1,
         max_delay=2,
+        converted_delays="aws",
         max_attempts=3,
         delay_pace="fixed",
         last_attempt="spec",
@@ -292,11 +287,15 @@ def test_every_option_can_be_merged():
         success_count=5,
         success_for=7,
         missing_ok_for=6,
+        settle_for=8,
         retry_transient=True,
         wake_signal=event,
         cancel_event=event,
         on_attempt=print,
         call_in_thread=True,
+        explain_failure=True,
+        delay_history=False,
+        delay_kind="small",
         show_parameters=False,
     )
     assert NO_OPTIONS.merged_over(given) == given
@@ -359,24 +358,41 @@ def test_policy_takes_what_is_given():
     assert (policy.success_for, policy.retry_transient) == (60, True)
 
 
+@pytest.mark.parametrize(("value", "explains"), [(None, True), (True, True), (False, False)])
+def test_failures_are_explained_unless_that_is_turned_off(value, explains):
+    assert policy_for(DEFINITION, WaitOptions(explain_failure=value), 300).explain is explains
+    assert not policy_for(DEFINITION, SMITHY, 300).explain
+
+
 @pytest.mark.parametrize("value", [True, False, "answered"])
 def test_retry_transient_has_three_values(value):
     assert policy_for(DEFINITION, WaitOptions(retry_transient=value), 300).retry_transient is value
 
 
+@pytest.mark.parametrize("name", ["max_wait", "timeout", "MaxWait"])
+def test_defaults_name_where_max_wait_is_given(name):
+    text = rf"^defaults cannot have {name}: give max_wait to each wait, or put deadline\(seconds\)"
+    with pytest.raises(TypeError, match=text):
+        as_options({name: 60}, "defaults")
+
+
+@pytest.mark.parametrize("name", ["success_for", "initial_delay"])
 @pytest.mark.parametrize(
     ("max_wait", "kind"),
     [
         (30, ValueError),
         (timedelta(seconds=20), ValueError),
-        (30.5, bwp.WaiterAttemptsError),
+        (30.5, None),
         (0, WaiterTimeoutError),
         (-1, WaiterTimeoutError),
     ],
 )
-def test_a_state_cannot_hold_for_all_of_max_wait(max_wait, kind):
-    wait = partial(poll, lambda: None, ANY_RESPONSE, success_for=30, max_attempts=1)
+def test_max_wait_is_longer_than_what_it_has_room_for(max_wait, kind, name, virtual_time):
+    wait = partial(poll, lambda: None, ANY_RESPONSE, **{name: 30})
+    if kind is None:
+        wait(max_wait=max_wait)
+        return
     with pytest.raises(kind) as caught:
         wait(max_wait=max_wait)
-    told = r"success_for \(30 s\) must be less than max_wait"
+    told = rf"{name} \(30 s\) must be less than max_wait \("
     assert kind is not ValueError or re.search(told, str(caught.value))

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from boto_waiters_plus import ExceptionOutcome, ResponseOutcome, WaiterOutcome
-from boto_waiters_plus.engine.model import MatchedAcceptor
+from boto_waiters_plus.engine.acceptors import MatchedAcceptor
 
 SECRET = "hunter2-very-secret"
 FACTS = {
@@ -64,6 +64,11 @@ def test_repr_tells_the_facts_and_never_the_response():
         "ExceptionOutcome(waiter='ThingUp', attempts=3, elapsed=4.568, "
         "acceptor=\"success when state is 'up'\", exception=KeyError)"
     )
+
+
+@pytest.mark.parametrize("value", ["3", 3, 2.5, True, ["up", "3", 3], []])
+def test_repr_shows_the_observed_value_as_it_is(value):
+    assert repr(responded(observed=value)).endswith(f", observed={value!r})")
 
 
 @pytest.mark.parametrize("value", [{"Secret": SECRET}, [SECRET] * 6, [{"k": SECRET}], b"raw"])

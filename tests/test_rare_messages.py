@@ -16,11 +16,11 @@ import pytest
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 from botocore.session import get_session
+from case_tables import tabled
 from moto import mock_aws
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions, idempotency, operations, typed
-from boto_waiters_plus.aws.tokens import new_token, token_member
 from boto_waiters_plus.cli import main
 from boto_waiters_plus.cli.client_options import service_model
 from boto_waiters_plus.cli.demo.server import MotoServer
@@ -37,9 +37,10 @@ from boto_waiters_plus.operations.stored_wait import (
     definition_from_json,
     reopened,
 )
-from boto_waiters_plus.runtime.wait_log import WaitLog
+from boto_waiters_plus.service.tokens import new_token, token_member
 from boto_waiters_plus.signals import SqsSignal
 from boto_waiters_plus.validation import check
+from boto_waiters_plus.wait.wait_log import WaitLog
 
 URL = "https://sqs.us-east-1.amazonaws.com/1/q"
 ENDED = {"machine": "{}", "elapsed": 2, "attempts": 1}
@@ -99,6 +100,8 @@ ERRORS = [
      lambda _: new_token(token_of(pattern="^x$"))),
     (TypeError, "wait_for: show_parameters is for waiters; give a label",
      lambda _: conditions.wait_for(int, max_wait=1, show_parameters=False)),
+    (TypeError, "wait_for: converted_delays is for waiters; give min_delay and max_delay",
+     lambda _: conditions.wait_for(int, max_wait=1, converted_delays="aws")),
     (TypeError, "in_store and path must be given together: they tell where the call is kept",
      lambda ec2: resumed(ec2, path="calls/1")),
     (ValueError, "the client is for the service ec2, but the call was made for sns", resumed),
@@ -145,6 +148,7 @@ def test_titles_of_error_codes():
         "failed": "The wait reached a failure state, or its call failed",
         "timed_out": "The time of the wait is used up",
         "attempts_used_up": "The attempts of the wait are used up",
+        "outcome_unknown": "The call got no answer, and may have been executed",
         "cancelled": "The wait was cancelled",
         "invalid_parameters": "botocore refused the parameters of the call",
         "credentials": "There are no credentials for the call, or they are incomplete",
@@ -227,7 +231,7 @@ def test_an_empty_list_says_what_is_missing(ec2, answers, virtual_time):
 
 
 def test_a_client_of_aiobotocore_has_another_function(stock_botocore, monkeypatch):
-    monkeypatch.setattr("boto_waiters_plus.aws.client_kind.is_async", lambda _: True)
+    monkeypatch.setattr("boto_waiters_plus.calls.client_kind.is_async", lambda _: True)
     with pytest.raises(TypeError, match="client is an aiobotocore client: use enable_async"):
         typed.s3.enable(boto3.client("s3"))
 
@@ -277,21 +281,7 @@ def command(capsys, *words):
     return code, capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        (
-            "once ec2 run-instances --max-wait 9 --instance-market-options SpotOptions=x",
-            "--instance-market-options has nested values: give it as JSON",
-        ),
-        ("s3 bucket-exists --bucket file://bytes --max-wait 9", "bytes is not UTF-8 text"),
-        ("s3 bucket-exists --bucket file://large --max-wait 9", "large is larger than"),
-        (
-            "operations serve --store waits.db --token-file missing",
-            "--token-file: cannot read missing: No such file or directory",
-        ),
-    ],
-)
+@tabled("words", "text")
 def test_wrong_words_are_answered(words, text, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bytes").write_bytes(b"\xff")
@@ -335,7 +325,8 @@ def test_more_pages_are_named(tmp_path, stock_botocore, capsys):
         operations.start(client, "bucket_exists", max_wait=9, in_store=store, Bucket=bucket)
     store.close()
     code, said = command(capsys, "operations", "list", "--store", file, "--page-size", "1")
-    assert (code, said[:21]) == (0, "more: --page-token ey"[:21]) or "more: --page-token " in said
+    assert code == 0
+    assert re.search(r"^more: --page-token \S+$", said, re.MULTILINE)
 
 
 def test_a_service_that_botocore_lacks_is_named():

@@ -3,12 +3,13 @@
 import io
 
 import pytest
+from case_tables import tabled
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 from rich.table import Table
 
-from boto_waiters_plus.short_labels import LabelCell, ShortLabels
+from boto_waiters_plus.common.short_labels import LabelCell, ShortLabels, short_arns
 
 BUCKETS = [f"s3 Bucket=my-company-logs-{number:03}" for number in range(200)]
 
@@ -64,3 +65,8 @@ def test_rows_of_a_table_are_one_line_each(width):
     assert len(stream.getvalue().splitlines()) > 200  # the states wrap
     numbers = [label[-3:] for label in BUCKETS]
     assert all(f"{number} " in stream.getvalue() for number in numbers)
+
+
+@tabled("values", "short")
+def test_arns_are_cut_to_what_tells_them_apart(values, short):
+    assert short_arns(values) == short

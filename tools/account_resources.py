@@ -23,6 +23,7 @@ class Resource(NamedTuple):
 
     kind: str
     id: str
+    """What the deletion takes; several members are parted by blanks."""
 
     def __str__(self) -> str:
         return f"{self.kind} {self.id}"
@@ -34,8 +35,9 @@ def delete(client_of: ClientOf, resource: Resource) -> None:
     client = client_of(service)
     try:
         if isinstance(way, str):
-            method, _, member = way.partition(" ")
-            getattr(client, method)(**{member: resource.id})
+            method, *members = way.split()
+            ids = resource.id.split(" ", len(members) - 1)
+            getattr(client, method)(**dict(zip(members, ids, strict=True)))
         else:
             way(client, resource.id)
     except ClientError as error:
@@ -84,6 +86,42 @@ def _key_pair(ec2: Any, key: str) -> None:
     ec2.delete_key_pair(**{"KeyPairId" if key.startswith("key-") else "KeyName": key})
 
 
+def _compute_environment(batch: Any, name: str) -> None:
+    batch.update_compute_environment(computeEnvironment=name, state="DISABLED")
+    batch.delete_compute_environment(computeEnvironment=name)
+
+
+def _application(client: Any, application: str) -> None:
+    with contextlib.suppress(ClientError):
+        client.stop_application(applicationId=application)
+    client.delete_application(applicationId=application)
+
+
+def _user_pool(client: Any, pool: str) -> None:
+    # A domain has no tag.
+    domain = client.describe_user_pool(UserPoolId=pool)["UserPool"].get("Domain")
+    if domain:
+        client.delete_user_pool_domain(Domain=domain, UserPoolId=pool)
+    client.delete_user_pool(UserPoolId=pool)
+
+
+def _cluster(dsql: Any, cluster: str) -> None:
+    try:
+        dsql.delete_cluster(identifier=cluster)
+    except ClientError:
+        # The next round can delete it.
+        dsql.update_cluster(identifier=cluster, deletionProtectionEnabled=False)
+        raise
+
+
+def _namespace(client: Any, name: str) -> None:
+    # A run knows its name, which a deletion does not take.
+    for page in client.get_paginator("list_namespaces").paginate():
+        for each in page["Namespaces"]:
+            if name in (each["Name"], each["Id"]):
+                client.delete_namespace(Id=each["Id"])
+
+
 def _zone(route53: Any, zone: str) -> None:
     records = route53.list_resource_record_sets(HostedZoneId=zone)["ResourceRecordSets"]
     changes = [
@@ -98,6 +136,43 @@ def _zone(route53: Any, zone: str) -> None:
 
 DELETIONS: dict[str, tuple[str, str | Callable[[Any, str], object]]] = {
     "stack": ("cloudformation", "delete_stack StackName"),
+    "prometheus workspace": ("amp", "delete_workspace workspaceId"),
+    "http api": ("apigatewayv2", "delete_api ApiId"),
+    "configured environment": ("appconfig", "delete_environment ApplicationId EnvironmentId"),
+    "configured application": ("appconfig", "delete_application ApplicationId"),
+    "graphql api": ("appsync", "delete_graphql_api apiId"),
+    "data catalog": ("athena", "delete_data_catalog Name"),
+    "backup vault": ("backup", "delete_backup_vault BackupVaultName"),
+    "compute environment": ("batch", _compute_environment),
+    "anomaly detector": ("logs", "delete_log_anomaly_detector anomalyDetectorArn"),
+    "log group": ("logs", "delete_log_group logGroupName"),
+    "user pool domain": ("cognito-idp", "delete_user_pool_domain Domain UserPoolId"),
+    "user pool": ("cognito-idp", _user_pool),
+    "direct connect gateway": (
+        "directconnect",
+        "delete_direct_connect_gateway directConnectGatewayId",
+    ),
+    "dsql cluster": ("dsql", _cluster),
+    "repository": ("ecr", "delete_repository repositoryName"),
+    "cache user": ("elasticache", "delete_user UserId"),
+    "spark application": ("emr-serverless", _application),
+    "archive": ("events", "delete_archive ArchiveName"),
+    "event bus": ("events", "delete_event_bus Name"),
+    "delivery stream": ("firehose", "delete_delivery_stream DeliveryStreamName"),
+    "keyspace table": ("keyspaces", "delete_table keyspaceName tableName"),
+    "keyspace": ("keyspaces", "delete_keyspace keyspaceName"),
+    "flow": ("mediaconnect", "delete_flow FlowArn"),
+    "rule group": (
+        "network-firewall",
+        lambda client, name: client.delete_rule_group(RuleGroupName=name, Type="STATELESS"),
+    ),
+    "site": ("networkmanager", "delete_site GlobalNetworkId SiteId"),
+    "global network": ("networkmanager", "delete_global_network GlobalNetworkId"),
+    "resource share": ("ram", "delete_resource_share resourceShareArn"),
+    "resolver rule": ("route53resolver", "delete_resolver_rule ResolverRuleId"),
+    "namespace": ("servicediscovery", _namespace),
+    "vocabulary": ("transcribe", "delete_vocabulary VocabularyName"),
+    "target group": ("vpc-lattice", "delete_target_group targetGroupIdentifier"),
     "state machine": ("stepfunctions", "delete_state_machine stateMachineArn"),
     "function": ("lambda", "delete_function FunctionName"),
     "auto scaling group": (
@@ -163,6 +238,35 @@ _ARNS = (
     ("secret", r"(.*:secretsmanager:.*:secret:.+)"),
     ("report group", r"(.*:codebuild:.*:report-group/.+)"),
     ("hosted zone", r":route53:::hostedzone/(.+)"),
+    ("prometheus workspace", r":aps:.*:workspace/(.+)"),
+    ("http api", r":apigateway:.*::/apis/([^/]+)"),
+    ("configured environment", r":appconfig:.*:application/(.+)/environment/(.+)"),
+    ("configured application", r":appconfig:.*:application/([^/]+)"),
+    ("graphql api", r":appsync:.*:apis/([^/]+)"),
+    ("data catalog", r":athena:.*:datacatalog/(.+)"),
+    ("backup vault", r":backup:.*:backup-vault:(.+)"),
+    ("compute environment", r":batch:.*:compute-environment/(.+)"),
+    ("anomaly detector", r"(.*:logs:.*:anomaly-detector:.+)"),
+    ("log group", r":logs:.*:log-group:([^:]+).*"),
+    ("user pool", r":cognito-idp:.*:userpool/(.+)"),
+    ("direct connect gateway", r":directconnect:.*:dx-gateway/(.+)"),
+    ("dsql cluster", r":dsql:.*:cluster/(.+)"),
+    ("repository", r":ecr:.*:repository/(.+)"),
+    ("cache user", r":elasticache:.*:user:(.+)"),
+    ("spark application", r":emr-serverless:.*:/applications/(.+)"),
+    ("event bus", r":events:.*:event-bus/(.+)"),
+    ("delivery stream", r":firehose:.*:deliverystream/(.+)"),
+    ("keyspace table", r":cassandra:.*:/keyspace/(.+)/table/(.+)"),
+    ("keyspace", r":cassandra:.*:/keyspace/([^/]+)/?"),
+    ("flow", r"(.*:mediaconnect:.*:flow:.+)"),
+    ("rule group", r":network-firewall:.*:stateless-rulegroup/(.+)"),
+    ("site", r":networkmanager:.*:site/(.+)/(.+)"),
+    ("global network", r":networkmanager:.*:global-network/(.+)"),
+    ("resource share", r"(.*:ram:.*:resource-share/.+)"),
+    ("resolver rule", r":route53resolver:.*:resolver-rule/(.+)"),
+    ("namespace", r":servicediscovery:.*:namespace/(.+)"),
+    ("vocabulary", r":transcribe:.*:vocabulary/(.+)"),
+    ("target group", r":vpc-lattice:.*:targetgroup/(.+)"),
     ("vpc", r":ec2:.*:vpc/(.+)"),
     *(
         (kind, rf":ec2:.*:{kind.replace(' ', '-')}/(.+)")
@@ -183,7 +287,7 @@ def resource_of(arn: str) -> Resource | None:
         # A pattern that begins with its group takes the ARN whole.
         match = re.fullmatch(pattern if pattern[0] == "(" else f"arn:[^:]*{pattern}", arn)
         if match:
-            return Resource(kind, match[1])
+            return Resource(kind, " ".join(match.groups()))
     return None
 
 
@@ -203,7 +307,7 @@ def leftovers(client_of: ClientOf) -> tuple[list[Resource], list[str]]:
 
 
 def _untold(client_of: ClientOf) -> Iterator[Resource]:
-    """Yield what has the tag, of the kinds that the tagging API does not tell."""
+    """Yield what has the tag, or cannot have one, of kinds that the tagging API does not tell."""
     yield from _identities(client_of("iam"))
     groups = client_of("autoscaling").get_paginator("describe_auto_scaling_groups")
     for page in groups.paginate():
@@ -215,6 +319,8 @@ def _untold(client_of: ClientOf) -> Iterator[Resource]:
         with contextlib.suppress(ClientError):
             if TAG in sqs.list_queue_tags(QueueUrl=url).get("Tags", {}):
                 yield Resource("queue", url)
+    for each in client_of("events").list_archives(NamePrefix=PREFIX)["Archives"]:
+        yield Resource("archive", each["ArchiveName"])
     # A run that was killed may not have tagged its bucket.
     for each in client_of("s3").list_buckets()["Buckets"]:
         if each["Name"].startswith(PREFIX):

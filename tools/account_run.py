@@ -10,13 +10,15 @@ of the run, also after an error, Ctrl-C or SIGTERM: the newest first, on past a 
 What could not be deleted is listed; `--clean` finds it by the tag, in this region. Signals during
 the deletions are noted and do not end them.
 
-For each waiter the run knows what it has to say at each step: success, or not yet. The table says
-`agreed` if it always did, else what differed; or `no such thing` where an emulator
-(`--endpoint-url`, such as moto's server) answers with HTTP 5xx or never reaches the state.
+For each waiter the run knows what it has to say at each step: success, or not yet; and after most
+changes made by `begin` it reads what they have changed. The table says `agreed` if all was so, else
+what differed; or `no such thing` where an emulator (`--endpoint-url`, such as moto's server)
+answers with HTTP 5xx or never reaches the state. What each service costs is printed first.
 
-It has run on moto's server (72 of 76 agree) and, without Docker, on LocalStack (49 of 50 in eleven
-services): localstack-core[runtime] 2026.3.0 of PyPI on Python 3.13, with cbor2 5.6.5 and
-service-identity. Its dynamodb wants to download a server, and its functions want Docker.
+The rows are in `account_areas.json`. Their tests run them on moto, as far as it goes. An earlier
+form of 20 services has also run, without Docker, on LocalStack (49 of 50 agree in eleven services):
+localstack-core[runtime] 2026.3.0 of PyPI on Python 3.13, with cbor2 5.6.5 and service-identity. Its
+dynamodb wants to download a server, and its functions want Docker.
 
 Exit codes: 0 all agreed, 1 a waiter differed or a resource is left, 2 the variable, the region or
 credentials are missing, 130 and 143 after Ctrl-C and SIGTERM.
@@ -25,6 +27,7 @@ credentials are missing, 130 and 143 after Ctrl-C and SIGTERM.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import signal
 import sys
@@ -36,7 +39,7 @@ from types import FrameType
 from typing import Any
 
 import boto3
-from account_areas import AREAS, Area, shared_role
+from account_areas import AREAS, Area, take
 from account_resources import PREFIX, TAG, Resource, delete, leftovers
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
@@ -46,10 +49,18 @@ from boto_waiters_plus import (
     WaiterError,
     WaiterFailedError,
     WaiterTimeoutError,
+    begin,
     wait_until,
 )
 
 VARIABLE, AGREEMENT = "BOTO_WAITERS_AWS_RUN", "I-pay"
+_ASSUMED_BY = ("firehose", "glue", "lambda", "states")
+_ASSUMING = {
+    "Effect": "Allow",
+    "Principal": {"Service": [f"{each}.amazonaws.com" for each in _ASSUMED_BY]},
+    "Action": "sts:AssumeRole",
+}
+TRUST = json.dumps({"Version": "2012-10-17", "Statement": [_ASSUMING]})
 ROUNDS = 6
 """How often a deletion that fails is tried: what depends on it may be on its way out."""
 
@@ -99,6 +110,7 @@ class Run:
         self, session: Any, endpoint: str | None, say: Say, pause: float, max_wait: float
     ) -> None:
         self.region: str = session.region_name
+        self.account = ""
         self.id = uuid.uuid4().hex[:10]
         self.left: list[Resource] = []
         self.rows: dict[tuple[str, str], list[str]] = {}
@@ -111,6 +123,7 @@ class Run:
         self._shared: set[Resource] = set()
         self._role: str | None = None
         self._area: Area | None = None
+        self._last = ""
 
     # --- what the steps of an area use ------------------------------------------------------
 
@@ -136,9 +149,14 @@ class Run:
         return [dict(zip(names, (TAG, self.id), strict=True))]
 
     def role(self) -> str:
-        """Return the ARN of a role that several areas share."""
+        """Return the ARN of a role that several areas share, and that may do nothing."""
         if self._role is None:
-            self._role = shared_role(self)
+            name = self.name("role")
+            made = self.make(
+                "role", name, self.client("iam").create_role, shared=True, RoleName=name,
+                AssumeRolePolicyDocument=TRUST, Tags=self.tags(),
+            )  # fmt: skip
+            self._role = str(made["Role"]["Arn"])
         return self._role
 
     def make(
@@ -183,22 +201,54 @@ class Run:
         Raises:
             ClientError: it cannot be deleted; it stays on the list.
         """
-        resource = next(each for each in reversed(self.left) if each.kind == kind)
-        delete(self.client, resource)
-        self.left.remove(resource)
+        delete(self.client, self._newest(kind))
+        self.forget(kind)
+
+    def forget(self, kind: str) -> None:
+        """Take the newest resource of a kind, which is deleted, off the list."""
+        self.left.remove(self._newest(kind))
+
+    def begin(
+        self,
+        client: Any,
+        method: str,
+        effect: Any,
+        keep: Callable[[Any], Any],
+        made: dict[str, Any],
+        parameters: dict[str, Any],
+    ) -> None:
+        """Make a call by `begin`, and note whether its effect is seen.
+
+        Args:
+            client, method, parameters: the call.
+            effect: what to wait for, as `then_wait` takes it; None: what is known to follow.
+            keep: is given the response.
+            made: what `make` takes beside, if the call makes a resource.
+        """
+        begun: list[Any] = []
+
+        def call(**parameters: Any) -> Any:
+            options = {"max_wait": self._max_wait, "then_wait": effect}
+            begun.append(begin(getattr(client, method), **options, **parameters))
+            return begun[0].call.response
+
+        keep(self.make(method=call, **made, **parameters) if made else call(**parameters))
+        try:
+            self._note_end(f"begin {method}", begun[0].result)
+        finally:
+            begun[0].cancel()
 
     def expect(self, waiter: str, parameters: dict[str, Any]) -> None:
         """Wait, and note whether the waiter succeeds."""
-        begin = time.monotonic()
-        try:
-            wait_until(self._of_area(), waiter, max_wait=self._max_wait, **parameters)
-        except WaiterError as error:
-            # An emulator may never reach a state, such as that of an update.
-            never = self._endpoint is not None and isinstance(error, WaiterTimeoutError)
-            self._note(waiter, f"{'lacks' if never else 'success was expected'}: {error}")
-        else:
-            self._note(waiter, "")
-        self.say(f"  {waiter} {time.monotonic() - begin:.1f} s")
+        self._note_end(
+            waiter,
+            lambda: wait_until(self._of_area(), waiter, max_wait=self._max_wait, **parameters),
+        )
+
+    def compare(self, path: str, value: Any, expected: Any) -> None:
+        """Note whether what the last step waited for is there."""
+        if value != expected:
+            self._note(self._last, f"after its success {path} is {value!r}, not {expected!r}")
 
     def refuse(self, waiter: str, parameters: dict[str, Any]) -> None:
         """Make one attempt, and note whether the waiter does not succeed."""
@@ -215,12 +265,12 @@ class Run:
         """Take the steps of each area; an error ends only its own."""
         for area in areas:
             self._area = area
-            self.say(f"{area.service}: {' '.join(area.waiters)}")
+            self.say(f"{area.service}: {', '.join(area.names)}")
             try:
-                area.steps(self, self.client(area.service))
+                take(self, area)
             except (ClientError, BotoCoreError, WaiterError, LookupError) as error:
                 lacks = isinstance(error, ClientError) and self._is_lack(error.response)
-                for waiter in area.waiters:
+                for waiter in area.names:
                     if (area.service, waiter) not in self.rows:
                         self._note(waiter, f"{'lacks' if lacks else 'not run'}: {error}")
                 self.say(f"  {error}")
@@ -252,13 +302,13 @@ class Run:
         lines += [
             f"| {area.service} {waiter} | {self._result(area.service, waiter)} |"
             for area in areas
-            for waiter in area.waiters
+            for waiter in area.names
         ]
         return "\n".join(lines)
 
     def results(self, areas: Sequence[Area]) -> list[str]:
         """Return the result of each waiter."""
-        return [self._result(area.service, waiter) for area in areas for waiter in area.waiters]
+        return [self._result(area.service, waiter) for area in areas for waiter in area.names]
 
     def _result(self, service: str, waiter: str) -> str:
         said = self.rows.get((service, waiter))
@@ -273,6 +323,21 @@ class Run:
             return f"no such thing: {text}"
         return problems[0] if not text else f"{kind}: {text}"
 
+    def _note_end(self, name: str, wait: Callable[[], object]) -> None:
+        start = time.monotonic()
+        try:
+            wait()
+        except WaiterError as error:
+            # An emulator may never reach a state, such as that of an update.
+            never = self._endpoint is not None and isinstance(error, WaiterTimeoutError)
+            self._note(name, f"{'lacks' if never else 'success was expected'}: {error}")
+        else:
+            self._note(name, "")
+        self.say(f"  {name} {time.monotonic() - start:.1f} s")
+
+    def _newest(self, kind: str) -> Resource:
+        return next(each for each in reversed(self.left) if each.kind == kind)
+
     def _is_lack(self, response: Any) -> bool:
         """Whether an error response says that an emulator lacks the operation."""
         status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
@@ -282,9 +347,17 @@ class Run:
         assert self._area is not None, "an area is under way"
         return self.client(self._area.service)
 
-    def _note(self, waiter: str, problem: str) -> None:
+    def _note(self, name: str, problem: str) -> None:
         assert self._area is not None, "an area is under way"
-        self.rows.setdefault((self._area.service, waiter), []).append(problem)
+        self._last = name
+        self.rows.setdefault((self._area.service, name), []).append(problem)
+
+
+def costs(areas: Sequence[Area]) -> str:
+    """Return what the areas cost at most, as a table in Markdown."""
+    lines = ["| service | USD at most | for |", "|---|---|---|"]
+    lines += [f"| {each.service} | {each.dollars:.3f} | {each.price} |" for each in areas]
+    return "\n".join([*lines, f"| all | {sum(each.dollars for each in areas):.3f} | |"])
 
 
 def _code(error: ClientError) -> str:
@@ -317,9 +390,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     areas = [each for each in AREAS if not options.only or each.service in options.only]
     if os.environ.get(VARIABLE) != AGREEMENT:
-        dollars = sum(each.dollars for each in AREAS)
         print(
-            f"this makes resources in your AWS account, which cost at most {dollars:.2f} USD: "
+            f"{costs(areas)}\nthis makes resources in your AWS account, which cost that at most: "
             f"set {VARIABLE}={AGREEMENT} if that is what you want",
             file=sys.stderr,
         )
@@ -336,16 +408,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.max_wait,
     )
     try:
-        account = run.client("sts").get_caller_identity()["Account"]
+        run.account = run.client("sts").get_caller_identity()["Account"]
     except (BotoCoreError, ClientError) as error:
         print(f"no account: {error}", file=sys.stderr)
         return 2
-    dollars = sum(each.dollars for each in areas)
     where = f" at {options.endpoint_url}" if options.endpoint_url else ""
-    run.say(
-        f"account {account}, region {run.region}{where}; at most {dollars:.2f} USD; run {run.id}"
-    )
-    return clean(run) if options.clean else _run(run, areas, options.to)
+    run.say(f"account {run.account}, region {run.region}{where}; run {run.id}")
+    if options.clean:
+        return clean(run)
+    run.say(costs(areas))
+    return _run(run, areas, options.to)
 
 
 def _run(run: Run, areas: Sequence[Area], file: Path | None) -> int:

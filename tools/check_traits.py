@@ -1,9 +1,10 @@
-"""Check `data/idempotency.json` against `data/traits.json` and the service models of botocore.
+"""Check two files of `data/` against `data/traits.json` and the service models of botocore.
 
-    python tools/check_traits.py [FILE]
+    python tools/check_traits.py [FILE ...]
 
-`boto-wait check` knows the traits that a user may write; those that say what a service does with
-tokens and errors are written here only, so their rules are not shipped. Each problem is one line:
+The files are `idempotency.json` and `explains.json`. `boto-wait check` knows the traits that a user
+may write; those that say what a service does with tokens and errors, and what tells the cause of a
+failure, are written here only, so their rules are not shipped. Each problem is one line:
 file, shape, trait, member, what is wrong. The exit code is 1 if there is one.
 """
 
@@ -11,25 +12,29 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from botocore.model import Shape
+from botocore.model import OperationModel, Shape
 
+from boto_waiters_plus.check.botocore_services import BotocoreService, service_by_namespace
+from boto_waiters_plus.check.expressions import ExpressionSyntaxError, parse
+from boto_waiters_plus.check.samples import sample
+from boto_waiters_plus.check.shapes import members_of
+from boto_waiters_plus.check.type_checker import ANY, lint
+from boto_waiters_plus.definitions.explains_trait import EXPLAINS, Explanation, with_values
 from boto_waiters_plus.definitions.idempotency_traits import (
     ALREADY_EXISTS,
     DESCRIBED_BY,
     IN_PROGRESS,
 )
-from boto_waiters_plus.validation.botocore_services import BotocoreService, service_by_namespace
-from boto_waiters_plus.validation.expressions import ExpressionSyntaxError, parse
-from boto_waiters_plus.validation.samples import sample
-from boto_waiters_plus.validation.shapes import members_of
-from boto_waiters_plus.validation.type_checker import ANY, lint
+from boto_waiters_plus.service.data_model import DataModel, member_names
+from boto_waiters_plus.service.pollable import only_reads
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 FILE: Final = ROOT / "data/idempotency.json"
+EXPLAINS_FILE: Final = ROOT / "data/explains.json"
 TRAITS: Final = json.loads((ROOT / "data/traits.json").read_text(encoding="utf-8"))["shapes"]
 JSON_TYPES: Final = {
     "String": str,
@@ -46,16 +51,17 @@ Problems = Iterator[tuple[str, str]]
 
 def main(words: list[str]) -> int:
     """Print the problems of a file; return the exit code."""
-    path = Path(words[0]) if words else FILE
-    found = list(problems(json.loads(path.read_text(encoding="utf-8"))))
-    for problem in found:
-        print(f"{path.name}: {problem}")
-    return bool(found)
+    has_problem = False
+    for path in list(map(Path, words)) or [FILE, EXPLAINS_FILE]:
+        for problem in problems(json.loads(path.read_text(encoding="utf-8"))):
+            has_problem = True
+            print(f"{path.name}: {problem}")
+    return has_problem
 
 
 def problems(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield the problems of a document: shape, trait, member and text."""
-    in_progress = document["metadata"][IN_PROGRESS]
+    in_progress = document.get("metadata", {}).get(IN_PROGRESS, {"words": [], "codes": {}})
     for word in in_progress["words"]:
         if word != word.lower() or not word:
             yield f"metadata {IN_PROGRESS}.words: {word!r} is no lowercase text"
@@ -83,6 +89,8 @@ def _applied(shape_id: str, trait: str, value: Any) -> Problems:
             yield "", f"{service.name} has no operation {name}"
         elif trait == DESCRIBED_BY and not found:
             yield from _description(service, name, value)
+        elif trait == EXPLAINS and not found:
+            yield from _explanation(service, name, Explanation.of(value))
     else:
         yield from _error(service, name, value, is_existence=trait == ALREADY_EXISTS)
 
@@ -146,6 +154,76 @@ def _description(service: BotocoreService, name: str, value: Mapping[str, Any]) 
         if member in value:
             expression = f"{resource} | {value[member]}"
             yield from _expression(f".{member}", expression, output)
+
+
+def _explanation(service: BotocoreService, name: str, explanation: Explanation) -> Problems:
+    """Check the reads about a failure, and that none of their texts is sensitive."""
+    operations = [service.model.operation_model(name)]
+    names = {"input", "output", "call", "started"} | _members_within(operations[0])
+    paths = _of_cause(explanation.values, "otherwise", explanation.otherwise)
+    yield from _cause_paths("", paths, operations, names)
+    for index, read in enumerate(explanation.reads):
+        member = f".reads.{index}"
+        given = {**read.parameters, **read.options}
+        if read.operation not in service.operation_names:
+            yield f"{member}.operation", f"{service.name} has no operation {read.operation}"
+            continue
+        operation = service.model.operation_model(read.operation)
+        if not only_reads(operation):
+            yield f"{member}.operation", f"{read.operation} may modify resources"
+        taken = operation.input_shape
+        for each in given.keys() - members_of(taken).keys():
+            yield f"{member}.parameters.{each}", f"{read.operation} has no such parameter"
+        for each in set(getattr(taken, "required_members", ())) - given.keys():
+            yield f"{member}.parameters.{each}", f"{read.operation} needs it"
+        # A member of a structure that is sent is a name of the input.
+        sent = names | _members_within(operation)
+        yield from _cause_paths(f"{member}.parameters", given.items(), (), sent)
+        operations.append(operation)
+        names |= {read.name} | _members_within(operation)
+        paths = _of_cause(read.values, "text", read.text)
+        yield from _cause_paths(member, paths, operations, names)
+
+
+def _of_cause(values: Mapping[str, str], name: str, text: str | None) -> list[tuple[str, str]]:
+    return [*values.items(), *([] if text is None else [(name, text)])]
+
+
+def _cause_paths(
+    place: str,
+    paths: Iterable[tuple[str, str]],
+    operations: Iterable[OperationModel],
+    names: set[str],
+) -> Problems:
+    """Check expressions whose members are to be known; each is a name for those after it."""
+    for name, path in paths:
+        member, text = f"{place}.{name}", with_values(path, {})
+        try:
+            parse(text)
+        except ExpressionSyntaxError as error:
+            yield member, f"`{path}`: {error}"
+            continue
+        for unknown in sorted(member_names(text) - names):
+            yield member, f"`{path}`: nothing has a member {unknown}"
+        if any(DataModel(each, [("output", text)]).sensitive for each in operations):
+            yield member, f"`{path}` reads a sensitive member"
+        names.add(name)
+
+
+def _members_within(operation: OperationModel) -> set[str]:
+    """Return the names of the members of an operation's input and output, however deep."""
+    found: set[str] = set()
+    seen: set[str] = set()
+    rest = [operation.input_shape, operation.output_shape]
+    while rest:
+        shape: Any = rest.pop()
+        if shape is None or shape.name in seen:
+            continue
+        seen.add(shape.name)
+        found |= set(members_of(shape))
+        rest += members_of(shape).values()
+        rest += [getattr(shape, each, None) for each in ("member", "value")]
+    return found
 
 
 def _error_members(service: BotocoreService, errors: Any) -> dict[str, Any]:

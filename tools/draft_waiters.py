@@ -18,7 +18,7 @@ can delete it, and the operation has one error that means gone, a second waiter 
 |---|---|
 | `name=`, `stem=` | the name of the waiter, or all but its end |
 | `path=`, `ok=`, `bad=` | the state, success, failure; `bad+=` and `bad-=` change the rule's |
-| `values=` | the values, where the model does not list them |
+| `values=` | the values, where the model does not list them; `~` stands for a space |
 | `gone=`, `nodel` | the errors that mean gone; no waiter for the deletion |
 | `delfail=` | the states in which a deletion has failed |
 | `only`, `delname=` | the waiter for the deletion only; its name |
@@ -44,8 +44,7 @@ from generate_data import file_text
 from model_states import gone_errors, passing_states
 from observed_states import models
 
-from boto_waiters_plus.aws.reasons import EXPECTED, reason_beside
-from boto_waiters_plus.cli.draft import states_at
+from boto_waiters_plus.cli.draft import state_paths, states_at
 from boto_waiters_plus.definitions.operation_names import verb_of, words_of
 from boto_waiters_plus.definitions.services import aws_namespace
 from boto_waiters_plus.definitions.smithy import WAITABLE
@@ -57,7 +56,7 @@ from boto_waiters_plus.definitions.state_words import (
     sort_states,
     state_words,
 )
-from boto_waiters_plus.engine.model import (
+from boto_waiters_plus.engine.acceptors import (
     Acceptor,
     AcceptorState,
     ErrorTypeMatcher,
@@ -65,9 +64,10 @@ from boto_waiters_plus.engine.model import (
     OutputMatcher,
     PathComparator,
     PathMatcher,
-    WaiterDefinition,
 )
+from boto_waiters_plus.engine.model import WaiterDefinition
 from boto_waiters_plus.engine.state_acceptors import state_acceptors
+from boto_waiters_plus.service.reasons import EXPECTED, reason_beside
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -110,17 +110,23 @@ class Decision:
     def listed(self, name: str, otherwise: Iterable[str] = ()) -> tuple[str, ...]:
         """Return the values of a member; by default, others."""
         given = self.members.get(name)
-        return tuple(otherwise) if given is None else tuple(filter(None, given.split(",")))
+        return (
+            tuple(otherwise)
+            if given is None
+            else tuple(filter(None, given.replace("~", " ").split(",")))
+        )
 
     @property
     def path(self) -> str:
         """The path of the state."""
-        return self.members.get("path") or next(passing_states(self.operation))[0]
+        paths = [*dict(passing_states(self.operation)), *state_paths(self.operation)]
+        return self.members.get("path") or paths[0]
 
     @property
     def values(self) -> tuple[str, ...]:
         """All values of the state."""
-        return self.listed("values", states_at(self.operation, self.path))
+        states = dict(passing_states(self.operation)).get(self.path)
+        return self.listed("values", states or states_at(self.operation, self.path))
 
     @property
     def stem(self) -> str:

@@ -22,7 +22,8 @@ from typing import Any
 from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.definitions.smithy import AWS_NAMESPACE, WAITABLE
 from boto_waiters_plus.definitions.waiters2 import to_waiters2
-from boto_waiters_plus.engine.model import InputOutputMatcher, WaiterDefinition
+from boto_waiters_plus.engine.acceptors import InputOutputMatcher
+from boto_waiters_plus.engine.model import WaiterDefinition
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -33,6 +33,7 @@ LAST_RUN = "last run"
 
 SHORT = {
     "paces": ["paces.py --table seen"],
+    "history": ["paces.py --history --waits 1000", "screens.py --history --runs 1"],
     "last attempts": ["paces.py --table missed"],
     "faults": ["faults.py --repeats 3", "faults.py --cpu"],
     "costs": ["costs.py --processes 9"],
@@ -59,7 +60,6 @@ SHORT = {
 """The commands of each region; what they print stands there one after the other."""
 
 LONG = {
-    "long faults": ["faults.py --summary"],
     "long scale": ["scale.py"],
     "long fleet": ["fleet.py --stubbed --waits 100000", "fleet.py", "fleet.py --memory"],
     "long killed": ["operations_kill.py", "operations_kill.py --postgresql"],

@@ -19,16 +19,17 @@ import botocore.session
 from botocore.exceptions import DataNotFoundError
 from botocore.model import ServiceModel
 
-from boto_waiters_plus.aws.service_waiters import generated_definitions
 from boto_waiters_plus.definitions.shipped import OTHER_FILES
 from boto_waiters_plus.definitions.smithy import AWS_NAMESPACE, WAITABLE
-from boto_waiters_plus.engine.model import (
+from boto_waiters_plus.engine.acceptors import (
     Acceptor,
     AcceptorState,
     ErrorTypeMatcher,
     OutputMatcher,
-    WaiterDefinition,
+    PathComparator,
 )
+from boto_waiters_plus.engine.model import WaiterDefinition
+from boto_waiters_plus.service.service_waiters import generated_definitions
 
 GENERATED = "generated"
 
@@ -54,6 +55,9 @@ _OTHER_NAME = "The error has another name in AWS's Smithy model than in botocore
 DMS = "Database Migration Service"
 
 CORRECTIONS = {
+    ("CloudFormation", "StackRefactorExecuteComplete"): Correction(
+        "A rollback that failed would be polled to the end.", failures=("ROLLBACK_FAILED",)
+    ),
     (DMS, "ExtensionPackAssociated"): Correction(_CANCELLED, failures=("CANCELED",)),
     (DMS, "MetadataModelAssessed"): Correction(_CANCELLED, failures=("CANCELED",)),
     (DMS, "MetadataModelConverted"): Correction(_CANCELLED, failures=("CANCELED",)),
@@ -88,11 +92,28 @@ CORRECTIONS = {
         "A group that is being deleted, or was not created, would be polled to the end.",
         failures=("deleting", "create-failed"),
     ),
+    ("Elastic Load Balancing v2", "LoadBalancerAvailable"): Correction(
+        "A load balancer that could not be set up would be polled to the end.",
+        failures=("failed",),
+    ),
     ("EMR", "StepComplete"): Correction(
         "A step is interrupted when its cluster ends: no other state follows.",
         failures=("INTERRUPTED",),
     ),
-    ("SageMaker", "EndpointInService"): Correction(_BEING_DELETED, failures=("Deleting",)),
+    ("GroundStation", "ContactScheduled"): Correction(
+        "A contact that was cancelled or failed would be polled to the end.",
+        failures=("CANCELLED", "AWS_CANCELLED", "FAILED", "AWS_FAILED"),
+    ),
+    ("MediaLive", "InputAttached"): Correction(_BEING_DELETED, failures=("DELETING", "DELETED")),
+    ("MediaLive", "InputDetached"): Correction(_BEING_DELETED, failures=("DELETING", "DELETED")),
+    ("Rekognition", "ProjectVersionRunning"): Correction(
+        "A version whose training or copy failed, or that is being deleted, never runs.",
+        failures=("TRAINING_FAILED", "COPYING_FAILED", "DELETING"),
+    ),
+    ("SageMaker", "EndpointInService"): Correction(
+        "An endpoint that is being deleted, or was not rolled back, would be polled to the end.",
+        failures=("Deleting", "UpdateRollbackFailed"),
+    ),
     ("SageMaker", "ImageCreated"): Correction(
         _BEING_DELETED, failures=("DELETING", "DELETE_FAILED")
     ),
@@ -108,6 +129,9 @@ CORRECTIONS = {
     ),
     ("SageMaker", "NotebookInstanceInService"): Correction(_BEING_DELETED, failures=("Deleting",)),
     ("SageMaker", "NotebookInstanceStopped"): Correction(_BEING_DELETED, failures=("Deleting",)),
+    ("SES", "IdentityExists"): Correction(
+        "A verification that failed has to be restarted.", failures=("Failed",)
+    ),
 }
 """What AWS's definitions overlook. `get_waiter` keeps botocore's own acceptors."""
 
@@ -189,8 +213,11 @@ def _corrected(service: ServiceModel, definition: WaiterDefinition) -> WaiterDef
         is_first = bool(known) and known[0].state is AcceptorState.SUCCESS
         acceptors.insert(acceptors.index(known[0]) + 1 if is_first else len(acceptors), gone)
     state = next(each for each in acceptors if isinstance(each.matcher, OutputMatcher)).matcher
+    # One that failed is enough where all are compared.
+    all_items = state.matcher.comparator is PathComparator.ALL_STRING_EQUALS
+    comparator = PathComparator.ANY_STRING_EQUALS if all_items else state.matcher.comparator
     for value in correction.failures:
-        matcher = OutputMatcher(replace(state.matcher, expected=value))
+        matcher = OutputMatcher(replace(state.matcher, expected=value, comparator=comparator))
         acceptors.append(Acceptor(state=AcceptorState.FAILURE, matcher=matcher))
     tags = (*definition.tags, CORRECTED)
     return replace(definition, acceptors=tuple(acceptors), tags=tags)

@@ -1,4 +1,4 @@
-"""Write the modules and stubs of `boto_waiters_plus.typed`, one of each for each service.
+"""Write the stubs of `boto_waiters_plus.typed`, one for each service.
 
     python tools/generate_types.py boto_waiters_plus/typed
 
@@ -10,59 +10,28 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
 
+import boto3
 from botocore.exceptions import UnknownServiceError
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
-from service_stub import resources_of, service_stub
+from service_stub import resources_of, service_stub, shared_stub
 
-from boto_waiters_plus.aws.service_waiters import ServiceWaiters
 from boto_waiters_plus.cli.service_lookup import client_name
 from boto_waiters_plus.definitions.shipped import shipped_services
-from boto_waiters_plus.options import WaitOptions
+from boto_waiters_plus.service.service_waiters import ServiceWaiters
 from boto_waiters_plus.typed import module_name
 
 PACKAGE = '''\
 """Waits of each service, for type checkers; generated."""
 
-from typing import Any
-
 {imports}
-def members_of(service: str) -> dict[str, Any]: ...
+{names}
 def module_name(service: str) -> str: ...
 '''
-
-MODULE = '''\
-"""Waits of `{service}`, for type checkers; generated."""
-
-from boto_waiters_plus.typed import members_of
-
-globals().update(members_of("{service}"))
-'''
-
-KEYWORDS = '''\
-"""What every wait takes; generated."""
-
-from collections.abc import Callable
-from typing import Literal, TypedDict
-
-from typing_extensions import ReadOnly
-
-from ..engine.wait_event import WaitEvent
-from ..options import CancelEvent, Seconds, Subscribable, WakeSignal
-
-class Options(TypedDict, total=False):
-{options}
-
-class StockConfig(TypedDict, total=False):
-    Delay: ReadOnly[float]
-    MaxAttempts: ReadOnly[int]
-
-class WaiterConfig(StockConfig, total=False):
-    MaxWait: ReadOnly[Seconds]
-'''
+"""pyright warns of a module that is imported from its package and has a stub but no source, as long
+as the name stands for the module itself: so it is a variable."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -88,9 +57,8 @@ def write(folder: Path) -> int:
 
 def files() -> dict[str, str]:
     """Return the text of every file by its name."""
-    # Not the search path of the machine that builds.
-    builtin = str(Loader.BUILTIN_DATA_PATH)
-    loader = Loader(extra_search_paths=[builtin], include_default_search_paths=False)
+    loader = _loader_of(Loader.BUILTIN_DATA_PATH)
+    resources = _loader_of(Path(boto3.__file__).parent / "data")
     texts = {}
     for service in sorted(_services(loader)):
         try:
@@ -100,18 +68,19 @@ def files() -> dict[str, str]:
         model = ServiceModel(document, service_name=service)
         waiters = list(ServiceWaiters(model, loader).values())
         if waiters:
-            name = module_name(service)
-            texts[f"{name}.py"] = MODULE.format(service=service)
-            texts[f"{name}.pyi"] = service_stub(service, waiters, resources_of(service))
-    names = [Path(each).stem for each in texts if each.endswith(".pyi")]
-    imports = "".join(f"from . import {name} as {name}\n" for name in names)
-    options = "\n".join(f"    {option.name}: {option.type}" for option in fields(WaitOptions))
-    keywords = KEYWORDS.format(options=options)
-    return {
-        "__init__.pyi": PACKAGE.format(imports=imports),
-        "_keywords.pyi": keywords,
-        **texts,
-    }
+            stub = service_stub(service, waiters, resources_of(service, resources))
+            texts[f"{module_name(service)}.pyi"] = stub
+    names = [Path(each).stem for each in texts]
+    package = PACKAGE.format(
+        imports="".join(f"from . import {name} as _{name}\n" for name in names),
+        names="".join(f"{name} = _{name}\n" for name in names),
+    )
+    return {"__init__.pyi": package, "_shared.pyi": shared_stub(), **texts}
+
+
+def _loader_of(folder: str | Path) -> Loader:
+    """Return a loader without the search path of the machine that builds."""
+    return Loader(extra_search_paths=[str(folder)], include_default_search_paths=False)
 
 
 def _services(loader: Loader) -> set[str]:

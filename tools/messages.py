@@ -26,17 +26,18 @@ TABLE = ROOT / "tests" / "cases" / "messages.json"
 
 TWO_WORDS = re.compile(r"[a-z}] [a-z{<`'\"]", re.IGNORECASE)
 NOT_MESSAGES = re.compile(
-    r"hooks/(stock_)?docstring|telemetry|runtime/process"
+    r"hooks/(stock_)?docstring|telemetry|common/process"
     r"|cli/(demo/|show|diagrams|svg_picture|text|schedule|listing|wait_options|exit_codes)"
     r"|definitions/(state_words|operation_names|waiter_names)"
 )
 """Modules of pages and of lists of words. What they raise is a message all the same."""
 NOT_CALLS = {"add_argument", "add_argument_group", "add_parser", "add_subparsers", "_action"}
 NOT_CALLS |= {"Parser", "split", "compile", "exec_driver_sql"}
-HELP_TABLES = {"COMMANDS", "STORE_HELP", "SERVICE_HELP", "USAGE"}
+HELP_TABLES = {"COMMANDS", "FILE_HELP", "FLAG_HELP", "STORE_HELP", "SERVICE_HELP", "USAGE"}
 HELP_WORDS = {"help", "description", "epilog", "usage", "title", "prog"}
 NOT_TEXTS = re.compile(
-    r"(select|insert|create unique|set local|PRAGMA|BEGIN|-c) "
+    r"(select|insert|create (unique|table)|delete from|from times|pragma|set local|PRAGMA|BEGIN"
+    r"|-c) "
     r"|boto_waiters_plus |Bearer |cancel listener$|[A-Z ]+$|any any"
     r"|retry refused$|Unverified HTTPS|BigDecimal |addedDefault |rate.throttl|expired.unknown"
     r"|already exist.already|: nothing new|default-src "
@@ -47,22 +48,30 @@ TEMPORARY = re.compile(r"/[\w/-]*/pytest-of-[^'\",]*/")
 LOG = {"debug", "info", "warning", "error", "exception"}
 
 UNPRODUCED = {
-    "aws/connections.py: no time left for this address": "caught by the call that it ends",
+    "calls/connections.py: no time left for this address": "caught by the call that it ends",
     "operations/sql/database.py: store {name}: all connections are in use": "takes 30 s",
     "operations/sql/database.py: store {name}: {name}": "a guard: an error of SQLAlchemy's own",
     "operations/wait_ends.py: its end cannot be stored: {name}": "a guard: an unknown response",
-    "runtime/call_executor.py: the threads of this run are gone: did the process fork after the "
+    "operations/wait_ends.py: its end cannot be told: {name}": "a guard: damaged while it passed",
+    "batch/call_executor.py: the threads of this run are gone: did the process fork after the "
     "run began?": "in a forked process only: tests/faults",
-    "runtime/wording.py: an unknown error": "a guard: a failure without an attempt",
-    "runtime/wording.py: no answer": "a guard: a failure without an attempt",
-    "runtime/wording.py: unknown error": "a guard: an error without a name",
+    "wait/wording.py: an unknown error": "a guard: a failure without an attempt",
+    "wait/wording.py: no answer": "a guard: a failure without an attempt",
+    "wait/wording.py: unknown error": "a guard: an error without a name",
     "cli/service_lookup.py: from botocore": "a waiter that only the installed botocore has",
+    "operations/begin.py: client is an aiobotocore client: use begin_async, in its loop": (
+        "tests/aio"
+    ),
+    "operations/begin.py: in_store takes no client of aiobotocore: workers need a blocking one": (
+        "tests/aio"
+    ),
+    "operations/begin.py: {path} is driven by this event loop: await it": "tests/aio",
     "operations/backend.py: store {name} is closed": "a guard: the store's own check comes first",
-    "runtime/wait_log.py: no state": "a guard: an answer whose state has no words",
-    "runtime/wording.py:  retry_transient=True retries such errors.": "tests/faults",
-    "runtime/wording.py: no item": "a guard: an answer whose state has no words",
-    "runtime/wording.py: the response contains no item": "a guard: no words for the state",
-    "runtime/wording.py: {value} values": "a guard: an answer whose state has no words",
+    "wait/wait_log.py: no state": "a guard: an answer whose state has no words",
+    "wait/wording.py:  retry_transient=True retries such errors.": "tests/faults",
+    "engine/redaction.py: no item": "a guard: an answer whose state has no words",
+    "wait/wording.py: the response contains no item": "a guard: no words for the state",
+    "wait/wording.py: {value} values": "a guard: an answer whose state has no words",
     "operations/operation.py: <Operation {path} {...}>": "a repr, which only a debugger shows",
     "operations/stored_operation.py: store {name} is closed; its open"
     " waits go on in other processes": "when a store is collected",

@@ -4,11 +4,12 @@
     python tools/model_states.py --open [SERVICE ...]
 
 An operation counts if it gets or describes (Get, Describe, BatchGet, BatchDescribe), has a
-required parameter, and its answer has a member that is named like a state and whose enumeration has
-values in progress and values at rest. It is *covered* by a shipped waiter that polls it, *reasoned*
-by a line of `data/no-waiter.json` that says why nobody waits for it, else *open*. `--open` prints
-the open ones: each state with its values, `+` behind those that are success by the rule that
-`boto-wait draft` uses, `-` behind failures, and the errors that mean gone.
+required parameter, and its answer has a member that is named like a state and whose values, by its
+enumeration or else its documentation, are in progress and at rest. It is *covered* by a shipped
+waiter that polls it, *reasoned* by a line of `data/no-waiter.json` that says why there is none,
+else *open*. `--open` prints the open ones: each state with its values, `+` behind those that
+are success by the rule that `boto-wait draft` uses, `-` behind failures, and the errors that mean
+gone. After them it prints the operations that delete what has a waiter but none for its end.
 """
 
 from __future__ import annotations
@@ -23,19 +24,24 @@ from typing import NamedTuple
 from botocore.model import OperationModel, StructureShape
 from observed_states import models
 
-from boto_waiters_plus.aws.errors import says_not_found
-from boto_waiters_plus.cli.draft import STATE_NAMES, state_paths, states_at
-from boto_waiters_plus.definitions.operation_names import listed, words_of
+from boto_waiters_plus.check.absent_resources import means_gone
+from boto_waiters_plus.cli.draft import STATE_NAMES, state_paths, states_at, strings
+from boto_waiters_plus.definitions.operation_names import listed, verb_of, words_of
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
-from boto_waiters_plus.definitions.state_words import is_underway, sort_states, state_words
+from boto_waiters_plus.definitions.state_words import (
+    GONE_WORDS,
+    documented_states,
+    is_underway,
+    sort_states,
+    state_words,
+)
+from boto_waiters_plus.service.errors import says_not_found
 
 REASONS = Path(__file__).resolve().parents[1] / "data/no-waiter.json"
 
-MOST_REASONED = 0.3
-LEAST_JUDGED = 0.95
-
 _STARTS = (["Get"], ["Describe"], ["Batch", "Get"], ["Batch", "Describe"])
 _WAITERS = re.compile(r"\b((?:[A-Z]\w*[a-z][A-Z]\w+ and )?[A-Z]\w*[a-z][A-Z]\w+) waits?\b")
+_DELETIONS = ("Delete", "BatchDelete", "Deregister", "Disassociate", "Remove", "Terminate")
 _IN_PROGRESS = listed("INITIATED QUEUED RUNNING STARTED SUBMITTED WAITING")
 
 
@@ -79,11 +85,19 @@ def passing_states(operation: OperationModel) -> Iterator[tuple[str, tuple[str, 
     """Yield the path and values of each state with values in progress and values at rest."""
     for path in state_paths(operation):
         values = states_at(operation, path)
-        passing = [
-            v for v in values if is_underway(words := state_words(v)) or words & _IN_PROGRESS
-        ]
-        if path.removesuffix("[]").lower().endswith(STATE_NAMES) and 0 < len(passing) < len(values):
+        if path.removesuffix("[]").lower().endswith(STATE_NAMES) and _pass(values):
             yield path, values
+    for steps, shape in strings(operation.output_shape, (), frozenset()):
+        path = ".".join(steps)
+        if not shape.enum and path.removesuffix("[]").lower().endswith(STATE_NAMES):
+            values = documented_states(shape.documentation)
+            if _pass(values):
+                yield path, values
+
+
+def _pass(values: Sequence[str]) -> bool:
+    passing = [v for v in values if is_underway(words := state_words(v)) or words & _IN_PROGRESS]
+    return 0 < len(passing) < len(values)
 
 
 def judged() -> Judged:
@@ -103,6 +117,28 @@ def judged() -> Judged:
         else:
             found.open.append(each)
     return found
+
+
+def unawaited_deletions() -> Iterator[tuple[str, str, str]]:
+    """Yield service, deletion and read of what has waiters, but none until it is gone.
+
+    The read has a required parameter, and an error or a state that says that the resource is gone.
+    """
+    for service_id, model in sorted(models().items()):
+        shipped = shipped_definitions(service_id)
+        polled = {each.operation for each in shipped} & {*model.operation_names}
+        gone = {each.operation for each in shipped if means_gone(each.name)}
+        names = {each.name for each in shipped if means_gone(each.name)}
+        for name in sorted(polled - gone):
+            operation = model.operation_model(name)
+            request = operation.input_shape
+            noun = re.sub(rf"^(Batch)?{verb_of(name)}", "", name)
+            deletions = {f"{verb}{noun}" for verb in _DELETIONS} & {*model.operation_names}
+            is_named = any(each.startswith(noun) for each in names)
+            if deletions and request and request.required_members and not is_named:
+                states = (state for _, values in passing_states(operation) for state in values)
+                if gone_errors(operation) or any(state_words(s) & GONE_WORDS for s in states):
+                    yield service_id, min(deletions, key=len), name
 
 
 def unknown_waiters(reasons: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
@@ -146,6 +182,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for each in found.open if options.open is not None else ():
         if not options.open or each.service_id in options.open:
             print(each.service_id, "\n".join(described(each)))
+    for deletion in unawaited_deletions() if options.open is not None else ():
+        if not options.open or deletion[0] in options.open:
+            print(*deletion)
     print(report(found))
 
 

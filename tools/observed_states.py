@@ -25,23 +25,19 @@ import botocore.session
 from botocore.model import ListShape, MapShape, ServiceModel, Shape, StructureShape
 from generate_data import file_text
 
-from boto_waiters_plus.aws.bound_waiter import BoundWaiter
-from boto_waiters_plus.aws.definition_judge import DefinitionJudge
-from boto_waiters_plus.aws.state_member import state_path
+from boto_waiters_plus.calls.reply import Reply
+from boto_waiters_plus.check.absent_resources import means_gone
+from boto_waiters_plus.check.botocore_services import BotocoreService
+from boto_waiters_plus.check.paths import traced_path
 from boto_waiters_plus.definitions.evidence_trait import EVIDENCE
 from boto_waiters_plus.definitions.services import aws_namespace
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
-from boto_waiters_plus.engine.model import (
-    AcceptorState,
-    InputOutputMatcher,
-    OutputMatcher,
-    WaiterDefinition,
-)
-from boto_waiters_plus.runtime.attempt import Reply
-from boto_waiters_plus.runtime.wording import state_text
-from boto_waiters_plus.validation.absent_resources import means_gone
-from boto_waiters_plus.validation.botocore_services import BotocoreService
-from boto_waiters_plus.validation.paths import traced_path
+from boto_waiters_plus.engine.acceptors import AcceptorState, InputOutputMatcher, OutputMatcher
+from boto_waiters_plus.engine.model import WaiterDefinition
+from boto_waiters_plus.engine.redaction import state_text
+from boto_waiters_plus.service.bound_waiter import BoundWaiter
+from boto_waiters_plus.service.definition_judge import DefinitionJudge
+from boto_waiters_plus.service.state_member import state_path
 
 RECORDED = "recorded"
 
@@ -231,7 +227,7 @@ def states(reference: Path) -> Iterator[tuple[Held, Observed, str]]:
             match = matching.match_response(model.output(answer), {})
             reply = DefinitionJudge(each.waiter, {}, None).judge(Reply(response=answer))
             if match.index is None or each.waiter.definition.states[match.index] is RETRY:
-                yield each, seen, state_text(reply) or ""
+                yield each, seen, state_text(reply.observed, reply.state) or ""
 
 
 def states_report(reference: Path) -> Iterator[str]:

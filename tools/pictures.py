@@ -28,8 +28,8 @@ import boto_waiters_plus as bwp
 from boto_waiters_plus.cli import main as boto_wait
 from boto_waiters_plus.cli.svg_picture import svg_picture, svg_text
 from boto_waiters_plus.engine import machine
+from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.backoff import jittered_delay
-from boto_waiters_plus.engine.model import AcceptorState
 from boto_waiters_plus.testing import virtual_time
 
 WIDTH = 760

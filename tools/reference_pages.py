@@ -15,14 +15,15 @@ from pathlib import Path
 
 from botocore import xform_name
 from botocore.exceptions import UnknownServiceError
-from botocore.model import OperationNotFoundError
+from botocore.model import OperationModel, OperationNotFoundError
 from botocore.session import Session
-from waiter_coverage import CONFIDENCE_MEANINGS
+from waiter_coverage import CONFIDENCE_MEANINGS, breakable
 
 from boto_waiters_plus.cli.service_lookup import client_name, confidence
-from boto_waiters_plus.cli.text import acceptor_rows, delays_text, reason_paths
+from boto_waiters_plus.cli.text import acceptor_rows, delays_text
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.engine.model import WaiterDefinition
+from boto_waiters_plus.service.reasons import quoted_reasons
 
 INDEX = """\
 # Waiters by service
@@ -98,27 +99,31 @@ def _service_page(
     lines += ["`keywords` are options of the wait and further parameters of the operation.", ""]
     lines += ["| waiter | operation | delays | confidence |", "|---|---|---|---|"]
     lines += [
-        f"| [{definition.name}](#{definition.name.lower()}) | {definition.operation} "
-        f"| {_unbroken(delays_text(definition))} | {_unbroken(confidence(definition))} |"
+        f"| [{breakable(definition.name)}](#{definition.name.lower()}) "
+        f"| {breakable(definition.operation)} "
+        f"| {_unbroken(delays_text(definition))} | {confidence(definition)} |"
         for definition in definitions
     ]
     for definition in definitions:
-        required = _required_parameters(session, name, definition.operation)
+        operation = _operation(session, name, definition.operation)
+        shape = None if operation is None else operation.input_shape
+        required = shape.required_members if shape else []
         method = f"{name.replace('-', '_')}.wait_until_{xform_name(definition.name)}"
         signature = f"{method}(*, {''.join(f'{each}, ' for each in required)}max_wait, **keywords)"
-        lines += ["", *_section(definition, signature)]
+        lines += ["", *_section(definition, operation, signature)]
     return "\n".join(lines) + "\n"
 
 
-def _required_parameters(session: Session, service: str, operation: str) -> list[str]:
+def _operation(session: Session, service: str, operation: str) -> OperationModel | None:
     try:
-        model = session.get_service_model(service).operation_model(operation)
+        return session.get_service_model(service).operation_model(operation)
     except (UnknownServiceError, OperationNotFoundError):
-        return []  # an older botocore
-    return model.input_shape.required_members if model.input_shape else []
+        return None  # an older botocore
 
 
-def _section(definition: WaiterDefinition, signature: str) -> Iterator[str]:
+def _section(
+    definition: WaiterDefinition, operation: OperationModel | None, signature: str
+) -> Iterator[str]:
     yield f"## {definition.name}"
     yield ""
     if definition.documentation:
@@ -143,10 +148,11 @@ def _section(definition: WaiterDefinition, signature: str) -> Iterator[str]:
     for number, state, condition in acceptor_rows(definition):
         text = condition if number == "-" else _code(condition).replace("|", "\\|")
         yield f"| {number} | {state} | {text} |"
-    paths = reason_paths(definition)
-    if paths:
+    reasons = quoted_reasons(definition, operation).items()
+    if reasons:
         yield ""
-        yield f"Reason of a failure: {', '.join(map(_code, paths))}."
+        texts = [f"{_code(path)}{' (sensitive)' if hidden else ''}" for path, hidden in reasons]
+        yield f"Reason of a failure: {', '.join(texts)}."
 
 
 def _unbroken(text: str) -> str:

@@ -21,33 +21,36 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-MOST_OF_PACKAGE = 24_500
-MOST_OF_TESTS = 41_000
+MOST_OF_PACKAGE = 27_500
+MOST_OF_TESTS = 40_400
 MOST_OF_FOLDER = {
-    ".": 1_170,
+    ".": 1_300,
     "__pyinstaller": 20,
-    "aws": 3_840,
-    "cli": 3_080,
-    "conditions": 1_390,
-    "definitions": 1_940,
-    "engine": 1_320,
-    "fleet": 250,
-    "hooks": 1_030,
-    "idempotency": 1_100,
-    "many": 900,
-    "operations": 2_900,
-    "runtime": 2_360,
+    "batch": 2_370,
+    "calls": 1_480,
+    "changes": 1_190,
+    "check": 2_190,
+    "cli": 3_740,
+    "common": 270,
+    "conditions": 1_410,
+    "definitions": 2_190,
+    "engine": 1_580,
+    "fleet": 240,
+    "hooks": 820,
+    "operations": 3_620,
+    "service": 2_600,
     "signals": 390,
-    "testing": 770,
-    "typed": 80,
-    "validation": 2_620,
+    "stock": 620,
+    "testing": 730,
+    "typed": 90,
+    "wait": 940,
 }
 """Lines of code. What is not in a folder counts as the folder `.`."""
 
 MOST_OF_MODULE = 310
 MOST_FUNCTION_LINES = 40
 
-ONE_SUBJECT = {"engine/machine.py"}
+ONE_SUBJECT = {"engine/machine.py", "operations/worker.py"}
 """Modules that one subject makes long."""
 
 NO_CODE = {

@@ -17,11 +17,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from generate_data import CORRECTIONS
 from model_states import REASONS, judged
 
 from boto_waiters_plus.cli.service_lookup import client_name, confidence
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
-from boto_waiters_plus.engine.model import AcceptorState, WaiterDefinition
+from boto_waiters_plus.engine.acceptors import AcceptorState
+from boto_waiters_plus.engine.model import WaiterDefinition
 
 CASES = Path(__file__).resolve().parents[1] / "tests/cases"
 
@@ -213,6 +215,7 @@ def _coverage(services: Services) -> Iterator[str]:
         yield f"| Terraform | {service} | {operation} | {reason} |"
     yield ""
     yield from _differences(waits)
+    yield from _corrections()
 
 
 def _differences(waits: list[dict[str, Any]]) -> Iterator[str]:
@@ -228,6 +231,24 @@ def _differences(waits: list[dict[str, Any]]) -> Iterator[str]:
     yield ""
 
 
+def _corrections() -> Iterator[str]:
+    """Yield the converted waiters that are changed, and why."""
+    yield "These waiters of botocore are changed. `get_waiter` keeps botocore's own acceptors:"
+    yield ""
+    yield "| service | waiter | further failures | also gone | reason |"
+    yield "|---|---|---|---|---|"
+    for (service_id, name), change in sorted(CORRECTIONS.items()):
+        service = client_name(service_id.replace(" ", "-").lower())
+        states = ", ".join(change.failures)
+        yield f"| {service} | {name} | {states} | {change.also_gone or ''} | {change.reason} |"
+    yield ""
+
+
+def breakable(name: str) -> str:
+    """Return a name that a table may break between its words."""
+    return re.sub(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "<wbr>", name)
+
+
 def _share(source: str, waits: int, not_expressible: int, is_from: str) -> str:
     return f"| {source} | {waits} | {waits - not_expressible} | {not_expressible} | {is_from} |"
 
@@ -238,17 +259,19 @@ def _states_in_models() -> Iterator[str]:
     yield "## States in the models"
     yield ""
     yield f"{found.total} operations of {BOTOCORE} get or describe something that is named by a"
-    yield "required parameter, and answer with a state that has values in progress and values at"
-    yield f"rest. {len(found.covered)} of them have a waiter, {len(found.reasoned)} a reason why"
-    yield f"nobody waits for the state, {len(found.open)} neither. The waiters of August 2026 had"
+    yield "required parameter, and answer with a state whose values, by its enumeration or its"
+    yield "documentation, are in progress and at rest; lists are not counted."
+    yield f"{len(found.covered)} of them have a waiter, {len(found.reasoned)} a reason why"
+    yield f"there is none, {len(found.open)} neither. The waiters of August 2026 had"
     yield "41 % of them; the others were written from this list."
     yield ""
-    yield "| service | operation | why nobody waits for it |"
+    yield "| service | operation | why there is no waiter |"
     yield "|---|---|---|"
     reasons = json.loads(REASONS.read_text(encoding="utf-8"))
     for each in found.reasoned:
         name = each.operation.name
-        yield f"| {client_name(each.service_id)} | {name} | {reasons[each.service_id][name]} |"
+        reason = reasons[each.service_id][name]
+        yield f"| {client_name(each.service_id)} | {breakable(name)} | {reason} |"
     yield ""
 
 

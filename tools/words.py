@@ -13,8 +13,8 @@ import re
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-NOT_WRITTEN = ("api/", "reference/", "messages.md", "coverage.md", "screens.md")
-MOST = 33_000
+NOT_WRITTEN = ("api/", "reference/", "messages.md", "coverage.md", "screens.md", "effects.md")
+MOST = 35_000
 """The pages that are needed for a task or a decision have room in this many words."""
 
 MEASURED = re.compile(r"<!-- (?!end of )(.+?) -->.*?<!-- end of \1 -->", re.DOTALL)

@@ -23,10 +23,10 @@ import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NoReturn
 
 from .. import __version__
-from ..definition_error import WaiterDefinitionError
+from ..common.definition_error import WaiterDefinitionError
+from ..engine.redaction import printable
 from .exit_codes import (
     TERMINATED,
     USAGE_ERROR,
@@ -36,44 +36,13 @@ from .exit_codes import (
     ended_by_sigterm,
     exit_code,
 )
-from .text import printable
-
-# The modules of the subcommands import these from here.
-__all__ = ["COMMANDS", "CannotRunError", "NotConfiguredError", "Parser", "UsageError", "main"]
+from .parser import COMMANDS, Parser
 
 DEFAULT_COMMAND = "wait"
-
-COMMANDS = {
-    "wait": ("wait_command", "wait for a resource (the default: `boto-wait SERVICE WAITER ...`)"),
-    "once": ("once_command", "make a call that is repeated under one token, then wait"),
-    "list": ("listing", "list services with waiters, the waiters of a service, or search both"),
-    "show": ("show", "explain a waiter: its acceptors, its delays, how it was checked"),
-    "schedule": ("schedule_command", "draw when a waiter would poll, beside botocore's"),
-    "run": ("run_command", "run a Python script with every client extended"),
-    "draft": ("draft", "write the definition of a waiter that is not shipped"),
-    "operations": (
-        "operations",
-        "background waits: list, get, wait, cancel, resume, expire, work, serve",
-    ),
-    "check": ("check", "check waiter definitions against the shapes of their operations"),
-    "demo": ("demo", "compare botocore's waiters with this package's on a local server"),
-}
-"""The module and the help of each subcommand."""
 
 
 _OWN_ERRORS = (UsageError, NotConfiguredError, CannotRunError)
 _MAIN_OPTIONS = ("-h", "--help", "--version")
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser that reports an error in one line, and takes no abbreviations."""
-
-    def __init__(self, **keywords: Any) -> None:
-        super().__init__(**{"allow_abbrev": False, **keywords})
-
-    def error(self, message: str) -> NoReturn:
-        """Print the message and the command that shows the help, and exit."""
-        self.exit(USAGE_ERROR, f"{self.prog}: {message} (see `{self.prog} --help`)\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -136,7 +105,9 @@ def _tell(error: Exception, prog: str) -> int:
 
 
 def _complete() -> int:
-    from .completion import complete, typed_words  # noqa: PLC0415 - only in a completing shell
+    # Only in a completing shell.
+    from .completion import complete, typed_words  # noqa: PLC0415
+    from .service_lookup import service_names  # noqa: PLC0415
 
     words = typed_words(os.environ)
     is_named = not words or words[0] in COMMANDS
@@ -147,7 +118,7 @@ def _complete() -> int:
         # A message would be drawn into the line that is typed.
         return USAGE_ERROR
     # Where the line lacks the name of the subcommand, the subcommand's own parser reads it.
-    return complete(parsers[0 if is_named else 1] if words else None)
+    return complete(parsers[0 if is_named else 1] if words else None, service_names)
 
 
 def _parsers(name: str, words: Sequence[str]) -> tuple[Parser, Parser | None]:
@@ -181,12 +152,12 @@ def _parsed(name: str, words: Sequence[str]) -> argparse.Namespace:
         option = next((word for word in unknown if word.startswith("--")), None)
         if option is None:
             raise UsageError(f"unexpected argument {unknown[0]!r}")
-        from ..arguments import nearest  # noqa: PLC0415 - only where an option is wrong
+        from ..common.arguments import nearest  # noqa: PLC0415 - only where an option is wrong
 
         option = option.partition("=")[0]
-        # The options of the subcommand, from its help.
+        # The options of the subcommand, from its help; the usage has `--parameter` for any.
         known = re.findall(r"(?<![\w-])--[\w-]+", arguments.parser.format_help())
-        near = nearest(option, known)
+        near = nearest(option, [each for each in known if each != option])
         hint = f"; did you mean {near}?" if near else ""
         raise UsageError(f"unknown option {option}{hint}")
     return arguments

@@ -27,11 +27,11 @@ def github_line(event: ValidationEvent) -> str:
     return f"::{level} {','.join(known)}::{_escaped(event.message)}"
 
 
-def sarif(events: Sequence[ValidationEvent]) -> dict[str, Any]:
-    """Return a SARIF 2.1.0 document of one run."""
+def sarif(events: Sequence[ValidationEvent], command: str) -> dict[str, Any]:
+    """Return a SARIF 2.1.0 document of one run of a command."""
     rules = dict.fromkeys(_rule(event) for event in events)
     driver = {
-        "name": "boto-wait check",
+        "name": f"boto-wait {command}",
         "version": __version__,
         "rules": [{"id": rule} for rule in rules],
     }
@@ -39,7 +39,9 @@ def sarif(events: Sequence[ValidationEvent]) -> dict[str, Any]:
         {
             "ruleId": _rule(event),
             "level": _LEVELS[event.severity],
-            "message": {"text": f"{event.shape or '-'}: {event.message}"},
+            "message": {
+                "text": f"{event.shape}: {event.message}" if event.shape else event.message
+            },
             "locations": [_location(event)] if event.source else [],
         }
         for event in events

@@ -10,12 +10,10 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import UsageError
-from .exit_codes import PROBLEMS, SUCCEEDED
-from .text import printable
+from ..engine.redaction import printable
+from .exit_codes import PROBLEMS, SUCCEEDED, UsageError, refuse_missing
 
 if TYPE_CHECKING:
     from ..validation import ValidationEvent
@@ -70,16 +68,14 @@ def run(arguments: argparse.Namespace) -> int:
     from ..validation import check  # noqa: PLC0415
     from .annotations import github_line, sarif  # noqa: PLC0415
 
-    missing = [name for name in arguments.files if not Path(name).exists()]
-    if missing:
-        raise UsageError(f"no such file: {', '.join(missing)}")
+    refuse_missing(arguments.files)
     try:
         events = check(arguments.files, arguments.service)
     except UnknownServiceError:
         raise UsageError(f"botocore has no service {arguments.service!r}") from None
     shown = [each for each in sorted(events, key=_place) if each.severity >= arguments.severity]
     if arguments.output == "sarif":
-        print(json.dumps(sarif(shown), indent=2))
+        print(json.dumps(sarif(shown, "check"), indent=2))
     else:
         for event in shown:
             print(_line(event) if arguments.output == "text" else github_line(event))

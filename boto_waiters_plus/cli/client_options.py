@@ -10,10 +10,10 @@ from botocore.exceptions import BotoCoreError, UnknownServiceError
 from botocore.model import ServiceModel
 from botocore.session import Session
 
-from . import NotConfiguredError, UsageError
 from .completion import complete_with
+from .exit_codes import NotConfiguredError, UsageError
 from .service_lookup import find_service
-from .text import printable
+from .text import refused
 
 _UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 
@@ -62,10 +62,8 @@ def session_of(arguments: argparse.Namespace) -> Session:
         NotConfiguredError: there is no such profile.
     """
     session = Session(profile=arguments.profile)
-    try:
+    with refused(BotoCoreError, instead=NotConfiguredError):
         session.get_scoped_config()
-    except BotoCoreError as error:
-        raise NotConfiguredError(printable(str(error))) from error
     return session
 
 
@@ -96,14 +94,11 @@ def client_of(session: Session, service: str, arguments: argparse.Namespace) -> 
         NotConfiguredError: there is no region.
     """
     verify = arguments.ca_bundle if arguments.verify is None else arguments.verify
-    try:
+    # Some errors of botocore's, as that of a malformed URL, are ValueErrors too.
+    with refused(BotoCoreError, instead=NotConfiguredError), refused(ValueError):
         return session.create_client(
             service,
             region_name=arguments.region,
             endpoint_url=arguments.endpoint_url,
             verify=verify,
         )
-    except ValueError as error:
-        raise UsageError(printable(str(error))) from error
-    except BotoCoreError as error:
-        raise NotConfiguredError(printable(str(error))) from error

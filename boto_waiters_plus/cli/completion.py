@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from . import COMMANDS, Parser
+from .parser import COMMANDS, Parser
 
 
 def typed_words(environment: Mapping[str, str]) -> list[str]:
@@ -47,11 +47,14 @@ def complete_with(
     action.completer = completer  # type: ignore[attr-defined] # see above
 
 
-def complete(parser: argparse.ArgumentParser | None) -> int:
+def complete(
+    parser: argparse.ArgumentParser | None, service_names: Callable[[], Iterable[str]]
+) -> int:
     """Print the words that can follow; does not return if argcomplete is there.
 
     Args:
         parser: the parser of the words before; None completes the first word.
+        service_names: returns what the first word may be, apart from a subcommand.
 
     Returns:
         1 if argcomplete is not installed.
@@ -61,8 +64,6 @@ def complete(parser: argparse.ArgumentParser | None) -> int:
     except ImportError:
         return 1
     if parser is None:
-        from .service_lookup import service_names  # noqa: PLC0415 - botocore
-
         parser = Parser()
         parser.add_argument("--version", action="store_true")
         complete_with(parser.add_argument("first"), lambda _: [*COMMANDS, *service_names()])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..engine.model import WaiterDefinition
-from .text import acceptor_rows, delays_text, printable
+from ..engine.redaction import printable
+from .text import acceptor_rows, delays_text
 
 _ENDS = {"success": "success", "failure": "failure", "timeout": "timed out"}
 _TARGETS = {"success": "success", "failure": "failure", "retry": "delay"}

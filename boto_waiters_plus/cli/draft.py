@@ -7,7 +7,6 @@ documentation of the waiter, for the reader to confirm.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,17 +16,18 @@ import jmespath
 from botocore.model import ListShape, OperationModel, Shape, StringShape, StructureShape
 from botocore.session import Session
 
-from ..aws.made_waiter import waiter_of_states
 from ..definitions.operation_names import verb_of, words_of
 from ..definitions.services import aws_namespace
 from ..definitions.smithy import WAITABLE
 from ..definitions.state_words import SortedStates, is_underway, sort_states, state_words
+from ..engine.redaction import printable
+from ..service.made_waiter import waiter_of_states
 from ..validation import Severity, check
-from . import UsageError
 from .client_options import service_model
 from .completion import complete_with
-from .service_lookup import SERVICE_HELP, operation_named, operations_of, service_names
-from .text import printable
+from .exit_codes import UsageError
+from .service_lookup import SERVICE_HELP, operation_named, operations_of, service_names, waiters_of
+from .text import json_text, refused
 
 TAG = "draft"
 
@@ -73,12 +73,15 @@ def run(arguments: argparse.Namespace) -> int:
     if not states.success:
         known = ", ".join(values) or "the model has no enumeration there"
         raise UsageError(f"cannot guess which state of {path} is a success ({known}): --success")
+    names = [w.name for w in waiters_of(arguments.service) if w.operation == operation.name]
+    if names:
+        print(f"boto-wait draft: {operation.name} has {', '.join(names)} already", file=sys.stderr)
     guessed = not (arguments.success and arguments.failure)
     document = draft(operation, path, states, name=arguments.name, guessed=guessed)
     for event in check(document):
         if event.severity >= Severity.WARNING:
             print(f"boto-wait draft: {printable(str(event))}", file=sys.stderr)
-    print(json.dumps(document, indent=2, ensure_ascii=False))
+    print(json_text(document, indent=2))
     return 0
 
 
@@ -102,10 +105,8 @@ def draft(
     Raises:
         UsageError: the path or the name is malformed.
     """
-    try:
+    with refused(ValueError):
         waiter = waiter_of_states(operation, path, states, name or _name(operation, states))
-    except ValueError as error:
-        raise UsageError(printable(str(error))) from error
     waiter = replace(waiter, tags=(TAG,))
     body = {"documentation": _documentation(states, guessed=guessed), **waiter.to_json()}
     shape = f"{aws_namespace(operation.service_model.service_id)}#{operation.name}"
@@ -120,7 +121,9 @@ def state_paths(operation: OperationModel) -> list[str]:
     or if it is named like a state.
     """
     found = []
-    for names, shape in _strings(operation.output_shape, (), frozenset()):
+    for names, shape in strings(operation.output_shape, (), frozenset()):
+        if not shape.enum:
+            continue
         is_named = names[-1].removesuffix("[]").lower().endswith(STATE_NAMES)
         has_process = any(is_underway(state_words(value)) for value in shape.enum)
         if is_named or has_process:
@@ -131,25 +134,25 @@ def state_paths(operation: OperationModel) -> list[str]:
 
 def states_at(operation: OperationModel, path: str) -> tuple[str, ...]:
     """Return the states that the model has at a path; none if it has no enumeration there."""
-    for names, shape in _strings(operation.output_shape, (), frozenset()):
+    for names, shape in strings(operation.output_shape, (), frozenset()):
         if ".".join(names).replace("[]", "") == _plain(path):
             return tuple(shape.enum)
     return ()
 
 
-def _strings(
+def strings(
     shape: Shape | None, names: tuple[str, ...], seen: frozenset[str]
 ) -> Iterator[tuple[tuple[str, ...], StringShape]]:
-    """Yield the enumerated strings of a shape with their paths."""
+    """Yield the strings of a shape with their paths."""
     if isinstance(shape, StringShape):
-        if shape.enum and names:
+        if names:
             yield names, shape
     elif isinstance(shape, ListShape):
         if names:
-            yield from _strings(shape.member, (*names[:-1], f"{names[-1]}[]"), seen)
+            yield from strings(shape.member, (*names[:-1], f"{names[-1]}[]"), seen)
     elif isinstance(shape, StructureShape) and shape.name not in seen:
         for name, member in shape.members.items() if len(names) < MOST_MEMBERS else ():
-            yield from _strings(member, (*names, name), seen | {shape.name})
+            yield from strings(member, (*names, name), seen | {shape.name})
 
 
 def _plain(path: str) -> str:

@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, Final, NoReturn
 
 SUCCEEDED: Final = 0
@@ -22,7 +23,7 @@ FAILED: Final = 255
 
 MEANINGS: Final = {
     SUCCEEDED: "success",
-    PROBLEMS: "`boto-wait check` found problems",
+    PROBLEMS: "`check` found problems, or `scan --fail-on FOUND` loops",
     USAGE_ERROR: "wrong arguments or parameters",
     TIMED_OUT: "timed out, or attempts used up",
     INTERRUPTED: "Ctrl-C",
@@ -76,6 +77,13 @@ def common_exit_code(codes: Iterable[int]) -> int:
     """Return the exit code of several waits: one that all failures share, else 255."""
     failures = {*codes} - {SUCCEEDED}
     return failures.pop() if len(failures) == 1 else FAILED if failures else SUCCEEDED
+
+
+def refuse_missing(names: Iterable[str]) -> None:
+    """Raise `UsageError` if a file or folder does not exist."""
+    missing = [name for name in names if not Path(name).exists()]
+    if missing:
+        raise UsageError(f"no such file: {', '.join(missing)}")
 
 
 def ended_by_sigterm() -> AbstractContextManager[None]:

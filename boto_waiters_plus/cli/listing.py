@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -18,11 +17,13 @@ from .service_lookup import (
     all_waiters,
     client_name,
     confidence,
+    definition_facts,
     find_service,
     services_with_waiters,
+    squashed,
     waiters_of,
 )
-from .text import columns, delays_text
+from .text import columns, delays_text, json_text
 
 
 def add_parser(subparsers: Any) -> None:
@@ -31,8 +32,8 @@ def add_parser(subparsers: Any) -> None:
         "list",
         description="Without words, list the services that this package ships waiters for. With "
         "the name of a service, list the waiters of its clients, including those of the installed "
-        "botocore and of your own definition files on botocore's search path. With other words, "
-        "list the waiters that all of them describe: a service, a resource, a state.",
+        "botocore, of installed packages and of your own files on botocore's search path. With "
+        "other words, list the waiters that all of them describe: a service, a resource, a state.",
     )
     words = parser.add_argument(
         "words", nargs="*", metavar="WORD", help="s3, or words such as: transit gateway deleted"
@@ -60,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.tag is not None:
         pairs = _with_tag(pairs, arguments.tag)
     if as_json:
-        _print_json([_facts(service, definition) for service, definition in pairs])
+        print(json_text([definition_facts(*pair) for pair in pairs], indent=2))
     elif pairs:
         _print_waiters(pairs, with_service=len({service for service, _ in pairs}) > 1)
     return 0
@@ -77,10 +78,16 @@ def _found(words: list[str]) -> Iterator[tuple[str, WaiterDefinition]]:
             yield from ((service, definition) for definition in waiters_of(service))
             return
     known = list(all_waiters())
-    wanted = [word.lower() for word in words]
+    # `stack-update-complete` and `stack_update_complete` are `StackUpdateComplete`.
+    wanted = [(word.lower(), squashed(word)) for word in words]
     # Documentation mentions other states than the one that is waited for.
     for describe in (_names, _text):
-        found = [pair for pair in known if all(word in describe(*pair) for word in wanted)]
+        texts = ((describe(*pair), pair) for pair in known)
+        found = [
+            pair
+            for text, pair in texts
+            if all(word in text or letters in text for word, letters in wanted)
+        ]
         if found:
             yield from found
             return
@@ -106,7 +113,7 @@ def _list_services(*, as_json: bool) -> None:
     head = ("SERVICE", "WAITERS", "GENERATED", "CURATED", "SERVICE ID")
     if as_json:
         names = [title.lower().replace(" ", "_") for title in head]
-        _print_json([dict(zip(names, row, strict=True)) for row in sorted(rows)])
+        print(json_text([dict(zip(names, row, strict=True)) for row in sorted(rows)], indent=2))
         return
     print(columns([head, *sorted(rows)]))
     generated, curated = sum(row[2] for row in rows), sum(row[3] for row in rows)
@@ -131,24 +138,6 @@ def _print_waiters(pairs: list[tuple[str, WaiterDefinition]], *, with_service: b
         for service, definition in pairs
     ]
     print(columns([row[not with_service :] for row in (head, *rows)]))
-
-
-def _facts(service: str, definition: WaiterDefinition) -> dict[str, Any]:
-    return {
-        "service": service,
-        "waiter": definition.name,
-        "operation": definition.operation,
-        "min_delay": definition.min_delay,
-        "max_delay": definition.max_delay,
-        "confidence": confidence(definition),
-        "tags": list(definition.tags),
-        "deprecated": definition.deprecated,
-        "documentation": definition.documentation,
-    }
-
-
-def _print_json(facts: list[dict[str, Any]]) -> None:
-    print(json.dumps(facts, indent=2, ensure_ascii=False))
 
 
 def _with_tag(

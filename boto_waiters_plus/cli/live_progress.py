@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import sys
 import threading
 import time
@@ -12,10 +11,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
+from ..common.short_labels import ONE_LINE, LabelCell, ShortLabels
+from ..engine.redaction import printable
 from ..engine.wait_event import WaitEvent
-from ..progress import NARROW, OTHER_LINES, REFRESHES_PER_SECOND, WaitProgress
-from ..short_labels import ONE_LINE, LabelCell, ShortLabels
-from .text import printable, span
+from ..progress import OTHER_LINES, REFRESHES_PER_SECOND, Row, WaitProgress, waits_table
+from .text import span
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -150,39 +150,31 @@ class LiveProgress(PlainProgress):
 
     def render(self) -> RenderableType:
         """Return the table as of now."""
-        from rich.console import Group  # noqa: PLC0415 - optional
-        from rich.table import Table  # noqa: PLC0415 - optional
         from rich.text import Text  # noqa: PLC0415 - optional
 
-        is_narrow = self.console.width < NARROW
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        # rich narrows only columns that may wrap: text gives way to numbers.
-        for title in ("waiting for", "state seen"):
-            table.add_column(Text(title, **ONE_LINE))
-        titles = ("attempts", "elapsed", "left", "next")[2 * is_narrow :]
-        for title in titles:
-            table.add_column(title, justify="right", no_wrap=True)
         now = time.monotonic()
         with self._lock:
-            rows = max(1, self.console.height - OTHER_LINES)
-            for index in itertools.islice(self._running, rows):
-                wait = self.waits[index]
-                # Text, because a plain string from a service would be read as rich's markup.
-                state = Text(printable(wait.observed or ""), style="bold", **ONE_LINE)
-                label = LabelCell(wait.label, self._labels)
-                table.add_row(label, state, *self._numbers(wait, now)[2 * is_narrow :])
-            ended = len(self.waits) - len(self._running)
-        hidden = len(self._running) - table.row_count
-        count = f"{ended} of {len(self.waits)} ended"
-        count += f"; {hidden} more not shown" if hidden > 0 else ""
-        return Group(table, Text(count, style="dim")) if len(self.waits) > 1 else table
+            visible = self.running[: max(1, self.console.height - OTHER_LINES)]
+            rows = [self._row(self.waits[index], now) for index in visible]
+            running = len(self._running)
+        count = f"{len(self.waits) - running} of {len(self.waits)} ended"
+        if hidden := running - len(visible):
+            count += f"; {hidden} more not shown"
+        below = Text(count, style="dim") if len(self.waits) > 1 else None
+        titles = ("waiting for", "state seen"), ("attempts", "elapsed", "left", "next")
+        return waits_table(self.console, *titles, rows, below)
 
-    def _numbers(self, wait: WaitProgress, now: float) -> tuple[str, ...]:
+    def _row(self, wait: WaitProgress, now: float) -> Row:
+        from rich.text import Text  # noqa: PLC0415 - optional
+
+        # Text, because a plain string from a service would be read as rich's markup.
+        state = Text(printable(wait.observed or ""), style="bold", **ONE_LINE)
         elapsed = now - self._started_at
         due_in = self._attempted_at[wait.index] + (wait.next_delay or 0) - now
         following = f"{due_in:.0f} s" if due_in > 0 else "now"
         left = max(0.0, self._max_wait - elapsed)
-        return str(wait.attempts), span(elapsed), span(left), following
+        numbers = str(wait.attempts), span(elapsed), span(left), following
+        return (LabelCell(wait.label, self._labels), state), numbers
 
 
 def progress_on_stderr(labels: Sequence[str], max_wait: float, *, quiet: bool) -> PlainProgress:

@@ -20,10 +20,10 @@ from botocore.model import ListShape, MapShape, OperationModel, Shape, StringSha
 from botocore.validate import ParamValidator
 
 from ..definitions.files import MAX_FILE_SIZE
-from . import UsageError
+from ..engine.redaction import printable
 from .completion import complete_with
+from .exit_codes import UsageError
 from .service_lookup import UnknownNameError
-from .text import printable
 
 PREFIX = "parameter "
 """Marks parameters among parsed arguments, so that they do not clash with other options."""
@@ -243,12 +243,19 @@ def _parts(text: str, where: str) -> Sequence[str]:
 
 def _contents(word: str, where: str) -> str:
     """Return the contents of the file if a word is `file://NAME`, else the word."""
-    if not word.startswith("file://"):
-        return word
+    return file_text(word[7:], where) if word.startswith("file://") else word
+
+
+def file_text(name: str, where: str) -> str:
+    """Return the text of a file.
+
+    Raises:
+        UsageError: it cannot be read, or is no text.
+    """
     try:
-        return _read(word[7:], where).decode()
+        return _read(name, where).decode()
     except UnicodeDecodeError:
-        raise UsageError(f"{where}: {word[7:]} is not UTF-8 text") from None
+        raise UsageError(f"{where}: {name} is not UTF-8 text") from None
 
 
 def _read(name: str, where: str) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import logging
 import secrets
@@ -10,12 +11,10 @@ import socket
 import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import wait
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError
 
-from . import CannotRunError, UsageError
 from .client_options import duration
 from .exit_codes import (
     FAILED,
@@ -24,18 +23,24 @@ from .exit_codes import (
     SUCCEEDED,
     TIMED_OUT,
     USAGE_ERROR,
+    CannotRunError,
+    Terminated,
+    UsageError,
     exit_code,
     sighup_as_sigterm,
 )
-from .text import as_flags, columns, printable
+from .operation_parameters import file_text
+from .text import columns, refused
 
 if TYPE_CHECKING:
-    from ..many.wait import Wait
+    from ..batch.wait import Wait
     from ..operations.store import Store
 
 STORE_HELP = (
     "the file of the store, or its SQLAlchemy URL; by default a file in the state directory"
 )
+
+_LIST_OPTIONS = ("state", "service", "waiter", "exclusive_key", "page_size", "page_token")
 
 _CODES = {"credentials": NOT_CONFIGURED, "invalid_parameters": USAGE_ERROR}
 """The exit codes of errors that a store keeps by their code alone."""
@@ -99,14 +104,9 @@ def run(arguments: argparse.Namespace) -> int:
     store = store_of(arguments.store)
     from ..operations import StoreError  # noqa: PLC0415 - not for `--help`
 
-    try:
+    kinds = LookupError, ValueError, TypeError
+    with contextlib.closing(store), refused(StoreError, instead=CannotRunError), refused(*kinds):
         code: int = arguments.run_action(store, arguments)
-    except (LookupError, ValueError, TypeError) as error:
-        raise UsageError(printable(str(error.args[0]))) from error
-    except StoreError as error:
-        raise CannotRunError(printable(str(error))) from error
-    finally:
-        store.close()
     return code
 
 
@@ -125,50 +125,31 @@ def start_in_background(waits: Iterable[Wait], store_url: str | None = None, **o
     store = store_of(store_url)
     from ..operations import OperationError, StoreError  # noqa: PLC0415 - not for `--help`
 
-    try:
+    kinds = ValueError, TypeError, BotoCoreError, OperationError
+    with contextlib.closing(store), refused(StoreError, instead=CannotRunError), refused(*kinds):
         print("\n".join(store.start_all(waits, **options)))
-    except (ValueError, TypeError, BotoCoreError, OperationError) as error:
-        raise UsageError(printable(as_flags(str(error)))) from error
-    except StoreError as error:
-        raise CannotRunError(printable(str(error))) from error
-    finally:
-        store.close()
     return 0
 
 
 def store_of(url: str | None) -> Store:
     """Return a store, as `--store` names it."""
-    try:
+    with refused(ImportError, ValueError):
         from ..operations import Store  # noqa: PLC0415 - an extra
 
         return Store(url)
-    except (ImportError, ValueError) as error:
-        raise UsageError(printable(str(error))) from error
 
 
 def _list(store: Store, arguments: argparse.Namespace) -> int:
-    page = store.list(
-        state=arguments.state,
-        service=arguments.service,
-        waiter=arguments.waiter,
-        exclusive_key=arguments.exclusive_key,
-        page_size=arguments.page_size,
-        page_token=arguments.page_token,
-    )
+    page = store.list(**{name: getattr(arguments, name) for name in _LIST_OPTIONS})
     if arguments.output == "json":
         print(json.dumps({"results": page.operations, "next_page_token": page.next_page_token}))
         return 0
+    names = ("attempts", "deadline", "label")
     rows = [
-        (
-            body["path"],
-            _state(body),
-            str(body["metadata"]["attempts"]),
-            body["metadata"]["deadline"],
-            body["metadata"]["label"],
-        )
+        (body["path"], _state(body), *(str(body["metadata"][name]) for name in names))
         for body in page.operations
     ]
-    print(columns([("PATH", "STATE", "ATTEMPTS", "DEADLINE", "LABEL"), *rows]))
+    print(columns([("PATH", "STATE", *map(str.upper, names)), *rows]))
     if page.next_page_token is not None:
         print(f"more: --page-token {page.next_page_token}", file=sys.stderr)
     return 0
@@ -218,8 +199,14 @@ def _expire(store: Store, arguments: argparse.Namespace) -> int:
 def _work(store: Store, arguments: argparse.Namespace) -> int:
     logging.basicConfig(level=logging.WARNING, format="boto-wait operations: %(message)s")
     print(f"boto-wait operations: working on {store.backend.name}", file=sys.stderr)
-    store.work(until_idle=arguments.until_idle, lease=arguments.lease, worker_name=arguments.name)
-    return 0
+    with contextlib.suppress(Terminated):
+        store.work(
+            until_idle=arguments.until_idle, lease=arguments.lease, worker_name=arguments.name
+        )
+    # A service manager takes any other code for a failure, and a SIGTERM that ended a worker is
+    # none. What is open was handed back, unless the store fails, as this call does then.
+    store.backend.leases()
+    return SUCCEEDED
 
 
 def _serve(store: Store, arguments: argparse.Namespace) -> int:
@@ -230,17 +217,14 @@ def _serve(store: Store, arguments: argparse.Namespace) -> int:
     except ImportError as error:
         message = "serve requires starlette and uvicorn: pip install 'boto-waiters-plus[serve]'"
         raise UsageError(message) from error
-    fragment = ""
-    if arguments.token_file is None:
-        token = secrets.token_urlsafe()
-        fragment = f"#token={token}"
-    else:
-        token = _token(arguments.token_file)
+    file = arguments.token_file
+    token = secrets.token_urlsafe() if file is None else file_text(file, "--token-file").strip()
     app = asgi(store, token=token)
     # Before the address is printed: the port may be in use, or be the system's choice.
     with _listener(arguments.host, arguments.port) as listener:
         host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
-        url = f"http://{host}:{listener.getsockname()[1]}/{fragment}"
+        url = f"http://{host}:{listener.getsockname()[1]}/"
+        url += f"#token={token}" if file is None else ""
         print(f"boto-wait operations: serving {url}", file=sys.stderr, flush=True)
         settings = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5)
         server = uvicorn.Server(settings)
@@ -256,14 +240,6 @@ def _listener(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family)
     except (OSError, OverflowError) as error:
         raise UsageError(f"cannot listen on {host} port {port}: {error}") from error
-
-
-def _token(file: str) -> str:
-    try:
-        return Path(file).read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        problem = getattr(error, "strerror", None) or error
-        raise UsageError(f"--token-file: cannot read {printable(file)}: {problem}") from error
 
 
 def _state(body: dict[str, Any]) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import base64
 import datetime as dt
-import json
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
 
+from ..engine.redaction import printable
 from ..exceptions import (
     WaiterAttemptsError,
     WaiterCancelledError,
@@ -21,9 +21,10 @@ from ..exceptions import (
 )
 from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
 from ..progress import WaitProgress
+from ..service.sensitive_members import is_sensitive
 from .exit_codes import FAILED, SUCCEEDED, exit_code
 from .query import print_json
-from .text import as_flags, printable, span
+from .text import as_flags, json_text, span
 
 REDACTED = "***"
 """What stands for a member that is sensitive in the model."""
@@ -66,13 +67,14 @@ class OutcomeReport:
             return exit_code(result)
         facts = self._facts("succeeded", wait, parameters) | _counts(result)
         facts |= {"acceptor": result.acceptor.text, "observed": result.observed}
+        facts |= _timeline(result)
         text = f"{wait.label}: {self._waiter} after {span(result.elapsed)}"
         text += f" ({attempts_text(result.attempts)})"
         if isinstance(result, ExceptionOutcome):
             facts["exception"] = _error(result.exception)
         if self._with_response and isinstance(result, ResponseOutcome):
             facts["response"] = safe_response(self._operation, result.response)
-            text += "\n" + json.dumps(facts["response"], indent=2, ensure_ascii=False)
+            text += "\n" + json_text(facts["response"], indent=2)
         if self._has_text and (not self._arguments.quiet or self._with_response):
             print(text, flush=True)
         return SUCCEEDED if print_json(facts, self._arguments) else FAILED
@@ -99,7 +101,8 @@ class OutcomeReport:
             acceptor = error.acceptor
             facts["acceptor"] = None if acceptor is None else acceptor.text
             facts |= {"observed": error.observed, "service_message": error.service_message}
-            facts["failed_ids"] = error.failed_ids
+            facts |= {"cause_found": error.cause_found, "failed_ids": error.failed_ids}
+            facts |= _timeline(error)
             if self._with_response and ending != "error":
                 facts["response"] = safe_response(self._operation, error.last_response)
         facts["error"] = _error(error)
@@ -120,19 +123,22 @@ class OutcomeReport:
 
 
 def safe_response(operation: OperationModel, response: Mapping[str, Any]) -> Any:
-    """Return a response in the types of JSON, without members that are sensitive in the model."""
+    """Return a response in the types of JSON, without sensitive members."""
     members = {name: value for name, value in response.items() if name != "ResponseMetadata"}
     return redacted(operation.output_shape, members)
 
 
-def redacted(shape: Shape | None, value: Any) -> Any:
-    """Return a value in the types of JSON, without members that are sensitive in the model."""
-    if shape is not None and shape.metadata.get("sensitive"):
+def redacted(shape: Shape | None, value: Any, owner: Shape | None = None, name: str = "") -> Any:
+    """Return a value in the types of JSON, without sensitive members."""
+    if is_sensitive(shape, owner, name):
         return REDACTED
     if isinstance(value, Mapping):
         members = shape.members if isinstance(shape, StructureShape) else {}
         item = shape.value if isinstance(shape, MapShape) else None
-        return {str(name): redacted(members.get(name, item), each) for name, each in value.items()}
+        return {
+            str(key): redacted(members.get(key, item), each, shape, key)
+            for key, each in value.items()
+        }
     if isinstance(value, (list, tuple)):
         item = shape.member if isinstance(shape, ListShape) else None
         return [redacted(item, each) for each in value]
@@ -148,6 +154,10 @@ def redacted(shape: Shape | None, value: Any) -> Any:
 
 def _counts(wait: WaitProgress | WaiterOutcome[Any] | WaiterError) -> dict[str, Any]:
     return {"attempts": wait.attempts, "elapsed": round(wait.elapsed, 3)}
+
+
+def _timeline(end: WaiterOutcome[Any] | WaiterError) -> dict[str, Any]:
+    return {"timeline": [entry._asdict() for entry in end.timeline]}
 
 
 def _error(error: Exception) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from jmespath.exceptions import ArityError, JMESPathError
 from jmespath.parser import ParsedResult
 
 from ..definitions.parsing import Place, require_expression
+from ..engine.redaction import printable
 from ..exceptions import WaiterDefinitionError
-from .text import printable
+from .text import json_text
 
 
 def add_output_options(parser: Any) -> None:
@@ -62,13 +63,13 @@ def print_json(facts: Mapping[str, Any], arguments: argparse.Namespace) -> bool:
     value: Any = facts
     if arguments.query is not None:
         try:
-            value = arguments.query.search(json.loads(_json(facts)))
+            value = arguments.query.search(json.loads(json_text(facts)))
         except JMESPathError as error:
             problem = printable(str(error).splitlines()[0])
             print(f"boto-wait: --query cannot be evaluated: {problem}", file=sys.stderr)
             return False
     if arguments.output == "json":
-        print(_json(value), flush=True)
+        print(json_text(value), flush=True)
     elif arguments.query is not None:
         print("\n".join(text_lines(value)), flush=True)
     return True
@@ -83,14 +84,14 @@ def text_lines(value: Any, name: str = "") -> Iterator[str]:
     start = [name.upper()] if name else []
     if isinstance(value, dict):
         members = sorted(value.items())
-        plain = [str(each) for _, each in members if not _is_nested(each)]
+        plain = [printable(str(each)) for _, each in members if not _is_nested(each)]
         if plain:
             yield "\t".join([*start, *plain])
         for member, each in members:
             if _is_nested(each):
                 yield from text_lines(each, member)
     elif isinstance(value, list):
-        plain = [str(each) for each in value if not _is_nested(each)]
+        plain = [printable(str(each)) for each in value if not _is_nested(each)]
         if start:
             yield from ("\t".join([*start, each]) for each in plain)
         elif plain:
@@ -99,12 +100,8 @@ def text_lines(value: Any, name: str = "") -> Iterator[str]:
             if _is_nested(each):
                 yield from text_lines(each, name)
     else:
-        yield str(value)
+        yield printable(str(value))
 
 
 def _is_nested(value: Any) -> bool:
     return isinstance(value, (dict, list))
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)

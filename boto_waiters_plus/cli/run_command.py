@@ -11,8 +11,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ..hooks.installation import install
-from . import UsageError
-from .exit_codes import exit_code
+from .exit_codes import UsageError, exit_code
 
 
 def add_parser(subparsers: Any) -> None:

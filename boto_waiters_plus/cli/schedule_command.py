@@ -15,9 +15,11 @@ from botocore import xform_name
 from botocore.exceptions import BotoCoreError
 from botocore.session import Session
 
+from ..engine.learned_delays import EARLY_SHARE, FEWEST_ENDS, LearnedTimes
 from ..engine.model import WaiterDefinition
-from . import UsageError
 from .client_options import duration
+from .exit_codes import UsageError
+from .history_command import FILE_HELP, kept
 from .service_lookup import add_waiter_arguments, definition_named
 from .show import attempt_times
 from .svg_picture import svg_picture, svg_text
@@ -59,6 +61,8 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--max-wait", type=duration, required=True, metavar="TIME")
     parser.add_argument("--min-delay", type=duration, metavar="TIME")
     parser.add_argument("--max-delay", type=duration, metavar="TIME")
+    parser.add_argument("--history", action="store_true", help="draw learned delays, too")
+    parser.add_argument("--file", type=Path, metavar="FILE", help=FILE_HELP)
     parser.add_argument("--svg", type=Path, metavar="FILE", help="write a picture to this file")
 
 
@@ -73,6 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     definition = replace(definition, min_delay=low, max_delay=high)
     schedules = [_ours(definition, arguments.max_wait)]
+    if arguments.history:
+        schedules += _learned(service, definition, arguments)
     if (stock := _stock(service, definition.name, arguments.max_wait)) is not None:
         schedules.insert(0, stock)
     title = f"{service} {xform_name(definition.name, '-')}, {span(arguments.max_wait)}"
@@ -112,17 +118,36 @@ def svg(title: str, schedules: Sequence[DrawnSchedule], max_wait: float) -> str:
     return svg_picture(width, height, title, parts)
 
 
-def _ours(definition: WaiterDefinition, max_wait: float) -> DrawnSchedule:
+def _learned(
+    service: str, definition: WaiterDefinition, arguments: argparse.Namespace
+) -> Iterator[DrawnSchedule]:
+    """Yield the schedule of each key of the history that has enough times."""
+    history, found = kept(arguments.file, service, definition.name)
+    share = EARLY_SHARE if arguments.max_delay is None else 1
+    for key in found:
+        learned = LearnedTimes(history.times(key), share * definition.max_delay)
+        if sum(each.is_end for each in learned.times) >= FEWEST_ENDS:
+            name = ", ".join(filter(None, (key.region, key.kind)))
+            yield _ours(definition, arguments.max_wait, learned, f"{name}: ")
+
+
+def _ours(
+    definition: WaiterDefinition,
+    max_wait: float,
+    learned: LearnedTimes | None = None,
+    key: str = "",
+) -> DrawnSchedule:
     samples = [
-        attempt_times(definition, max_wait, random.Random(seed).uniform)  # noqa: S311 - a drawing
+        attempt_times(definition, max_wait, random.Random(seed).uniform, learned)  # noqa: S311 - a drawing
         for seed in range(SAMPLES)
     ]
-    mean = sum(map(len, samples)) / SAMPLES
+    facts = f"{key}{sum(map(len, samples)) / SAMPLES:.0f} attempts"
+    if learned is not None:
+        facts += f", delays by {len(learned.times)} earlier waits"
+        return DrawnSchedule("history", samples[DRAWN], facts)
     late = sum(seconds_late(times, max_wait) or 0 for times in samples) / SAMPLES
-    facts = f"{mean:.0f} attempts, delays of {delays_text(definition)}"
-    return DrawnSchedule(
-        "wait_until", samples[DRAWN], f"{facts}, a change is seen {late:.1f} s late"
-    )
+    facts += f", delays of {delays_text(definition)}, a change is seen {late:.1f} s late"
+    return DrawnSchedule("wait_until", samples[DRAWN], facts)
 
 
 def _stock(service: str, name: str, max_wait: float) -> DrawnSchedule | None:

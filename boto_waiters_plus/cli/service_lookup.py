@@ -4,69 +4,74 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from botocore import xform_name
 from botocore.exceptions import UnknownServiceError
+from botocore.loaders import Loader
 from botocore.model import OperationModel, ServiceModel
+from botocore.utils import CLIENT_NAME_TO_HYPHENIZED_SERVICE_ID_OVERRIDES
 
-from ..arguments import nearest
-from ..aws.definition_places import default_loader
-from ..aws.service_waiters import ServiceWaiters
+from ..common.arguments import nearest
 from ..definitions.evidence_trait import evidence_of
 from ..definitions.files import SEARCH_PATH_FILE, load_layers
+from ..definitions.near_waiters import did_you_mean
+from ..definitions.packages import installed_layers
+from ..definitions.services import service_key
 from ..definitions.shipped import shipped_definitions, shipped_services
 from ..engine.model import WaiterDefinition
-from . import COMMANDS, UsageError
+from ..service.definition_places import default_loader
+from ..service.service_waiters import ServiceWaiters
 from .completion import complete_with
+from .exit_codes import UsageError
+from .parser import COMMANDS
 
-CLIENT_NAMES = {
-    "api-gateway": "apigateway",
-    "auto-scaling": "autoscaling",
-    "auto-scaling-plans": "autoscaling-plans",
-    "cloudwatch-logs": "logs",
-    "cognito-identity-provider": "cognito-idp",
-    "config-service": "config",
-    "database-migration-service": "dms",
-    "direct-connect": "directconnect",
-    "directory-service": "ds",
-    "elastic-beanstalk": "elasticbeanstalk",
-    "elastic-load-balancing": "elb",
-    "elastic-load-balancing-v2": "elbv2",
-    "elasticsearch-service": "es",
-    "eventbridge": "events",
-    "global-accelerator": "globalaccelerator",
-    "kinesis-analytics": "kinesisanalytics",
-    "kinesis-analytics-v2": "kinesisanalyticsv2",
-    "kinesis-video": "kinesisvideo",
-    "lex-model-building-service": "lex-models",
-    "lex-models-v2": "lexv2-models",
-    "machine-learning": "machinelearning",
-    "route-53": "route53",
-    "route-53-domains": "route53domains",
-    "s3-control": "s3control",
-    "secrets-manager": "secretsmanager",
-    "service-catalog": "servicecatalog",
-    "sfn": "stepfunctions",
-    "storage-gateway": "storagegateway",
-}
-"""The `boto3.client` names of services that differ from the hyphenised service id.
+_Waiter = TypeVar("_Waiter")
 
-Only a service's model has both, and reading all models takes seconds.
-"""
+CLIENT_NAMES = {each: name for name, each in CLIENT_NAME_TO_HYPHENIZED_SERVICE_ID_OVERRIDES.items()}
+"""The `boto3.client` names of services that differ from the hyphenised service id."""
 
 SERVICE_HELP = "name as in boto3.client (logs), or hyphenised service id (cloudwatch-logs)"
 """The help text of the argument SERVICE."""
 
 
 class UnknownNameError(UsageError):
-    """No such service, waiter or tag; the message suggests the nearest name."""
+    """No such service, waiter or tag; the message suggests the nearest name.
 
-    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
-        known = list(known)
-        near = nearest(name, known) or nearest(name.lower(), known)
-        hint = f"; did you mean {near!r}?" if near is not None else ""
+    Args:
+        what: what the name is of.
+        name: the name.
+        known: the names that exist.
+        hint: the end of the message, if another one is better.
+    """
+
+    def __init__(
+        self, what: str, name: str, known: Iterable[str] = (), hint: str | None = None
+    ) -> None:
+        if hint is None:
+            known = list(known)
+            near = nearest(name, known) or nearest(name.lower(), known)
+            hint = f"; did you mean {near!r}?" if near is not None else ""
         super().__init__(f"no {what} {name!r}{hint}")
+
+
+def waiter_among(waiters: Mapping[str, _Waiter], name: str, service: str) -> _Waiter:
+    """Return the waiter that `bucket-exists`, `bucket_exists` or `BucketExists` means.
+
+    Args:
+        waiters: the waiters of the service, by their names in snake case.
+        name: the name.
+        service: the `boto3.client` name of the service.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    found = spelled(name, waiters)
+    if found is None:
+        hint = did_you_mean(name, [each.replace("_", "-") for each in waiters])
+        raise UnknownNameError(f"{service} waiter", name, hint=hint)
+    return waiters[found]
 
 
 def add_waiter_arguments(parser: argparse.ArgumentParser) -> None:
@@ -106,8 +111,22 @@ def services_with_waiters() -> set[str]:
 
 
 def own_services() -> set[str]:
-    """Return the `boto3.client` names of the services with a file of the user's definitions."""
-    return {*default_loader().list_available_services(SEARCH_PATH_FILE)}
+    """Return the `boto3.client` names of the services with definitions of the user's.
+
+    They are on the search path, in either form, or in installed packages.
+    """
+    loader = default_loader()
+    paths = [path for path in loader.search_paths if path != Loader.BUILTIN_DATA_PATH]
+    own = Loader(extra_search_paths=paths, include_default_search_paths=False)
+    found = {*loader.list_available_services(SEARCH_PATH_FILE)}
+    found.update(own.list_available_services("waiters-2"))
+    layers = installed_layers()[0]
+    if layers:
+        keys = {service_key(name): name for name in service_names()}
+        keys |= {service_key(each): client_name(each) for each in shipped_services()}
+        services = (layer.service for layer in layers if layer.service is not None)
+        found.update(keys.get(service_key(service), service) for service in services)
+    return found
 
 
 def find_service(name: str, what: str = "service") -> str:
@@ -122,18 +141,12 @@ def find_service(name: str, what: str = "service") -> str:
     """
     wanted = name.lower()
     by_id = {service_id: client_name(service_id) for service_id in shipped_services()}
-    if wanted in by_id:
-        return by_id[wanted]
-    if wanted in by_id.values():
-        return wanted
-    # Listing the services of botocore takes 10 ms.
-    known = service_names()
-    for service in known:
-        if squashed(service) == squashed(wanted):
-            return service
-    raise UnknownNameError(
-        what, name, {*COMMANDS, *known} if "command" in what else known | by_id.keys()
-    )
+    # Listing the services of botocore takes 10 ms, so they come last.
+    found = by_id.get(wanted) or spelled(wanted, by_id.values()) or spelled(wanted, service_names())
+    if found is None:
+        others = COMMANDS if "command" in what else by_id
+        raise UnknownNameError(what, name, service_names() | others.keys())
+    return found
 
 
 def waiters_of(service: str, files: Sequence[str] | None = None) -> Sequence[WaiterDefinition]:
@@ -165,6 +178,8 @@ def waiters_of(service: str, files: Sequence[str] | None = None) -> Sequence[Wai
 def all_waiters() -> Iterator[tuple[str, WaiterDefinition]]:
     """Yield the shipped waiters, and all waiters of services for which the user has definitions.
 
+    A package's definitions for any service that has their operation come last, as of `any`.
+
     Raises:
         WaiterDefinitionError: a file on the search path is malformed.
     """
@@ -173,8 +188,15 @@ def all_waiters() -> Iterator[tuple[str, WaiterDefinition]]:
         service = client_name(service_id)
         if service not in own:
             yield from ((service, definition) for definition in shipped_definitions(service_id))
+    names = set()
     for service in sorted(own & service_names()):
-        yield from ((service, definition) for definition in waiters_of(service))
+        for definition in waiters_of(service):
+            names.add(definition.name)
+            yield service, definition
+    definitions = (each for each in installed_layers()[0] if isinstance(each, WaiterDefinition))
+    for definition in definitions:
+        if definition.service is None and definition.name not in names:
+            yield "any", definition
 
 
 def definition_named(arguments: argparse.Namespace) -> tuple[str, WaiterDefinition]:
@@ -189,10 +211,7 @@ def definition_named(arguments: argparse.Namespace) -> tuple[str, WaiterDefiniti
     service = find_service(arguments.service)
     found = waiters_of(service, arguments.definitions)
     waiters = {xform_name(definition.name): definition for definition in found}
-    for name, definition in waiters.items():
-        if squashed(name) == squashed(arguments.waiter):
-            return service, definition
-    raise UnknownNameError(f"{service} waiter", arguments.waiter, waiters)
+    return service, waiter_among(waiters, arguments.waiter, service)
 
 
 def operation_named(service: ServiceModel, name: str) -> OperationModel:
@@ -202,10 +221,10 @@ def operation_named(service: ServiceModel, name: str) -> OperationModel:
         UnknownNameError: the service has no such operation.
     """
     known = operations_of(service)
-    for kebab_name, operation in known.items():
-        if squashed(kebab_name) == squashed(name):
-            return service.operation_model(operation)
-    raise UnknownNameError(f"{service.service_name} operation", name, known)
+    found = spelled(name, known)
+    if found is None:
+        raise UnknownNameError(f"{service.service_name} operation", name, known)
+    return service.operation_model(known[found])
 
 
 def operations_of(service: ServiceModel) -> dict[str, str]:
@@ -218,6 +237,26 @@ def confidence(definition: WaiterDefinition) -> str:
     if definition.source.startswith("data/") and definition.tags:
         return ", ".join(evidence_of(definition).in_words())
     return "from botocore" if definition.source.endswith("waiters-2.json") else "not checked"
+
+
+def definition_facts(service: str, definition: WaiterDefinition) -> dict[str, Any]:
+    """Return what `--output json` prints of every definition."""
+    return {
+        "service": service,
+        "waiter": definition.name,
+        "operation": definition.operation,
+        "min_delay": definition.min_delay,
+        "max_delay": definition.max_delay,
+        "confidence": confidence(definition),
+        "tags": list(definition.tags),
+        "deprecated": definition.deprecated,
+        "documentation": definition.documentation,
+    }
+
+
+def spelled(name: str, known: Iterable[str]) -> str | None:
+    """Return the one of known names that a name is another spelling of."""
+    return next((each for each in known if squashed(each) == squashed(name)), None)
 
 
 def squashed(name: str) -> str:

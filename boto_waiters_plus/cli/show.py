@@ -1,23 +1,50 @@
-"""`boto-wait show`: one waiter in words, or as a state diagram."""
+"""`boto-wait show`: one waiter in words or as a state diagram, or what follows an operation."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
+import botocore.config
+import botocore.session
 from botocore import xform_name
+from botocore.exceptions import UnknownServiceError
+from botocore.model import OperationModel, OperationNotFoundError, ServiceModel
 
+from ..changes.effects import Effect, effects_of, why_nothing_follows
 from ..definitions.documentation import documentation_text
+from ..engine.acceptors import AcceptorState
 from ..engine.backoff import Random, is_last, jittered_delay, last_delay
-from ..engine.model import AcceptorState, WaiterDefinition
+from ..engine.learned_delays import LearnedTimes, learned_delay
+from ..engine.model import WaiterDefinition
+from ..engine.redaction import printable
+from ..service.definition_places import default_loader
+from ..service.pollable import only_reads
+from ..service.reasons import quoted_reasons
 from .diagrams import dot, mermaid
-from .service_lookup import add_waiter_arguments, confidence, definition_named
-from .text import acceptor_rows, columns, delays_text, printable, reason_paths
+from .service_lookup import (
+    UnknownNameError,
+    add_waiter_arguments,
+    confidence,
+    definition_facts,
+    definition_named,
+    find_service,
+    operation_named,
+)
+from .text import acceptor_rows, columns, delays_text, json_text
 
 DIAGRAMS = {"mermaid": mermaid, "dot": dot}
+
+BASES = {
+    "identity": "the answer of the call names the change",
+    "goal": "what was asked for is read back",
+    "version": "the revision of the answer, or a later one",
+    "transition": "another state was seen first",
+    "held": "the state has held",
+}
 
 MAX_WAITS = {"5 min": 300, "10 min": 600, "30 min": 1800}
 """The values of `max_wait` that attempts are counted for, in seconds."""
@@ -32,7 +59,8 @@ def add_parser(subparsers: Any) -> None:
     """Describe the arguments."""
     parser = subparsers.add_parser(
         "show",
-        description="Explain one waiter, as a client has it here.",
+        description="Explain one waiter, as a client has it here; or, given an operation such as "
+        "modify-db-instance, what `begin` waits for after it.",
     )
     add_waiter_arguments(parser)
     parser.add_argument(
@@ -43,48 +71,94 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the waiter; return the exit code."""
-    service, definition = definition_named(arguments)
+    try:
+        service, definition = definition_named(arguments)
+    except UnknownNameError:
+        client, operation = _mutation(arguments)
+        if operation is None or only_reads(operation):
+            raise
+        effects = effects_of(client, operation)
+        text = "\n".join(_effect_lines(operation, effects))
+        print(json_text([*map(asdict, effects)], indent=2) if arguments.output == "json" else text)
+        return 0
     if arguments.diagram:
         print(DIAGRAMS[arguments.diagram](definition))
     elif arguments.output == "json":
-        print(json.dumps(_facts(service, definition), indent=2, ensure_ascii=False))
+        print(json_text(_facts(service, definition), indent=2))
     else:
         print("\n".join(_lines(service, definition)))
     return 0
 
 
-def attempt_times(definition: WaiterDefinition, max_wait: float, random: Random) -> list[float]:
+def attempt_times(
+    definition: WaiterDefinition,
+    max_wait: float,
+    random: Random,
+    learned: LearnedTimes | None = None,
+) -> list[float]:
     """Return when attempts are made, in seconds, if every call is answered at once.
 
     Args:
         definition: the waiter whose delays are used.
         max_wait: the seconds that the wait may take.
         random: the source of the jitter.
+        learned: the times of earlier waits.
     """
     times: list[float] = [0]
     low, high = definition.min_delay, definition.max_delay
     while True:
         remaining = max_wait - times[-1]
-        delay = jittered_delay(len(times), min_delay=low, max_delay=high, random=random)
+        own: Any = {"min_delay": low, "max_delay": high, "random": random}
+        delay = None if learned is None else learned_delay(learned, times[-1], **own)
+        if delay is None:
+            delay = jittered_delay(len(times), **own)
         if is_last(delay, min_delay=low, remaining=remaining):
             return [*times, times[-1] + last_delay(remaining, min(ANSWER_TIME, low))]
         times.append(times[-1] + delay)
 
 
+def _mutation(arguments: argparse.Namespace) -> tuple[Any, OperationModel | None]:
+    """Return a client and the operation that is named."""
+    # A client that makes no request.
+    unsigned = botocore.config.Config(signature_version=botocore.UNSIGNED)
+    try:
+        client = botocore.session.get_session().create_client(
+            find_service(arguments.service), region_name="us-east-1", config=unsigned
+        )
+        return client, operation_named(client.meta.service_model, arguments.waiter)
+    except (UnknownNameError, UnknownServiceError):
+        return None, None
+
+
+def _effect_lines(operation: OperationModel, effects: Sequence[Effect]) -> Iterator[str]:
+    if not effects:
+        why = why_nothing_follows(operation)
+        text = f"there is nothing to wait for: {why}" if why else "it is not known what to wait for"
+        yield from textwrap.wrap(f"After {operation.name} {text}.", 88)
+        return
+    yield f"After {operation.name}, `begin` waits for {effects[0].name}."
+    for effect in effects:
+        yield ""
+        yield f"{effect.name}, polls {effect.operation}"
+        yield from textwrap.wrap(printable(documentation_text(effect.documentation)), 88)
+        rows = [("basis", f"{effect.basis}: {BASES[effect.basis]}")]
+        if effect.settle_for:
+            held = (
+                f"a state counts once another was seen, or {effect.settle_for:g} s after the call"
+            )
+            rows.append(("settles", held))
+        rows += [("stop", effect.stop or "nothing is known that stops it")]
+        rows += [("needs", ", ".join(effect.actions))]
+        yield columns(rows)
+
+
 def _facts(service: str, definition: WaiterDefinition) -> dict[str, Any]:
     return {
-        "service": service,
-        "waiter": definition.name,
+        **definition_facts(service, definition),
         "method": f"wait_until_{xform_name(definition.name)}",
-        "operation": definition.operation,
-        "confidence": confidence(definition),
         "source": definition.source,
-        "min_delay": definition.min_delay,
-        "max_delay": definition.max_delay,
-        "deprecated": definition.deprecated,
-        "tags": list(definition.tags),
-        "documentation": definition.documentation,
         "acceptors": [acceptor.to_json() for acceptor in definition.acceptors],
+        "reasons": list(_reasons(service, definition)),
     }
 
 
@@ -106,8 +180,9 @@ def _lines(service: str, definition: WaiterDefinition) -> Iterator[str]:
     yield ""
     yield "Acceptors: the first that matches decides."
     yield textwrap.indent(columns(acceptor_rows(definition)), "  ")
-    for path in reason_paths(definition):
-        yield f"The error of a failure includes the service's reason: {printable(path)}."
+    for path, is_hidden in _reasons(service, definition).items():
+        whose = "place of the service's sensitive" if is_hidden else "service's"
+        yield f"The error of a failure includes the {whose} reason: {printable(path)}."
     if AcceptorState.FAILURE not in definition.states:
         yield "No acceptor detects failure: only an unexpected error ends the wait before max_wait."
     yield ""
@@ -116,6 +191,15 @@ def _lines(service: str, definition: WaiterDefinition) -> Iterator[str]:
     yield textwrap.indent(columns([("MAX_WAIT", "ATTEMPTS", "TYPICAL TIMES"), *rows]), "  ")
     yield ""
     yield "For a state diagram, add --diagram mermaid or --diagram dot."
+
+
+def _reasons(service: str, definition: WaiterDefinition) -> Mapping[str, bool]:
+    try:
+        model = default_loader().load_service_model(service, "service-2")
+        operation = ServiceModel(model, service).operation_model(definition.operation)
+    except (UnknownServiceError, OperationNotFoundError):
+        operation = None
+    return quoted_reasons(definition, operation)
 
 
 def _schedule_row(definition: WaiterDefinition, text: str, max_wait: float) -> tuple[str, str, str]:

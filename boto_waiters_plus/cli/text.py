@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+from ..engine.acceptors import AcceptorState, Matcher, SuccessMatcher
 from ..engine.machine import RetryTransient
-from ..engine.model import AcceptorState, Matcher, SuccessMatcher, WaiterDefinition
+from ..engine.model import WaiterDefinition
+from ..engine.redaction import printable
+from .exit_codes import UsageError
 
 IMPLIED = (
     (SuccessMatcher(success=False), AcceptorState.FAILURE, "any other error"),
@@ -17,8 +23,8 @@ IMPLIED = (
 
 WAIT_KEYWORDS = (
     "max_wait", "min_delay", "max_delay", "initial_delay", "missing_ok_for", "max_attempts",
-    "success_count", "success_for", "retry_transient", "success_on_error", "retry_on_error",
-    "until_state", "state_path",
+    "success_count", "success_for", "settle_for", "explain_failure", "retry_transient",
+    "success_on_error", "retry_on_error", "until_state", "state_path",
 )  # fmt: skip
 """The keywords of waits that are options of `boto-wait wait`."""
 
@@ -29,11 +35,11 @@ RETRY_TRANSIENT: dict[str, RetryTransient] = {
 """The values of `retry_transient` by their words on the command line."""
 
 
-def printable(text: str) -> str:
-    """Escape line breaks and control characters, which any definition file may contain."""
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Return JSON whose characters are all printable, since it may be read on a terminal."""
+    text = json.dumps(value, ensure_ascii=False, default=str, indent=indent)
     return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in text
+        each if each.isprintable() or each == "\n" else json.dumps(each)[1:-1] for each in text
     )
 
 
@@ -62,12 +68,6 @@ def acceptor_rows(definition: WaiterDefinition) -> list[tuple[str, str, str]]:
         ("-", state.value, text) for matcher, state, text in IMPLIED if matcher not in matchers
     ]
     return rows
-
-
-def reason_paths(definition: WaiterDefinition) -> list[str]:
-    """Return the paths from which the service's reason for a failure is read."""
-    paths = (acceptor.message for acceptor in definition.acceptors)
-    return list(dict.fromkeys(path for path in paths if path is not None))
 
 
 def delays_text(definition: WaiterDefinition) -> str:
@@ -103,6 +103,17 @@ def as_flags(text: str) -> str:
         return flag(match[1]) + (f" {word}" if word else "")
 
     return re.sub(rf"\b({'|'.join(WAIT_KEYWORDS)})\b(=\"?[\w.]*\w\"?)?", spelled, text)
+
+
+@contextlib.contextmanager
+def refused(*kinds: type[Exception], instead: type[Exception] = UsageError) -> Iterator[None]:
+    """Raise an error inside again as a `UsageError`, or as what is given instead of it."""
+    try:
+        yield
+    except kinds as error:
+        # The text of a KeyError has quotes.
+        text = error.args[0] if isinstance(error, LookupError) else error
+        raise instead(printable(as_flags(str(text)))) from error
 
 
 def _cell(cell: str | float) -> str:

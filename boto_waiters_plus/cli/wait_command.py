@@ -15,17 +15,18 @@ from botocore import xform_name
 from botocore.exceptions import BotoCoreError, HTTPClientError
 from botocore.model import ListShape, OperationModel, ServiceModel
 
-from ..aws.bound_waiter import BoundWaiter
-from ..aws.pollable import only_reads
-from ..aws.state_member import state_members
+from ..definitions.files import load_layers
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterError
-from . import UsageError
+from ..service.bound_waiter import BoundWaiter
+from ..service.made_waiter import made_waiter
+from ..service.pollable import only_reads
+from ..service.service_waiters import ServiceWaiters
+from ..service.state_member import state_members
 from .client_options import client_of, service_model, session_of
 from .completion import complete_with
-from .exit_codes import OF_A_WAIT, common_exit_code, exit_code
+from .exit_codes import OF_A_WAIT, UsageError, common_exit_code, exit_code
 from .live_progress import PlainProgress, progress_on_stderr
-from .named_waiter import kebab, waiter_named, waiter_until, waiters_of_service
 from .operation_parameters import (
     add_operation_parameters,
     check_parameters,
@@ -36,12 +37,19 @@ from .operation_parameters import (
     parsed,
 )
 from .outcome_report import OutcomeReport
-from .service_lookup import SERVICE_HELP, operation_named, operations_of, service_names, squashed
-from .text import RETRY_TRANSIENT, as_flags, flag, printable
-from .wait_options import AD_HOC, OPTIONS, add_wait_options, peek
+from .service_lookup import (
+    SERVICE_HELP,
+    operation_named,
+    operations_of,
+    service_names,
+    spelled,
+    waiter_among,
+)
+from .text import RETRY_TRANSIENT, flag, refused
+from .wait_options import AD_HOC, DEPRECATED, OPTIONS, add_wait_options, peek
 
 if TYPE_CHECKING:
-    from ..many.wait import Wait
+    from ..batch.wait import Wait
 
 USAGE = """boto-wait SERVICE WAITER [--parameter value ...] --max-wait TIME [options]
        boto-wait SERVICE OPERATION --until STATE [--parameter value ...] --max-wait TIME"""
@@ -85,17 +93,20 @@ def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
     if second is None:
         _add_operation(parser, operation_named(service, str(arguments.operation)))
         return
-    waiters = waiters_of_service(session, service, arguments)
+    layers = load_layers(arguments.definitions or ())
+    waiters = ServiceWaiters(service, session.get_component("data_loader"), layers)
     if len(names) == 1:
-        known = sorted(map(kebab, waiters))
+        known = sorted(name.replace("_", "-") for name in waiters)
         parser.epilog = f"Waiters of {service.service_name}: {', '.join(known)}."
         complete_with(second, lambda _: known, lambda: _that_read(service))
         return
-    is_waiter = any(squashed(name) == squashed(names[1]) for name in waiters)
-    if arguments.until is not None and not is_waiter:
-        _add_operation(parser, operation_named(service, names[1]))
-        return
-    bound_waiter = waiter_named(waiters, names[1], service)
+    if spelled(names[1], waiters) is None:
+        if arguments.until is not None:
+            _add_operation(parser, operation_named(service, names[1]))
+            return
+        if spelled(names[1], service.operation_names) is not None:
+            raise UsageError(f"{names[1]} is an operation, not a waiter: give --until, the state")
+    bound_waiter = waiter_among(waiters, names[1], service.service_name)
     parser.set_defaults(bound_waiter=lambda _: bound_waiter, is_made=False)
     add_operation_parameters(parser, bound_waiter.operation)
 
@@ -105,11 +116,37 @@ def _add_operation(parser: argparse.ArgumentParser, operation: OperationModel) -
     states = state_members(operation)
     known = [value for _, shape in states for value in shape.metadata.get("enum", ())]
     paths = [path for path, _ in states]
-    parser.set_defaults(bound_waiter=partial(waiter_until, operation), is_made=True)
+    parser.set_defaults(bound_waiter=partial(_waiter_until, operation), is_made=True)
     parser.set_defaults(known_states=known, known_paths=paths)
     if known:
         parser.epilog = f"States of {', '.join(paths)}: {', '.join(known)}."
     add_operation_parameters(parser, operation)
+
+
+def _waiter_until(operation: OperationModel, arguments: argparse.Namespace) -> BoundWaiter:
+    """Return the waiter for the states of an operation that `--until` names.
+
+    Raises:
+        UsageError: the operation cannot be polled, or has no such state.
+    """
+    given = {name: getattr(arguments, name) for name in (*AD_HOC, *DEPRECATED)}
+    given = {name: value for name, value in given.items() if value is not None}
+    with refused(ValueError):
+        if arguments.until is not None:
+            if stray := given.keys() & {*DEPRECATED}:
+                raise UsageError(f"--until takes the place of {flag(min(stray))}")
+            definition = made_waiter(operation, arguments.until, arguments.state_path, **given)
+        else:
+            definition = _of_deprecated(given, operation.name)
+        return ServiceWaiters(operation.service_model, None).bind(definition)
+
+
+def _of_deprecated(given: dict[str, Any], operation: str) -> WaiterDefinition:
+    """Return the waiter of `--operation`, `--path` and `--success`."""
+    if "path" not in given and "success_on_error" not in given:
+        raise UsageError("--operation needs --path, the JMESPath to the state, and --success")
+    given = {"path": "@", "success": (), **given, "operation": operation}
+    return WaiterDefinition.from_states(f"{operation}State", **given)
 
 
 def _that_read(service: ServiceModel) -> list[str]:
@@ -123,7 +160,8 @@ def _that_read(service: ServiceModel) -> list[str]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Wait; return the exit code."""
-    waiter: BoundWaiter = arguments.bound_waiter(arguments)
+    with _one_line_warnings(arguments):
+        waiter: BoundWaiter = arguments.bound_waiter(arguments)
     _refuse_strays(waiter.operation, arguments)
     if arguments.max_wait is None:
         raise UsageError("--max-wait is missing: the time to wait at most, such as 90, 45m, 1h30m")
@@ -220,7 +258,7 @@ class _Waits:
         Raises:
             UsageError: an option does not fit the others.
         """
-        try:
+        with refused(TypeError, ValueError):
             if len(each) == 1:
                 yield 0, self._one(each[0])
                 return
@@ -232,20 +270,18 @@ class _Waits:
                 for index, parameters in enumerate(each)
             ]
             run = as_completed(waits, max_wait=self._max_wait)
-        except (TypeError, ValueError) as error:
-            raise UsageError(printable(as_flags(str(error)))) from error
         places = {id(wait): index for index, wait in enumerate(waits)}
         with contextlib.closing(run):
             for wait, result in run:
                 yield places[id(wait)], result
 
     def _wait(self, parameters: dict[str, Any], **options: Any) -> Wait:
-        from ..many.wait import Wait  # noqa: PLC0415 - one wait in the foreground needs none
+        from ..batch.wait import Wait  # noqa: PLC0415 - one wait in the foreground needs none
 
         return Wait(self._client, self._waiter, parameters, **self._options, **options)
 
     def _one(self, parameters: dict[str, Any]) -> Any:
-        from ..hooks.waits import wait_until  # noqa: PLC0415 - not for `--help`
+        from ..service.waits import wait_until  # noqa: PLC0415 - not for `--help`
 
         try:
             return wait_until(

@@ -7,9 +7,9 @@ import contextlib
 from collections.abc import Sequence
 from typing import Any
 
-from . import Parser
 from .client_options import add_client_options, duration
 from .completion import complete_with
+from .parser import Parser
 from .query import add_output_options
 from .text import RETRY_TRANSIENT, flag
 
@@ -19,6 +19,7 @@ DURATIONS = {
     "initial_delay": "delay before the first attempt",
     "missing_ok_for": "time in which a resource that is not found may still appear",
     "success_for": "time that the state must have held",
+    "settle_for": "time in which a state may be from before a change",
 }
 
 COUNTS = {
@@ -26,7 +27,7 @@ COUNTS = {
     "success_count": "number of successes in a row that end the wait",
 }
 
-OPTIONS = (*DURATIONS, *COUNTS, "retry_transient")
+OPTIONS = (*DURATIONS, *COUNTS, "explain_failure", "retry_transient")
 """The options of `WaitOptions` that a command line has."""
 
 AD_HOC = ("failure", "success_on_error", "retry_on_error", "many")
@@ -50,6 +51,11 @@ def add_wait_options(parser: argparse.ArgumentParser) -> None:
         help="after throttles, HTTP 5xx and lost connections: poll again (answered: a connection "
         "that cannot be made ends the wait until the service has answered; the default), poll "
         "again always, or never",
+    )
+    group.add_argument(
+        "--explain-failure",
+        action=argparse.BooleanOptionalAction,
+        help="after a failure, make up to two reads that tell the cause (the default)",
     )
     group = parser.add_argument_group("several resources")
     group.add_argument(

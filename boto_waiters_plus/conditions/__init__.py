@@ -16,6 +16,7 @@ from .forms import (
 from .paces import exponential, fixed, linear
 from .patterns import like
 from .polling import poll, poll_async
+from .propagation import propagating
 from .steps import steps
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "linear",
     "poll",
     "poll_async",
+    "propagating",
     "retry",
     "steps",
     "success",

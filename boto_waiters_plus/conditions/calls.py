@@ -6,14 +6,14 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from ..aws.awaited_call import awaited_call
-from ..aws.bounded_call import bounded_call
-from ..aws.call_budget import CallEnded
+from ..calls.awaited_call import awaited_call
+from ..calls.bounded_call import bounded_call
+from ..calls.call_budget import CallEnded
+from ..calls.reply import Reply
 from ..options import WaitOptions
-from ..runtime.attempt import Reply
 
 if TYPE_CHECKING:
-    from ..aws.client_call import IsReply
+    from ..calls.client_call import IsReply
 
 
 class CallableCall:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..engine.model import AcceptorState
+from ..engine.acceptors import AcceptorState
 from .patterns import Pattern, compile_pattern
 
 Handler = Callable[[Any], Any]

@@ -8,19 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..calls.reply import Reply
+from ..common.arguments import time_bound
 from ..deadlines import wait_bounds
+from ..engine.acceptors import AcceptorState, MatchedAcceptor
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut
-from ..engine.model import AcceptorState, MatchedAcceptor
 from ..engine.wait_description import WaitDescription
 from ..exceptions import WaiterError
 from ..options import refuse_short_wait, retry_transient_of
 from ..outcome import WaiterOutcome
-from ..runtime.aio import drive_async
-from ..runtime.attempt import Reply
-from ..runtime.sync import drive
-from ..runtime.wait_run import WaitRun
-from ..runtime.wording import reason_of
 from ..settings import PROCESS_LEVEL, Observer
+from ..wait.aio import drive_async
+from ..wait.sync import drive
+from ..wait.wait_run import WaitRun
+from ..wait.wording import reason_of
 from .calls import AsyncCallableCall, CallableCall
 from .cases import Case, Handler
 from .form_options import CheckedOptions, Else, OnTimeout, checked_else
@@ -64,13 +65,14 @@ class Condition:
         form: the name of the form, which is the name of the wait in messages.
         call: returns the value.
         cases: matched against the value in order.
-        max_wait: as the caller gave it.
+        max_wait: as the caller gave it; 0 is one attempt.
         on_timeout, else_: what the form does when time or attempts are used up.
         options: fields of `ConditionOptions`.
         name: the name of the callable in messages; default: its own.
         observed: returns the part of a value that observers get.
         place: the place of the wait in something larger, for messages.
         covers_end: the last attempt begins at the end of `max_wait`.
+        besides: the end of a `deadline` that does not bound the wait.
         observers: called with each event; default: those that `install` set.
     """
 
@@ -88,6 +90,7 @@ class Condition:
         observed: Callable[[Any], Any] | None = None,
         place: str = "",
         covers_end: bool = False,
+        besides: float | None = None,
         observers: Sequence[Observer] | None = None,
     ) -> None:
         if not callable(call):
@@ -98,18 +101,20 @@ class Condition:
         self._on_timeout, self._else = checked_else(on_timeout, else_)
         self._ending: Ending | None = None
         checked = CheckedOptions.of(form, options)
-        self.options = checked.common
+        settings = PROCESS_LEVEL.own
+        self.options = checked.merged(settings.defaults)
         self._judge = CasesJudge(
             self._cases,
-            checked.retry_on,
+            checked.is_retried,
             retry_transient=retry_transient_of(self.options),
             observed=observed,
         )
         name = name_of(call) if name is None else name
-        refuse_short_wait(self.options, max_wait)
-        seconds, left = wait_bounds(form, max_wait)
-        policy = checked.policy(seconds)
-        if covers_end and seconds >= 0:
+        refuse_short_wait(checked.common, max_wait, zero=True)
+        seconds, left = wait_bounds(form, max_wait, besides)
+        policy = checked.policy(seconds, self.options)
+        is_once = max_wait is not None and time_bound("max_wait", max_wait) == 0
+        if (covers_end or is_once) and seconds >= 0:
             # 0 is one attempt, of any length.
             patience = seconds or math.inf
             policy = replace(policy, covers_end=True, deadline=left, patience=patience)
@@ -118,7 +123,7 @@ class Condition:
             policy,
             self._judge,
             label=checked.label or name,
-            observers=PROCESS_LEVEL.own.observers if observers is None else observers,
+            observers=settings.observers if observers is None else observers,
             on_attempt=self.options.on_attempt,
             wording=self._reason,
             is_raw=lambda _: True,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from ..arguments import time_bound
-from ..engine.model import AcceptorState
+from ..batch.callable_wait import CallableWait
+from ..common.arguments import time_bound
+from ..engine.acceptors import AcceptorState
 from ..engine.wait_description import WaitDescription
 from ..options import CancelEvent, Seconds, refuse_short_wait
-from ..settings import Observer
+from ..settings import PROCESS_LEVEL, Observer
+from ..wait.wait_run import WaitRun
 from .calls import AsyncCallableCall, CallableCall
 from .cases import Case, checked_cases, success
 from .condition import Condition, description_of
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class ConditionWait:
+class ConditionWait(CallableWait):
     """A wait on any callable, to be run with others; checked when it is made.
 
     Example::
@@ -39,8 +41,8 @@ class ConditionWait:
         call: called without arguments at each attempt.
         pattern: what its value has to match, as for `wait_for_match`; default: any true value. Or
             a list of cases, as for `wait_for_case`, without handlers for success and failure.
-        max_wait: seconds (or a `timedelta`) to wait at most, from the start of the run. May be
-            left out where the run has a `max_wait`, or a `deadline` around it.
+        max_wait: seconds (or a `timedelta`) to wait at most, from the start of the run; 0: one
+            attempt. May be left out where the run has a `max_wait`, or a `deadline` around it.
         options: fields of `ConditionOptions`.
 
     Raises:
@@ -49,7 +51,8 @@ class ConditionWait:
     Attributes:
         max_wait: seconds; None: not given.
         label: the caller's label, or the name of the callable.
-        options, merged_options: the options that every wait has; defaults do not apply.
+        options: the options that every wait has, as they were given.
+        merged_options: the same, completed by the defaults of `install`.
         is_async: whether the callable is a coroutine function.
         waiter: what messages and events call the waiter.
     """
@@ -65,7 +68,7 @@ class ConditionWait:
         "options",
     )
 
-    waiter: Final = "condition"
+    waiter = "condition"
 
     def __init__(
         self,
@@ -83,8 +86,9 @@ class ConditionWait:
         self._options: Mapping[str, Any] = options
         self.max_wait = None if max_wait is None else time_bound("max_wait", max_wait)
         checked = CheckedOptions.of("ConditionWait", options)
-        self.options = self.merged_options = checked.common
-        refuse_short_wait(self.options, self.max_wait)
+        self.options = checked.common
+        self.merged_options = checked.merged(PROCESS_LEVEL.own.defaults)
+        refuse_short_wait(self.options, self.max_wait, zero=True)
         self.label = checked.label or name_of(call)
         self.is_async = any(
             map(inspect.iscoroutinefunction, (call, getattr(call, "__call__", None)))  # noqa: B004 - which kind it is
@@ -95,24 +99,18 @@ class ConditionWait:
         """What the wait is for, as messages and observers name it."""
         return description_of(self.waiter, self._cases, name_of(self._call))
 
-    def condition(
+    def run_and_call(
         self,
         max_wait: float | None,
+        function: str,
         *,
         observers: Sequence[Observer],
         on_attempt: Observer | None,
         cancel_event: CancelEvent,
-    ) -> Condition:
-        """Return the wait itself, ready to run.
-
-        Args:
-            max_wait: seconds.
-            observers: called with each event.
-            on_attempt: called with the events of attempts.
-            cancel_event: ends a call that can be ended.
-        """
+    ) -> tuple[WaitRun, CallableCall | AsyncCallableCall]:
+        """Return a run of the wait, and the call of each attempt; see `CallableWait`."""
         replaced = {"on_attempt": on_attempt, "cancel_event": cancel_event}
-        return Condition(
+        condition = Condition(
             self.waiter,
             self._call,
             self._cases,
@@ -120,13 +118,10 @@ class ConditionWait:
             options={**self._options, **replaced},
             observers=observers,
         )
-
-    def call_of(self, condition: Condition, function: str) -> CallableCall | AsyncCallableCall:
-        """Return the call of each attempt, for a run by this function."""
         if self.is_async:
-            return condition.async_call()
+            return condition.wait_run, condition.async_call()
         twin = f"{function.removesuffix('_async')}_async with a coroutine function"
-        return condition.blocking_call(twin)
+        return condition.wait_run, condition.blocking_call(twin)
 
     def __repr__(self) -> str:
         return f"ConditionWait({self.label}, max_wait={self.max_wait})"

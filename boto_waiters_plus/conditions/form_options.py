@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypedDict, get_args
 
-from ..arguments import flag, seconds_or_zero, text, unknown
+from ..common.arguments import flag, refuse_wrong_names, seconds_or_zero, text, unknown
+from ..engine.acceptors import AcceptorState
 from ..engine.machine import LastAttempt, Pace, Policy
-from ..engine.model import DEFAULT_MAX_DELAY, AcceptorState
+from ..engine.model import DEFAULT_MAX_DELAY
 from ..engine.wait_event import WaitEvent
 from ..option_checks import OPTION_NAMES
 from ..options import (
+    OTHER_NAMES,
     CancelEvent,
     Seconds,
     Subscribable,
     WaitOptions,
     WakeSignal,
-    judging_options,
-    refuse_other_names,
+    common_policy_fields,
 )
 from ..signals.signal import Signal
 from .cases import Case, Handler, checked_cases
@@ -29,7 +30,8 @@ DEFAULT_INTERVAL: Final = 0.1
 
 OnTimeout = Literal["raise", "last"]
 Else = Handler | Case | Sequence[Case]
-ErrorTypes = type[Exception] | tuple[type[Exception], ...]
+ErrorKind = type[Exception] | Callable[[Exception], object]
+ErrorKinds = ErrorKind | tuple[ErrorKind, ...]
 
 
 class ConditionOptions(TypedDict, total=False):
@@ -41,9 +43,10 @@ class ConditionOptions(TypedDict, total=False):
     """A `Signal`, or the name of one, that ends a delay early."""
     polling: bool
     """False: only the signal starts an attempt between the first and the last."""
-    retry_on: ErrorTypes
+    retry_on: ErrorKinds
     """Exceptions of the callable that are retried, besides transient errors of botocore (see
-    `retry_transient`); all others are raised unchanged."""
+    `retry_transient`): classes, and functions of the error such as `propagating`. All others are
+    raised unchanged."""
     min_delay: Seconds
     max_delay: Seconds
     max_attempts: int
@@ -67,21 +70,48 @@ class BoundedOptions(ConditionOptions, total=False):
     max_wait: Seconds | None
 
 
-class EndingOptions(BoundedOptions, total=False):
+class StepOptions(BoundedOptions, total=False):
+    """The options of a step that may return a value when time or attempts are used up."""
+
+    else_: Else | None
+
+
+class EndingOptions(StepOptions, total=False):
     """The options of a form that may return a value when time or attempts are used up."""
 
     on_timeout: OnTimeout
-    else_: Else | None
 
 
 OWN_OPTIONS: Final = ("max_wait", "interval", "signal", "polling", "retry_on", "label")
 KNOWN_OPTIONS: Final = (*OWN_OPTIONS, *OPTION_NAMES)
+
+_OTHER_NAMES: Final = {
+    **{name: right for name, right in OTHER_NAMES.items() if name != "interval"},
+    **dict.fromkeys(("delay", "frequency"), "interval (seconds)"),
+}
+_FOR_A_FUNCTION: Final = {"interval": "delay_pace (a function of the attempt number)"}
 
 EXCLUSIVE: Final = (
     ("interval", ("delay_pace", "min_delay", "max_delay")),
     ("signal", ("wake_signal",)),
 )
 """Options that set the same thing in two ways."""
+
+OF_WAITERS: Final = {
+    "missing_ok_for": "name the error in retry_on",
+    "settle_for": "wait for a value that only the change gives",
+    "show_parameters": "give a label",
+    "explain_failure": "a callable has no other reads",
+    "delay_history": "conditions.poll takes it, with a definition",
+    "delay_kind": "conditions.poll takes it, with a definition",
+    "converted_delays": "give min_delay and max_delay",
+}
+"""Options that have no meaning without a waiter, and what to do instead."""
+
+_NOT_OF_FORMS: Final[dict[str, None]] = dict.fromkeys(
+    ("min_delay", "max_delay", "delay_pace", *OF_WAITERS)
+)
+"""Fields of defaults that do not apply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,9 +120,9 @@ class CheckedOptions:
 
     interval: float | None
     polling: bool
-    retry_on: tuple[type[Exception], ...]
+    is_retried: Callable[[Exception], bool]
     common: WaitOptions
-    """The options that every wait has."""
+    """The options that every wait has, as they were given."""
     label: str | None
     """The caller's label."""
 
@@ -107,7 +137,7 @@ class CheckedOptions:
         Raises:
             TypeError, ValueError: an option is wrong, or two exclude each other.
         """
-        refuse_other_names(form, given)
+        refuse_wrong_names(form, given, _OTHER_NAMES)
         for name in given:
             if name not in KNOWN_OPTIONS:
                 raise TypeError(f"{form}: {unknown(name, KNOWN_OPTIONS, 'option')}")
@@ -116,20 +146,36 @@ class CheckedOptions:
         if given.get("signal") is not None:
             common["wake_signal"] = _signal(given["signal"])
         interval = given.get("interval")
+        if callable(interval):
+            refuse_wrong_names(form, ["interval"], _FOR_A_FUNCTION)
         polling = given.get("polling")
         label = given.get("label")
         options = cls(
             interval=None if interval is None else seconds_or_zero("interval", interval),
             polling=True if polling is None else flag("polling", polling),
-            retry_on=_exceptions(given.get("retry_on")),
+            is_retried=_is_retried(given.get("retry_on")),
             common=WaitOptions(**common),
             label=None if label is None else text("label", label),
         )
         options._check_together(form)
         return options
 
-    def policy(self, max_wait: float) -> Policy:
-        """Return the delays and limits of the wait."""
+    def merged(self, defaults: WaitOptions | None) -> WaitOptions:
+        """Return the options that every wait has, completed by defaults.
+
+        The delays of waiters are not for callables, whose interval is short.
+        """
+        if defaults is None:
+            return self.common
+        return self.common.merged_over(replace(defaults, **_NOT_OF_FORMS))
+
+    def policy(self, max_wait: float, merged: WaitOptions) -> Policy:
+        """Return the delays and limits of the wait.
+
+        Args:
+            max_wait: seconds.
+            merged: the options that every wait has, defaults included.
+        """
         options = self.common
         longest: Any = DEFAULT_MAX_DELAY if options.max_delay is None else options.max_delay
         least: Any = min(DEFAULT_INTERVAL, longest)
@@ -141,10 +187,10 @@ class CheckedOptions:
             min_delay=least,
             max_delay=max(least, longest),
             max_wait=max_wait,
-            max_attempts=options.max_attempts,
+            max_attempts=merged.max_attempts,
             pace=self._pace(max_wait),
-            last_attempt=LastAttempt(options.last_attempt or "late"),
-            **judging_options(options),
+            last_attempt=LastAttempt(merged.last_attempt or "late"),
+            **common_policy_fields(merged),
         )
 
     def _pace(self, max_wait: float) -> Pace:
@@ -159,10 +205,9 @@ class CheckedOptions:
         return self.common.min_delay is not None or self.common.max_delay is not None
 
     def _check_together(self, form: str) -> None:
-        if self.common.missing_ok_for is not None:
-            raise TypeError(f"{form}: missing_ok_for is for waiters; name the error in retry_on")
-        if self.common.show_parameters is not None:
-            raise TypeError(f"{form}: show_parameters is for waiters; give a label")
+        for name, instead in OF_WAITERS.items():
+            if getattr(self.common, name) is not None:
+                raise TypeError(f"{form}: {name} is for waiters; {instead}")
         if self.polling:
             return
         if self.common.wake_signal is None:
@@ -209,11 +254,17 @@ def _signal(signal: Any) -> Any:
     return Signal(signal)
 
 
-def _exceptions(kinds: Any) -> tuple[type[Exception], ...]:
-    if kinds is None:
-        return ()
-    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+def _is_retried(given: Any) -> Callable[[Exception], bool]:
+    kinds = () if given is None else given if isinstance(given, tuple) else (given,)
     for kind in kinds:
-        if not (isinstance(kind, type) and issubclass(kind, Exception)):
-            raise TypeError(f"retry_on must be exception classes, not {kind!r}")
-    return tuple(kinds)
+        if not (issubclass(kind, Exception) if isinstance(kind, type) else callable(kind)):
+            raise TypeError(
+                f"retry_on must be exception classes or functions of the error, not {kind!r}"
+            )
+
+    def is_retried(error: Exception) -> bool:
+        return any(
+            isinstance(error, kind) if isinstance(kind, type) else kind(error) for kind in kinds
+        )
+
+    return is_retried

@@ -42,7 +42,8 @@ def wait_for(
 
     Args:
         call: called without arguments.
-        max_wait: seconds (or a `timedelta`) to wait at most. May be left out inside a `deadline`.
+        max_wait: seconds (or a `timedelta`) to wait at most; 0: one attempt, of any length. May be
+            left out inside a `deadline`.
         on_timeout: `"raise"`, or `"last"` to return the last value.
         else_: called with the last value instead of raising; or cases to match it against.
         options: fields of `ConditionOptions`.
@@ -111,8 +112,8 @@ def wait_for_match(
     Args:
         call: called without arguments.
         pattern: a predicate; a type; `like(...)`, a dataclass instance or a mapping whose parts
-            are patterns; a list or tuple of patterns; `...` for anything; any other value for
-            itself.
+            are patterns; a list or tuple of patterns, for any sequence but text and bytes; `...`
+            for anything; any other value for itself (True, False and None by identity).
         max_wait, on_timeout, else_, options: see `wait_for`.
 
     Returns:

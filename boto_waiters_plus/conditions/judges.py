@@ -7,13 +7,16 @@ from typing import Any, NamedTuple
 
 from botocore.model import OperationModel
 
-from ..aws.data_model import DataModel, plain
-from ..aws.errors import RAW, error_facts
+from ..calls.reply import Reply
+from ..calls.reply_errors import RAW
+from ..engine.acceptors import AcceptorState
 from ..engine.machine import Facts, RetryTransient
 from ..engine.matching import Matching
-from ..engine.model import AcceptorState, WaiterDefinition
+from ..engine.model import WaiterDefinition
 from ..engine.redaction import may_show
-from ..runtime.attempt import Attempt, Reply, message_of
+from ..service.data_model import DataModel, plain
+from ..service.errors import error_facts
+from ..wait.attempt import Attempt, message_of
 from .cases import Case
 from .patterns import in_words
 
@@ -78,7 +81,7 @@ class CasesJudge:
 
     Args:
         cases: in order.
-        retry_on: the classes of errors that are retried.
+        is_retried: tells of an error whether it is retried.
         retry_transient: which transient errors are retried.
         observed: returns the part of a value that observers get.
     """
@@ -86,13 +89,13 @@ class CasesJudge:
     def __init__(
         self,
         cases: Sequence[Case],
-        retry_on: tuple[type[Exception], ...],
+        is_retried: Callable[[Exception], bool],
         *,
         retry_transient: RetryTransient,
         observed: Callable[[Any], Any] | None = None,
     ) -> None:
         self._cases = cases
-        self._retry_on = retry_on
+        self._is_retried = is_retried
         self._retry_transient = retry_transient
         self._observed = observed
         self.last: Evaluation | None = None
@@ -105,7 +108,7 @@ class CasesJudge:
 
     def is_reply(self, error: Exception) -> bool:
         """Return whether an error may be retried; others are raised."""
-        if isinstance(error, self._retry_on):
+        if self._is_retried(error):
             return True
         return self._retry_transient is not False and error_facts(error).transient
 
@@ -134,8 +137,7 @@ class CasesJudge:
         """Return the attempt that ended in this evaluation or error."""
         if reply.error is not None:
             # The acceptor of retried errors follows those of the cases.
-            is_retried = isinstance(reply.error, self._retry_on)
-            acceptor = len(self._cases) if is_retried else None
+            acceptor = len(self._cases) if self._is_retried(reply.error) else None
             return error_facts(reply.error).attempt(
                 reply.error, acceptor, inconclusive=reply.ended is not None
             )

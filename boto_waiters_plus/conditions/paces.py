@@ -10,9 +10,9 @@ from dataclasses import KW_ONLY, dataclass, field
 from datetime import timedelta
 from typing import Any, Literal, get_args
 
-from ..arguments import seconds, seconds_or_zero, unknown
+from ..common.arguments import seconds, seconds_or_zero, unknown
 from ..engine.backoff import Random, draw
-from ..runtime.wait_run import RANDOM
+from ..wait.wait_run import RANDOM
 
 Jitter = Literal["none", "full", "equal"]
 

@@ -43,7 +43,8 @@ def compile_pattern(pattern: Any) -> Pattern:
     """Return the test that a pattern stands for.
 
     As in a `match` statement, mappings and objects may have more parts than the pattern names,
-    sequences may not, and lists match tuples. `...` matches anything.
+    sequences may not; a list or tuple of patterns matches any sequence but a string or bytes; and
+    True, False and None match only themselves. `...` matches anything.
 
     Raises:
         TypeError: a type that cannot be checked at run time, or a coroutine function.
@@ -53,6 +54,8 @@ def compile_pattern(pattern: Any) -> Pattern:
             return pattern
         case EllipsisType():
             return Pattern(lambda _: True, "anything")
+        case True | False | None:
+            return Pattern(lambda value: value is pattern, str(pattern))
         case _ if isinstance(pattern, type) or get_origin(pattern) is not None:
             return _type_pattern(pattern)
         case Mapping():
@@ -149,10 +152,10 @@ def _sequence_pattern(pattern: Sequence[Any]) -> Pattern:
     parts = [compile_pattern(part) for part in pattern]
 
     def matches(value: Any) -> bool:
-        return (
-            isinstance(value, (list, tuple))
-            and len(value) == len(parts)
-            and all(part.matches(item) for part, item in zip(parts, value, strict=True))
-        )
+        match value:
+            # The statement itself decides what a sequence is.
+            case [*_] if len(value) == len(parts):
+                return all(part.matches(item) for part, item in zip(parts, value, strict=True))
+        return False
 
     return Pattern(matches, cut(f"({', '.join(part.text for part in parts)})"))

@@ -6,25 +6,20 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from ..arguments import text
-from ..aws.bound_waiter import warn_if_deprecated
-from ..aws.client_kind import operation_of
+from ..calls.client_kind import operation_of
+from ..common.arguments import text
 from ..deadlines import effective_max_wait
 from ..definitions.smithy import parse_waiter
 from ..engine.model import WaiterDefinition
 from ..engine.wait_description import WaitDescription
-from ..options import (
-    WaitOptions,
-    policy_for,
-    refuse_other_names,
-    refuse_short_wait,
-    split_options,
-)
+from ..options import WaitOptions, policy_for, refuse_other_names, refuse_short_wait, split_options
 from ..outcome import WaiterOutcome
-from ..runtime.aio import drive_async
-from ..runtime.sync import drive
-from ..runtime.wait_run import WaitRun
+from ..service.bound_waiter import warn_if_deprecated
 from ..settings import PROCESS_LEVEL
+from ..wait.aio import drive_async
+from ..wait.observers import with_history
+from ..wait.sync import drive
+from ..wait.wait_run import WaitRun
 from .calls import AsyncCallableCall, CallableCall, refuse_coroutine_function
 from .judges import ValueJudge
 from .patterns import name_of
@@ -67,9 +62,9 @@ def poll(
         WaiterError: the wait did not succeed (section "Waiter workflow").
     """
     refuse_coroutine_function("the callable", call, "poll_async")
-    run, function, given = _prepared(call, waiter, input, max_wait, label, options)
-    polled = CallableCall(function, given, ValueJudge.is_reply, twin="poll_async")
-    return drive(run, polled, cancel=given.cancel_event, wake=given.wake_signal)
+    run, function, merged = _prepared(call, waiter, input, max_wait, label, options)
+    polled = CallableCall(function, merged, ValueJudge.is_reply, twin="poll_async")
+    return drive(run, polled, cancel=merged.cancel_event, wake=merged.wake_signal)
 
 
 async def poll_async(
@@ -87,9 +82,9 @@ async def poll_async(
     The result of the callable is awaited if it is awaitable, and cancelled at `max_wait` or when
     `cancel_event` is set.
     """
-    run, function, given = _prepared(call, waiter, input, max_wait, label, options)
-    polled = AsyncCallableCall(function, given, ValueJudge.is_reply)
-    return await drive_async(run, polled, cancel=given.cancel_event, wake=given.wake_signal)
+    run, function, merged = _prepared(call, waiter, input, max_wait, label, options)
+    polled = AsyncCallableCall(function, merged, ValueJudge.is_reply)
+    return await drive_async(run, polled, cancel=merged.cancel_event, wake=merged.wake_signal)
 
 
 def _prepared(
@@ -107,18 +102,25 @@ def _prepared(
         raise TypeError(f"input must be a mapping, not {type(input).__name__}")
     definition = _definition(call, waiter)
     warn_if_deprecated(definition)
+    settings = PROCESS_LEVEL.own
     given = _options_of_poll(options)
     refuse_short_wait(given, max_wait)
+    merged = given.merged_over(settings.defaults)
+    description = WaitDescription.of(definition)
+    policy = policy_for(definition, merged, effective_max_wait("poll", max_wait))
+    observers = settings.observers
+    if merged.delay_history:
+        policy, observers = with_history(merged, policy, observers, description)
     run = WaitRun(
-        WaitDescription.of(definition),
-        policy_for(definition, given, effective_max_wait("poll", max_wait)),
+        description,
+        policy,
         ValueJudge(definition, input, operation_of(call)),
         label=name_of(call) if label is None else text("label", label),
-        observers=PROCESS_LEVEL.own.observers,
-        on_attempt=given.on_attempt,
+        observers=observers,
+        on_attempt=merged.on_attempt,
     )
     arguments: Mapping[str, Any] = {} if _takes_nothing(call) else input or {}
-    return run, lambda: call(**arguments), given
+    return run, lambda: call(**arguments), merged
 
 
 def _definition(call: Any, waiter: WaiterDefinition | Mapping[str, Any]) -> WaiterDefinition:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
-from ..arguments import answers_other_names, time_bound
+from ..common.arguments import answers_other_names, refuse_wrong_names, time_bound
 from ..deadlines import deadline
 from ..options import MAX_WAIT_NAMES, Seconds
 from .cases import Case
 from .condition import run, run_async
 from .first import Conditions, First, first_of, first_of_async
-from .form_options import EXCLUSIVE, BoundedOptions, CheckedOptions, ConditionOptions
+from .form_options import EXCLUSIVE, BoundedOptions, CheckedOptions, ConditionOptions, StepOptions
 from .forms import by_case, matching, truthy
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 ValueT = TypeVar("ValueT")
 MatchT = TypeVar("MatchT")
+
+_OTHER_NAMES: Final = {"on_timeout": "else_, such as else_=lambda last: last,"}
+_OF_A_STEP: Final = dict.fromkeys(("else_", "on_timeout"), "else_ in step.wait_for")
 
 
 class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step:`
@@ -31,19 +34,20 @@ class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step
             account = step.wait_for(lambda: load_account(token), max_wait=2)
             balance = step.wait_for_match(lambda: fetch_balance(account), float)
 
-    A step that does not succeed raises its error, which skips the rest of the block. The error
-    names the step and carries `last_value`. `steps` is a `deadline` too: it bounds every other wait
-    in the block.
+    A step that does not succeed raises its error, which skips the rest of the block; with `else_`
+    it returns a value instead, as `wait_for` does. The error names the step and carries
+    `last_value`. `steps` is a `deadline` too: it bounds every other wait in the block.
 
     Args:
-        max_wait: seconds (or a `timedelta`) for all steps, from the start of the block.
+        max_wait: seconds (or a `timedelta`) for all steps, from the start of the block; 0: each
+            step makes one attempt.
         options: fields of `ConditionOptions` for every step; an option of one step wins.
 
     Raises:
         TypeError, ValueError: a bad argument.
     """
 
-    @answers_other_names(MAX_WAIT_NAMES, "steps")
+    @answers_other_names({**MAX_WAIT_NAMES, **_OF_A_STEP}, "steps")
     def __init__(self, *, max_wait: Seconds, **options: Unpack[ConditionOptions]) -> None:
         self._max_wait = time_bound("max_wait", max_wait)
         super().__init__(self._max_wait)
@@ -51,13 +55,16 @@ class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step
         self._shared: Mapping[str, Any] = options
         self._numbers = itertools.count(1)
 
+    @overload
     def wait_for(
         self, call: Callable[[], ValueT | None], /, **options: Unpack[BoundedOptions]
-    ) -> ValueT:
+    ) -> ValueT: ...
+    @overload
+    def wait_for(self, call: Callable[[], Any], /, **options: Unpack[StepOptions]) -> Any: ...
+    def wait_for(self, call: Callable[[], Any], /, **options: Unpack[StepOptions]) -> Any:
         """Run `conditions.wait_for` in the time left; `max_wait` may shorten it."""
         with self:
-            value: ValueT = run(truthy(call, **self._terms(options)))
-            return value
+            return run(truthy(call, **self._terms(options)))
 
     @overload
     def wait_for_match(
@@ -67,25 +74,34 @@ class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step
     def wait_for_match(
         self, call: Callable[[], ValueT], pattern: Any, /, **options: Unpack[BoundedOptions]
     ) -> ValueT: ...
+    @overload
     def wait_for_match(
-        self, call: Callable[[], Any], pattern: Any, /, **options: Unpack[BoundedOptions]
+        self, call: Callable[[], Any], pattern: Any, /, **options: Unpack[StepOptions]
+    ) -> Any: ...
+    def wait_for_match(
+        self, call: Callable[[], Any], pattern: Any, /, **options: Unpack[StepOptions]
     ) -> Any:
         """Run `conditions.wait_for_match` in the time left."""
         with self:
             return run(matching(call, pattern, **self._terms(options)))
 
     def wait_for_case(
-        self, call: Callable[[], Any], cases: Sequence[Case], /, **options: Unpack[BoundedOptions]
+        self, call: Callable[[], Any], cases: Sequence[Case], /, **options: Unpack[StepOptions]
     ) -> Any:
         """Run `conditions.wait_for_case` in the time left."""
         with self:
             return run(by_case(call, cases, **self._terms(options)))
 
-    def wait_for_first(self, conditions: Conditions, /, **options: Unpack[BoundedOptions]) -> First:
+    @overload
+    def wait_for_first(
+        self, conditions: Conditions, /, **options: Unpack[BoundedOptions]
+    ) -> First: ...
+    @overload
+    def wait_for_first(self, conditions: Conditions, /, **options: Unpack[StepOptions]) -> Any: ...
+    def wait_for_first(self, conditions: Conditions, /, **options: Unpack[StepOptions]) -> Any:
         """Run `conditions.wait_for_first` in the time left."""
         with self:
-            first: First = run(first_of(conditions, **self._terms(options)))
-            return first
+            return run(first_of(conditions, **self._terms(options)))
 
     @overload
     async def wait_for_async(
@@ -95,8 +111,12 @@ class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step
     async def wait_for_async(
         self, call: Callable[[], ValueT | None], /, **options: Unpack[BoundedOptions]
     ) -> ValueT: ...
+    @overload
     async def wait_for_async(
-        self, call: Callable[[], Any], /, **options: Unpack[BoundedOptions]
+        self, call: Callable[[], Any], /, **options: Unpack[StepOptions]
+    ) -> Any: ...
+    async def wait_for_async(
+        self, call: Callable[[], Any], /, **options: Unpack[StepOptions]
     ) -> Any:
         """Run `conditions.wait_for_async` in the time left."""
         with self:
@@ -114,31 +134,43 @@ class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step
         /,
         **options: Unpack[BoundedOptions],
     ) -> ValueT: ...
+    @overload
     async def wait_for_match_async(
-        self, call: Callable[[], Any], pattern: Any, /, **options: Unpack[BoundedOptions]
+        self, call: Callable[[], Any], pattern: Any, /, **options: Unpack[StepOptions]
+    ) -> Any: ...
+    async def wait_for_match_async(
+        self, call: Callable[[], Any], pattern: Any, /, **options: Unpack[StepOptions]
     ) -> Any:
         """Run `conditions.wait_for_match_async` in the time left."""
         with self:
             return await run_async(matching(call, pattern, **self._terms(options)))
 
     async def wait_for_case_async(
-        self, call: Callable[[], Any], cases: Sequence[Case], /, **options: Unpack[BoundedOptions]
+        self, call: Callable[[], Any], cases: Sequence[Case], /, **options: Unpack[StepOptions]
     ) -> Any:
         """Run `conditions.wait_for_case_async` in the time left."""
         with self:
             return await run_async(by_case(call, cases, **self._terms(options)))
 
+    @overload
     async def wait_for_first_async(
         self, conditions: Conditions, /, **options: Unpack[BoundedOptions]
-    ) -> First:
+    ) -> First: ...
+    @overload
+    async def wait_for_first_async(
+        self, conditions: Conditions, /, **options: Unpack[StepOptions]
+    ) -> Any: ...
+    async def wait_for_first_async(
+        self, conditions: Conditions, /, **options: Unpack[StepOptions]
+    ) -> Any:
         """Run `conditions.wait_for_first_async` in the time left."""
         with self:
-            first: First = await run_async(first_of_async(conditions, **self._terms(options)))
-            return first
+            return await run_async(first_of_async(conditions, **self._terms(options)))
 
-    def _terms(self, given: BoundedOptions) -> dict[str, Any]:
+    def _terms(self, given: StepOptions) -> dict[str, Any]:
         own: dict[str, Any] = dict(given)
-        max_wait = own.pop("max_wait", None)
+        refuse_wrong_names("a step", own, _OTHER_NAMES)
+        max_wait, else_ = own.pop("max_wait", None), own.pop("else_", None)
         shared = dict(self._shared)
         for one, others in EXCLUSIVE:
             # A step's option replaces a shared one that sets the same thing in another way.
@@ -147,8 +179,13 @@ class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step
                     shared.pop(other, None)
             if any(other in own for other in others):
                 shared.pop(one, None)
-        return {
+        terms: dict[str, Any] = {
             "max_wait": max_wait,
+            "else_": else_,
             "options": {**shared, **own},
             "place": f"step {next(self._numbers)} of steps with max_wait={self._max_wait:.4g} s",
         }
+        if self._max_wait == 0:
+            # No time, and one attempt for each step.
+            terms.update(max_wait=0, besides=self._end)
+        return terms

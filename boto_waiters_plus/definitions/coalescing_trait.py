@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .shipped import COALESCING_FILE, shipped_traits
+from .shipped import shipped_traits
 
 COALESCING = "boto.waiters#coalescing"
 
@@ -27,6 +27,16 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """The first page of an answer, the only one that a wait reads."""
+
+    member: str | None
+    """The input member that takes its size; None if the service has fixed that."""
+    size: int
+    """The largest size there is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Coalescing:
     """How one call of an operation can serve several waits."""
 
@@ -38,10 +48,13 @@ class Coalescing:
     """The most identifiers that one call accepts."""
     token: str | None
     """The output member that is set if there are more pages."""
+    page: Page | None = None
+    """None if an answer has all that a request may name."""
 
     @classmethod
     def of(cls, trait: Mapping[str, Any]) -> Coalescing:
         """Read a valid trait."""
+        page = trait.get("page")
         return cls(
             ids=tuple(trait["ids"]),
             items=tuple(
@@ -50,11 +63,12 @@ class Coalescing:
             ),
             limit=trait["limit"],
             token=trait.get("token"),
+            page=page and Page(member=page.get("member"), size=page["size"]),
         )
 
 
 @functools.cache
 def shipped_coalescing() -> Mapping[str, Coalescing]:
     """Return what `data/coalescing.json` lists, by the shape id of the operation."""
-    traits = shipped_traits(COALESCING_FILE, COALESCING)
+    traits = shipped_traits("coalescing.json", COALESCING)
     return {shape_id: Coalescing.of(trait) for shape_id, trait in traits.items()}

@@ -6,14 +6,13 @@ for each of its waiters for which there is something to say. The tags of a waite
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..engine.model import GENERATED, WaiterDefinition
 from .services import aws_namespace
-from .shipped import EVIDENCE_FILE, shipped_traits
+from .shipped import shipped_traits
 
 EVIDENCE = "boto.waiters#evidence"
 
@@ -48,7 +47,9 @@ class Evidence:
 def evidence_of(definition: WaiterDefinition) -> Evidence:
     """Return what a shipped waiter rests on."""
     service = definition.service or ""
-    facts = _shipped_evidence().get(f"{aws_namespace(service)}#{definition.operation}", {})
+    facts = shipped_traits("evidence.json", EVIDENCE).get(
+        f"{aws_namespace(service)}#{definition.operation}", {}
+    )
     tags = definition.tags
     found: Mapping[str, Any] = facts.get(definition.name, {})
     return Evidence(
@@ -58,11 +59,6 @@ def evidence_of(definition: WaiterDefinition) -> Evidence:
         enum="enum-checked" in tags or found.get("enum", False),
         botocore=GENERATED in tags,
     )
-
-
-@functools.cache
-def _shipped_evidence() -> Mapping[str, Mapping[str, Any]]:
-    return shipped_traits(EVIDENCE_FILE, EVIDENCE)
 
 
 def _counted(count: int, noun: str) -> str:

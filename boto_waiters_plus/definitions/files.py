@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..definition_error import WaiterDefinitionError
+from ..common.definition_error import WaiterDefinitionError
 from ..engine.model import WaiterDefinition
 from .overlays import Layer, WaiterOverlay, parse_overlays
 from .parsing import Place

@@ -2,12 +2,11 @@
 
 - `boto.waiters#token`: the tokens that botocore's models do not mark.
 - `boto.waiters#tokenLifetime`: how long a service knows a token.
-- `boto.waiters#produces`: the waiters that follow an operation.
 - `boto.waiters#inProgress`: the errors that say that another change is in progress.
 - `boto.waiters#describedBy`: the call that tells who made a resource that exists.
 - `boto.waiters#alreadyExists`: the errors that themselves say who made it.
 
-`boto-wait check` checks the first three against the service models, and `tools/check_traits.py` of
+`boto-wait check` checks the first two against the service models, and `tools/check_traits.py` of
 the project all of them.
 """
 
@@ -18,17 +17,15 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .shipped import IDEMPOTENCY_FILE, data_root
+from .shipped import data_root, shipped_traits
+
+IDEMPOTENCY_FILE = "idempotency.json"
 
 TOKEN = "boto.waiters#token"  # noqa: S105 - the id of a trait
 TOKEN_LIFETIME = "boto.waiters#tokenLifetime"  # noqa: S105 - the same
-PRODUCES = "boto.waiters#produces"
 IN_PROGRESS = "boto.waiters#inProgress"
 DESCRIBED_BY = "boto.waiters#describedBy"
 ALREADY_EXISTS = "boto.waiters#alreadyExists"
-
-Produces = Mapping[str, Mapping[str, str]]
-"""By waiter, by its parameter: a JMESPath expression on `{"input": ..., "output": ...}`."""
 
 
 def shipped_token_path(shape_id: str) -> tuple[str, ...] | None:
@@ -49,16 +46,6 @@ def shipped_token_lifetime(shape_id: str) -> int | None:
     """
     trait = _shipped().get(shape_id, {}).get(TOKEN_LIFETIME)
     return None if trait is None else int(trait["seconds"])
-
-
-def shipped_produces(shape_id: str) -> Produces:
-    """Return the waiters that can follow an operation, and where their parameters come from.
-
-    Args:
-        shape_id: of the operation.
-    """
-    produces: Produces = _shipped().get(shape_id, {}).get(PRODUCES, {})
-    return produces
 
 
 def shipped_description(shape_id: str) -> Mapping[str, Any] | None:
@@ -105,6 +92,23 @@ def says_in_progress(namespace: str, names: Iterable[str], message: str) -> bool
     return any(is_said or not each.get("decidedByMessage", False) for each in found)
 
 
+def says_propagating(operation: str, code: str, message: str) -> bool:
+    """Return whether an error says that a new role or policy is not visible to a service yet.
+
+    Args:
+        operation: that was called: its shape id, or its name, as an error has it.
+        code: of the error.
+        message: of the service.
+    """
+    text = message.lower()
+    propagating = shipped_traits("propagating.json", "boto.waiters#propagating")
+    return any(
+        known["code"] == code and any(words in text for words in known["words"])
+        for shape_id, known in propagating.items()
+        if operation in (shape_id, shape_id.partition("#")[2])
+    )
+
+
 @functools.cache
 def _shipped() -> Mapping[str, Mapping[str, Any]]:
     return {shape_id: shape["traits"] for shape_id, shape in _document()["shapes"].items()}
@@ -112,7 +116,5 @@ def _shipped() -> Mapping[str, Mapping[str, Any]]:
 
 @functools.cache
 def _document() -> Mapping[str, Any]:
-    document: Mapping[str, Any] = json.loads(
-        (data_root() / IDEMPOTENCY_FILE).read_text(encoding="utf-8")
-    )
+    document: Mapping[str, Any] = json.loads((data_root() / IDEMPOTENCY_FILE).read_bytes())
     return document

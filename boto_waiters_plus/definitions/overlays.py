@@ -7,23 +7,28 @@ overlay cannot remove an acceptor, but can put one with the same matcher before 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..arguments import unknown
-from ..definition_error import WaiterDefinitionError
-from ..engine.model import Acceptor, WaiterDefinition
-from .parsing import Place, parse_acceptor, parse_delay, parse_tags, parse_typed, require_mapping
+from ..common.arguments import unknown
+from ..common.definition_error import WaiterDefinitionError
+from ..engine.acceptors import Acceptor
+from ..engine.model import WaiterDefinition
+from .parsing import (
+    Place,
+    parse_acceptor,
+    parse_delay,
+    parse_tags,
+    parse_typed,
+    require_mapping,
+    require_method_name,
+)
 from .smithy import shapes_with
 
 OVERLAY = "boto.waiters#overlay"
 
 MEMBERS = ("prepend", "append", "minDelay", "maxDelay", "documentation", "deprecated", "tags")
-
-# Names of waiters-2 are allowed too.
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,9 +104,7 @@ def parse_overlays(
 
 
 def _overlay(body: Any, operation: str, service: str | None, place: Place) -> WaiterOverlay:
-    name = place.waiter
-    if not isinstance(name, str) or not _NAME.match(name):
-        raise place.error("a waiter name is alphanumeric")
+    require_method_name(place.waiter, place)
     overlay = require_mapping(body, "an overlay", place)
     for member in overlay:
         # An unknown member of a Smithy trait may be new; in one of this package it is a mistake.
@@ -114,7 +117,7 @@ def _overlay(body: Any, operation: str, service: str | None, place: Place) -> Wa
         return parse(overlay, member, *options, place=place) if member in overlay else None
 
     return WaiterOverlay(
-        name=name,
+        name=str(place.waiter),
         operation=operation,
         min_delay=given("minDelay", parse_delay, 0),
         max_delay=given("maxDelay", parse_delay, 0),

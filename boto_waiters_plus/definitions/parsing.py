@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar, cast
 
 import jmespath
 from jmespath.functions import Functions
 
-from ..arguments import unknown
-from ..definition_error import WaiterDefinitionError
-from ..engine.model import (
+from ..common.arguments import unknown
+from ..common.definition_error import WaiterDefinitionError
+from ..engine.acceptors import (
     Acceptor,
     AcceptorState,
     ErrorTypeMatcher,
@@ -31,6 +32,8 @@ MAX_EXPRESSION_DEPTH = 200
 
 MAX_EXPRESSION_LENGTH = 10_000
 """The characters allowed in an expression. The longest in AWS's own definitions has 160."""
+
+_METHOD_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 
 _FUNCTIONS = tuple(Functions.FUNCTION_TABLE)
 
@@ -100,6 +103,12 @@ def as_mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
+def require_method_name(name: Any, place: Place) -> None:
+    """Refuse a name that no method can have; botocore's form has looser ones than Smithy's."""
+    if not isinstance(name, str) or not _METHOD_NAME.match(name):
+        raise place.error("a waiter name is alphanumeric")
+
+
 def require_success(acceptors: tuple[Acceptor, ...], place: Place) -> None:
     """Refuse a waiter that can never succeed."""
     if not any(acceptor.state is AcceptorState.SUCCESS for acceptor in acceptors):
@@ -128,9 +137,18 @@ def expression_tree(path: Any, place: Place, member: str = "path") -> Any:
         raise place.error(
             f"{member} {path[:80]!r} is not a JMESPath expression: {error}"
         ) from error
-    if max(depth for _, depth in _nodes(tree)) > MAX_EXPRESSION_DEPTH:
+    if _depth(tree) > MAX_EXPRESSION_DEPTH:
         raise place.error(f"{member} is nested more than {MAX_EXPRESSION_DEPTH} deep")
     return tree
+
+
+def depth_of(path: str) -> int:
+    """Return how deep an expression is nested."""
+    return _depth(jmespath.compile(path).parsed)
+
+
+def _depth(tree: Any) -> int:
+    return max(depth for _, depth in _nodes(tree))
 
 
 def _nodes(tree: Any) -> Iterator[tuple[Any, int]]:
@@ -156,7 +174,7 @@ def read_acceptor(body: Any, place: Place) -> Acceptor:
     acceptor = require_mapping(body, "an acceptor", place)
     has_message = "message" in acceptor
     return Acceptor(
-        state=place.attempt(_enum, AcceptorState, acceptor.get("state"), "state"),
+        state=place.attempt(parse_enum, acceptor, "state", AcceptorState),
         matcher=place.attempt(_matcher, acceptor.get("matcher")),
         message=place.attempt(_string, acceptor, "message") if has_message else None,
     )
@@ -174,7 +192,7 @@ def require_acceptor_rules(acceptor: Acceptor, place: Place) -> None:
                 )
     if acceptor.message is not None:
         if acceptor.state is not AcceptorState.FAILURE:
-            raise place.error("message is for acceptors with the state failure")
+            raise place.error("'message' is only allowed where the state is 'failure'")
         require_expression(acceptor.message, place, "message")
 
 
@@ -209,7 +227,7 @@ def _path_matcher(body: Any, place: Place) -> PathMatcher:
     return PathMatcher(
         path=place.attempt(_string, matcher, "path"),
         expected=place.attempt(_string, matcher, "expected"),
-        comparator=place.attempt(_enum, PathComparator, matcher.get("comparator"), "comparator"),
+        comparator=place.attempt(parse_enum, matcher, "comparator", PathComparator),
     )
 
 
@@ -220,7 +238,7 @@ def _string(body: Mapping[str, Any], member: str, place: Place) -> str:
     return value
 
 
-def parse_delay(waiter: Mapping[str, Any], member: str, default: int, place: Place) -> int:
+def parse_delay(waiter: Mapping[str, Any], member: str, default: int | None, place: Place) -> int:
     """Parse a delay of a waiter, in seconds."""
     value = waiter.get(member, default)
     if isinstance(value, bool) or not isinstance(value, int):
@@ -251,7 +269,9 @@ def parse_typed(waiter: Mapping[str, Any], member: str, kind: type, place: Place
     return value
 
 
-def _enum(kind: type[EnumT], value: Any, member: str, place: Place) -> EnumT:
+def parse_enum(body: Mapping[str, Any], member: str, kind: type[EnumT], place: Place) -> EnumT:
+    """Parse a member that has one of the values of an enumeration."""
+    value = body.get(member)
     known = [item.value for item in kind]
     if not isinstance(value, str) or value not in known:
         found = repr(value[:40]) if isinstance(value, str) else _kind(value)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .shipped import SCREENS_FILE, shipped_traits
+from .shipped import shipped_traits
 
 SCREEN = "boto.waiters#screen"
 
@@ -51,6 +51,8 @@ class Screen:
     """Its parameters that come from the wait, such as the parent of the resource."""
     id: str
     """The input member of the polled operation that identifies the resource."""
+    pattern: str | None
+    """What the identifier must match; None: the list has any form of it."""
     items: str
     """The list of its output, as members separated by dots; so are the paths below."""
     ids: tuple[str, ...]
@@ -81,6 +83,7 @@ class Screen:
             parameters=trait.get("parameters", {}),
             scope={name: _scope(value) for name, value in trait.get("scope", {}).items()},
             id=trait["id"],
+            pattern=trait.get("pattern"),
             items=trait["items"],
             ids=tuple(trait["ids"]),
             state=trait["state"],
@@ -105,6 +108,8 @@ class Screen:
         known = {self.id, *(scope.member for scope in self.scope.values())}
         given = parameters.get(self.id)
         if not given or not isinstance(given, str) or not parameters.keys() <= known:
+            return None
+        if self.pattern is not None and not re.fullmatch(self.pattern, given):
             return None
         values = {name: value for name, value in found.items() if value}
         return values if len(values) == len(found) else None
@@ -159,7 +164,8 @@ class Screen:
         for item in items:
             state = value_at(item, self.state)
             for name in self.ids if isinstance(state, str) else ():
-                found.setdefault(item.get(name), set()).add(state)
+                if isinstance(identifier := item.get(name), str):
+                    found.setdefault(identifier, set()).add(state)
         return found
 
 
@@ -187,5 +193,5 @@ def with_value_at(path: str, value: Any) -> dict[str, Any]:
 @functools.cache
 def shipped_screens() -> Mapping[str, Screen]:
     """Return what `data/screens.json` lists, by the shape id of the polled operation."""
-    traits = shipped_traits(SCREENS_FILE, SCREEN)
+    traits = shipped_traits("screens.json", SCREEN)
     return {shape_id: Screen.of(trait) for shape_id, trait in traits.items()}

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import functools
+import io
 import json
 import logging
 import sys
+import zipfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..engine.model import WaiterDefinition
-from .smithy import AWS_NAMESPACE, WAITABLE, UnreadWaiter, parse_waiter
+from ..engine.model import GENERATED, WaiterDefinition
+from .smithy import AWS_NAMESPACE, WAITABLE, parse_waiter
+from .unread_waiter import UnreadWaiter
 
 if TYPE_CHECKING:
     if sys.version_info >= (3, 11):
@@ -22,18 +27,22 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("boto_waiters_plus")
 
-COALESCING_FILE = "coalescing.json"
-EVIDENCE_FILE = "evidence.json"
-IDEMPOTENCY_FILE = "idempotency.json"
-REASONS_FILE = "no-waiter.json"
-SCREENS_FILE = "screens.json"
+ARCHIVE = "data.zip"
+"""`data/` in the wheel: three hundred files of their own would take five times the room."""
 
 OTHER_FILES = (
-    COALESCING_FILE,
-    EVIDENCE_FILE,
-    IDEMPOTENCY_FILE,
-    REASONS_FILE,
-    SCREENS_FILE,
+    "coalescing.json",
+    "effects.json",
+    "evidence.json",
+    "explains.json",
+    "idempotency.json",
+    "no-effect.json",
+    "no-waiter.json",
+    "pollable.json",
+    "propagating.json",
+    "reasons.json",
+    "screens.json",
+    "sensitive.json",
     "traits.json",
 )
 """The files of `data/` that do not hold the waiters of a service."""
@@ -44,19 +53,16 @@ WRITTEN_FOR = "1.44.5"
 
 @functools.cache
 def data_root() -> Traversable:
-    """Return the folder `data/`: in the installed package, or beside it in a checkout."""
-    package = Path(__file__).parents[1]
-    for folder in (package / "data", package.parent / "data"):
-        if folder.is_dir():
-            return folder
-    # The package was imported from a zip file.
-    from importlib import resources  # noqa: PLC0415 - 1 ms that is rarely needed
-
-    root = resources.files("boto_waiters_plus") / "data"
-    if not root.is_dir():
-        # The folder was left out when the program was packed.
-        logger.warning("no definitions are at %s: only botocore's waiters exist", root)
-    return root
+    """Return the folder `data/`: beside the package in a checkout, else inside its `data.zip`."""
+    archive = resources.files("boto_waiters_plus") / ARCHIVE
+    if archive.is_file():
+        # In memory: a process and its forks would share the place in an open file.
+        return zipfile.Path(io.BytesIO(archive.read_bytes()))
+    folder = Path(__file__).parents[2] / "data"
+    if not folder.is_dir():
+        # The archive was left out when the program was packed.
+        logger.warning("no definitions are at %s: only botocore's waiters exist", archive)
+    return folder
 
 
 def read_shipped(name: str) -> str | None:
@@ -67,7 +73,8 @@ def read_shipped(name: str) -> str | None:
         return None
 
 
-def shipped_traits(name: str, trait: str) -> dict[str, Any]:
+@functools.cache
+def shipped_traits(name: str, trait: str) -> Mapping[str, Any]:
     """Return a trait of the shapes in a file of `data/`, by the id of the shape."""
     text = read_shipped(name)
     # What botocore's waiters need is in none of these files.
@@ -133,7 +140,11 @@ class _ShippedFile(Mapping[str, UnreadWaiter]):
 
 def _parse(name: str, body: str, **place: Any) -> WaiterDefinition:
     # What follows the waiter in its file is behind its body.
-    return parse_waiter(name, json.JSONDecoder().raw_decode(body)[0], **place)
+    definition = parse_waiter(name, json.JSONDecoder().raw_decode(body)[0], **place)
+    if GENERATED not in definition.tags:
+        return definition
+    # The converter keeps botocore's delay as the longest.
+    return replace(definition, botocore_delay=definition.max_delay)
 
 
 def shipped_services() -> Iterator[str]:

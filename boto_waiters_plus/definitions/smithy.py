@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..engine.acceptors import Acceptor, OutputMatcher
 from ..engine.model import (
     DEFAULT_MAX_DELAY,
     DEFAULT_MIN_DELAY,
     WAITER_NAME,
     WAITER_NAME_PROBLEM,
-    Acceptor,
-    OutputMatcher,
     WaiterDefinition,
 )
 from .parsing import (
     Place,
+    as_mapping,
     parse_delay,
     parse_tags,
     parse_typed,
@@ -78,29 +78,8 @@ def parse_model(
     return definitions
 
 
-class UnreadWaiter(NamedTuple):
-    """A waiter that is parsed when it is asked for."""
-
-    name: str
-    operation: str
-    service: str | None
-    source: str
-    body: Any
-    parse: Callable[..., WaiterDefinition]
-
-    def read(self) -> WaiterDefinition:
-        """Parse the waiter."""
-        name, operation, service, source, body, parse = self
-        return parse(name, body, operation=operation, source=source, service=service)
-
-
 def parse_waiter(
-    name: str,
-    body: Any,
-    *,
-    operation: str,
-    source: str,
-    service: str | None = None,
+    name: str, body: Any, *, operation: str, source: str, service: str | None = None
 ) -> WaiterDefinition:
     """Parse one waiter of a `waitable` trait.
 
@@ -128,7 +107,7 @@ def read_waiter(
     return WaiterDefinition(
         name=name,
         operation=operation,
-        acceptors=place.attempt(_read_acceptors, waiter),
+        acceptors=place.attempt(read_acceptors, waiter),
         min_delay=place.attempt(parse_delay, waiter, "minDelay", DEFAULT_MIN_DELAY),
         max_delay=place.attempt(parse_delay, waiter, "maxDelay", DEFAULT_MAX_DELAY),
         documentation=place.attempt(parse_typed, waiter, documentation_in(waiter), str),
@@ -151,14 +130,16 @@ def _require_name(name: Any, place: Place) -> None:
         raise place.error(WAITER_NAME_PROBLEM, "TraitValue")
 
 
-def _read_acceptors(waiter: Mapping[str, Any], place: Place) -> tuple[Acceptor, ...]:
+def read_acceptors(
+    waiter: Mapping[str, Any], place: Place, read: Callable[..., Acceptor] = read_acceptor
+) -> tuple[Acceptor, ...]:
+    """Parse the acceptors of a waiter, each by a function of its body and `place`."""
     acceptors = waiter.get("acceptors")
     if not isinstance(acceptors, list) or not acceptors:
         rule = "TraitValue" if acceptors == [] else "Model"
         raise place.error("acceptors must be a list of at least one acceptor", rule)
     return tuple(
-        place.in_acceptor(index).attempt(read_acceptor, acceptor)
-        for index, acceptor in enumerate(acceptors)
+        place.in_acceptor(index).attempt(read, acceptor) for index, acceptor in enumerate(acceptors)
     )
 
 
@@ -170,7 +151,7 @@ def shapes_with(
     Raises:
         WaiterDefinitionError: another shape has the trait, or the trait has no waiter.
     """
-    sdk_id_of = _sdk_ids(shapes, place)
+    sdk_id_of = _sdk_ids(shapes)
     for shape_id, body in shapes.items():
         if not isinstance(shape_id, str):
             raise place.error("the id of a shape must be a string")
@@ -191,26 +172,22 @@ def shapes_with(
         yield shape_id, sdk_id_of(shape_id) or by_namespace or service, waiters
 
 
-def _sdk_ids(shapes: Mapping[str, Any], place: Place) -> Callable[[str], str | None]:
+def _sdk_ids(shapes: Mapping[str, Any]) -> Callable[[str], str | None]:
     """Return a function that gives the SDK id of an operation's service; None if not known.
 
     If a model has one id, it holds for all operations; of several, each holds for those in the
     closure of its service.
     """
-    ids: dict[str, Any] = {}
+    ids: dict[str, str] = {}
     for shape_id, shape in shapes.items():
-        if isinstance(shape, Mapping) and shape.get("type") == "service":
-            traits = require_mapping(shape.get("traits", {}), f"the traits of {shape_id}", place)
-            trait = traits.get(SERVICE_TRAIT)
-            if isinstance(trait, Mapping) and isinstance(trait.get("sdkId"), str):
-                ids[shape_id] = trait["sdkId"]
-    if len(ids) <= 1:
-        only = next(iter(ids.values()), None)
-        return lambda _: only
-    services = services_by_operation(shapes)
+        traits = as_mapping(as_mapping(shape).get("traits"))
+        sdk_id = as_mapping(traits.get(SERVICE_TRAIT)).get("sdkId")
+        if isinstance(sdk_id, str):
+            ids[shape_id] = sdk_id
+    services = services_by_operation(shapes) if len(ids) > 1 else {}
 
     def sdk_id_of(operation: str) -> str | None:
-        found = [ids[service] for service in services.get(operation, ()) if service in ids]
+        found = [ids[service] for service in services.get(operation, ids) if service in ids]
         return found[0] if len(found) == 1 else None
 
     return sdk_id_of

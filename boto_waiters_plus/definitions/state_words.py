@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from functools import lru_cache
+from html import unescape
+from typing import Final, NamedTuple
 
 from .operation_names import listed, words_of
 
@@ -38,6 +41,18 @@ _GOALS = listed(
 _LESSER_GOALS = listed(
     "ACCEPTED CREATED INITIALIZED OPEN REGISTERED RUNNING SCHEDULED STARTED UPDATED USE"
 )
+
+_OF_STATES: Final = (
+    _PROBLEMS | ENDED_WORDS | UNDERWAY_WORDS | _GOALS | _LESSER_GOALS | {"INACTIVE", "STANDBY"}
+)
+
+_TAG: Final = re.compile(r"<[^>]+>")
+_MARKED: Final = re.compile(r"<code>(.*?)</code>|<li>\s*(?:<p>)?(.*?)(?:</p>|</li>|\Z)", re.DOTALL)
+_PLAIN: Final = re.compile(r"\b[A-Z]{2,}(?:[_ -][A-Z]+)*\b|[\w -]+(?:\|[\w -]+)+")
+"""Capitals, or words between bars."""
+_END_OF_STATE: Final = re.compile(r" [-–—] |[:.(,]")  # noqa: RUF001 - dashes of documentation
+_BETWEEN_STATES: Final = re.compile(r"[|,>/]| -?or-? ")
+_STATE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ _-][A-Za-z0-9]+){0,3}\Z")
 
 
 class SortedStates(NamedTuple):
@@ -86,6 +101,33 @@ def _failures(others: Sequence[str], wanted: Collection[str]) -> tuple[str, ...]
         # A resource can be deleted whatever else has failed.
         return tuple(filter(_fails_to_end, others)) or tuple(filter(_just_failed, others))
     return tuple(filter(_is_failure, others))
+
+
+@lru_cache(maxsize=64)
+def documented_states(documentation: str) -> tuple[str, ...]:
+    """Return the states that the documentation of a member lists.
+
+    Args:
+        documentation: HTML, as models have it. States are marked as code, items of a list,
+            separated by bars, or in capitals.
+    """
+    texts = []
+    for code, item in _MARKED.findall(documentation):
+        # An item explains its state.
+        texts.append(code or _END_OF_STATE.split(_without_tags(item).strip(), maxsplit=1)[0])
+    texts += _PLAIN.findall(_without_tags(documentation))
+    parts = (part for text in texts for part in _BETWEEN_STATES.split(_without_tags(text)))
+    found = (part.strip(" \"'\n") for part in parts)
+    return tuple(dict.fromkeys(filter(_is_like_a_state, found)))
+
+
+def _without_tags(text: str) -> str:
+    return unescape(_TAG.sub("", text))
+
+
+def _is_like_a_state(text: str) -> bool:
+    words = _words(text) if _STATE.match(text) else []
+    return any(word in _OF_STATES or word.endswith(("ED", "ING")) for word in words)
 
 
 def state_words(value: str) -> frozenset[str]:

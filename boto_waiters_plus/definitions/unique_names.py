@@ -7,13 +7,11 @@ several times, on one operation: the first place that has it wins.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from ..engine.model import WaiterDefinition
 from .parsing import Place, as_mapping
-
-if TYPE_CHECKING:
-    from ..engine.model import WaiterDefinition
-    from .smithy import UnreadWaiter
+from .unread_waiter import UnreadWaiter
 
 UNIQUE_NAMES = "UniqueWaiterNames"
 """The id of the rule in Smithy's validator."""
@@ -21,7 +19,7 @@ UNIQUE_NAMES = "UniqueWaiterNames"
 _RESOURCE_OPERATIONS = ("create", "put", "read", "update", "delete", "list")
 
 
-WaiterT = TypeVar("WaiterT", bound="WaiterDefinition | UnreadWaiter")
+WaiterT = TypeVar("WaiterT", bound=WaiterDefinition | UnreadWaiter)
 
 
 def conflicts(waiters: Iterable[WaiterT]) -> Iterator[tuple[WaiterT, WaiterT]]:

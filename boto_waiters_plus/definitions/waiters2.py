@@ -20,13 +20,11 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..engine.backoff import delay_range
-from ..engine.model import (
+from ..engine.acceptors import (
     Acceptor,
     AcceptorState,
     ErrorTypeMatcher,
@@ -36,12 +34,20 @@ from ..engine.model import (
     PathMatcher,
     StatusMatcher,
     SuccessMatcher,
-    WaiterDefinition,
 )
-from .parsing import MAX_INTEGER, Place, require_expression, require_success
-from .smithy import UnreadWaiter
-
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+from ..engine.backoff import delay_range
+from ..engine.model import WaiterDefinition
+from .parsing import (
+    Place,
+    parse_delay,
+    parse_enum,
+    require_expression,
+    require_mapping,
+    require_method_name,
+    require_success,
+)
+from .smithy import read_acceptors
+from .unread_waiter import UnreadWaiter
 
 STATE_OF_NO_EFFECT = "error"
 """A state that botocore's loop ignores: see above."""
@@ -57,11 +63,7 @@ _MATCHERS = {comparator: matcher for matcher, comparator in _COMPARATORS.items()
 
 
 def convert_model(
-    model: Mapping[str, Any],
-    *,
-    source: str,
-    service: str | None = None,
-    is_botocores: bool = False,
+    model: Mapping[str, Any], *, source: str, service: str | None = None, is_botocores: bool = False
 ) -> list[WaiterDefinition]:
     """Convert the waiters of a `waiters-2` document.
 
@@ -80,20 +82,14 @@ def convert_model(
 
 
 def unread_waiters2(
-    model: Mapping[str, Any],
-    *,
-    source: str,
-    service: str | None = None,
-    is_botocores: bool = False,
+    model: Mapping[str, Any], *, source: str, service: str | None = None, is_botocores: bool = False
 ) -> list[UnreadWaiter]:
     """Return the waiters of a `waiters-2` document, each converted when it is asked for.
 
     Raises:
         WaiterDefinitionError: the document is not of this form.
     """
-    waiters = model.get("waiters")
-    if not isinstance(waiters, Mapping):
-        raise Place(source).error("waiters must be an object")
+    waiters = require_mapping(model.get("waiters"), "waiters", Place(source))
     complete = {name: body for name, body in waiters.items() if not is_template(body)}
     return [
         UnreadWaiter(
@@ -191,29 +187,23 @@ def acceptor_to_waiters2(acceptor: Acceptor) -> dict[str, Any] | None:
 
 def _convert_botocores(name: Any, body: Any, **about: Any) -> WaiterDefinition:
     definition = _convert(name, body, **about)
-    min_delay, max_delay = delay_range(definition.max_delay)
-    return replace(definition, min_delay=min_delay, max_delay=max_delay)
+    delay = definition.max_delay
+    min_delay, max_delay = delay_range(delay)
+    return replace(definition, min_delay=min_delay, max_delay=max_delay, botocore_delay=delay)
 
 
 def _convert(
     name: Any, body: Any, *, operation: str, source: str, service: str | None
 ) -> WaiterDefinition:
     place = Place(source, name)
-    if not isinstance(name, str) or not _NAME.match(name):
-        raise place.error("a waiter name is alphanumeric")
-    if not isinstance(body, Mapping):
-        raise place.error("a waiter must be an object")
-    if not operation or not isinstance(body.get("operation"), str):
+    require_method_name(name, place)
+    waiter = require_mapping(body, "a waiter", place)
+    if not operation or not isinstance(waiter.get("operation"), str):
         raise place.error("operation must be the name of an operation")
-    delay = _whole_seconds(body.get("delay"), place)
-    acceptors = body.get("acceptors")
-    if not isinstance(acceptors, list) or not acceptors:
-        raise place.error("acceptors must be a list of at least one acceptor")
-    converted = tuple(
-        _acceptor(acceptor, place.in_acceptor(index)) for index, acceptor in enumerate(acceptors)
-    )
+    delay = parse_delay(waiter, "delay", None, place)
+    converted = read_acceptors(waiter, place, _acceptor)
     require_success(converted, place)
-    description = body.get("description", "")
+    description = waiter.get("description", "")
     return WaiterDefinition(
         name=name,
         operation=operation,
@@ -226,25 +216,14 @@ def _convert(
     )
 
 
-def _whole_seconds(delay: Any, place: Place) -> int:
-    if isinstance(delay, bool) or not isinstance(delay, int) or delay < 1:
-        raise place.error("delay must be a whole number of seconds, at least 1")
-    if delay > MAX_INTEGER:
-        raise place.error(f"delay must be at most {MAX_INTEGER}")
-    return delay
-
-
 def _acceptor(body: Any, place: Place) -> Acceptor:
-    if not isinstance(body, Mapping):
-        raise place.error("an acceptor must be an object")
-    state = body.get("state")
-    if state == STATE_OF_NO_EFFECT:
-        state = AcceptorState.RETRY.value
-    if state not in [item.value for item in AcceptorState]:
-        raise place.error("state must be one of success, failure, retry")
-    if "expected" not in body:
+    acceptor = require_mapping(body, "an acceptor", place)
+    if acceptor.get("state") == STATE_OF_NO_EFFECT:
+        acceptor = {**acceptor, "state": AcceptorState.RETRY.value}
+    state = parse_enum(acceptor, "state", AcceptorState, place)
+    if "expected" not in acceptor:
         raise place.error("expected is missing")
-    return Acceptor(state=AcceptorState(state), matcher=_matcher(body, place))
+    return Acceptor(state=state, matcher=_matcher(acceptor, place))
 
 
 def _matcher(body: Mapping[str, Any], place: Place) -> Matcher:

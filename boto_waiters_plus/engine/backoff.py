@@ -8,6 +8,8 @@ import math
 from collections.abc import Callable
 from typing import Protocol
 
+from .model import DEFAULT_MAX_DELAY
+
 
 class RandomSource(Protocol):
     """The two methods of `random.Random` that the algorithm draws with."""
@@ -41,6 +43,11 @@ def delay_range(delay: float) -> tuple[float, float]:
     its calls (docs/delays.md). A delay below 1 second stays as it is.
     """
     return min(delay, max(1, math.ceil(delay / 4))), delay
+
+
+def aws_delay_range(delay: float) -> tuple[float, float]:
+    """Return the min_delay and max_delay that AWS's Smithy models have for the same waiter."""
+    return delay, max(delay, DEFAULT_MAX_DELAY)
 
 
 @functools.lru_cache(maxsize=256)

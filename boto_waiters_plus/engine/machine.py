@@ -4,6 +4,7 @@ The driver makes the machine, steps it with `Begin`, and then does what each dec
 one ends the wait:
 
     Poll        make the call, step with Responded or Raised
+    Explain     make another read instead, step with ReadEnded
     Pause       sleep, step with Woken
     otherwise   the wait is over
 
@@ -20,10 +21,13 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+from .acceptors import AcceptorState
 from .backoff import Random, is_last, jittered_delay, last_delay
-from .model import AcceptorState
+
+if TYPE_CHECKING:
+    from .learned_delays import LearnedTimes
 
 SHORTEST_PAUSE = 0.001
 """Seconds. A delay of 0 must not become a loop that neither sleeps nor ends."""
@@ -42,6 +46,12 @@ SHORTEST_EARLY_SPACING = 1.0
 
 ROUNDING = 1e-9
 """The share by which a sum of pauses may miss its limit through floating point alone."""
+
+MOST_READS = 2
+"""Reads that explain a failure."""
+
+LONGEST_READS = 2.0
+"""Seconds that these may last together."""
 
 CLOCK_STEPS = 4
 """The measured length of an exact pause may miss its length by this many steps of the clock's
@@ -91,6 +101,9 @@ class Policy:
     """The successes have to lie this far apart: the last of them is asked for at least this many
     seconds after the answer to the first."""
     missing_ok_for: float = 0
+    settle_for: float = 0
+    """A success or a failure that a response tells counts once another state was seen, or once the
+    wait has lasted this long: until then it may be the state from before a change."""
     retry_transient: RetryTransient = False
     count_requests: bool = True
     """False: max_wait bounds the sum of the pauses, as the schedule of a stock waiter does, and
@@ -104,6 +117,10 @@ class Policy:
     is cut off."""
     deadline: float | None = None
     """The time from the start after which nothing may run, whatever the other limits are."""
+    explain: bool = False
+    """After a response in a failure state, ask for further reads before the wait fails."""
+    learned: LearnedTimes | None = None
+    """The times of earlier waits, which decide the delays where they tell any."""
 
 
 shared_policy: Final = lru_cache(maxsize=128, typed=True)(Policy)
@@ -124,6 +141,8 @@ class Facts:
     answered: bool = False
     """The error came with an HTTP response. (What `Responded` tells of always did.)"""
     throttled: bool = False
+    certain: bool = False
+    """The acceptor tells of this change, whatever the state was before it."""
     missing: bool = False
     """The error, or the response that a failure acceptor matched, says that the resource was not
     found."""
@@ -152,6 +171,13 @@ class Raised:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadEnded:
+    """The read that `Explain` asked for is over, or was not made; `more` if another may help."""
+
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class CallTimedOut:
     """The call was cut off at the end of its time; `uncalled` if it was not even made."""
 
@@ -172,7 +198,7 @@ class Cancelled:
     uncalled: bool = False
 
 
-Event = Begin | Responded | Raised | CallTimedOut | Woken | Cancelled
+Event = Begin | Responded | Raised | ReadEnded | CallTimedOut | Woken | Cancelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +206,14 @@ class Poll:
     """Make the call, in at most `time_left` seconds (None: no limit)."""
 
     time_left: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explain(Poll):
+    """The wait has failed: make a read that may tell the cause in place of the operation.
+
+    Whatever is sent next, the wait fails; only `ReadEnded` may lead to another read first.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +270,20 @@ class Phase(str, enum.Enum):
 
 @dataclass(slots=True, kw_only=True)
 class State:
-    """All that is needed to resume a wait; durations, never points in time."""
+    """All that is needed to resume a wait; durations, never points in time.
+
+    Three flags refine the phase. Where this table allows a flag, it does not depend on the other
+    two:
+
+                   `last`              `brought_forward`            `holding`
+        NEW        no                  no                           no
+        PAUSING    set with the pause  a signal has ended the       the attempt before the pause
+                   (a signal clears    delay, and its attempt       was a success, and more are
+                   it, where another   waits for `next_early`       needed
+                   attempt still fits)
+        POLLING    as in the pause     no                           as in the pause
+        ENDED      as the last step left them
+    """
 
     phase: Phase = Phase.NEW
     attempts: int = 0
@@ -269,6 +316,8 @@ class State:
     """The last attempt was a success."""
     held_since: float = 0
     """`elapsed` at the answer to the first of the successes without another attempt between."""
+    moved: bool = False
+    """A state that ends no wait was seen. Without `settle_for` it is not noted."""
 
     @classmethod
     def loaded(cls, members: dict[str, Any]) -> State:
@@ -293,7 +342,7 @@ class State:
 
 
 _COUNTS: Final = ("attempts", "successes", "throttles", "transient_errors")
-_ADDED: Final = ("answered", "transient_errors", "holding", "held_since")
+_ADDED: Final = ("answered", "transient_errors", "holding", "held_since", "moved")
 """Members of the state that version 0.1.0 did not have."""
 
 
@@ -315,9 +364,13 @@ class Machine:
         "_clock",
         "_digest",
         "_end",
+        "_failure",
         "_overdue",
         "_policy",
+        "_reads",
+        "_reads_end",
         "_states",
+        "is_transient",
         "state",
     )
 
@@ -330,6 +383,8 @@ class Machine:
         now: float | None = None,
     ) -> None:
         self.state = State()
+        self.is_transient = False
+        """Whether the last attempt ended in an error that counts as no answer of the operation."""
         self._states = states
         self._policy = policy
         self._digest = digest
@@ -339,6 +394,10 @@ class Machine:
         if policy.max_wait is not None and policy.count_requests and not policy.covers_end:
             self._end = min(self._end, policy.max_wait)
         self._overdue = False
+        # Not part of the state: a wait that is resumed polls again.
+        self._failure: Failed | None = None
+        self._reads = 0
+        self._reads_end = 0.0
 
     def to_json(self) -> str:
         """Return the state as JSON, without the definition, the policy and the clock."""
@@ -392,13 +451,14 @@ class Machine:
         self._overdue = left < -ROUNDING * max(1.0, state.elapsed)
         decision: Decision
         match state.phase, event:
+            case Phase.POLLING, _ if self._failure is not None:
+                more = isinstance(event, ReadEnded) and event.more
+                decision = self._explain(self._failure) if more else self._failure
             case ((Phase.NEW | Phase.POLLING | Phase.PAUSING), Cancelled(uncalled)):
                 state.attempts -= uncalled
                 decision = WaitCancelled()
-            case Phase.NEW, Begin():
-                decision = self._start()
-            case ((Phase.POLLING | Phase.PAUSING), Begin()):
-                decision = self._resume()
+            case ((Phase.NEW | Phase.POLLING | Phase.PAUSING), Begin()):
+                decision = self._begin()
             case Phase.PAUSING, Woken(early):
                 decision = self._woken(early=early)
             case Phase.POLLING, (Responded() | Raised()):
@@ -429,20 +489,19 @@ class Machine:
 
     # --- attempts ------------------------------------------------------------
 
-    def _start(self) -> Decision:
+    def _begin(self) -> Decision:
+        """Start, or repeat the decision that the state was stored with."""
+        state = self.state
+        if state.phase is Phase.POLLING:
+            state.attempts -= 1
+            return self._poll()
+        if state.phase is Phase.PAUSING:
+            return TimedOut() if self._overdue else Pause(state.pause, state.brought_forward)
         if self._left <= 0:
             return TimedOut()
         if self._policy.initial_delay and self._remaining() > 0:
             return self._pause_with_room(self._policy.initial_delay)
         return self._poll()
-
-    def _resume(self) -> Decision:
-        """Repeat the decision that the state was stored with."""
-        if self.state.phase is Phase.POLLING:
-            self.state.attempts -= 1
-            return self._poll()
-        state = self.state
-        return TimedOut() if self._overdue else Pause(state.pause, state.brought_forward)
 
     def _woken(self, *, early: bool) -> Decision:
         """Poll, unless the last attempt that a signal brought forward was a moment ago."""
@@ -482,6 +541,7 @@ class Machine:
         return self._end - self.state.elapsed
 
     def _judge(self, event: Responded | Raised, random: Random, *, began: float) -> Decision:
+        self.is_transient = False
         # Step 2 of the workflow comes before the acceptors: a late answer does not count.
         if self._overdue:
             return TimedOut()
@@ -489,21 +549,25 @@ class Machine:
         state.throttles += facts.throttled
         # Steps 3 and 4.
         is_error = isinstance(event, Raised)
-        if is_error and self._is_part_of_calling(facts):
+        self.is_transient = is_error and self._is_part_of_calling(facts)
+        if self.is_transient:
             state.answered |= facts.answered
             state.transient_errors += 1
             # It tells nothing of the state: the successes before it count, the time does not.
             state.holding = False
             return self._retry(facts, random)
         state.answered |= facts.answered or not is_error
-        if facts.inconclusive:
-            verdict = AcceptorState.RETRY
-        elif facts.acceptor is not None:
-            verdict = self._states[facts.acceptor]
+        if facts.acceptor is None or facts.inconclusive:
+            is_end = is_error and not facts.inconclusive
+            verdict = AcceptorState.FAILURE if is_end else AcceptorState.RETRY
         else:
-            verdict = AcceptorState.FAILURE if is_error else AcceptorState.RETRY
+            verdict = self._states[facts.acceptor]
+        if self._policy.settle_for and not is_error:
+            verdict = self._settled(verdict, facts, began)
         if verdict is AcceptorState.FAILURE and not self._is_missing_in_time(facts):
-            return Failed(facts.acceptor)
+            failure = Failed(facts.acceptor)
+            self._reads_end = state.elapsed + LONGEST_READS
+            return failure if is_error or not self._policy.explain else self._explain(failure)
         if verdict is not AcceptorState.SUCCESS:
             state.successes, state.holding = 0, False
             return self._retry(facts, random)
@@ -513,6 +577,23 @@ class Machine:
         if facts.acceptor is not None and self._has_held(began):
             return Succeeded(facts.acceptor)
         return self._retry(facts, random)
+
+    def _explain(self, failure: Failed) -> Decision:
+        """Ask for a read about a failure, if there may be one more."""
+        left = min(self._end, self._reads_end) - self.state.elapsed
+        if self._reads == MOST_READS or left <= 0:
+            return failure
+        self._failure = failure
+        self._reads += 1
+        return Explain(left)
+
+    def _settled(self, verdict: AcceptorState, facts: Facts, began: float) -> AcceptorState:
+        """What a response counts for that may tell the state from before a change."""
+        state, settle_for = self.state, self._policy.settle_for
+        state.moved |= verdict is AcceptorState.RETRY
+        if facts.certain or state.moved or began >= settle_for - ROUNDING * max(1.0, began):
+            return verdict
+        return AcceptorState.RETRY
 
     def _is_part_of_calling(self, facts: Facts) -> bool:
         """Whether an error is no answer of the operation: the wait goes on as if it had none."""
@@ -536,8 +617,7 @@ class Machine:
         if state.successes < policy.success_count:
             return False
         rounding = ROUNDING * max(1.0, state.elapsed)
-        held = began - state.held_since
-        return not policy.success_for or held >= policy.success_for - rounding
+        return not policy.success_for or began - state.held_since >= policy.success_for - rounding
 
     # --- delays --------------------------------------------------------------
 
@@ -577,12 +657,15 @@ class Machine:
             return _usable(policy.pace(attempts))
         if policy.pace == "fixed":
             return policy.min_delay
-        if facts.throttled:
-            delay = policy.max_delay
-        else:
-            delay = jittered_delay(
-                attempts, min_delay=policy.min_delay, max_delay=policy.max_delay, random=random
-            )
+        delay: float | None = policy.max_delay if facts.throttled else None
+        own: Any = {"min_delay": policy.min_delay, "max_delay": policy.max_delay, "random": random}
+        if delay is None and policy.learned is not None:
+            # No other wait needs it.
+            from .learned_delays import learned_delay  # noqa: PLC0415
+
+            delay = learned_delay(policy.learned, self.state.elapsed, **own)
+        if delay is None:
+            delay = jittered_delay(attempts, **own)
         if policy.max_attempts is not None and not policy.count_requests and remaining < math.inf:
             # Short draws must not use up the attempts of a stock waiter before its time.
             delay = max(delay, remaining / (policy.max_attempts - attempts))

@@ -10,8 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from .computed_once import computed_once
-from .model import (
+from .acceptors import (
     Acceptor,
     ErrorTypeMatcher,
     InputOutputMatcher,
@@ -20,7 +19,8 @@ from .model import (
     PathMatcher,
     SuccessMatcher,
 )
-from .path_interpreter import compiled
+from .computed_once import computed_once
+from .path_interpreter import FailedExpression, Path, SpecEvaluation
 from .redaction import counted, shown
 from .state_seen import Seen, StateReader
 
@@ -75,8 +75,8 @@ class Match:
     """The state seen in words, where `observed` does not tell it."""
     message: Any = None
     """The value of its `message` expression."""
-    problems: tuple[str, ...] = ()
-    """The expressions that could not be evaluated, each with the reason."""
+    problems: tuple[FailedExpression, ...] = ()
+    """The expressions that could not be evaluated."""
 
 
 NO_MATCH: Final = Match(None)
@@ -85,25 +85,33 @@ NO_MATCH: Final = Match(None)
 class _Response:
     """One response and the values already computed on it."""
 
-    __slots__ = ("input", "output", "problems", "status", "values")
+    __slots__ = ("_evaluation", "call", "input", "output", "problems", "status", "values")
 
-    def __init__(self, output: Any, input: Any, status: int | None) -> None:
+    def __init__(self, output: Any, input: Any, status: int | None, call: Any) -> None:
         self.output = output
         self.input = input
+        self.call = call
         self.status = status
         self.values: dict[_Expression, Any] = {}
-        self.problems: list[str] = []
+        self.problems: list[FailedExpression] = []
+        self._evaluation: SpecEvaluation | None = None
+
+    def counted(self) -> SpecEvaluation:
+        """Return what evaluates expressions on the response, and counts their steps together."""
+        if self._evaluation is None:
+            self._evaluation = SpecEvaluation()
+        return self._evaluation
 
 
 class _Expression:
     """A compiled JMESPath expression on the output, or on input and output."""
 
-    __slots__ = ("_evaluate_on", "key", "of_both")
+    __slots__ = ("_path", "key", "of_both")
 
     def __init__(self, kind: str, path: str) -> None:
         self.key = (kind, path)
         self.of_both = kind == "inputOutput"
-        self._evaluate_on = compiled(path)
+        self._path = Path(path)
 
     def value(self, response: _Response) -> Any:
         values = response.values
@@ -113,16 +121,15 @@ class _Expression:
 
     def _evaluate(self, response: _Response) -> Any:
         document = (
-            {"input": response.input, "output": response.output}
+            {"input": response.input, "output": response.output, "call": response.call}
             if self.of_both
             else response.output
         )
         try:
-            return self._evaluate_on(document)
+            return self._path.value(document, response.counted())
         # jmespath lets TypeError, RecursionError and other builtin errors through.
         except Exception as error:
-            # The text of a jmespath error quotes the value, which may be secret.
-            response.problems.append(f"{self.key[1]} ({type(error).__name__})")
+            response.problems.append(FailedExpression.of(self.key[1], error))
             return UNUSABLE
 
 
@@ -172,10 +179,21 @@ class Matching:
         return tuple(self._expressions)
 
     def match_response(
-        self, output: Any, input: Mapping[str, Any] | None = None, *, status: int | None = None
+        self,
+        output: Any,
+        input: Mapping[str, Any] | None = None,
+        *,
+        status: int | None = None,
+        call: Mapping[str, Any] | None = None,
     ) -> Match:
-        """Match a response; `output` and `input` must be in the JMESPath data model."""
-        response = _Response(output, input, status)
+        """Match a response.
+
+        Args:
+            output, input: those of the attempt, in the JMESPath data model.
+            status: the HTTP status.
+            call: the `input` and `output` of the call whose effect is waited for.
+        """
+        response = _Response(output, input, status, call)
         for index, test in enumerate(self._tests):
             if test is not None and test(response):
                 return self._matched(index, response)
@@ -241,7 +259,8 @@ class Matching:
         def value_of(kind: str, path: str) -> Any:
             return _known(self._expressions[kind, path].value(response))
 
-        seen = self._state.read(response.output, response.input, value_of)
+        evaluated = response.counted().evaluated
+        seen = self._state.read(response.output, response.input, value_of, evaluated)
         return seen if seen.text else Seen(seen.value, counted(seen.value))
 
     def _matched(self, index: int, response: _Response) -> Match:

@@ -1,11 +1,10 @@
-"""Waiters, acceptors and matchers, in the terms of the specification.
+"""Waiters, in the terms of the specification.
 
-The package `definitions` parses and validates them; the objects of this module are valid.
+The package `definitions` parses and validates them; what is made here is valid.
 """
 
 from __future__ import annotations
 
-import enum
 import hashlib
 import json
 import re
@@ -13,7 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ..arguments import check_order, seconds, text, texts
+from ..common.arguments import check_order, seconds, text, texts
+from .acceptors import Acceptor, AcceptorState, ErrorTypeMatcher, MatchedAcceptor, OutputMatcher
 
 DEFAULT_MIN_DELAY = 2
 DEFAULT_MAX_DELAY = 120
@@ -26,165 +26,6 @@ DENIED_WHEN_GONE = "denied-when-gone"
 
 WAITER_NAME = re.compile(r"[A-Z]+[A-Za-z0-9]*\Z")
 WAITER_NAME_PROBLEM = "a waiter name is UpperCamelCase and alphanumeric"
-
-
-class AcceptorState(str, enum.Enum):
-    """The state an acceptor moves the waiter to (section "AcceptorState enum")."""
-
-    SUCCESS = "success"
-    FAILURE = "failure"
-    RETRY = "retry"
-
-
-class PathComparator(str, enum.Enum):
-    """How the value of a path is compared (section "PathComparator enum")."""
-
-    STRING_EQUALS = "stringEquals"
-    BOOLEAN_EQUALS = "booleanEquals"
-    ALL_STRING_EQUALS = "allStringEquals"
-    ANY_STRING_EQUALS = "anyStringEquals"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathMatcher:
-    """A JMESPath expression, the expected value, and how the two are compared."""
-
-    path: str
-    expected: str
-    comparator: PathComparator
-
-    def describe(self) -> str:
-        """Describe the matcher in words."""
-        match self.comparator:
-            case PathComparator.ALL_STRING_EQUALS:
-                return f"every {self.path} is {self.expected!r}"
-            case PathComparator.ANY_STRING_EQUALS:
-                return f"any {self.path} is {self.expected!r}"
-            case PathComparator.BOOLEAN_EQUALS:
-                return f"{self.path} is {self.expected}"
-            case PathComparator.STRING_EQUALS:
-                return f"{self.path} is {self.expected!r}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the Smithy form of this structure."""
-        return {
-            "path": self.path,
-            "expected": self.expected,
-            "comparator": self.comparator.value,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class OutputMatcher:
-    """Matches on the output of an operation that succeeded."""
-
-    matcher: PathMatcher
-
-    def describe(self) -> str:
-        """Describe the matcher in words."""
-        return self.matcher.describe()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the Smithy form of this matcher."""
-        return {"output": self.matcher.to_json()}
-
-
-@dataclass(frozen=True, slots=True)
-class InputOutputMatcher:
-    """Matches on `{"input": ..., "output": ...}` of an operation that succeeded."""
-
-    matcher: PathMatcher
-
-    def describe(self) -> str:
-        """Describe the matcher in words."""
-        return self.matcher.describe()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the Smithy form of this matcher."""
-        return {"inputOutput": self.matcher.to_json()}
-
-
-@dataclass(frozen=True, slots=True)
-class SuccessMatcher:
-    """Matches any response (`True`) or any error (`False`)."""
-
-    success: bool
-
-    def describe(self) -> str:
-        """Describe the matcher in words."""
-        return "the call succeeds" if self.success else "the call fails"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the Smithy form of this matcher."""
-        return {"success": self.success}
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorTypeMatcher:
-    """Matches an error by its name, ignoring the namespace of an absolute shape id."""
-
-    error_type: str
-
-    @property
-    def name(self) -> str:
-        """The name without its namespace: `NotFound` for `com.amazonaws.s3#NotFound`."""
-        return self.error_type.rpartition("#")[2]
-
-    def describe(self) -> str:
-        """Describe the matcher in words."""
-        return f"the call fails with {self.name}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the Smithy form of this matcher."""
-        return {"errorType": self.error_type}
-
-
-@dataclass(frozen=True, slots=True)
-class StatusMatcher:
-    """Matches an HTTP status. Only botocore's own waiters have it, not the specification."""
-
-    status: int
-
-    def describe(self) -> str:
-        """Describe the matcher in words."""
-        return f"the HTTP status is {self.status}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return a form that only the digest uses: Smithy has none."""
-        return {"status": self.status}
-
-
-Matcher = OutputMatcher | InputOutputMatcher | SuccessMatcher | ErrorTypeMatcher | StatusMatcher
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Acceptor:
-    """A matcher and the state that it leads to."""
-
-    state: AcceptorState
-    matcher: Matcher
-    message: str | None = None
-    """A JMESPath expression for the service's own reason (failure acceptors only)."""
-
-    def describe(self) -> str:
-        """Describe the acceptor in words, for messages and help."""
-        return f"{self.state.value} when {self.matcher.describe()}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the Smithy form of this structure."""
-        body: dict[str, Any] = {"state": self.state.value, "matcher": self.matcher.to_json()}
-        if self.message is not None:
-            body["message"] = self.message
-        return body
-
-
-@dataclass(frozen=True, slots=True)
-class MatchedAcceptor:
-    """An acceptor that matched, as outcomes and errors carry it."""
-
-    index: int
-    text: str
-    """The acceptor in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,6 +47,9 @@ class WaiterDefinition:
     """The service, by its Smithy namespace, service id or botocore name. None for any service."""
     source: str = field(default="", compare=False)
     """The file (or kind of place) the definition was read from, for messages."""
+    botocore_delay: float | None = field(default=None, compare=False)
+    """The fixed delay of botocore's waiter that `min_delay` and `max_delay` were converted from, in
+    seconds; None if they were not. A copy with other delays may still have it."""
 
     def __hash__(self) -> int:
         """Hash what identifies the waiter; hashing its acceptors would take longer."""
@@ -222,6 +66,7 @@ class WaiterDefinition:
         failure: Iterable[str] = (),
         success_on_error: Iterable[str] = (),
         retry_on_error: Iterable[str] = (),
+        reason: str | None = None,
         min_delay: float = 2,
         max_delay: float = 30,
         many: Literal["all", "any"] = "all",
@@ -240,6 +85,10 @@ class WaiterDefinition:
             success_on_error: the errors that end it with success, such as `NotFound` for a
                 deletion.
             retry_on_error: the errors that continue it.
+            reason: the JMESPath expression for the service's reason in the response, such as
+                `Job.StatusReason`, which the error of a failure state quotes and has as
+                `service_message`; of a list, the first item. By default the reason is looked for
+                beside the state.
             min_delay: the least delay between two attempts, in seconds.
             max_delay: the longest delay between two attempts, in seconds.
             many: for a list that is not empty, whether `"all"` of its states have to be in
@@ -249,7 +98,7 @@ class WaiterDefinition:
             TypeError: an argument is of the wrong type.
             ValueError: an argument has a value that makes no sense, or a value is in two lists.
         """
-        from .state_acceptors import state_acceptors  # noqa: PLC0415 - it imports this module
+        from .state_acceptors import state_acceptors  # noqa: PLC0415 - jmespath, 5 ms
 
         if not WAITER_NAME.match(text("name", name)):
             raise ValueError(f"name: {WAITER_NAME_PROBLEM}, not {name!r}")
@@ -263,6 +112,8 @@ class WaiterDefinition:
         )
         if not good and not ends:
             raise ValueError("success and success_on_error are empty: the wait could not succeed")
+        if reason is not None and not bad:
+            raise ValueError("reason is for states in failure, which is empty")
         if both := {*good} & {*bad} | {*ends} & {*retried}:
             raise ValueError(f"{min(both)!r} cannot be both a success and another state")
         errors = [(AcceptorState.SUCCESS, each) for each in ends]
@@ -271,7 +122,13 @@ class WaiterDefinition:
             name=name,
             operation=text("operation", operation),
             acceptors=(
-                *state_acceptors(text("path", path), good, bad, every=many == "all"),
+                *state_acceptors(
+                    text("path", path),
+                    good,
+                    bad,
+                    every=many == "all",
+                    reason=None if reason is None else text("reason", reason),
+                ),
                 *(Acceptor(state=state, matcher=ErrorTypeMatcher(e)) for state, e in errors),
             ),
             min_delay=seconds("min_delay", min_delay),

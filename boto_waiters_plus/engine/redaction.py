@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
+
+from ..common.short_labels import short_arns
 
 MAX_TEXT = 200
 """Characters of one value of a response."""
@@ -18,12 +21,21 @@ MAX_PARAMETER = 100
 MAX_PARAMETERS = 3
 """Values of parameters in one text."""
 
+_SIGNED = re.compile(
+    r"[?&](x-amz-(signature|credential|security-token)|signature|awsaccesskeyid)=", re.IGNORECASE
+)
+
 
 def may_show(value: Any) -> bool:
     """Whether a value is small and plain enough to be shown."""
     if isinstance(value, list):
         return len(value) <= MAX_ITEMS and all(_is_plain(item) for item in value)
     return _is_plain(value)
+
+
+def is_signed_url(text: str) -> bool:
+    """Whether a text is a presigned URL, which is a credential."""
+    return "=" in text and _SIGNED.search(text) is not None
 
 
 def shown(value: Any) -> str | None:
@@ -33,32 +45,52 @@ def shown(value: Any) -> str | None:
     return cut(value if isinstance(value, str) else repr(value))
 
 
+def state_text(observed: Any, words: str | None) -> str | None:
+    """The state seen, as one text; None if it may not be shown.
+
+    Args:
+        observed: the value that the acceptors are about.
+        words: the state in words, where the value does not tell it.
+    """
+    if isinstance(observed, str) and observed:
+        return shown(observed)
+    if observed is None or (words is not None and observed in ([], True, False)):
+        return words
+    return "no item" if observed == [] else shown(observed) or words
+
+
 def counted(states: Any) -> str | None:
     """The states of more resources than may be listed, with their numbers: `28 up, 2 down`."""
     if not isinstance(states, list) or len(states) <= MAX_ITEMS:
         return None
-    counts = Counter(map(str, states)).most_common()
+    counts = Counter(map(str, filter(_is_plain, states))).most_common()
     return cut(", ".join(f"{count} {state}" for state, count in counts[:MAX_ITEMS]))
 
 
 def cut(text: str, limit: int = MAX_TEXT) -> str:
-    """A text, cut at the limit."""
+    """A text on one line, cut at the limit."""
+    text = printable(text)
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
 def printable(text: str) -> str:
-    """A text, with escapes in place of characters that are not printable."""
-    return text if text.isprintable() else repr(text)[1:-1]
+    """A text, with escapes in place of characters that are not printable.
+
+    Line breaks are among them: one of a service, or of a parameter, would forge a line of the log.
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def parameter_text(value: str) -> str:
     """The text of one value of a parameter, on one line."""
-    # A line break in it would forge a line of the log.
-    return cut(printable(value), MAX_PARAMETER)
+    return cut(value, MAX_PARAMETER)
 
 
 def listed(values: Sequence[str], most: int = MAX_PARAMETERS) -> str:
     """The text of several values of a parameter: `i-0a1, i-0b2 and 7 more`."""
+    values = short_arns(values)
     if len(values) <= most:
         return ", ".join(map(parameter_text, values))
     # The number of the others takes a place of its own.
@@ -68,4 +100,6 @@ def listed(values: Sequence[str], most: int = MAX_PARAMETERS) -> str:
 
 
 def _is_plain(value: Any) -> bool:
-    return isinstance(value, (str, int, float, bool))
+    if isinstance(value, str):
+        return not is_signed_url(value)
+    return isinstance(value, (int, float, bool))

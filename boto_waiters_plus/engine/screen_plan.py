@@ -37,9 +37,9 @@ class ScreenPlan:
     """
 
     def __init__(self, ids: Sequence[str], leaves_open: Callable[[str], bool], lists: int) -> None:
-        self._ids = ids
-        self._known = frozenset(ids)
-        self._unseen = set(ids)
+        self._ids = [each.lower() for each in ids]
+        self._known = frozenset(self._ids)
+        self._unseen = set(self._ids)
         self._leaves_open = leaves_open
         self._first_pages = lists + FIRST_PAGES
         self._most_pages = max(1, len(ids) // 3)
@@ -58,16 +58,23 @@ class ScreenPlan:
         return bool(self._unseen) and self.pages < worth_it
 
     def add_page(self, states: Mapping[str, Collection[str]]) -> None:
-        """Note the states that a page tells, by identifier."""
+        """Note the states that a page tells, by identifier.
+
+        Many services ignore case, and take the end of an ARN for the whole.
+        """
         self.pages += 1
-        self._fruitless = 0 if states.keys() & self._known else self._fruitless + 1
-        for each in states.keys() & self._known:
+        found: dict[str, set[str]] = {}
+        for name, told in states.items():
+            for key in {name.lower(), name.lower().rpartition("/")[2]} & self._known:
+                found.setdefault(key, set()).update(told)
+        self._fruitless = 0 if found else self._fruitless + 1
+        for each, told in found.items():
             # Of two resources with one identifier, one that has ended is enough.
             before = self._states.get(each, "")
-            is_open = before is not None and all(map(self._leaves_open, states[each]))
-            self._states[each] = min(states[each]) if is_open else None
+            is_open = before is not None and all(map(self._leaves_open, told))
+            self._states[each] = min(told) if is_open else None
             self._open += is_open - bool(before)
-        self._unseen -= states.keys()
+        self._unseen -= found.keys()
 
     def open_states(self) -> list[str | None]:
         """Return the state that leaves each wait open; None for one that is worth its own call."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import jmespath
 
-from .model import Acceptor, AcceptorState, OutputMatcher, PathComparator, PathMatcher
+from .acceptors import Acceptor, AcceptorState, OutputMatcher, PathComparator, PathMatcher
 
 _TEXT_FUNCTIONS = ("join", "to_string", "type")
 _PLAIN = re.compile(r"[\w .:/@-]+\Z", re.ASCII)
@@ -26,6 +26,7 @@ def state_acceptors(
     *,
     every: bool,
     is_list: bool | None = None,
+    reason: str | None = None,
 ) -> Iterator[Acceptor]:
     """Yield acceptors that succeed and fail on states; success is decided first.
 
@@ -35,24 +36,28 @@ def state_acceptors(
         failure: the states that are failure: of a list, any of them is enough.
         every: whether all states of a list have to be in `success`, or any of them.
         is_list: whether the path gives a list, where it has no projection; None if not known.
+        reason: the expression for the service's reason for a failure.
 
     Raises:
-        ValueError: the path is not a JMESPath expression.
+        ValueError: `path` or `reason` is not a JMESPath expression.
     """
-    root = _root(path)
+    root = _root("path", path)
+    if reason is not None:
+        _root("reason", reason)
     projections = _projections(root)
     if is_list is None or projections:
         is_list = _gives_list(root, projections)
     as_list = path + "[]" * (projections - 1) if is_list else f"[{path}][]"
     for state, values in ((AcceptorState.SUCCESS, success), (AcceptorState.FAILURE, failure)):
+        message = reason if state is AcceptorState.FAILURE else None
         of_all = every and state is AcceptorState.SUCCESS
         some, all_of = PathComparator.ANY_STRING_EQUALS, PathComparator.ALL_STRING_EQUALS
         if not is_list:
             for value in values:
-                yield _acceptor(state, path, value, PathComparator.STRING_EQUALS)
+                yield _acceptor(state, path, value, PathComparator.STRING_EQUALS, message)
         if is_list is not False:
             for value in values:
-                yield _acceptor(state, as_list, value, all_of if of_all else some)
+                yield _acceptor(state, as_list, value, all_of if of_all else some, message)
             if of_all and len(values) > 1:
                 others = " && ".join(f"@ != {_literal(value)}" for value in values)
                 # An empty list has no first element.
@@ -61,10 +66,14 @@ def state_acceptors(
 
 
 def _acceptor(
-    state: AcceptorState, path: str, expected: str, comparator: PathComparator
+    state: AcceptorState,
+    path: str,
+    expected: str,
+    comparator: PathComparator,
+    message: str | None = None,
 ) -> Acceptor:
     matcher = PathMatcher(path=path, expected=expected, comparator=comparator)
-    return Acceptor(state=state, matcher=OutputMatcher(matcher))
+    return Acceptor(state=state, matcher=OutputMatcher(matcher), message=message)
 
 
 def _literal(value: str) -> str:
@@ -74,13 +83,14 @@ def _literal(value: str) -> str:
     return "`" + json.dumps(value).replace("`", "\\`") + "`"
 
 
-def _root(path: str) -> Any:
-    """Return the part of a parsed expression that gives its value."""
+def _root(name: str, expression: str) -> Any:
+    """Return the part of a parsed expression that gives its value; `name` is the argument's."""
     try:
-        node: Any = jmespath.compile(path).parsed
+        node: Any = jmespath.compile(expression).parsed
     # jmespath lets RecursionError and other builtin errors through.
     except Exception as error:
-        raise ValueError(f"path {path[:80]!r} is not a JMESPath expression: {error}") from error
+        text = f"{name} {expression[:80]!r} is not a JMESPath expression: {error}"
+        raise ValueError(text) from error
     while node["type"] == "pipe":
         node = node["children"][-1]
     return node

@@ -22,8 +22,6 @@ from typing import Any, Final, Literal, NamedTuple
 
 import jmespath
 
-from .path_interpreter import evaluated
-
 Kind = Literal["state", "number", "flag", "presence", "count"]
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -35,6 +33,9 @@ _PLAIN: Final = ("field", "subexpression", "index_expression", "projection", "fl
 _MANY: Final = 5
 
 Node = dict[str, Any]
+
+Evaluate = Callable[[Node, Any], Any]
+"""Returns the value of a node on a document; None if it cannot be evaluated."""
 
 
 class Fact(NamedTuple):
@@ -91,7 +92,13 @@ class StateReader:
             *(Fact("state", _parsed(path)) for path in modelled if path),
         ]
 
-    def read(self, output: Any, input: Any, value_of: Callable[[str, str], Any]) -> Seen:
+    def read(
+        self,
+        output: Any,
+        input: Any,
+        value_of: Callable[[str, str], Any],
+        evaluated: Evaluate,
+    ) -> Seen:
         """Return what a response shows.
 
         Args:
@@ -99,6 +106,7 @@ class StateReader:
             input: the parameters.
             value_of: returns the value of an acceptor's path, given `output` or `inputOutput`, and
                 the path; None if it cannot be evaluated.
+            evaluated: evaluates parts of such paths.
         """
         both = {"input": input, "output": output}
 
@@ -118,7 +126,7 @@ class StateReader:
         empty: list[Any] | None = [] if [] in values[: len(self._compared)] else None
         for kind in ("number", "flag", "missing", "presence", "count"):
             facts = [fact for fact in self._others if fact.kind == kind]
-            texts = [_in_words(fact, document(fact)) for fact in facts]
+            texts = [_in_words(fact, document(fact), evaluated) for fact in facts]
             if kind == "missing":
                 texts = [_missing(fact.node, document(fact)) for fact in self._compared]
             said = list(dict.fromkeys(filter(None, texts)))
@@ -271,7 +279,7 @@ def _flat(value: Any) -> list[Any]:
     return [] if value is None else [value]
 
 
-def _in_words(fact: Fact, document: Any) -> str | None:
+def _in_words(fact: Fact, document: Any, evaluated: Evaluate) -> str | None:
     """Return the value of a fact in words; None if there is none."""
     value = evaluated(fact.node, document)
     names = [name for name in _names(fact.node) if name != "output"]

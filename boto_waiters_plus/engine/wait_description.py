@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from .model import DENIED_WHEN_GONE, AcceptorState, MatchedAcceptor, WaiterDefinition
+from .acceptors import AcceptorState, MatchedAcceptor
+from .model import DENIED_WHEN_GONE, WaiterDefinition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,8 +19,12 @@ class WaitDescription:
     """What the waiter waits for, in words."""
     acceptors: tuple[MatchedAcceptor, ...]
     states: tuple[AcceptorState, ...]
+    bases: tuple[str | None, ...] = ()
+    """For each acceptor, how it is known that a state belongs to a call; None: by other states."""
     denied_when_gone: bool = False
     """Whether the service denies access to a resource that is gone."""
+    told: set[str] = field(default_factory=set, compare=False, repr=False)
+    """The warnings that a wait has given, and no other of the waiter has to give again."""
 
     @classmethod
     def of(cls, definition: WaiterDefinition, service: str | None = None) -> WaitDescription:

@@ -12,9 +12,9 @@ from typing import Any, Final
 from distributed import Worker, get_worker
 from distributed.core import Status
 
+from ..common.process import start_thread
 from ..operations import Store, StoreError
 from ..operations.work_options import WorkOptions
-from ..runtime.process import start_thread
 
 CHECK_INTERVAL: Final = 1.0
 """Seconds between two checks of whether a shard has to end."""

@@ -11,10 +11,10 @@ from botocore import xform_name
 from botocore.docs.docstring import LazyLoadedDocstring
 from botocore.model import OperationModel, Shape
 
-from ..aws.bound_waiter import BoundWaiter
 from ..definitions.documentation import documentation_text
 from ..definitions.waiter_names import summary_of
-from ..engine.model import Acceptor
+from ..engine.acceptors import Acceptor
+from ..service.bound_waiter import BoundWaiter
 
 if TYPE_CHECKING:
     from typing_extensions import Self

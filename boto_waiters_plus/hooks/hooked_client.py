@@ -17,8 +17,8 @@ import botocore.client
 from botocore import xform_name
 from botocore.utils import EVENT_ALIASES
 
+from ..service.clients import hook_of
 from ..settings import Settings
-from .clients import hook_of
 
 METHOD_PREFIX = "wait_until_"
 
@@ -26,8 +26,7 @@ METHOD_PREFIX = "wait_until_"
 class _WaiterNames:
     """`client.waiter_names`: botocore's, then those of definitions that botocore lacks.
 
-    Where botocore has no waiters for a service the list stays empty: `waiter_names` tells callers
-    whether the session has a waiter model. Not a property: a test may put a list in its place.
+    Not a property: a test may put a list in its place.
     """
 
     def __get__(self, client: Any, owner: type | None = None) -> Any:
@@ -37,7 +36,7 @@ class _WaiterNames:
         # botocore keeps its list on the client, where it would hide this one.
         vars(client).pop("waiter_names", None)
         hook = hook_of(client)
-        if names and hook is not None and hook.runs_waiters() and not _in_documentation_builder():
+        if hook is not None and hook.runs_waiters() and not _is_read_for_documentation():
             readable = hook.waiters(client).service.readable_names
             names += sorted({*readable} - {*names})
         return names
@@ -47,6 +46,11 @@ class HookedClient:
     """The base class of hooked clients."""
 
     waiter_names = _WaiterNames()
+
+    # A class that another handler puts in front calls the `__init__` of its next class by name.
+    @functools.wraps(botocore.client.BaseClient.__init__)  # type: ignore[misc]  # for its signature
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
 
     def __getattr__(self, item: str) -> Any:
         # The prefix comes first: copying asks a bare instance for all kinds of names.
@@ -58,17 +62,20 @@ class HookedClient:
         try:
             return super().__getattr__(item)  # type: ignore[misc]  # as above
         except AttributeError as error:
-            from ..arguments import nearest  # noqa: PLC0415 - only for a name that does not exist
+            # Only for a name that does not exist.
+            from ..definitions.near_waiters import did_you_mean  # noqa: PLC0415 - see above
 
-            near = nearest(item, [name for name in dir(self) if name.startswith(METHOD_PREFIX)])
-            if near is None:
+            methods = (name for name in dir(self) if name.startswith(METHOD_PREFIX))
+            known = [name.removeprefix(METHOD_PREFIX) for name in methods]
+            hint = did_you_mean(item.removeprefix(METHOD_PREFIX), known, METHOD_PREFIX)
+            if not hint:
                 raise
-            raise AttributeError(f"{error}; did you mean {near!r}?") from None
+            raise AttributeError(f"{error}{hint}") from None
 
     def __dir__(self) -> Iterable[str]:
         names = set(super().__dir__())
         hook = hook_of(self)
-        if hook is not None and hook.is_active() and not _in_documentation_builder():
+        if hook is not None and hook.is_active() and not _is_read_for_documentation():
             names.update(METHOD_PREFIX + name for name in hook.waiters(self).service.readable_names)
         return names
 
@@ -98,18 +105,17 @@ def _method(client: Any, item: str) -> Callable[..., Any] | None:
     return method
 
 
-def _in_documentation_builder() -> bool:
-    """Return whether botocore is writing documentation pages.
+def _is_read_for_documentation() -> bool:
+    """Return whether botocore's documentation builder reads an attribute of `HookedClient`.
 
-    The builder looks up botocore's own definition of every name in `waiter_names`, and documents
-    every method of `dir(client)`.
+    It documents all public methods, and looks for a waiter model of botocore's where there are
+    `waiter_names`.
     """
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - documented; `inspect` is slower
-    while frame is not None:
-        if frame.f_globals.get("__name__", "").startswith("botocore.docs."):
-            return True
-        frame = frame.f_back
-    return False
+    reader: FrameType | None = sys._getframe(2)  # noqa: SLF001 - documented; `inspect` is slower
+    # It reads the methods by `inspect.getmembers`.
+    while reader is not None and reader.f_globals.get("__name__") == "inspect":
+        reader = reader.f_back
+    return reader is not None and reader.f_globals.get("__name__", "").startswith("botocore.docs.")
 
 
 def refuse_taken_names(
@@ -121,9 +127,9 @@ def refuse_taken_names(
         WaiterDefinitionError: it names the definition.
     """
     # Only where definitions are given.
-    from ..aws.definition_places import applies_to  # noqa: PLC0415 - see above
     from ..engine.model import WaiterDefinition  # noqa: PLC0415 - see above
     from ..exceptions import WaiterDefinitionError  # noqa: PLC0415 - see above
+    from ..service.definition_places import applies_to  # noqa: PLC0415 - see above
 
     for layer in settings.definitions:
         if not isinstance(layer, WaiterDefinition):

@@ -43,7 +43,8 @@ def install(
     Args:
         definitions: waiters of your own: a path, a dict, a `WaiterDefinition`, or several; they
             win over all others.
-        defaults: options for every wait that does not give them.
+        defaults: options for every wait that does not give them; the delays are for waiters, not
+            for the forms of `conditions`, which have an `interval`.
         on_event: called with a `WaitEvent` as a wait starts, after each attempt, and at its end;
             `poll`, the forms of `conditions` and the assertions of `testing` included.
         get_waiter: False leaves every `Waiter` object to botocore and adds the methods only.
@@ -123,12 +124,13 @@ def enable(
     """
     from botocore.client import BaseClient  # noqa: PLC0415 - not for `install`
 
-    from ..aws.private_names import botocore_session_of  # noqa: PLC0415 - the same
+    from ..calls.private_names import botocore_session_of  # noqa: PLC0415 - the same
     from .sessions import hook_session  # noqa: PLC0415 - the same
 
     settings = _settings(definitions, defaults, on_event)
     with INSTALLED.lock:
-        if isinstance(target, BaseClient):
+        # By the type: a mock or a proxy is no client whose class could be changed.
+        if issubclass(type(target), BaseClient):
             _enable_client(target, settings)
             return target
         session = botocore_session_of(target)
@@ -166,7 +168,7 @@ def _settings(
 
 
 def _enable_client(client: Any, settings: Settings) -> None:
-    from .clients import ATTRIBUTE, ClientHook, hook_of  # noqa: PLC0415 - see `_settings`
+    from ..service.clients import ATTRIBUTE, ClientHook, hook_of  # noqa: PLC0415 - see `_settings`
     from .hooked_client import HookedClient, refuse_taken_names  # noqa: PLC0415 - the same
 
     client_class = type(client)

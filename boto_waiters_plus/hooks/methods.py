@@ -8,11 +8,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..aws.bound_waiter import BoundWaiter
-from ..aws.client_kind import is_async
+from ..calls.client_kind import is_async
 from ..exceptions import WaiterDefinitionError
 from ..option_checks import OPTION_NAMES
-from .clients import ClientHook
+from ..service.bound_waiter import BoundWaiter
+from ..service.clients import ClientHook
 from .docstrings import WaitDocstring
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _method_of(client: Any, hook: ClientHook, bound_waiter: BoundWaiter) -> Call
     def wait_until(self: Any, /, *, max_wait: Any = None, **keywords: Any) -> WaiterOutcome[Any]:
         called_at = time.monotonic()
         # What runs waits is imported in a wait, whose `max_wait` counts that time.
-        from ..aws.client_waits import wait_on  # noqa: PLC0415
+        from ..service.client_waits import wait_on  # noqa: PLC0415
 
         settings = hook.level.merged()
         return wait_on(
@@ -50,7 +50,7 @@ def _method_of(client: Any, hook: ClientHook, bound_waiter: BoundWaiter) -> Call
         self: Any, /, *, max_wait: Any = None, **keywords: Any
     ) -> WaiterOutcome[Any]:
         called_at = time.monotonic()
-        from ..aws.client_waits import wait_on_async  # noqa: PLC0415 - as above
+        from ..service.client_waits import wait_on_async  # noqa: PLC0415 - as above
 
         settings = hook.level.merged()
         return await wait_on_async(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from ..settings import SettingsLevel
+from ..settings import HookedSession, SettingsLevel
 from .resources import on_resource_class
-from .state import INSTALLED, HookedSession
+from .state import INSTALLED
 
 if TYPE_CHECKING:
     # Not for import: this is imported while threads import botocore.session.
@@ -57,7 +57,7 @@ class SessionHook:
 
     def _on_client_class(self, **event: Any) -> None:
         # Imported by the first client: it needs botocore's.
-        from .clients import ATTRIBUTE, ClientHook  # noqa: PLC0415
+        from ..service.clients import ATTRIBUTE, ClientHook  # noqa: PLC0415
         from .hooked_client import HookedClient, refuse_taken_names  # noqa: PLC0415
 
         class_attributes: dict[str, Any] = event["class_attributes"]

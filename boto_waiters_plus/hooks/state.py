@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from ..runtime.process import ProcessLock
-from ..settings import PROCESS_LEVEL, SettingsLevel
+from ..common.process import ProcessLock
+from ..settings import PROCESS_LEVEL, HookedSession
 
 PATCHED_MODULES: Final = (
     "botocore.session",
@@ -15,22 +15,6 @@ PATCHED_MODULES: Final = (
     "aiobotocore.waiter",
 )
 """The modules in which `install` patches a function each; never imported for it."""
-
-
-class HookedSession(Protocol):
-    """What clients know of the hook of their session (`sessions.SessionHook`)."""
-
-    level: SettingsLevel
-    is_explicit: bool
-
-    @property
-    def profile(self) -> str | None: ...
-
-    def is_active(self) -> bool: ...
-
-    def runs_waiters(self) -> bool: ...
-
-    def unregister(self) -> None: ...
 
 
 class Installation:

@@ -9,21 +9,22 @@ import inspect
 import sys
 import types
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import botocore
 import botocore.waiter
 
-from ..arguments import nearest
-from ..aws import stock_waiter
-from ..aws.client_kind import is_async
-from ..aws.defined_waiters import waiter_object
-from ..aws.stock_judge import share_acceptors
-from ..aws.waiter_config import mark_as_unchosen
-from .clients import ClientHook, hook_of
+from ..calls.client_kind import is_async
+from ..service.clients import ClientHook, hook_of
+from ..stock import stock_waiter
+from ..stock.defined_waiters import waiter_object
+from ..stock.stock_judge import share_acceptors
+from ..stock.waiter_config import mark_as_unchosen
 from .stock_docstring import StockWaitDocstring
 from .waiter_settings import runs_here
 from .wrapping import AIO_WAITER, aio_wait_wrapper, is_mock, wait_wrapper
+
+_WAITER_MODULES: Final = ("botocore.waiter", "aiobotocore.waiter")
 
 _outcomes: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar(
     "boto_waiters_plus_outcomes", default=None
@@ -45,7 +46,7 @@ def get_waiter(client: Any, name: str, get_stock_waiter: Callable[[str], Any]) -
     """Return a waiter of a hooked client, whose `wait` returns the outcome.
 
     Raises:
-        ValueError: there is no such waiter; in botocore's words, with the nearest name.
+        ValueError: there is no such waiter; in botocore's words, with the nearest names.
     """
     hook = hook_of(client)
     if hook is None or not hook.runs_waiters():
@@ -54,21 +55,31 @@ def get_waiter(client: Any, name: str, get_stock_waiter: Callable[[str], Any]) -
         waiter = get_stock_waiter(name)
     except ValueError as error:
         waiter = _defined_waiter(client, hook, name, error)
-    share_acceptors(waiter, hook.waiters(client).acceptors)
-    _return_outcomes(waiter, hook)
+    wait = vars(type(waiter)).get("wait")
+    # The class is the library's, made for this waiter alone. A test may have put something else in
+    # the place of its `get_waiter`.
+    if (
+        type(wait) is types.FunctionType
+        and wait.__globals__.get("__name__") in _WAITER_MODULES
+        and "<locals>" in wait.__qualname__
+    ):
+        share_acceptors(waiter, hook.waiters(client).acceptors)
+        _return_outcomes(waiter, hook)
     return waiter
 
 
 def _defined_waiter(client: Any, hook: ClientHook, name: str, error: ValueError) -> Any:
     """Return the waiter object for a name that botocore does not have."""
-    if not isinstance(name, str):
+    # Any other error is one of a test's, in the place of botocore's `get_waiter`.
+    if not isinstance(name, str) or not str(error).endswith(f" exist: {name}"):
         raise error
     service = hook.waiters(client).service
     bound_waiter = service.get(name)
     if bound_waiter is None:
-        near = nearest(botocore.xform_name(name), {*client.waiter_names, *service.readable_names})
-        hint = f"; did you mean {near!r}?" if near else ""
-        raise ValueError(f"{error}{hint}") from None
+        from ..definitions.near_waiters import did_you_mean  # noqa: PLC0415 - only for a wrong name
+
+        hint = did_you_mean(name, {*client.waiter_names, *service.readable_names})
+        raise ValueError(f"{error} (service: {service.service_name}){hint}") from None
     module = sys.modules["aiobotocore.waiter"] if is_async(type(client)) else botocore.waiter
     return waiter_object(client, bound_waiter, module.create_waiter_with_client)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..aws import stock_waiter
-from ..aws.defined_waiters import bound_waiter_of
+from ..service.clients import ClientHook, hook_of
 from ..settings import Settings
-from .clients import ClientHook, hook_of
+from ..stock import stock_waiter
+from ..stock.defined_waiters import bound_waiter_of
 from .state import INSTALLED
 
 

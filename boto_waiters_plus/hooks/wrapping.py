@@ -15,7 +15,7 @@ def wait_wrapper(
     """Stand in for `Waiter.wait`."""
     if args:  # botocore takes none, and says so
         return wrapped(*args, **keywords)
-    from ..aws import stock_waiter  # noqa: PLC0415 - imported by the first wait
+    from ..stock import stock_waiter  # noqa: PLC0415 - imported by the first wait
     from .waiter_settings import settings_of  # noqa: PLC0415 - the same
 
     settings = settings_of(waiter)
@@ -32,7 +32,7 @@ def aio_wait_wrapper(
     runs_on_asyncio = any(base.__name__ == AIO_WAITER for base in type(waiter).__mro__[:2])
     if args or not runs_on_asyncio:
         return wrapped(*args, **keywords)
-    from ..aws import stock_waiter  # noqa: PLC0415 - imported by the first wait
+    from ..stock import stock_waiter  # noqa: PLC0415 - imported by the first wait
     from .waiter_settings import settings_of  # noqa: PLC0415 - the same
 
     settings = settings_of(waiter)

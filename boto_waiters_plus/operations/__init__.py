@@ -12,19 +12,17 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .error_codes import CODES, OperationError, StoreError
+from .error_codes import CODES, OperationError, StoreError, refuse_missing
 from .in_memory import get, start
 
 if TYPE_CHECKING:
-    from .http_face import asgi
+    from .http_api import asgi
     from .operation import Operation
     from .store import Store
 
 __all__ = ["CODES", "Operation", "OperationError", "Store", "StoreError", "asgi", "get", "start"]
 
-_MODULE_OF = {"Operation": "operation", "Store": "store", "asgi": "http_face"}
-
-_EXTRA_OF = {"starlette": "serve"}
+_MODULE_OF = {"Operation": "operation", "Store": "store", "asgi": "http_api"}
 
 
 def __getattr__(name: str) -> Any:
@@ -33,10 +31,5 @@ def __getattr__(name: str) -> Any:
     try:
         module = import_module(f".{_MODULE_OF[name]}", __name__)
     except ImportError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in _EXTRA_OF:
-            raise
-        extra = f"pip install 'boto-waiters-plus[{_EXTRA_OF[package]}]'"
-        problem = f"operations.{name} requires {package}; install it with: {extra}"
-        raise ImportError(problem) from error
+        refuse_missing(f"operations.{name}", "serve", error, "starlette")
     return getattr(module, name)

@@ -6,6 +6,7 @@ Credentials are never stored: the process that drives a wait uses its own.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -16,8 +17,8 @@ import botocore
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError
 
-from ..aws.private_names import verification_of
-from ..hooks.clients import hook_of
+from ..calls.private_names import verification_of
+from ..service.clients import hook_of
 from .error_codes import UnableError, unreadable
 from .sealing import json_text, loaded
 
@@ -35,6 +36,10 @@ _SETTINGS: Final = (
     "user_agent_appid",
 )
 """The members of `Config` that are stored as they are; `proxies` may have a password."""
+
+
+CLIENT_COLUMNS: Final = ("service", "region", "profile", "endpoint", "client_settings")
+"""The columns of a `ClientDescription`, in the order of its fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,11 @@ class ClientDescription:
         service, endpoint = meta.service_model.service_name, _without_user_info(meta.endpoint_url)
         return cls(service, meta.region_name, profile, endpoint, json_text(settings))
 
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> ClientDescription:
+        """Return the description that a row of a store has."""
+        return cls(*(row[name] for name in CLIENT_COLUMNS))
+
     def make(self) -> Any:
         """Return a client like the described one, with the credentials of this process.
 
@@ -84,7 +94,7 @@ class ClientDescription:
         """
         settings = loaded(self.settings, "client")
         if not isinstance(settings, dict):
-            raise unreadable("its client cannot be read: it is no object")
+            raise unreadable("the stored client description is not a JSON object")
         verify = settings.pop("verify", None)
         if verify and not Path(verify).exists():
             raise UnableError("unsupported", f"there is no CA bundle {verify} here")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 
 class StoreError(Exception):
     """A store, named without its password, cannot be used: no access, no answer, or its schema."""
+
+
+class SchemaError(StoreError):
+    """A newer version of the package has made or migrated the store."""
 
 
 class OperationError(Exception):
@@ -35,10 +39,20 @@ def unreadable(problem: str) -> OperationError:
     return OperationError("unreadable", problem)
 
 
+def refuse_missing(what: str, extra: str, error: ImportError, *packages: str) -> NoReturn:
+    """Raise the error of what needs an extra, if one of its packages is missing; else `error`."""
+    package = (error.name or "").partition(".")[0]
+    if package not in packages:
+        raise error
+    install = f"pip install 'boto-waiters-plus[{extra}]'"
+    raise ImportError(f"{what} requires {package}; install it with: {install}") from error
+
+
 CODES: Final[dict[str, tuple[int, str]]] = {
     "failed": (424, "The wait reached a failure state, or its call failed"),
     "timed_out": (504, "The time of the wait is used up"),
     "attempts_used_up": (504, "The attempts of the wait are used up"),
+    "outcome_unknown": (504, "The call got no answer, and may have been executed"),
     "cancelled": (409, "The wait was cancelled"),
     "invalid_parameters": (400, "botocore refused the parameters of the call"),
     "credentials": (403, "There are no credentials for the call, or they are incomplete"),

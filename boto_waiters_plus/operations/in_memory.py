@@ -8,17 +8,16 @@ import uuid
 import weakref
 from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from ..aws.client_kind import is_async
-from ..aws.client_waits import split_keywords
+from ..batch.tasks import Task
+from ..batch.wait import Wait
+from ..calls.clock import current_time
+from ..common.process import ProcessLock, after_fork
 from ..engine.model import WaiterDefinition
 from ..engine.wait_event import WaitEvent
-from ..hooks.waits import find_waiter
-from ..many.wait import Wait
-from ..runtime.clock import current_time
-from ..runtime.process import ProcessLock, after_fork
-from ..runtime.tasks import Task
+from ..outcome import WaiterOutcome
+from .background_wait import background_wait
 from .error_codes import problem
 from .operation import CANCELLED_DETAIL, Operation, path_of
 from .representation import error_json, operation_json, progress_of, response_json
@@ -27,28 +26,36 @@ from .wait_pool import WaitPool
 if TYPE_CHECKING:
     from .store import Store
 
+OperationT = TypeVar("OperationT", bound=Operation)
+
 
 class _Memory:
     """The background waits of this process, and the pool that runs them."""
 
     def __init__(self) -> None:
-        self.lock = ProcessLock()
+        self._lock = ProcessLock()
         self.operations = weakref.WeakValueDictionary[str, Operation]()
         self._pool: WaitPool | None = None
         after_fork(self._forget_pool)
 
     def pool(self) -> WaitPool:
         """Return the pool under the time source in force."""
-        with self.lock:
+        with self._lock:
             if self._pool is None or not self._pool.is_usable:
                 self._pool = WaitPool()
             return self._pool
+
+    def keep(self, operation: OperationT) -> OperationT:
+        """Return an operation that `get` finds from now on."""
+        with self._lock:
+            self.operations[operation.path] = operation
+        return operation
 
     def _forget_pool(self) -> None:
         self._pool = None
 
 
-_MEMORY: Final = _Memory()
+MEMORY: Final = _Memory()
 
 
 class MemoryOperation(Operation):
@@ -94,10 +101,17 @@ class MemoryOperation(Operation):
 
     def _has_ended(self, task: Task) -> None:
         # No event told of a last call without an answer.
-        run, result = task.run, task.result
+        run = task.run
         self._row = {**self._row, "attempts": run.attempts, "elapsed": run.elapsed}
         self._task = None
-        self._pool.deliver(lambda: self.end(result))
+        self._deliver_end(task)
+
+    def _deliver_end(self, task: Task) -> None:
+        self._pool.deliver(lambda: self.end(self._concluded(task)))
+
+    def _concluded(self, task: Task) -> WaiterOutcome[Any] | BaseException | None:
+        """Return what the wait ended in."""
+        return task.result
 
     def _cancel_wait(self) -> bool:
         task = self._task
@@ -152,10 +166,8 @@ def start(
     keywords |= {"until_state": until_state, "state_path": state_path}
     if in_store is not None:
         return in_store.start(client, waiter, max_wait=max_wait, **keywords)
-    operation = MemoryOperation(background_wait(client, waiter, max_wait, keywords), _MEMORY.pool())
-    with _MEMORY.lock:
-        _MEMORY.operations[operation.path] = operation
-    return operation
+    wait = background_wait(client, waiter, max_wait, keywords)
+    return MEMORY.keep(MemoryOperation(wait, MEMORY.pool()))
 
 
 def get(path: str) -> Operation:
@@ -164,39 +176,10 @@ def get(path: str) -> Operation:
     Raises:
         LookupError: this process has no such wait.
     """
-    operation = _MEMORY.operations.get(path)
+    operation = MEMORY.operations.get(path)
     if operation is None:
         raise LookupError(
             f"{path} is not in the memory of this process; start it with in_store= to look it up "
             "from others"
         )
     return operation
-
-
-def background_wait(
-    client: Any, waiter: str | WaiterDefinition, max_wait: Any, keywords: dict[str, Any]
-) -> Wait:
-    """Return a checked wait with a time bound; raises as `start`."""
-    states = keywords.pop("until_state"), keywords.pop("state_path")
-    bound_waiter, _ = find_waiter(client, waiter, *states)
-    _check(client, max_wait)
-    options, parameters = split_keywords(bound_waiter, keywords)
-    waiter = waiter if states[0] is None else bound_waiter.definition
-    return Wait.with_options(client, waiter, parameters, options, max_wait=max_wait)
-
-
-def check_background(wait: Any) -> None:
-    """Raise TypeError for what is no `Wait`, is asynchronous or has no time bound."""
-    if not isinstance(wait, Wait):
-        raise TypeError(f"waits must be Wait objects, not {type(wait).__name__}")
-    try:
-        _check(wait.client, wait.max_wait)
-    except TypeError as error:
-        raise TypeError(f"{wait!r}: {error}") from None
-
-
-def _check(client: Any, max_wait: Any) -> None:
-    if is_async(type(client)):
-        raise TypeError("client is an aiobotocore client: background waits need a blocking one")
-    if max_wait is None:
-        raise TypeError("a background wait needs max_wait, the number of seconds to wait at most")

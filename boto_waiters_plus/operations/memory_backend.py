@@ -5,13 +5,15 @@ from __future__ import annotations
 import builtins
 import contextlib
 import itertools
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..runtime.process import ProcessLock
+from ..common.process import ProcessLock
 from .backend import (
     FREE,
     OPEN,
+    UNDRIVEN,
     Backend,
     KeyInUseError,
     LeaseLostError,
@@ -19,6 +21,8 @@ from .backend import (
     Row,
     closed,
     moments,
+    request_key,
+    rows_to_add,
 )
 from .boot_clock import steady_time
 from .error_codes import StoreError
@@ -46,20 +50,20 @@ class MemoryBackend(Backend):
     def close(self) -> None:
         self._is_closed = True
 
-    def hurry(self, seconds: float | None) -> None:
+    def limit_time(self, seconds: float | None) -> None:
         """Do nothing: no method takes long."""
 
     def add(self, rows: Sequence[Row], definitions: Mapping[str, str]) -> builtins.list[Row]:
         with self._transaction() as now:
-            there = self.get([row["id"] for row in rows])
-            known, new = {**definitions, **self._definitions}, _Rows()
-            for row in rows:
-                if row["id"] not in self._waits and row["id"] not in new:
-                    _refuse_key(row, self._waits)
-                    _refuse_key(row, new)
-                    if row["digest"] not in known:
-                        raise StoreError(f"store {self.name}: a definition is missing")
-                    new[row["id"]] = {**moments(row, now), **FREE}
+            keys = {request_key(row) for row in rows} - {None}
+            ids = [row["id"] for row in rows]
+            ids += [k for k, row in self._waits.items() if keys and request_key(row) in keys]
+            there, known = self.get(ids), {**definitions, **self._definitions}
+            new = rows_to_add(rows, there, now)
+            for row in new.values():
+                _refuse_key(row, self._waits)
+                if row["digest"] not in known:
+                    raise StoreError(f"store {self.name}: a definition is missing")
             self._definitions = known
             self._waits.update(new)
             return there
@@ -87,6 +91,11 @@ class MemoryBackend(Backend):
             names = self._waits if ids is None else self._waits.keys() & set(ids)
             return {each for each in names if self._waits[each]["state"] == OPEN}
 
+    def ended_ids(self, since: float) -> tuple[set[str], float]:
+        with self._transaction() as now:
+            rows = self._waits.items()
+            return {k for k, row in rows if row["ended"] is not None and row["ended"] >= since}, now
+
     def reopen(self, row: Row, values: Mapping[str, Any]) -> bool:
         with self._transaction() as now:
             _refuse_key(row, self._waits)
@@ -112,6 +121,9 @@ class MemoryBackend(Backend):
 
     def acquire(self, worker: str, seconds: float) -> int:
         with self._transaction() as now:
+            for row in self._waits.values():
+                if row["state"] == OPEN and row["lease"] not in (None, *self._leases):
+                    row.update(FREE)
             lease = next(self._numbers)
             self._leases[lease] = now + seconds, worker
             return lease
@@ -140,11 +152,13 @@ class MemoryBackend(Backend):
             taken = sorted(free, key=_position)[:most]
             for row in taken:
                 row.update(lease=lease, worker=self._leases[lease][1])
-            return [{**row, "definition": self._definitions[row["digest"]]} for row in taken], now
+            found: builtins.list[Row]
+            found = [{**row, "definition": self._definitions.get(row["digest"])} for row in taken]
+            return found, now
 
     def write(self, lease: int | None, changes: Sequence[Mapping[str, Any]]) -> int:
         with self._transaction() as now:
-            mine = [each for each in changes if self._is_driven_by(lease, each["id"])]
+            mine = [each for each in changes if self._is_driven_by(lease, each["id"], now)]
             for change in mine:
                 self._waits[change["id"]].update(moments(change, now))
             return len(mine)
@@ -190,9 +204,13 @@ class MemoryBackend(Backend):
                 raise closed(self.name)
             yield steady_time()
 
-    def _is_driven_by(self, lease: int | None, wait_id: str) -> bool:
+    def _is_driven_by(self, lease: int | None, wait_id: str, now: float = 0.0) -> bool:
         row = self._waits.get(wait_id, {"state": None})
-        return row["state"] == OPEN and lease in (None, row["lease"])
+        if row["state"] != OPEN:
+            return False
+        if lease == UNDRIVEN:
+            return self._leases.get(row["lease"], (-math.inf, ""))[0] < now
+        return lease in (None, row["lease"])
 
 
 def _refuse_key(row: Row, waits: _Rows) -> None:
@@ -204,4 +222,6 @@ def _refuse_key(row: Row, waits: _Rows) -> None:
 
 
 def _position(row: Row) -> Position:
-    return row["created"], row["id"]
+    created = row["created"]
+    # A damaged row must not keep the others from being sorted.
+    return (created if isinstance(created, float) else math.inf), row["id"]

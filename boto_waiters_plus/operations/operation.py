@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from concurrent.futures import Future, InvalidStateError, wait
 from concurrent.futures import TimeoutError as FutureTimeoutError
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from ..common.warning import warn
 from ..outcome import WaiterOutcome
-from ..runtime.warning import warn
+
+if TYPE_CHECKING:
+    from ..conditions.condition_wait import ConditionWait
+    from ..signals import Signal
 
 COLLECTION: Final = "operations"
 
@@ -19,6 +23,10 @@ UNDRIVEN_GRACE: Final = 5.0
 """Seconds that `result` waits before it says that no worker drives the wait."""
 
 CANCELLED_DETAIL: Final = "cancelled"
+
+LONGEST: Final = 1e8
+"""Seconds for the wait on an operation among others: it ends with the operation, which is bounded.
+"""
 
 
 class Operation(Future[WaiterOutcome[Any]]):
@@ -38,6 +46,7 @@ class Operation(Future[WaiterOutcome[Any]]):
         super().__init__()
         self.path = path
         self._cancelling = threading.Lock()
+        self._has_ended_signal: Signal | None = None
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -73,6 +82,23 @@ class Operation(Future[WaiterOutcome[Any]]):
         """Return whether the wait has not ended."""
         return not self.done()
 
+    def as_wait(self) -> ConditionWait:
+        """Return the wait for the end of this operation, as `wait_all` runs it beside others."""
+        # Loaded by a batch that has an operation.
+        from ..conditions.condition_wait import ConditionWait  # noqa: PLC0415
+        from ..signals import Signal  # noqa: PLC0415
+
+        def end() -> WaiterOutcome[Any] | None:
+            return self.result(0) if self.done() else None
+
+        self._attend()
+        if self._has_ended_signal is None:
+            # One for all batches: it lives as long as the operation.
+            self._has_ended_signal = has_ended = Signal()
+            self.add_done_callback(lambda _: has_ended.notify())
+        own = {"label": self.metadata["label"], "signal": self._has_ended_signal}
+        return ConditionWait(end, WaiterOutcome, **own, polling=False, max_wait=LONGEST)
+
     def cancel(self) -> bool:
         """Cancel the wait; return False if it has ended already.
 
@@ -90,9 +116,6 @@ class Operation(Future[WaiterOutcome[Any]]):
         if not self.done():
             self._attend()
         return asyncio.shield(asyncio.wrap_future(self)).__await__()
-
-    def __reduce__(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         return f"<Operation {self.path} {'done' if self.done() else 'open'}>"

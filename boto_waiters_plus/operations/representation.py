@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import botocore.exceptions
 from botocore.exceptions import ClientError, NoRegionError, ParamValidationError
 
-from ..engine.model import MatchedAcceptor
+from ..engine.acceptors import MatchedAcceptor
 from ..engine.redaction import cut, may_show, printable
 from ..engine.wait_event import WaitEvent
 from ..exceptions import (
@@ -20,7 +21,7 @@ from ..exceptions import (
     WaiterFailedError,
     WaiterTimeoutError,
 )
-from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
+from ..outcome import ExceptionOutcome, Record, ResponseOutcome, TimelineEntry, WaiterOutcome
 from .backend import OPEN, SUCCEEDED, Row
 from .error_codes import OperationError, problem, unreadable
 from .operation import path_of
@@ -37,6 +38,16 @@ _CODE_OF: Final[tuple[tuple[type[BaseException], str], ...]] = (
 
 _ERROR_OF: Final = {code: kind for kind, code in _CODE_OF if issubclass(kind, WaiterError)}
 
+_SHOWN: Final = {
+    **dict.fromkeys(("label", "waiter", "service"), ""),
+    **dict.fromkeys(("region", "state_seen", "worker", "exclusive_key")),
+    "created": 0.0,
+    "deadline": 0.0,
+    "attempts": 0,
+    "elapsed": 0.0,
+}
+"""The columns that are shown, with what a damaged row shows."""
+
 _LATEST: Final = dt.datetime.max.replace(microsecond=0, tzinfo=dt.timezone.utc).timestamp()
 
 CREDENTIAL_ERRORS: Final = tuple(
@@ -52,10 +63,10 @@ CREDENTIAL_ERRORS: Final = tuple(
 
 
 def timestamp(seconds: float | None) -> str | None:
-    """Return a time as RFC 3339 text in UTC, at most the end of the year 9999."""
+    """Return a time as RFC 3339 text in UTC, from 1970 to the end of the year 9999."""
     if seconds is None:
         return None
-    moment = dt.datetime.fromtimestamp(min(seconds, _LATEST), dt.timezone.utc)
+    moment = dt.datetime.fromtimestamp(min(max(0.0, seconds), _LATEST), dt.timezone.utc)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -91,10 +102,23 @@ def row_json(row: Row, seal: Seal) -> dict[str, Any]:
     """Return the row of a store as `operation_json` does."""
     last_error = None
     with contextlib.suppress(OperationError):
-        last_error = row["last_error"] and seal.opened(row["last_error"], "last_error")
+        last_error = _body(row, "last_error", seal)
     response, error = _bodies(row, seal)
     opened = {"last_error": last_error, "response": response, "error": error}
-    return operation_json({**row, **opened})
+    return operation_json({**row, **_readable(row), **opened})
+
+
+def _readable(row: Row) -> dict[str, Any]:
+    """Return the columns that are shown, with defaults where a damaged row has something else."""
+    shown: dict[str, Any] = {}
+    for name, default in _SHOWN.items():
+        value = row[name]
+        is_number = isinstance(value, (int, float)) and math.isfinite(value)
+        is_right = isinstance(value, str) if default in ("", None) else is_number
+        shown[name] = value if is_right else default
+    next_attempt = row["next_attempt"]
+    is_moment = isinstance(next_attempt, float) and math.isfinite(next_attempt)
+    return {**shown, "next_attempt": next_attempt if is_moment else None}
 
 
 def result_of(row: Row, seal: Seal) -> WaiterOutcome[Any] | Exception | None:
@@ -110,18 +134,20 @@ def result_of(row: Row, seal: Seal) -> WaiterOutcome[Any] | Exception | None:
 
 def _bodies(row: Row, seal: Seal) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
     """Return the response and the error; an error if one of them cannot be read."""
-    bodies: list[dict[str, Any] | None] = []
-    for name in ("response", "error"):
-        try:
-            body = None if row[name] is None else seal.opened(row[name], name)
-            if not (body is None or isinstance(body, dict)):
-                raise unreadable(f"its {name} cannot be read: it is no object")
-        except OperationError as error:
-            # The state stays: it is the code of the error.
-            code = error.code if row["state"] in (OPEN, SUCCEEDED) else row["state"]
-            return None, problem(code, error.args[1])
-        bodies.append(body)
-    return bodies[0], bodies[1]
+    try:
+        return _body(row, "response", seal), _body(row, "error", seal)
+    except OperationError as error:
+        # The state stays: it is the code of the error.
+        code = error.code if row["state"] in (OPEN, SUCCEEDED) else row["state"]
+        return None, problem(code, error.args[1])
+
+
+def _body(row: Row, name: str, seal: Seal) -> dict[str, Any] | None:
+    """Return the object in a column; raise OperationError if it cannot be read."""
+    body = None if row[name] is None else seal.opened(row[name], name)
+    if not (body is None or isinstance(body, dict)):
+        raise unreadable(f"the stored {name} is not a JSON object")
+    return body
 
 
 def progress_of(event: WaitEvent, now: float) -> dict[str, Any]:
@@ -133,7 +159,7 @@ def progress_of(event: WaitEvent, now: float) -> dict[str, Any]:
     progress: dict[str, Any] = {"attempts": event.attempt, "elapsed": event.elapsed}
     if event.transient:
         state = f"transient error {event.error}"
-        error = printable(event.error or "")
+        error = printable(event.message or "")
         progress["last_error"] = problem("attempt_failed", error, attempt=event.attempt)
     # No database stores a lone surrogate, and PostgreSQL no NUL.
     progress["state_seen"] = None if state is None else printable(state)
@@ -148,6 +174,8 @@ def response_json(outcome: WaiterOutcome[Any], response: Any = None) -> dict[str
     """
     is_exception = isinstance(outcome, ExceptionOutcome)
     body = {"kind": "exception" if is_exception else "response", **_facts_json(outcome)}
+    if outcome.basis is not None:
+        body["basis"] = outcome.basis
     if isinstance(outcome, ExceptionOutcome):
         body["exception"] = _exception_json(outcome.exception)
     elif response is not None:
@@ -157,9 +185,10 @@ def response_json(outcome: WaiterOutcome[Any], response: Any = None) -> dict[str
 
 def outcome_from_json(body: Mapping[str, Any]) -> WaiterOutcome[Any]:
     """Return the outcome that `response_json` described."""
+    facts = {**_facts(body), "basis": body.get("basis")}
     if body["kind"] == "response":
-        return ResponseOutcome(response=body.get("response", {}), **_facts(body))
-    return ExceptionOutcome(exception=_exception_from_json(body["exception"]), **_facts(body))
+        return ResponseOutcome(response=body.get("response", {}), **facts)
+    return ExceptionOutcome(exception=_exception_from_json(body["exception"]), **facts)
 
 
 def error_json(error: BaseException) -> dict[str, Any]:
@@ -171,9 +200,12 @@ def error_json(error: BaseException) -> dict[str, Any]:
         # The class alone: the text of any other error may quote parameters.
         return problem(code, type(error).__name__)
     cause, message = error.last_exception, error.service_message
-    body = problem(code, str(error.kwargs["reason"]), **_facts_json(error))
+    # The error that is made of this has no response.
+    reason = error.stored_reason or error.kwargs["reason"]
+    body = problem(code, reason, **_facts_json(error))
     body |= {"failed_ids": error.failed_ids, "max_wait": error.max_wait}
     body["service_message"] = None if message is None else cut(message)
+    body["cause_found"] = error.cause_found
     if isinstance(cause, ClientError):
         body["exception"] = _exception_json(cause)
     return body
@@ -181,6 +213,8 @@ def error_json(error: BaseException) -> dict[str, Any]:
 
 def error_code(error: BaseException) -> str:
     """Return the code of an error that is no `OperationError`."""
+    if getattr(error, "outcome_unknown", False):
+        return "outcome_unknown"
     if isinstance(error, CREDENTIAL_ERRORS):
         return "credentials"
     return next((code for kind, code in _CODE_OF if isinstance(error, kind)), "internal")
@@ -192,7 +226,8 @@ def error_from_json(body: Mapping[str, Any]) -> Exception:
     if kind is None or "waiter" not in body:
         return OperationError(body["code"], body["detail"])
     facts = _facts(body)
-    return kind(
+    record = facts.pop("timeline_record")
+    error = kind(
         facts.pop("waiter"),
         body["detail"],
         message=f"Waiter {body['waiter']} {body['detail']}",
@@ -202,6 +237,9 @@ def error_from_json(body: Mapping[str, Any]) -> Exception:
         last_exception=_exception_from_json(body["exception"]) if "exception" in body else None,
         **facts,
     )
+    error.timeline_record = record
+    error.cause_found = body.get("cause_found")
+    return error
 
 
 def _facts_json(end: WaiterOutcome[Any] | WaiterError) -> dict[str, Any]:
@@ -214,13 +252,34 @@ def _facts_json(end: WaiterOutcome[Any] | WaiterError) -> dict[str, Any]:
         "elapsed": round(end.elapsed, 3),
         "acceptor": acceptor and {"index": acceptor.index, "text": acceptor.text},
         "observed": _plain(end.observed),
+        "timeline": _changes_in(end.timeline),
     }
 
 
 def _facts(body: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("waiter", "label", "attempts", "elapsed", "observed")
-    acceptor = body["acceptor"] and MatchedAcceptor(**body["acceptor"])
-    return {**{name: body[name] for name in names}, "acceptor": acceptor}
+    facts = {name: body[name] for name in ("waiter", "label", "attempts", "elapsed", "observed")}
+    facts["acceptor"] = body["acceptor"] and MatchedAcceptor(**body["acceptor"])
+    # Rows of earlier versions have none.
+    return facts | {"timeline_record": _record_from_json(body.get("timeline", ()))}
+
+
+def _changes_in(timeline: Sequence[TimelineEntry]) -> list[dict[str, Any]]:
+    """Return the attempts that saw another state than the one before, and the last, as JSON."""
+    last = len(timeline) - 1
+    return [
+        entry._asdict()
+        for place, entry in enumerate(timeline)
+        if place in (0, last) or entry.state != timeline[place - 1].state
+    ]
+
+
+def _record_from_json(entries: Iterable[Mapping[str, Any]]) -> Record | None:
+    """Return a record of the attempts that `_changes_in` returned."""
+    timeline = [TimelineEntry(**entry) for entry in entries]
+    if not timeline:
+        return None
+    *earlier, (attempt, elapsed, state) = timeline
+    return earlier, attempt, elapsed, None, state
 
 
 def _plain(value: Any) -> Any:

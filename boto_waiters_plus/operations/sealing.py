@@ -38,6 +38,8 @@ class Seal:
             UnableError: it cannot be decrypted here.
             OperationError: it is damaged.
         """
+        if not isinstance(text, str):
+            raise unreadable(f"its {what} cannot be read: it is {type(text).__name__}")
         if text.startswith(MARK):
             if self.decrypt is None:
                 problem = f"its {what} cannot be read: this store was opened without decrypt="
@@ -62,9 +64,14 @@ def json_text(body: Any) -> str:
 def loaded(text: str, what: str) -> Any:
     """Return JSON that was read from a store; raise OperationError if it is damaged."""
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=refuse_constant)
     except (ValueError, TypeError, RecursionError) as error:
         raise unreadable(f"its {what} cannot be read: {type(error).__name__}") from None
+
+
+def refuse_constant(name: str) -> None:
+    """Raise ValueError for NaN or an infinity, which no store writes."""
+    raise ValueError(name)
 
 
 def _finite(value: Any) -> Any:

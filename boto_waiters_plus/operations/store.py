@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import builtins
 import os
-import re
 import threading
 import uuid
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from ..arguments import count, seconds
+from ..batch.schedule import DEFAULT_THREADS
+from ..batch.wait import Wait
+from ..common.arguments import count, seconds
 from ..engine.model import WaiterDefinition
-from ..many.wait import Wait
-from ..runtime.schedule import DEFAULT_THREADS
 from .backend import OPEN, SUCCEEDED, Backend, KeyInUseError, Row
+from .background_wait import background_wait, check_background
+from .begun_rows import begun_of
 from .client_description import ClientDescription
-from .error_codes import OperationError, problem
+from .error_codes import OperationError, refuse_missing
 from .exit_signals import ended_by_signals
-from .in_memory import background_wait, check_background
-from .kept_calls import CALL_PATH, KeptCalls
 from .memory_backend import MemoryBackend
-from .operation import CANCELLED_DETAIL, COLLECTION, Operation, id_of, path_of
+from .operation import Operation, path_of
 from .operation_pages import (
     LARGEST_PAGE,
     OperationPage,
@@ -33,13 +32,16 @@ from .operation_pages import (
     page_token_after,
 )
 from .representation import row_json
-from .sealing import Cipher, Seal, json_text
-from .stored_operation import EndWatcher, StoredOperation
+from .sealing import Cipher, Seal
+from .stored_operation import OpenStore, StoredOperation
 from .stored_wait import MakeClient, NewRows, reopened
 from .work_options import WorkOptions
 from .worker import Worker
 
-_PATH: Final = re.compile(rf"{COLLECTION}/([0-9a-f]{{32}})")
+CALL_PATH: Final = "calls/"
+
+PHASES: Final = ("started", "answered", "waiting", "finished")
+"""The phases of a call: no answer known; answered; waiting for its resource; finished."""
 
 _IN_MEMORY: Final = (":memory:", "sqlite://", "sqlite:///:memory:")
 
@@ -47,7 +49,7 @@ _STORES: Final[weakref.WeakValueDictionary[str, Store]] = weakref.WeakValueDicti
 """The open stores of this process, for background waits that are unpickled."""
 
 
-class Store(KeptCalls):
+class Store(OpenStore):
     """Background waits in a SQLite file or on PostgreSQL, shared by any number of processes.
 
     Stored are the operation, its parameters and policy, and what is needed to make the client
@@ -73,14 +75,9 @@ class Store(KeptCalls):
         encrypt: Cipher | None = None,
         decrypt: Cipher | None = None,
     ) -> None:
-        self.backend = _backend(url)
-        self.seal = Seal(encrypt, decrypt)
-        self.watcher = EndWatcher(self.backend)
+        super().__init__(_backend(url), Seal(encrypt, decrypt))
         self._key = uuid.uuid4().hex if self.backend.url is None else self.backend.name
         _STORES[self._key] = self
-
-    def __repr__(self) -> str:
-        return f"Store({self.backend.name!r})"
 
     def close(self) -> None:
         """Close the connections; waits that are open go on in other processes.
@@ -129,18 +126,11 @@ class Store(KeptCalls):
             OperationError: a wait with this `exclusive_key` is open (`conflict`), or
                 `request_id` was used with other arguments (`request_mismatch`).
         """
-        check_text("exclusive_key", exclusive_key)
-        check_text("request_id", request_id)
         keywords |= {"until_state": until_state, "state_path": state_path}
         wait = background_wait(client, waiter, max_wait, keywords)
         rows = NewRows(self.seal, include_response, profile_name)
-        row: Row = rows.add(wait, exclusive_key, request_id)
-        there = self._add(rows)
-        if there and there[0]["request"] != row["request"]:
-            path = path_of(row)
-            problem = f"{path} was started with other arguments"
-            raise OperationError("request_mismatch", problem, path)
-        return self._operation(there[0] if there else self.row(path_of(row)))
+        rows.add(wait, exclusive_key, request_id)
+        return self.operation(self.add_one(rows)[0])
 
     def start_all(
         self,
@@ -165,7 +155,7 @@ class Store(KeptCalls):
 
     def get(self, path: str) -> Operation:
         """Return a background wait by its path; raise LookupError if it is not there any more."""
-        return self._operation(self.row(path))
+        return self.operation(self.row(path))
 
     def get_json(self, path: str) -> dict[str, Any]:
         """Return the JSON form of a background wait, or of a call of `call_once`; see `get`."""
@@ -232,16 +222,20 @@ class Store(KeptCalls):
 
         Raises:
             LookupError: there is no such wait.
-            ValueError: it is open or has succeeded, or no time or no attempts are left.
+            ValueError: it is open or has succeeded, no time or no attempts are left, or its call
+                of `begin` got no answer and cannot be repeated.
             OperationError: its state cannot be read, or its `exclusive_key` is in use.
         """
         time_left = None if max_wait is None else seconds("max_wait", max_wait)
         attempts = None if max_attempts is None else count("max_attempts", max_attempts)
         row = self.row(path)
+        begun = begun_of(row, self.seal)
+        if begun is not None and not (begun["answer"] or begun["is_repeatable"]):
+            raise ValueError(f"{path}: {begun['operation']} got no answer, and cannot be repeated")
         if row["state"] not in (OPEN, SUCCEEDED):
             try:
                 if self.backend.reopen(row, reopened(row, time_left, attempts)):
-                    return self._operation(self.row(path))
+                    return self.operation(self.row(path))
             except ValueError as error:
                 raise ValueError(f"{path}: {error}") from None
             except KeyInUseError as error:
@@ -300,23 +294,73 @@ class Store(KeptCalls):
 
         Raises:
             TypeError, ValueError: an argument is wrong.
-            StoreError: the store cannot be used when it begins; later failures are only logged.
+            StoreError: the store cannot be used when it begins, or a newer package has migrated
+                it; other failures are only logged.
         """
-        options = WorkOptions.checked(locals())
+        options = WorkOptions(
+            lease=lease,
+            batch_size=batch_size,
+            max_open=max_open,
+            threads=threads,
+            calls_per_second=calls_per_second,
+            make_client=make_client,
+        )
         check_text("worker_name", worker_name)
         stop = threading.Event() if stop_event is None else stop_event
         worker = Worker(self, options, name=worker_name, stop_event=stop)
         with ended_by_signals(worker.stop):
             return worker.run(until_idle=until_idle)
 
-    def row(self, path: str) -> Row:
-        """Return the row of a background wait; raise LookupError if there is none."""
-        if not _PATH.fullmatch(path):
-            raise LookupError(f"there is no {path!r}: a path is {COLLECTION}/ and 32 digits")
-        rows = self.backend.get([id_of(path)])
+    def save_call(self, record: Mapping[str, Any], /) -> str:
+        """Keep a call before its first attempt; return its path.
+
+        The record is all that `idempotency.resume_call` needs; its `target` is where the call
+        belongs.
+        """
+        row: dict[str, Any] = dict.fromkeys(("ended", "answer", "result", "target"))
+        row |= {"id": uuid.uuid4().hex, "created": 0.0, "phase": PHASES[0]}
+        if record.get("target") is not None:
+            row["target"] = self.seal.closed(record["target"])
+        row["record"] = self.seal.closed(record)
+        self.backend.add_call(row)
+        return f"{CALL_PATH}{row['id']}"
+
+    def note_call(self, path: str, phase: str, answer: Mapping[str, Any], /) -> bool:
+        """Keep how far a call is (`"answered"`, `"waiting"`); return False if it has ended.
+
+        The answer is what the rest of the call needs of it.
+        """
+        values = {"phase": phase, "answer": self.seal.closed(answer)}
+        return self.backend.write_call(path.removeprefix(CALL_PATH), values)
+
+    def finish_call(self, path: str, result: Mapping[str, Any], /) -> None:
+        """Keep how a call ended, unless it has ended already."""
+        values = {"ended": 0.0, "phase": PHASES[-1], "result": self.seal.closed(result)}
+        self.backend.write_call(path.removeprefix(CALL_PATH), values)
+
+    def get_call(self, path: str, /) -> dict[str, Any]:
+        """Return a call as JSON.
+
+        Its members are `path`, `done`, `phase`, `age` (seconds), the `record`, and the `target`,
+        the `answer` and the `result` if there are any. Setting a clock changes no age, as far as
+        the machine or the server has a clock that no one sets.
+
+        Raises:
+            LookupError: there is no such call.
+            OperationError: it cannot be read.
+        """
+        rows = self.backend.calls(path.removeprefix(CALL_PATH))
         if not rows:
-            raise LookupError(f"there is no {path} in {self!r}, or it has expired")
-        return rows[0]
+            raise LookupError(f"there is no call {path}")
+        return self._call_json(rows[0])
+
+    def open_calls(self) -> builtins.list[dict[str, Any]]:
+        """Return the calls that have not ended, the oldest first, as `get_call` does.
+
+        Pass `path` and `record` of each to `idempotency.resume_call`, when no process makes the
+        call any more.
+        """
+        return [self._call_json(row) for row in self.backend.calls()]
 
     def rows_of(
         self, waits: Iterable[Wait], *, include_response: bool, profile_name: str | None = None
@@ -334,24 +378,37 @@ class Store(KeptCalls):
             self._add(rows)
         return [path_of(row) for row in rows.rows]
 
+    def add_one(self, rows: NewRows) -> tuple[Row, bool]:
+        """Store the one row of `rows`; return it as it is stored, and whether it is new.
+
+        Raises:
+            OperationError: as `start`.
+        """
+        (row,) = rows.rows
+        there = self._add(rows)
+        if there and there[0]["request"] != row["request"]:
+            path = path_of(there[0])
+            problem = f"{path} was started with other arguments"
+            raise OperationError("request_mismatch", problem, path)
+        return (there[0], False) if there else (self.row(path_of(row)), True)
+
     def ended(self, ids: Iterable[str]) -> builtins.list[Operation]:
         """Return those of these waits that are there and have ended."""
         rows = self.backend.get([*ids])
-        return [self._operation(row) for row in rows if row["state"] != OPEN]
-
-    def end_by_cancel(self, path: str) -> bool:
-        """Cancel a background wait; return False if it is not open."""
-        error = json_text(problem("cancelled", CANCELLED_DETAIL))
-        end = {"id": id_of(path), "state": "cancelled", "error": error, "ended": 0.0}
-        is_cancelled = self.backend.write(None, [{**end, "lease": None, "next_attempt": None}]) == 1
-        self.watcher.check()
-        return is_cancelled
+        return [self.operation(row) for row in rows if row["state"] != OPEN]
 
     def finder(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
-        """Return what finds a background wait in another process; a password is not part of it."""
         url = self.backend.url
         text = None if url is None else url.set(password=None).render_as_string()
         return find_operation, (text, self._key)
+
+    def _call_json(self, row: Row) -> dict[str, Any]:
+        call = {"path": CALL_PATH + row["id"], "done": row["ended"] is not None}
+        call |= {"phase": row["phase"], "age": row["age"]}
+        for name in ("record", "target", "answer", "result"):
+            if row[name] is not None:
+                call[name] = self.seal.opened(row[name], name)
+        return call
 
     def _add(self, rows: NewRows) -> builtins.list[Row]:
         try:
@@ -359,7 +416,8 @@ class Store(KeptCalls):
         except KeyInUseError as error:
             raise _conflict(error) from None
 
-    def _operation(self, row: Row) -> Operation:
+    def operation(self, row: Row) -> StoredOperation:
+        """Return the background wait of a row."""
         if row["state"] != OPEN:
             return StoredOperation(self, row)
         return self.watcher.watched(path_of(row), lambda: StoredOperation(self, row))
@@ -376,19 +434,15 @@ def find_operation(url: str | None, key: str, path: str) -> Operation:
 
 
 def _backend(url: Any) -> Backend:
-    if hasattr(url, "claim"):
-        return cast("Backend", url)
+    if isinstance(url, Backend):
+        return url
     if isinstance(url, str) and url in _IN_MEMORY:
         return MemoryBackend()
     try:
         from .sql import SqlBackend  # noqa: PLC0415 - an extra
     except ImportError as error:
-        if (error.name or "").partition(".")[0] not in ("sqlalchemy", "platformdirs"):
-            raise
-        raise ImportError(
-            f"a store in a database requires {error.name}; install it with: "
-            "pip install 'boto-waiters-plus[store]'"
-        ) from error
+        needed = ("sqlalchemy", "platformdirs")
+        refuse_missing("a store in a database", "store", error, *needed)
     return SqlBackend(url)
 
 

@@ -3,43 +3,137 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import re
 import threading
+import time
 import weakref
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from ..changes.effects import Effect
+from ..changes.prepared_call import CallOutcome, restored_call
+from ..common.process import ProcessLock, after_fork, start_thread
+from ..exceptions import WaiterError
 from ..outcome import WaiterOutcome
-from ..runtime.process import ProcessLock, after_fork, start_thread
-from .backend import OPEN, Backend, Row
-from .error_codes import OperationError, StoreError
-from .operation import Operation, id_of, path_of
+from ..service.json_parameters import from_json
+from ..wait.wording import seconds_text
+from .backend import OPEN, UNDRIVEN, Backend, Row
+from .begun_rows import begun_of
+from .client_description import ClientDescription
+from .error_codes import OperationError, SchemaError, StoreError, problem
+from .operation import CANCELLED_DETAIL, COLLECTION, UNDRIVEN_GRACE, Operation, id_of, path_of
 from .representation import result_of, row_json
+from .sealing import Seal, json_text
+from .wait_ends import overdue_end
 
-if TYPE_CHECKING:
-    from .store import Store
+_PATH: Final = re.compile(rf"{COLLECTION}/([0-9a-f]{{32}})")
 
 WATCH_INTERVAL: Final = 0.5
-"""Seconds between two checks of the store for operations that this process holds."""
+"""Seconds between two checks of the store for operations that ended."""
+
+COMPARE_INTERVAL: Final = 10.0
+"""Seconds between two checks of each operation that this process holds.
+
+It takes 10 microseconds for each of them; what ended since the last check is found for all at once.
+"""
+
+OVERLAP: Final = 2.0
+"""Seconds by which these checks overlap: a transaction takes effect later than its moment."""
 
 CLOSE_GRACE: Final = 10.0
 """Seconds that a check of the store may still take when the store is closed."""
 
 
+class OpenStore(ABC):
+    """What operations and workers need of their store."""
+
+    def __init__(self, backend: Backend, seal: Seal) -> None:
+        self.backend, self.seal = backend, seal
+        self.watcher = EndWatcher(backend, seal)
+
+    def __repr__(self) -> str:
+        return f"Store({self.backend.name!r})"
+
+    def row(self, path: str) -> Row:
+        """Return the row of a background wait; raise LookupError if there is none."""
+        if not _PATH.fullmatch(path):
+            raise LookupError(f"there is no {path!r}: expected {COLLECTION}/ and 32 hex digits")
+        rows = self.backend.get([id_of(path)])
+        if not rows:
+            raise LookupError(f"there is no {path} in {self!r}, or it has expired")
+        return rows[0]
+
+    def end_by_cancel(self, path: str) -> bool:
+        """Cancel a background wait; return False if it is not open."""
+        error = json_text(problem("cancelled", CANCELLED_DETAIL))
+        end = {"id": id_of(path), "state": "cancelled", "error": error, "ended": 0.0}
+        is_cancelled = self.backend.write(None, [{**end, "lease": None, "next_attempt": None}]) == 1
+        self.watcher.check()
+        return is_cancelled
+
+    @abstractmethod
+    def finder(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
+        """Return what finds a background wait in another process; a password is not part of it."""
+
+
 class StoredOperation(Operation):
     """An operation of a store, made from its row; it is done at once if its wait has ended."""
 
-    def __init__(self, store: Store, row: Row) -> None:
+    client: Any = None
+    """Has made the call of `begin`; None: another process has."""
+    made_call: CallOutcome | None = None
+    """That call, in the process that has made it."""
+
+    def __init__(self, store: OpenStore, row: Row) -> None:
         super().__init__(path_of(row))
         self._store = store
         self._row = row
         if row["state"] != OPEN:
             self.end_as(row)
 
-    def to_json(self) -> dict[str, Any]:
+    @property
+    def call(self) -> CallOutcome | None:
+        """The call of `begin`; None before its answer, and for any other wait.
+
+        Its response has all members in the process that made it; elsewhere no sensitive ones.
+        """
+        if self.made_call is None and (begun := self._begun()) and begun["answer"]:
+            return restored_call(begun["answer"], begun["token"])
+        return self.made_call
+
+    @property
+    def effect(self) -> Effect | None:
+        """What is waited for after the call of `begin`; None for any other wait."""
+        begun = self._begun()
+        return None if begun is None else Effect(**begun["effect"])
+
+    def stop(self) -> Any:
+        """Make the call that stops what was begun, with the credentials of this process.
+
+        Raises:
+            NotImplementedError: nothing is known that stops it, or the call has no answer yet.
+            ClientError: the service refused.
+        """
+        begun = self._begun()
+        if begun is None or begun["stop"] is None:
+            raise NotImplementedError(f"nothing is known that stops what {self.path} has begun")
+        method, parameters = begun["stop"]
+        client = self.client or ClientDescription.of_row(self._row).make()
+        return getattr(client, method)(**from_json(parameters))
+
+    def _begun(self) -> dict[str, Any] | None:
+        return begun_of(self._latest_row(), self._store.seal)
+
+    def _latest_row(self) -> Row:
         if not self.done() or self._row["state"] == OPEN:
             self._row = self._store.row(self.path)
-        return row_json(self._row, self._store.seal)
+        return self._row
+
+    def to_json(self) -> dict[str, Any]:
+        return row_json(self._latest_row(), self._store.seal)
 
     def add_done_callback(self, fn: Callable[[Future[WaiterOutcome[Any]]], object]) -> None:
         """Call a function with the operation when it is done, or at once if it is."""
@@ -57,7 +151,10 @@ class StoredOperation(Operation):
             problem = f"{self.path} is no longer in the store"
             self.end(OperationError("not_found", problem))
         else:
-            self.end(result_of(row, self._store.seal))
+            result, begun = result_of(row, self._store.seal), begun_of(row, self._store.seal)
+            if begun and begun["answer"] and isinstance(result, WaiterError):
+                result.call = self.made_call or restored_call(begun["answer"], begun["token"])
+            self.end(result)
 
     def _cancel_wait(self) -> bool:
         return self._store.end_by_cancel(self.path)
@@ -66,23 +163,42 @@ class StoredOperation(Operation):
         # Again: this process may have been forked since.
         self._store.watcher.watched(self.path, lambda: self)
 
+    def is_overdue(self, now: float) -> bool:
+        """Return whether a worker should have ended the wait by now."""
+        deadline = self._row["deadline"]
+        return isinstance(deadline, float) and deadline < now - UNDRIVEN_GRACE
+
     def _hindrance(self) -> str:
         backend = self._store.backend
-        with contextlib.suppress(StoreError):
+        with contextlib.suppress(StoreError, TypeError):
             rows = backend.get([id_of(self.path)])
-            if rows and rows[0]["lease"] not in backend.leases():
-                return (
-                    ": no worker drives it: call work() of the store in a thread or a process, or "
-                    "run `boto-wait operations work`"
-                )
+            _, now = backend.ended_ids(math.inf)
+            if rows:
+                return _hindrance(rows[0], now, is_driven=rows[0]["lease"] in backend.leases())
         return ""
+
+
+def _hindrance(row: Row, now: float, *, is_driven: bool) -> str:
+    """Return why a wait does not go on, as the end of a message; "" if nothing is known."""
+    silence = f"nothing was written for {seconds_text(round(now - row['machine_at'], 1))} s"
+    if not is_driven:
+        return (
+            f": no worker drives it, {silence}: call work() of the store in a thread or a process, "
+            "or run `boto-wait operations work`"
+        )
+    # A worker that was killed keeps its lease for a while.
+    due = row["machine_at"] if row["next_attempt"] is None else row["next_attempt"]
+    if now - due < UNDRIVEN_GRACE:
+        return ""
+    return f": its worker {row['worker']} may be gone, {silence}"
 
 
 class EndWatcher:
     """Notices the ends of operations that are open, in one thread while any of them is held."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, seal: Seal) -> None:
         self._backend = backend
+        self._seal = seal
         self._lock = ProcessLock()
         self._open = weakref.WeakValueDictionary[str, StoredOperation]()
         self._kept: dict[str, StoredOperation] = {}
@@ -125,12 +241,15 @@ class EndWatcher:
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(CLOSE_GRACE)
+        self._end_all(self._closed())
+
+    def _end_all(self, error: StoreError) -> None:
         with self._lock:
             held = list(self._open.values())
             self._open.clear()
             self._kept.clear()
         for operation in held:
-            operation.end(self._closed())
+            operation.end(error)
 
     def _closed(self) -> StoreError:
         name = self._backend.name
@@ -141,26 +260,58 @@ class EndWatcher:
         self._thread = None
 
     def _run(self) -> None:
-        while self._end_what_has_ended():
+        # The time of the last look at the ends, and when all are compared again.
+        since, compare_at = None, 0.0
+        while not self._has_nothing_open():
+            try:
+                if since is None or time.monotonic() >= compare_at:
+                    since = self._compare()
+                    compare_at = time.monotonic() + COMPARE_INTERVAL
+                else:
+                    ended, since = self._backend.ended_ids(since - OVERLAP)
+                    self._end(ended)
+            except StoreError as error:
+                # The database may come back, its old schema will not.
+                if isinstance(error, SchemaError):
+                    self._end_all(error)
             self._news.wait(WATCH_INTERVAL)
             self._news.clear()
 
-    def _end_what_has_ended(self) -> bool:
-        """End the operations that have ended; return False if there is none left to watch."""
+    def _has_nothing_open(self) -> bool:
+        """Return whether there is nothing to watch; the thread ends then."""
+        with self._lock:
+            if self._open and not self._is_closed:
+                return False
+            self._thread = None
+            return True
+
+    def _compare(self) -> float:
+        """End what has ended, is gone or is overdue; return the time before."""
+        _, now = self._backend.ended_ids(math.inf)
         with self._lock:
             found = {id_of(path): operation for path, operation in self._open.items()}
-            if not found or self._is_closed:
-                self._thread = None
-                return False
-        # The database may come back.
-        with contextlib.suppress(StoreError):
-            ended = found.keys() - self._backend.open_ids([*found])
-            rows = {row["id"]: row for row in self._backend.get([*ended])} if ended else {}
-            for each in ended:
-                found[each].end_as(rows.get(each))
-                with self._lock:
-                    path = found[each].path
-                    if self._open.get(path) is found[each]:
-                        del self._open[path]
-                        self._kept.pop(path, None)
-        return True
+        still_open = self._backend.open_ids([*found])
+        self._end(found.keys() - still_open)
+        overdue = [each for each in still_open if found[each].is_overdue(now)]
+        if overdue:
+            ends = [overdue_end(row, self._seal) for row in self._backend.get(overdue)]
+            # Those that a worker drives are left to it.
+            if self._backend.write(UNDRIVEN, ends):
+                self._news.set()
+        return now
+
+    def _end(self, ids: Collection[str]) -> None:
+        """End the operations among these that are held, as their rows say."""
+        paths = {each: path_of({"id": each}) for each in ids}
+        held = {each: path for each, path in paths.items() if path in self._open}
+        rows = {row["id"]: row for row in self._backend.get([*held])} if held else {}
+        for wait_id, path in held.items():
+            operation, row = self._open.get(path), rows.get(wait_id)
+            # It may have been reopened.
+            if operation is None or (row is not None and row["state"] == OPEN):
+                continue
+            operation.end_as(row)
+            with self._lock:
+                if self._open.get(path) is operation:
+                    del self._open[path]
+                    self._kept.pop(path, None)

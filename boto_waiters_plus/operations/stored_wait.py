@@ -8,25 +8,35 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import time
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, fields, replace
+from dataclasses import astuple, dataclass, fields, replace
 from functools import cache, lru_cache, partial
 from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ..aws.json_parameters import as_json, from_json
-from ..aws.parameters import refuse_wrong_parameters
+from ..batch.wait import Wait
+from ..calls.clock import current_time
+from ..changes.call import resumed_call, run_blocking
+from ..changes.effects import EffectOfCall, EffectWaiter
+from ..changes.prepared_call import CallOutcome, PreparedCall
+from ..common.process import start_thread
+from ..definitions.effect_trait import EffectTrait
 from ..definitions.files import load_definitions
 from ..engine.machine import LastAttempt, Machine, Phase, Policy
 from ..engine.model import WaiterDefinition
-from ..exceptions import WaiterDefinitionError
-from ..many.wait import Wait
-from ..options import WaitOptions
-from .backend import OPEN, Row
-from .client_description import ClientDescription
-from .error_codes import OperationError, UnableError, unreadable
+from ..exceptions import WaiterDefinitionError, WaiterError
+from ..options import CancelEvent, WaitOptions
+from ..service.bound_waiter import BoundWaiter
+from ..service.json_parameters import as_json, from_json
+from ..service.parameters import refuse_wrong_parameters
+from ..service.waits import find_waiter
+from .backend import FREE, OPEN, REQUEST_KEY, Backend, Row
+from .begun_rows import CALL, CALLER_LEASE, keep_answer, unknown, wait_after
+from .client_description import CLIENT_COLUMNS, ClientDescription
+from .error_codes import OperationError, StoreError, UnableError, unreadable
 from .operation_pages import check_text
 from .representation import CREDENTIAL_ERRORS, error_code
 from .sealing import Seal, json_text, loaded
@@ -42,17 +52,23 @@ _POLICY: Final = tuple(
     each.name
     for each in fields(Policy)
     # Of waits that are driven where they are started.
-    if each.name not in ("count_requests", "covers_end", "patience", "deadline")
+    if each.name not in ("count_requests", "covers_end", "patience", "deadline", "learned")
 )
 
 _OPTIONS: Final = ("call_in_thread", "show_parameters")
 """The options that are not part of the policy; the rest are functions and events of a process."""
 
-_CLIENT: Final = ("service", "region", "profile", "endpoint", "client_settings")
-"""The columns of a `ClientDescription`, in the order of its fields."""
+_NUMBERS: Final = ("deadline", "created", "machine_at", "attempts", "elapsed")
+_TEXTS: Final = ("definition", "parameters", "policy", "machine", "label", "waiter")
+_READ: Final = {**dict.fromkeys(_NUMBERS, (int, float)), **dict.fromkeys(_TEXTS, (str,))}
+"""The columns that a worker reads, and what they hold."""
 
 _EMPTY: Final = ("state_seen", "next_attempt", "lease", "worker", "last_error", "ended", "response")
 """Columns that are null in the row of a new wait; so is `error`."""
+
+
+_ANSWERED: Final = (*FREE, "label", "policy", "machine", "machine_at", "parameters")
+"""The columns that change when the call of a row is answered."""
 
 
 class NewRows:
@@ -63,16 +79,19 @@ class NewRows:
     Args:
         seal: encrypts the parameters.
         include_response, profile_name: as for `Store.start`.
+        begun: the call of `begin`, before whose answer the wait has no parameters; None: none.
 
     Attributes:
         rows: by the names of the columns.
         definitions: by digest.
     """
 
-    def __init__(self, seal: Seal, include_response: Any, profile_name: str | None) -> None:
+    def __init__(
+        self, seal: Seal, include_response: Any, profile_name: str | None, begun: Any = None
+    ) -> None:
         self.rows: list[dict[str, Any]] = []
         self.definitions: dict[str, str] = {}
-        self._seal = seal
+        self._seal, self._begun = seal, begun
         self._include_response = bool(include_response)
         # Thousands of waits share a client and a definition.
         self._columns_of = cache(partial(_columns_of, profile=profile_name))
@@ -90,10 +109,12 @@ class NewRows:
         """
         _refuse_functions(wait)
         parameters = as_json(wait.operation.input_shape, wait.parameters)
-        refuse_wrong_parameters(wait.client, wait.operation, wait.parameters)
+        begun = self._begun
+        if begun is None or begun["answer"]:
+            refuse_wrong_parameters(wait.client, wait.operation, wait.parameters)
         digest = self._digest(wait.definition)
         row: dict[str, Any] = {
-            "id": uuid.uuid4().hex if request_id is None else _id_of_request(request_id),
+            "id": uuid.uuid4().hex,
             "state": OPEN,
             # PostgreSQL stores no NUL.
             "label": "".join(each if each.isprintable() else " " for each in wait.label),
@@ -108,11 +129,17 @@ class NewRows:
         for name in ("service", "waiter", "region", "profile"):
             check_text(name, row[name], 100 if name in ("service", "region") else 200)
         request = None
+        check_text("exclusive_key", exclusive_key)
+        check_text("request_id", request_id)
         if request_id is not None:
-            request = hashlib.sha256(json_text([row, parameters]).encode()).hexdigest()
+            content = {name: value for name, value in row.items() if name != "id"}
+            asked = begun and [begun[name] for name in ("operation", "effect", "asked")]
+            request = _digest(request_id) + _digest(json_text([content, asked or parameters]))
         row |= dict.fromkeys((*_EMPTY, "error")) | {"attempts": 0, "elapsed": 0.0}
         row |= {"created": 0.0, "machine_at": 0.0, "deadline": wait.max_wait, "request": request}
-        row |= {"kind": kind_of(row), "parameters": self._seal.closed(parameters)}
+        row |= {"kind": kind_of(row)}
+        stored = parameters if begun is None else {**parameters, CALL: begun}
+        row["parameters"] = self._seal.closed(stored)
         self.rows.append(row)
         return row
 
@@ -124,16 +151,112 @@ class NewRows:
         return self._digests[definition]
 
 
+@dataclass(frozen=True, slots=True)
+class RowCall:
+    """The call of a row, without an answer so far; with an answer any worker goes on with it."""
+
+    row: Row
+    wait: Wait
+    """The wait without its parameters."""
+    begun: dict[str, Any]
+    seal: Seal
+    backend: Backend
+    lease: int
+    """Under which the row is held here."""
+    deadline: float
+    """By the clock of this process."""
+
+    def make(self, prepared: PreparedCall, effect: EffectOfCall) -> CallOutcome:
+        """Make the call, and write what it was answered.
+
+        Raises:
+            CallOnceError: no answer, or a refusal.
+            Exception: whatever else; it has the attribute `call`, since the call was answered.
+        """
+        call, wait, begun = run_blocking(prepared), self.wait, self.begun
+        try:
+            answered, left = keep_answer(begun, prepared, effect, call), self._left()
+            policy = replace(wait.policy, max_wait=left)
+            after = wait_after(answered, wait.merged_options, max_wait=left, policy=policy)
+            new = NewRows(self.seal, None, None, begun).add(after)
+            change = {"id": self.row["id"], **{name: new[name] for name in _ANSWERED}}
+            self.backend.write(self.lease, [change])
+        except Exception as error:
+            error.call = call  # type: ignore[attr-defined]
+            raise
+        return call
+
+    def go_on(self, age: float, cancel: CancelEvent, end: Callable[[Exception], None]) -> bool:
+        """Repeat the call in a thread, if it has a token; return False to leave the row alone.
+
+        Args:
+            age: seconds since the first attempt.
+            cancel: ends the call in flight.
+            end: takes the error in which the row ends, or an `UnableError`.
+        """
+
+        def repeat() -> None:
+            try:
+                self._repeat(age, cancel)
+            except StoreError as error:
+                end(UnableError("unavailable", str(error)))
+            # Whatever it is, an earlier attempt may have been executed.
+            except Exception as error:
+                is_known = isinstance(error, (WaiterError, UnableError))
+                end(unable(error) or (error if is_known else unknown(self.begun)))
+
+        if age < CALLER_LEASE:
+            # The process may be about to take its lease.
+            return False
+        if not self.begun["is_repeatable"]:
+            end(unknown(self.begun))
+            return True
+        return start_thread(repeat, "call") is not None
+
+    def _repeat(self, age: float, cancel: CancelEvent) -> None:
+        client, begun = self.wait.client, self.begun
+        # By the clock of the store.
+        record = {**begun, "started_at": time.time() - age}
+        try:
+            prepared = resumed_call(client, record, self._left(), None, None, cancel)
+        except (ValueError, AttributeError) as error:
+            text = f"the call cannot be repeated here: {error}"
+            raise UnableError("unsupported", text) from error
+        trait = EffectTrait.from_json(begun["trait"], self.wait.definition)
+        self.make(prepared, EffectOfCall(client, prepared.target.operation, trait))
+
+    def _left(self) -> float:
+        return self.deadline - current_time().clock()()
+
+
 def _columns_of(client: Any, profile: str | None) -> dict[str, Any]:
     """Return the columns of a row that describe its client."""
     description = ClientDescription.of(client, profile)
-    return dict(zip(_CLIENT, astuple(description), strict=True))
+    return dict(zip(CLIENT_COLUMNS, astuple(description), strict=True))
 
 
 def kind_of(row: Mapping[str, Any]) -> str:
     """Return what waits with the same client and the same definition have in common."""
-    values = [row[name] for name in (*_CLIENT, "digest")]
-    return hashlib.sha256(json_text(values).encode()).hexdigest()[:32]
+    return _kind(tuple(row[name] for name in (*CLIENT_COLUMNS, "digest")))
+
+
+# Ten thousand waits of one kind share theirs.
+@lru_cache(DEFINITIONS_KEPT)
+def _kind(values: tuple[Any, ...]) -> str:
+    return _digest(json_text(values))
+
+
+def check_row(row: Row) -> None:
+    """Raise OperationError if a row cannot be one that was stored.
+
+    Only this row is damaged then: that its worker could not make the client of another kind would
+    end good waits, whose client is the one that was stored.
+    """
+    for name, kinds in _READ.items():
+        if isinstance(row[name], bool) or not isinstance(row[name], kinds):
+            raise unreadable(f"its {name} cannot be read: it is {type(row[name]).__name__}")
+    if kind_of(row) != row["kind"]:
+        raise unreadable("its client cannot be read: it is not the one that was stored")
 
 
 def policy_json(policy: Policy, options: WaitOptions) -> str:
@@ -142,18 +265,22 @@ def policy_json(policy: Policy, options: WaitOptions) -> str:
     # Where nothing can be connected to, the wait goes on: here later, or on another worker.
     members["retry_transient"] = bool(policy.retry_transient)
     members |= {name: getattr(options, name) for name in _OPTIONS}
+    if options.delay_history:
+        members |= {"delay_history": True, "delay_kind": options.delay_kind}
+        members["max_delay_given"] = options.max_delay is not None or None
     return json_text({name: value for name, value in members.items() if value is not None})
 
 
-def _id_of_request(request_id: str) -> str:
-    """Return the id of the wait of a request: always the same."""
-    return hashlib.sha256(request_id.encode()).hexdigest()[:32]
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:REQUEST_KEY]
 
 
 def _refuse_functions(wait: Wait) -> None:
     for name in ("on_attempt", "wake_signal", "cancel_event"):
         if getattr(wait.options, name) is not None:
-            raise TypeError(f"{name} cannot be stored: it is of this process")
+            raise TypeError(f"{name} cannot be stored: it exists only in this process")
+    if not isinstance(wait.options.delay_history, (bool, type(None))):
+        raise TypeError("delay_history cannot be stored: give True for the times of the store")
     if callable(wait.policy.pace):
         raise TypeError("delay_pace cannot be stored: it is a function")
 
@@ -172,7 +299,7 @@ class WaitMaker:
         self._definition = lru_cache(DEFINITIONS_KEPT)(definition_from_json)
         self._seal = seal
 
-    def wait_of(self, row: Row) -> Wait:
+    def wait_of(self, row: Row) -> tuple[Wait, dict[str, Any] | None]:
         """Return the wait of a row, whatever the settings are here.
 
         Raises:
@@ -181,11 +308,17 @@ class WaitMaker:
         """
         try:
             definition = self._definition(row["definition"])
-            parameters = from_json(self._seal.opened(row["parameters"], "parameters"))
+            body = self._seal.opened(row["parameters"], "parameters")
             options, policy = _options_and_policy(row["policy"])
+            begun, client = body.pop(CALL, None), self._client_of(row)
             # The label that was stored: that of the settings there, not of those here.
             own: dict[str, Any] = {"label": row["label"] or None, "policy": policy}
-            return Wait.with_options(self._client_of(row), definition, parameters, options, **own)
+            waiter: WaiterDefinition | BoundWaiter = definition
+            if begun is not None:
+                trait = EffectTrait.from_json(begun["trait"], definition)
+                waiter = EffectWaiter(find_waiter(client, definition)[0], trait)
+                own["call"] = begun["document"]
+            return Wait.with_options(client, waiter, from_json(body), options, **own), begun
         except OperationError:
             raise
         except WaiterDefinitionError as error:
@@ -197,7 +330,7 @@ class WaitMaker:
             raise unreadable(f"it cannot be read: {type(error).__name__}") from error
 
     def _client_of(self, row: Row) -> Any:
-        description = ClientDescription(*(row[name] for name in _CLIENT))
+        description = ClientDescription.of_row(row)
         try:
             return self._client(description)
         except OperationError as error:
@@ -270,4 +403,6 @@ def reopened(row: Row, max_wait: float | None, max_attempts: int | None) -> dict
 def _options_and_policy(text: str) -> tuple[WaitOptions, Policy]:
     members = loaded(text, "policy")
     options = WaitOptions(**{name: members.pop(name, None) for name in _OPTIONS})
+    for name in ("delay_history", "delay_kind", "max_delay_given"):
+        members.pop(name, None)
     return options, Policy(**{**members, "last_attempt": LastAttempt(members["last_attempt"])})

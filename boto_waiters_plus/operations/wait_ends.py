@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from botocore.model import OperationModel
 
-from ..aws.data_model import converted
-from ..aws.json_parameters import without_sensitive
+from ..batch.tasks import Task
 from ..exceptions import WaiterTimeoutError
 from ..outcome import ResponseOutcome, WaiterOutcome
-from ..runtime.tasks import Task
+from ..service.data_model import converted
+from ..service.json_parameters import without_sensitive
 from .backend import SUCCEEDED, Row
-from .error_codes import UnableError, problem
+from .begun_rows import begun_of, unknown
+from .error_codes import OperationError, UnableError, problem, unreadable
 from .representation import error_json, response_json
 from .sealing import Seal, json_text
 
@@ -30,15 +32,38 @@ class Driven:
     operation: OperationModel | None = None
     """What it polls; None until it was made."""
     task: Task | None = None
-    timeout: WaiterTimeoutError | None = None
-    """The error that it ends with if it was polled before and no worker can go on with it."""
+    timeout: WaiterTimeoutError | OperationError | None = None
+    """The error that it ends with if it was called or polled before and no worker can go on."""
     change: tuple[dict[str, Any], float] | None = None
     """To be written: what the last attempt changed, and when it was."""
     result: WaiterOutcome[Any] | BaseException | None = None
     """To be written: how it ended."""
+    stop: Callable[[], None] | None = None
+    """Stops what was begun after a time-out."""
     last_change: dict[str, Any] | None = None
     """Of the attempt that ended the wait: written with the end, because its state cannot be resumed
     by the worker that takes over from one that was killed between the two."""
+
+
+def overdue_end(row: Row, seal: Seal) -> Row:
+    """Return what changes in the row of a wait that no worker drives past its deadline."""
+    error: Exception
+    try:
+        error = unanswered(row, seal) or timeout_of(row)
+    except (TypeError, ValueError, KeyError) as found:
+        error = unreadable(f"its end cannot be told: {type(found).__name__}")
+    return end_of(ended(row, error), error, seal)
+
+
+def unanswered(row: Row, seal: Seal) -> OperationError | None:
+    """Return the error of a row whose call got no answer; None for any other row."""
+    begun = begun_of(row, seal)
+    return None if begun is None or begun["answer"] else unknown(begun)
+
+
+def ended(row: Row, error: Exception) -> Driven:
+    """Return a wait that ends with this error without a worker, such as a damaged row."""
+    return Driven(row["id"], "", include_response=False, deadline=0.0, result=error)
 
 
 def end_of(driven: Driven, result: WaiterOutcome[Any] | BaseException, seal: Seal) -> Row:

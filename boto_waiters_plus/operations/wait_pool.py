@@ -9,15 +9,16 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..batch.background import BackgroundScheduler, TaskEnd
+from ..batch.callbacks import Callback, Callbacks
+from ..batch.grouping import Grouping
+from ..batch.preparation import Preparation, marked_context
+from ..batch.schedule import DEFAULT_THREADS
+from ..batch.tasks import Task
+from ..batch.wait import Wait
+from ..calls.clock import current_time
+from ..common.warning import caller
 from ..engine.wait_event import WaitEvent
-from ..many.callbacks import Callback, Callbacks
-from ..many.grouping import Grouping
-from ..many.preparation import Preparation, marked_context
-from ..many.wait import Wait
-from ..runtime.background import BackgroundScheduler, TaskEnd
-from ..runtime.clock import current_time
-from ..runtime.schedule import DEFAULT_THREADS
-from ..runtime.tasks import Task
 
 
 class WaitPool:
@@ -34,13 +35,10 @@ class WaitPool:
         self._scheduler = BackgroundScheduler(
             context, threads=threads, stop=self._stop, forget=self._forget
         )
-        callbacks = _DeferredCallbacks(self._scheduler.deliveries)
         self._preparation = Preparation(
-            max_wait=None,
             stop=self._stop,
-            grouping=Grouping(self._stop),
-            callbacks=callbacks,
-            progress=None,
+            grouping=Grouping(self._stop, by_age=True),
+            callbacks=_DeferredCallbacks(self._scheduler.deliveries),
         )
         self._lock = threading.Lock()
         self._open: Counter[int] = Counter()
@@ -71,6 +69,7 @@ class WaitPool:
             ValueError: `state` is not that of a wait under this definition.
         """
         with self._lock:
+            self._preparation.caller = caller()
             (task,) = self._preparation.tasks([wait])
             self._open[id(wait.client)] += 1
         if state is not None:
@@ -104,7 +103,7 @@ class WaitPool:
 
     def deliver(self, function: Callable[[], object]) -> None:
         """Call a function in the thread for callbacks, where a slow one delays no attempt."""
-        self._scheduler.deliveries.put(function)
+        self._scheduler.deliver(function)
 
     def close(self) -> None:
         """Drop all waits as they are; calls in flight end."""

@@ -8,48 +8,43 @@ from typing import Any
 
 from botocore.session import get_session
 
-from ..arguments import callback, count, seconds, unknown
+from ..common.arguments import callback, count, seconds, unknown
 from .stored_wait import MakeClient
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class WorkOptions:
-    """The checked arguments of `Store.work` and `fleet.run` that say how to work; see there."""
+    """The arguments of `Store.work` and `fleet.run` that say how to work; see there.
 
-    lease: float
+    Raises:
+        TypeError: an argument is of the wrong kind.
+        ValueError: botocore has no such service, or a number is too small.
+    """
+
+    lease: Any
     batch_size: int
     max_open: int
     threads: int
-    calls_per_second: Mapping[str, float]
+    calls_per_second: Any
     make_client: MakeClient
 
-    @classmethod
-    def checked(cls, given: Mapping[str, Any]) -> WorkOptions:
-        """Return the options among these arguments.
-
-        Raises:
-            TypeError: an argument is of the wrong kind.
-            ValueError: botocore has no such service, or a number is too small.
-        """
-        return cls(
-            lease=seconds("lease", given["lease"]),
-            **{name: count(name, given[name]) for name in ("batch_size", "max_open", "threads")},
-            calls_per_second=_call_rates(given["calls_per_second"]),
-            make_client=callback("make_client", given["make_client"]),
-        )
+    def __post_init__(self) -> None:
+        self.lease = seconds("lease", self.lease)
+        for name in ("batch_size", "max_open", "threads"):
+            setattr(self, name, count(name, getattr(self, name)))
+        self.calls_per_second = _call_rates(self.calls_per_second)
+        callback("make_client", self.make_client)
 
 
 def _call_rates(value: Any) -> dict[str, float]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise TypeError(
-            "calls_per_second must be a mapping such as {'ec2': 20}, not " + type(value).__name__
-        )
+        kind = type(value).__name__
+        raise TypeError(f"calls_per_second must be a mapping such as {{'ec2': 20}}, not {kind}")
     known = get_session().get_available_services() if value else []
     for service in value:
         if service not in known:
             raise ValueError(f"calls_per_second: {unknown(service, known, 'service')}")
-    return {
-        name: float(seconds(f"calls_per_second[{name!r}]", rate)) for name, rate in value.items()
-    }
+    names = {name: f"calls_per_second[{name!r}]" for name in value}
+    return {name: float(seconds(names[name], rate)) for name, rate in value.items()}

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import queue
-import socket
 import threading
 import time
 from collections.abc import Iterable
+from functools import partial
 from sys import intern
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from ..batch.tasks import Task
 from ..engine.wait_event import WaitEvent
-from ..exceptions import WaiterCancelledError
+from ..exceptions import WaiterCancelledError, WaiterTimeoutError
 from ..outcome import WaiterOutcome
-from ..runtime.tasks import Task
 from .backend import FREE, LeaseLostError, Row
-from .error_codes import OperationError, StoreError, UnableError, problem, unreadable
+from .begun_rows import process_name, stop_begun, unknown
+from .error_codes import OperationError, SchemaError, StoreError, UnableError, problem, unreadable
 from .representation import progress_of
-from .stored_wait import WaitMaker, unable
-from .wait_ends import Driven, end_of, timeout_of
+from .row_times import RowTimes
+from .stored_operation import OpenStore
+from .stored_wait import RowCall, WaitMaker, check_row, unable
+from .wait_ends import Driven, end_of, ended, timeout_of, unanswered
 from .wait_pool import WaitPool
 from .work_options import WorkOptions
-
-if TYPE_CHECKING:
-    from .store import Store
 
 logger = logging.getLogger("boto_waiters_plus")
 
@@ -56,13 +55,16 @@ class Worker:
     """
 
     def __init__(
-        self, store: Store, options: WorkOptions, *, name: str | None, stop_event: threading.Event
+        self,
+        store: OpenStore,
+        options: WorkOptions,
+        *,
+        name: str | None,
+        stop_event: threading.Event,
     ) -> None:
-        self._watcher = store.watcher
-        self._backend = store.backend
-        self._seal = store.seal
+        self._backend, self._seal, self._watcher = store.backend, store.seal, store.watcher
         self._options = options
-        self._name = name or f"{socket.gethostname()}:{os.getpid()}"
+        self._name = name or process_name()
         # The generation of every wait that is driven here.
         self._lease = 0
         self._maker = WaitMaker(options.make_client, store.seal)
@@ -74,6 +76,8 @@ class Worker:
         self._on_attempt, self._on_end = self._attempted, self._has_ended
         # Kinds of waits that cannot be driven here: until when, and why.
         self._unable: dict[str, tuple[float, UnableError]] = {}
+        # Ends calls that are repeated because their process is gone.
+        self._calls_end = threading.Event()
         # Guards what both threads change: what has to be written of a wait, and these two.
         self._lock = threading.Lock()
         self._changed: set[str] = set()
@@ -82,7 +86,7 @@ class Worker:
         self._news: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._is_stopping = False
         # Whether the store may know of waits of this lease that are not driven here.
-        self._is_astray = False
+        self._has_unconfirmed_claim = False
         self._renew_at = 0.0
         self._check_at = 0.0
         self._ended = 0
@@ -97,6 +101,8 @@ class Worker:
             while not (self._stop.is_set() or self._is_stopping):
                 try:
                     is_idle = self._turn()
+                except SchemaError:
+                    raise
                 except StoreError as error:
                     logger.warning("worker: %s; trying again", error)
                     self._sleep(CHECK_INTERVAL)
@@ -111,7 +117,7 @@ class Worker:
     def stop(self) -> None:
         """Let `run` return soon; for signal handlers too."""
         self._is_stopping = True
-        self._backend.hurry(STOP_LIMIT)
+        self._backend.limit_time(STOP_LIMIT)
         self._news.put(None)
 
     def _sleep(self, seconds: float) -> None:
@@ -127,7 +133,7 @@ class Worker:
         """Do what is due in the store; return whether nothing is open."""
         self._renew_if_due()
         self._write()
-        if self._is_astray:
+        if self._has_unconfirmed_claim:
             # A claim whose answer was lost: no worker would drive its waits while the lease lasts.
             self._backend.release(self._lease)
             self._replace_lease()
@@ -137,13 +143,13 @@ class Worker:
         # Cancelled, or driven by another worker.
         self._drop(self._backend.lost(self._lease, list(self._driven)))
         self._share_calls()
-        self._is_astray = True
+        self._has_unconfirmed_claim = True
         try:
             is_full = self._claim()
         except LeaseLostError:
             self._replace_lease()
             return False
-        self._is_astray = False
+        self._has_unconfirmed_claim = False
         self._check_at = time.monotonic() + (0.0 if is_full else CHECK_INTERVAL)
         return not self._driven
 
@@ -163,10 +169,12 @@ class Worker:
 
     def _replace_lease(self) -> None:
         """Drop all waits, which others drive now, and begin a new lease."""
-        logger.warning("worker: the lease was lost; %d waits are dropped", len(self._driven))
+        logger.warning(
+            "worker: the lease was lost; %d waits were released to other workers", len(self._driven)
+        )
         self._drop(list(self._driven))
         self._acquire()
-        self._is_astray = False
+        self._has_unconfirmed_claim = False
 
     def _share_calls(self) -> None:
         """Take an equal share of the calls per second that all workers have together."""
@@ -178,14 +186,18 @@ class Worker:
     def _give_back(self) -> None:
         """Let any worker go on with the waits whose service cannot be connected to from here."""
         with self._lock:
-            keys = self._to_give_back & self._driven.keys()
-            self._to_give_back.clear()
+            asked = {key: self._driven[key] for key in self._to_give_back & self._driven.keys()}
+            # What has happened since `_write` is written first, in the next turn.
+            keys = {
+                key for key, each in asked.items() if each.change is None and each.result is None
+            }
+            self._to_give_back = asked.keys() - keys
         if keys:
             self._drop(keys)
             changes = [{"id": key, **FREE} for key in keys]
-            self._is_astray = True
+            self._has_unconfirmed_claim = True
             self._backend.write(self._lease, changes)
-            self._is_astray = False
+            self._has_unconfirmed_claim = False
             # Other workers may take them first.
             self._check_at = time.monotonic() + CHECK_INTERVAL
 
@@ -199,15 +211,16 @@ class Worker:
 
     def _hand_back(self) -> None:
         self._is_stopping = True
-        self._backend.hurry(STOP_LIMIT)
+        self._backend.limit_time(STOP_LIMIT)
         self._pool.close()
+        self._calls_end.set()
         try:
             self._write()
             self._backend.release(self._lease)
         except StoreError as error:
             logger.warning("worker: %s; others take over when the lease ends", error)
         finally:
-            self._backend.hurry(None)
+            self._backend.limit_time(None)
 
     def _claim(self) -> bool:
         """Take over waits; return whether there may be more."""
@@ -224,10 +237,10 @@ class Worker:
         now = time.monotonic()
         # All of them count as driven from now on, before the first wait is made.
         for row in rows:
-            key, deadline = row["id"], now + row["deadline"] - clock
-            self._driven[key] = Driven(key, intern(row["kind"]), row["include_response"], deadline)
+            self._driven[row["id"]] = self._held(row, now - clock)
+        times = RowTimes(self._backend, self._seal)
         for row in rows:
-            self._prepare(row, clock - row["machine_at"], now)
+            self._prepare(row, clock, now, times)
             # Making a client may take half a second.
             self._renew_if_due()
         # A renewal that came too late has dropped them.
@@ -237,16 +250,41 @@ class Worker:
             self._pool.start(prepared)
         return len(rows) == most
 
-    def _prepare(self, row: Row, age: float, began: float) -> None:
+    def _held(self, row: Row, to_monotonic: float) -> Driven:
+        """Return what this worker keeps of a row; a damaged one has its end already."""
+        try:
+            check_row(row)
+        except OperationError as error:
+            with self._lock:
+                self._changed.add(row["id"])
+            self._news.put(None)
+            return ended(row, error)
+        deadline = row["deadline"] + to_monotonic
+        return Driven(row["id"], intern(row["kind"]), bool(row["include_response"]), deadline)
+
+    def _prepare(self, row: Row, clock: float, began: float, times: RowTimes) -> None:
         """Make the wait of a row ready to start; let it end if it cannot be run."""
         driven = self._driven.get(row["id"])
-        if driven is None:
+        if driven is None or driven.result is not None:
             return
         try:
+            age = clock - row["machine_at"]
             if row["kind"] in self._unable:
                 raise self._unable[row["kind"]][1]
-            wait = self._maker.wait_of(row)
+            wait, begun = self._maker.wait_of(row)
+            if begun is not None:
+                if begun["answer"] is None:
+                    held = (self._seal, self._backend, self._lease, driven.deadline)
+                    age = clock - row["created"] + time.monotonic() - began
+                    self._go_on_calling(driven, RowCall(row, wait, begun, *held), age)
+                    return
+                if begun["stop_on_timeout"]:
+                    driven.stop = partial(stop_begun, wait.client, begun)
             driven.operation = wait.operation
+            # Without the times the wait goes on as well.
+            with contextlib.suppress(StoreError):
+                wait.policy = times.policy(row, wait, is_begun=begun is not None)
+            wait.age = row["elapsed"] + age
             driven.task = self._pool.prepared(
                 wait,
                 MethodType(self._on_attempt, driven),
@@ -255,11 +293,26 @@ class Worker:
                 seconds_ago=max(0.0, age + time.monotonic() - began),
             )
         except OperationError as error:
-            driven.timeout = timeout_of(row) if row["attempts"] else None
+            polled = timeout_of(row) if row["attempts"] else None
+            driven.timeout = polled or unanswered(row, self._seal)
             self._set_result(driven, error)
-        except (ValueError, TypeError, RecursionError) as error:
+        # A damaged state may make any function fail; only the wait of that row ends.
+        except Exception as error:
             problem = f"its state cannot be read: {type(error).__name__}"
             self._set_result(driven, unreadable(problem))
+
+    def _go_on_calling(self, driven: Driven, call: RowCall, age: float) -> None:
+        """Repeat a call whose process is gone, if that is safe; its outcome is unknown if not."""
+
+        def end(error: Exception) -> None:
+            if not self._is_stopping:
+                self._set_result(driven, error)
+
+        driven.timeout = unknown(call.begun)
+        if not call.go_on(age, self._calls_end, end):
+            with self._lock:
+                self._to_give_back.add(driven.id)
+            self._news.put(None)
 
     def _attempted(self, driven: Driven, event: WaitEvent) -> None:
         # Runs in the thread of the waits, as `_has_ended` does.
@@ -283,6 +336,9 @@ class Worker:
             self._changed.add(driven.id)
             if task.run.is_unreachable:
                 self._to_give_back.add(driven.id)
+            else:
+                # It was to be given back, and connects after all.
+                self._to_give_back.discard(driven.id)
         task.run.forget_response()
         self._news.put(None)
 
@@ -295,7 +351,12 @@ class Worker:
         last = {"attempts": task.run.attempts, "elapsed": task.run.elapsed}
         driven.last_change = (driven.last_change or {}) | last
         not_here = unable(result) if isinstance(result, BaseException) else None
-        self._set_result(driven, not_here or result)
+        if driven.stop and not not_here and isinstance(result, WaiterTimeoutError):
+            # The thread for callbacks, where a slow call delays no attempt.
+            self._pool.deliver(driven.stop)
+            self._pool.deliver(partial(self._set_result, driven, result))
+        else:
+            self._set_result(driven, not_here or result)
 
     def _set_result(self, driven: Driven, result: WaiterOutcome[Any] | BaseException) -> None:
         with self._lock:

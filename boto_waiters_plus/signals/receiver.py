@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import logging
-import random
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
-from ..aws.errors import error_facts
-from ..runtime.clock import SYSTEM_TIME, current_time
-from ..runtime.process import after_fork
+from ..calls.clock import SYSTEM_TIME, current_time
+from ..common.process import after_fork
+from ..engine.backoff import jittered_delay
+from ..options import CancelEvent
+from ..service.errors import error_facts
+from ..wait.wait_run import RANDOM
 from .messages import event_of
-
-if TYPE_CHECKING:
-    from .sqs import EventSignal, SqsQueue
 
 logger = logging.getLogger("boto_waiters_plus")
 
@@ -27,13 +26,39 @@ SHORTEST_ROUND: Final = 1.0
 """Seconds between two requests that deleted no message, where the queue does not block."""
 
 FIRST_DELAY: Final = 1.0
-"""The longest delay in seconds after an error; each further error doubles it."""
+"""The shortest delay in seconds after an error; the longest is twice that, then doubles."""
 
 LONGEST_DELAY: Final = 60.0
 """The longest delay in seconds after any number of errors."""
 
 RECEIVING: Final = "a signal cannot receive messages from its queue; its waits only poll"
 DELETING: Final = "a signal cannot delete the messages that it received; they will come again"
+
+
+class Queue(Protocol):
+    """Where messages come from."""
+
+    label: str
+
+    def receive(self, stop: CancelEvent) -> Sequence[Mapping[str, Any]] | None:
+        """Make one long poll; return the messages, or None if the event was set."""
+        ...
+
+    def delete(self, messages: Sequence[Mapping[str, Any]]) -> bool:
+        """Delete messages; return False if they are left to come again."""
+        ...
+
+
+class Subscriber(Protocol):
+    """A signal that is notified of the events that it matches."""
+
+    def notify(self) -> object:
+        """Wake the waits of the signal."""
+        ...
+
+    def matches(self, event: Any, matched: dict[str, bool], /) -> bool:
+        """Return whether an event matches; `matched` has what its expressions gave so far."""
+        ...
 
 
 class Receiver:
@@ -45,7 +70,7 @@ class Receiver:
         queue: where messages come from.
     """
 
-    def __init__(self, queue: SqsQueue) -> None:
+    def __init__(self, queue: Queue) -> None:
         self._queue = queue
         self.closed = False
         self.renew()
@@ -55,7 +80,7 @@ class Receiver:
         """Start without the thread and the subscriptions of the parent process."""
         # Re-entrant: a subscription may be garbage-collected, and end, at any point.
         self.changed = threading.Condition(threading.RLock())
-        self.subscribed: dict[object, EventSignal] = {}
+        self.subscribed: dict[object, Subscriber] = {}
         """The signal of each subscription."""
         self._thread: threading.Thread | None = None
         self._idle_since = 0.0
@@ -68,7 +93,7 @@ class Receiver:
         """The error of the last request; None if it succeeded."""
         return next(iter(self._failing.copy().values()), None)
 
-    def add(self, key: object, signal: EventSignal) -> None:
+    def add(self, key: object, signal: Subscriber) -> None:
         """Receive messages for a signal until `remove(key)`.
 
         Raises:
@@ -189,6 +214,5 @@ class Receiver:
 
 def retry_delay(errors: int) -> float:
     """Return the delay in seconds after this number of consecutive errors."""
-    longest = min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(errors - 1, 10))
     # Drawn, so that many processes do not return from one outage at the same moment.
-    return random.uniform(longest / 2, longest)  # noqa: S311 - no secret
+    return jittered_delay(errors + 1, min_delay=FIRST_DELAY, max_delay=LONGEST_DELAY, random=RANDOM)

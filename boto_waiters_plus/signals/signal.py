@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, Final
 
-from ..runtime.process import ProcessLock, after_fork
+from ..common.process import ProcessLock, after_fork
 
 if TYPE_CHECKING:
     from typing_extensions import Self

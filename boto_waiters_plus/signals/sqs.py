@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from ..arguments import flag
-from ..aws.bounded_call import bounded_call
-from ..aws.call_budget import CallEnded
-from ..aws.client_kind import is_async
+from ..calls.bounded_call import bounded_call
+from ..calls.call_budget import CallEnded
+from ..calls.client_kind import is_async
+from ..common.arguments import flag
 from ..engine.redaction import parameter_text
 from ..options import CancelEvent
 from .messages import EventPattern, event_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..conditions.calls import refuse_coroutine_function
@@ -154,7 +153,7 @@ class _Assertion:
             else_=lambda _: _NO_VALUE,
             options=given,
             name=name_of(call),
-            covers_end=kind is not _EVENTUALLY or max_wait in (0, timedelta(0)),
+            covers_end=kind is not _EVENTUALLY,
         )
 
     def run(self) -> Any:

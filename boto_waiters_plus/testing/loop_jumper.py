@@ -6,12 +6,9 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Sized
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from .sleepers import CHECK_INTERVAL, is_in_selector
-
-if TYPE_CHECKING:
-    from .virtual import VirtualClock
 
 TURNS_BEFORE_JUMP = 2
 """Idle turns of the event loop before time jumps; the loop polls for input between them."""
@@ -21,6 +18,19 @@ TURNS_WITHOUT_INSIGHT = 20
 result of a future to its next sleep."""
 
 
+class JumpingClock(Protocol):
+    """A clock that an idle event loop lets jump."""
+
+    @property
+    def is_held(self) -> bool:
+        """Whether no time passes: a call to a service is in flight."""
+        ...
+
+    def jump(self, jumper: LoopJumper, /) -> bool:
+        """Jump to the next planned moment, if nothing else runs; return whether it has."""
+        ...
+
+
 class LoopJumper:
     """Jumps to the next planned moment when an event loop has nothing else to run.
 
@@ -28,7 +38,7 @@ class LoopJumper:
     task that the first woke has run.
     """
 
-    def __init__(self, clock: VirtualClock, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, clock: JumpingClock, loop: asyncio.AbstractEventLoop) -> None:
         self.thread = threading.current_thread()
         self._clock = clock
         self._loop = loop

@@ -9,23 +9,26 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
 
-from ..runtime.warning import warn
+from ..common.warning import warn
 
 CHECK_INTERVAL = 0.001
 """Real seconds between two checks whether time may move."""
 
-WAITING_AFTER = 0.02
-"""Real seconds after which a thread in one of `WAITING_MODULES` counts as waiting for another."""
+WAITING_AFTER = 0.1
+"""Real seconds after which a thread in one of `WAITING_MODULES` counts as waiting for another.
+
+On a busy machine a thread that could go on may be there for a few hundredths of a second.
+"""
 
 STUCK_AFTER = 5.0
 """The same for a thread anywhere else, which might wait for a lock that a sleeping thread holds."""
 
 WAITING_MODULES = frozenset((
-    "boto_waiters_plus.many.callbacks",
+    "boto_waiters_plus.batch.callbacks",
     "boto_waiters_plus.operations.worker",
-    "boto_waiters_plus.runtime.background",
-    "boto_waiters_plus.runtime.call_executor",
-    "boto_waiters_plus.runtime.scheduler",
+    "boto_waiters_plus.batch.background",
+    "boto_waiters_plus.batch.call_executor",
+    "boto_waiters_plus.batch.scheduler",
     "concurrent.futures._base",
     "concurrent.futures.thread",
     "queue",

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ..calls.clock import current_time
 from ..conditions.calls import value_of
 from ..engine.redaction import cut
-from ..runtime.clock import current_time
 
 HISTORY_LINES: Final = 10
 """Changes of the value that a failure shows."""

@@ -33,8 +33,8 @@ from time import monotonic
 from types import FrameType, SimpleNamespace
 from unittest import mock
 
+from ..calls.clock import SYSTEM_TIME, set_time
 from ..options import CancelEvent
-from ..runtime.clock import SYSTEM_TIME, set_time
 from .loop_jumper import LoopJumper, wake
 from .sleepers import CHECK_INTERVAL, Sleepers
 

@@ -1,19 +1,25 @@
 """`wait_until_*` for type checkers: `typed.<service>.enable(client)`.
 
-The build writes a module and a stub for each service beside this file; where it has not run, as in
-a checkout, the modules are made here and type checkers see nothing.
+The build writes a stub for each service beside this file, and none of the modules: they differ in
+the name of the service alone, and are made here when they are imported. In a checkout that was
+not installed there are no stubs, and type checkers see nothing.
 """
 
 from __future__ import annotations
 
 import keyword
+import sys
 from collections.abc import Callable
 from importlib import import_module
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 
-def members_of(service: str) -> dict[str, Any]:
+def _members_of(service: str) -> dict[str, Any]:
     """Return what the module of a service holds; `service` is the name as in `boto3.client`."""
 
     def enable(client: Any, /, **settings: Any) -> Any:
@@ -55,7 +61,7 @@ def _enable_client(
     # Imported by the first call: a module of types alone should cost nothing.
     from botocore.client import BaseClient  # noqa: PLC0415 - see above
 
-    from ..aws import client_kind  # noqa: PLC0415 - see above
+    from ..calls import client_kind  # noqa: PLC0415 - see above
     from ..hooks.installation import enable  # noqa: PLC0415 - see above
 
     if not isinstance(client, BaseClient):
@@ -90,35 +96,59 @@ def _enable_resource(resource: Any, service: str, settings: dict[str, Any]) -> A
     return resource
 
 
+# --- the modules ---------------------------------------------------------------------------------
+
+
+class _ServiceLoader(Loader):
+    """Makes the module of a service; the class is the entry of `sys.meta_path` that finds it.
+
+    Args:
+        service: the name as in `boto3.client`.
+    """
+
+    def __init__(self, service: str) -> None:
+        self._service = service
+
+    @classmethod
+    def find_spec(cls, name: str, *_others: Any) -> ModuleSpec | None:
+        """Return how a module of this package is made; None if there is no such service."""
+        package, _, module = name.rpartition(".")
+        service = _service_of(module) if package == __name__ else None
+        return None if service is None else ModuleSpec(name, cls(service))
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Fill a module."""
+        module.__doc__ = __doc__
+        vars(module).update(_members_of(self._service))
+
+
+sys.meta_path.append(_ServiceLoader)
+
+
 def __getattr__(name: str) -> Any:
     if not name.startswith("_"):
-        module = _written(name) or _made(name)
-        if module is not None:
-            globals()[name] = module
-            return module
+        try:
+            return import_module(f".{name}", __name__)
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _written(name: str) -> ModuleType | None:
-    """Return the module that the build wrote; None if there is none."""
-    try:
-        return import_module(f".{name}", __name__)
-    except ModuleNotFoundError as error:
-        if error.name != f"{__name__}.{name}":
-            raise
+def _service_of(module: str) -> str | None:
+    """Return the service of the installed botocore with this module; None if there is none."""
+    service = module.removesuffix("_").replace("_", "-")
+    if module != module_name(service):
         return None
+    # botocore is not imported: that may have to wait until a program has patched `ssl`.
+    botocore = find_spec("botocore")
+    folders = () if botocore is None else botocore.submodule_search_locations or ()
+    if any(Path(folder, "data", service).is_dir() for folder in folders):
+        return service
+    from ..service.definition_places import default_loader  # noqa: PLC0415 - see above
 
-
-def _made(name: str) -> ModuleType | None:
-    """Return a module for a service of the installed botocore; None if there is none."""
-    from ..aws.definition_places import default_loader  # noqa: PLC0415 - not for what was written
-
-    for service in default_loader().list_available_services("service-2"):
-        if module_name(service) == name:
-            module = ModuleType(f"{__name__}.{name}")
-            vars(module).update(members_of(service))
-            return module
-    return None
+    known = default_loader().list_available_services("service-2")
+    return service if service in known else None
 
 
 def module_name(service: str) -> str:

@@ -10,50 +10,13 @@ import os
 import boto3
 import pytest
 from botocore.config import Config
+from case_tables import tables
 from faults.scenarios import KEYS, error
 from faults.server import answer
 
 import boto_waiters_plus as bwp
 
-DEFINITIONS = {
-    "smithy": "2.0",
-    "shapes": {
-        "com.amazonaws.dynamodb#DescribeTable": {
-            "type": "apply",
-            "traits": {
-                "smithy.waiters#waitable": {
-                    "TableUp": {
-                        "minDelay": 5,
-                        "maxDelay": 5,
-                        "acceptors": [
-                            {
-                                "state": "success",
-                                "matcher": {
-                                    "output": {
-                                        "path": "Table.TableStatus",
-                                        "expected": "ACTIVE",
-                                        "comparator": "stringEquals",
-                                    }
-                                },
-                            },
-                            {
-                                "state": "failure",
-                                "matcher": {
-                                    "output": {
-                                        "path": "Table.TableStatus",
-                                        "expected": "DELETING",
-                                        "comparator": "stringEquals",
-                                    }
-                                },
-                            },
-                            {"state": "success", "matcher": {"errorType": "TableInUseException"}},
-                        ],
-                    }
-                }
-            },
-        }
-    },
-}
+DEFINITIONS = tables("aio")["clients.py::DEFINITIONS"]
 
 
 def table(status):

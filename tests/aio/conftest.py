@@ -7,12 +7,9 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _nobody_left():
+    before = threading.enumerate()
     yield
     # The watchdog and the cancel listeners serve all waits, and end after a second of idling.
-    left = [
-        thread.name
-        for thread in threading.enumerate()
-        if thread.name.startswith("boto_waiters_plus")
-        and not thread.name.endswith(("watchdog", "cancel listener"))
-    ]
-    assert left == []
+    shared = ("watchdog", "cancel listener")
+    left = [thread.name for thread in threading.enumerate() if thread not in before]
+    assert [x for x in left if x.startswith("boto_waiters_plus") and not x.endswith(shared)] == []

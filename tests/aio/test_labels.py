@@ -75,21 +75,3 @@ def test_an_awaited_wait_hides_its_parameters(wait, answer, caplog):
     end, events, lines = ended(wait, answer, caplog, show_parameters=False)
     assert end.label == "dynamodb"
     assert "planted" not in f"{end}{end!r}{events}{lines}"
-
-
-def test_the_callers_label_takes_its_place(caplog):
-    def wait(client):
-        named = wait_on(client, label="orders", max_wait=9)
-        assert repr(named) == "Wait(TableUp for orders, max_wait=9)"
-        return only_error(bwp.wait_all_async([named]))
-
-    end, events, lines = ended(wait, MISSING, caplog)
-    assert end.label == "orders"
-    assert {event.label for event in events} == {"orders"}
-    assert "planted" not in f"{end}{lines}"
-
-
-async def only_error(waits):
-    with pytest.raises(bwp.WaitersError) as caught:
-        await waits
-    return caught.value.errors[0]

@@ -125,7 +125,7 @@ def check(scenario, end):
 @pytest.mark.parametrize(
     "scenario",
     [
-        pytest.param(each, marks=[pytest.mark.serial] if each.real else [], id=each.name)
+        pytest.param(each, marks=[pytest.mark.timing] if each.real else [], id=each.name)
         for each in SCENARIOS
     ],
 )

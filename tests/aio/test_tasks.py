@@ -81,7 +81,7 @@ def test_a_task_that_is_cancelled_in_its_call_ends_and_closes_the_connection(nam
         assert len(server.requests) == 1
 
 
-@pytest.mark.serial
+@pytest.mark.timing
 @pytest.mark.skipif(not hasattr(asyncio, "timeout"), reason="asyncio.timeout came with 3.11")
 @pytest.mark.parametrize("name", AWAITED)
 @pytest.mark.parametrize("script", [[hang(BEFORE_HEADERS)], [COMING]], ids=["call", "pause"])
@@ -156,6 +156,22 @@ def test_a_wait_that_was_cancelled_is_not_kept_alive(collect_garbage, name):
         reference = on(name, server, main)
         collect_garbage()
         assert reference() is None
+
+
+# --- at the deadline --------------------------------------------------------------------------
+
+
+@pytest.mark.timing
+@pytest.mark.parametrize("name", AWAITED)
+def test_an_answer_that_arrived_in_time_is_judged(name):
+    async def main(client):
+        parsing = lambda **_: threading.Event().wait(0.6) and None  # noqa: E731 - one line
+        await table_up(name, client)  # the first wait imports what waits need
+        client.meta.events.register("before-parse.dynamodb", parsing)
+        return await table_up(name, client, max_wait=0.3)
+
+    with FaultServer([UP]) as server:
+        assert on(name, server, main).response["Table"]["TableStatus"] == "ACTIVE"
 
 
 # --- side by side -----------------------------------------------------------------------------
@@ -237,7 +253,7 @@ def test_a_retry_of_the_sdk_that_fits_is_made(name, mode):
         assert len(server.requests) == 2
 
 
-@pytest.mark.serial
+@pytest.mark.timing
 @pytest.mark.parametrize("name", AWAITED)
 def test_retries_that_would_not_fit_are_not_made_and_take_nothing_from_the_quota(name):
     """A call is not cut off in the SDK's delay, and the wait times out, as where boto3 blocks."""

@@ -12,7 +12,15 @@ SHAPE = "com.amazonaws.eks#DescribeCluster"
 
 @pytest.fixture
 def write(tmp_path):
-    def write(path="cluster.status", *, expected="ACTIVE", shape=SHAPE, failed=True, **document):
+    def write(
+        path="cluster.status",
+        *,
+        expected="ACTIVE",
+        shape=SHAPE,
+        failed=True,
+        name="ClusterActive",
+        **document,
+    ):
         acceptors = [(path, expected, "success"), ("cluster.status", "FAILED", "failure")]
         waiter = {
             "acceptors": [
@@ -25,7 +33,7 @@ def write(tmp_path):
                 for path, expected, state in acceptors[: 2 if failed else 1]
             ]
         }
-        traits = {WAITABLE: {"ClusterActive": waiter}}
+        traits = {WAITABLE: {name: waiter}}
         document |= {"smithy": "2.0", "shapes": {shape: {"type": "apply", "traits": traits}}}
         file = tmp_path / f"waiters-{len(list(tmp_path.iterdir()))}.json"
         file.write_text(json.dumps(document, indent=2))
@@ -45,7 +53,7 @@ def test_event_is_a_line_with_its_location(write, capsys, run_check):
     file = write("cluster.state")
     assert run_check(file) == 0
     out, err = capsys.readouterr()
-    first, *_ = out.splitlines()
+    _, first, *_ = out.splitlines()
     assert re.fullmatch(
         rf"{re.escape(str(file))}:10:15: "
         rf"\[DANGER\] {SHAPE}: Waiter `ClusterActive`, acceptor 0: Problem found in .* \| "
@@ -105,6 +113,12 @@ def test_service_can_be_given(write, run_check):
     file = write(shape="my.own#DescribeCluster")
     assert run_check(file) == 1
     assert run_check(file, "--service", "eks") == 0
+
+
+def test_a_file_without_events_says_so(write, capsys, run_check):
+    entry = {"id": "WaiterUnhandledState", "namespace": "*", "reason": "meant so"}
+    assert run_check(write(name="ClusterMine", metadata={"suppressions": [entry]})) == 0
+    assert capsys.readouterr().err == "boto-wait check: no events\n"
 
 
 def test_suppressed_events_are_only_counted(write, capsys, run_check):

@@ -20,8 +20,16 @@ from moto.server import ThreadedMotoServer
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 from boto_waiters_plus.cli import main
-from boto_waiters_plus.cli.exit_codes import MEANINGS, OF_A_WAIT, common_exit_code, exit_code
-from boto_waiters_plus.engine.model import MatchedAcceptor
+from boto_waiters_plus.cli.exit_codes import (
+    MEANINGS,
+    OF_A_WAIT,
+    Terminated,
+    common_exit_code,
+    ended_by_sigterm,
+    exit_code,
+    sighup_as_sigterm,
+)
+from boto_waiters_plus.engine.acceptors import MatchedAcceptor
 
 PAGE = Path(__file__).parents[2] / "docs/command.md"
 
@@ -82,7 +90,7 @@ def test_page_and_help_state_all_codes(capsys):
     table = PAGE.read_text().partition("| exit code | meaning |")[2].partition("\n\n")[0]
     rows = [row.strip("| ").split(" | ") for row in table.splitlines()[2:]]
     assert [int(code) for code, _ in rows] == sorted(MEANINGS)
-    for words in (["s3", "bucket-exists"], ["once"], ["operations"]):
+    for words in (["s3", "bucket-exists"], ["begin"], ["operations"]):
         with pytest.raises(SystemExit):
             main([*words, "--help"])
         assert " ".join(OF_A_WAIT.split()) in " ".join(capsys.readouterr().out.split())
@@ -116,10 +124,10 @@ def aws(monkeypatch):
         (f"{BUCKET} my-bucket --profile none", 253),
         ("s3 bucket-exists --max-wait 9 --each bucket none nothing", 124),
         ("s3 bucket-exists --max-wait 9", 2),
-        ("once s3 delete-bucket --allow-repeat --max-wait 9 --bucket none", 254),
-        ("once s3 create-bucket --max-wait 9 --bucket new-bucket --allow-repeat", 0),
+        ("begin s3 delete-bucket --allow-repeat --max-wait 9 --bucket none", 254),
+        ("begin s3 create-bucket --max-wait 9 --bucket new-bucket --allow-repeat", 0),
         (
-            "once s3 create-bucket --max-wait 9 --bucket new-bucket --allow-repeat --profile none",
+            "begin s3 create-bucket --max-wait 9 --bucket new-bucket --allow-repeat --profile none",
             253,
         ),
     ],
@@ -225,6 +233,19 @@ def test_sigterm_gives_the_outcome_so_far(given, endpoint):
     outcomes = [json.loads(line)["outcome"] for line in out.splitlines()]
     assert outcomes == ["interrupted"] * (1 if given[0] == "--bucket" else 2)
     assert not re.search("Traceback", err)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGHUP")
+@pytest.mark.parametrize(("handler", "ends"), [(signal.SIG_DFL, True), (signal.SIG_IGN, False)])
+def test_sighup_ends_a_server_unless_it_is_ignored(handler, ends):
+    before, reached = signal.signal(signal.SIGHUP, handler), []
+    try:
+        with contextlib.suppress(Terminated), ended_by_sigterm(), sighup_as_sigterm():
+            signal.raise_signal(signal.SIGHUP)
+            reached.append(1)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert (reached == []) is ends
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGTERM ends a process at once there")

@@ -105,6 +105,28 @@ def test_words_find_waiters_of_all_services(capsys):
     assert all("transit_gateway" in row[1] and "deleted" in row[1] for row in found)
 
 
+@pytest.mark.parametrize("word", ["stack-update-complete", "stack_update_complete"])
+def test_a_name_is_found_in_every_spelling(word, capsys):
+    assert main(["list", "StackUpdateComplete"]) == 0
+    out, _ = capsys.readouterr()
+    assert "stack_update_complete" in out
+    assert main(["list", word]) == 0
+    assert capsys.readouterr().out == out
+
+
+def test_waiters_of_a_model_on_the_search_path_are_found(tmp_path, monkeypatch, capsys):
+    acceptor = {"matcher": "status", "expected": 200, "state": "success"}
+    waiter = {"operation": "GetQueueUrl", "delay": 5, "maxAttempts": 9, "acceptors": [acceptor]}
+    folder = tmp_path / "sqs/2012-11-05"
+    folder.mkdir(parents=True)
+    document = {"version": 2, "waiters": {"QueueFound": waiter}}
+    (folder / "waiters-2.json").write_text(json.dumps(document))
+    monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
+    assert main(["list", "queue-found", "--output", "json"]) == 0
+    [found] = json.loads(capsys.readouterr().out)
+    assert (found["service"], found["waiter"]) == ("sqs", "QueueFound")
+
+
 def test_words_of_the_documentation_find_waiters(capsys):
     assert main(["list", "athena", "spark"]) == 0
     out, _ = capsys.readouterr()

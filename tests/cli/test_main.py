@@ -38,6 +38,6 @@ def test_missing_arguments_exit_with_2_and_one_line(arguments, capsys):
 
 
 def test_unknown_option_is_answered_with_the_nearest(capsys):
-    assert main(["demo", "--plan"]) == 2
-    message = "boto-wait demo: unknown option --plan; did you mean --plain?\n"
+    assert main(["list", "--tags"]) == 2
+    message = "boto-wait list: unknown option --tags; did you mean --tag?\n"
     assert capsys.readouterr() == ("", message)

@@ -8,12 +8,13 @@ import pytest
 from botocore.loaders import create_loader
 from botocore.model import ServiceModel
 
-from boto_waiters_plus.cli import Parser, UsageError
+from boto_waiters_plus.cli.exit_codes import UsageError
 from boto_waiters_plus.cli.operation_parameters import (
     add_operation_parameters,
     check_parameters,
     given_parameters,
 )
+from boto_waiters_plus.cli.parser import Parser
 
 CASES = json.loads((Path(__file__).parents[1] / "cases/command_parameters.json").read_text())
 LOADER = create_loader()

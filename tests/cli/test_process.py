@@ -108,6 +108,8 @@ def test_unreachable_server_exits_with_255():
     ("line", "words"),
     [
         ("boto-wait sched", {"schedule", "scheduler"}),
+        ("boto-wait sca", {"scan"}),
+        ("boto-wait hist", {"history"}),
         ("boto-wait s3 bucket-e", {"bucket-exists"}),
         ("boto-wait show st", {"stepfunctions", "storagegateway"}),
         ("boto-wait show sts", set()),

@@ -8,8 +8,9 @@ from botocore.loaders import create_loader
 from botocore.model import ServiceModel
 from moto import mock_aws
 
-from boto_waiters_plus.cli import Parser, main
+from boto_waiters_plus.cli import main
 from boto_waiters_plus.cli.operation_parameters import add_operation_parameters
+from boto_waiters_plus.cli.parser import Parser
 from boto_waiters_plus.cli.query import text_lines
 from boto_waiters_plus.cli.service_lookup import services_with_waiters, waiters_of
 from boto_waiters_plus.cli.wait_options import add_wait_options
@@ -65,7 +66,7 @@ def test_each_wait_prints_its_own_line(wait):
 def test_query_of_a_call(wait):
     words = ["--table-name", "orders", "--max-wait", "9", "--allow-repeat"]
     query = ["--query", "[operation, parameters.TableName, response.TableDescription.TableName]"]
-    assert wait("once", "dynamodb", "delete-table", *words, *query) == (
+    assert wait("begin", "dynamodb", "delete-table", *words, *query) == (
         0,
         "DeleteTable\torders\torders\n",
         "",
@@ -82,7 +83,7 @@ def test_query_of_a_call(wait):
         ("(" * 5000, "expression '(((((((("),
     ],
 )
-@pytest.mark.parametrize("command", [TABLE, ["once", "dynamodb", "delete-table", "--table-name"]])
+@pytest.mark.parametrize("command", [TABLE, ["begin", "dynamodb", "delete-table", "--table-name"]])
 def test_wrong_query_is_refused_before_any_request(command, query, problem, capsys, monkeypatch):
     monkeypatch.setattr("botocore.httpsession.URLLib3Session.send", lambda *_: 1 / 0)
     with pytest.raises(SystemExit) as caught:

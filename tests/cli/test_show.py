@@ -4,12 +4,13 @@ import json
 import re
 
 import pytest
+from case_tables import tabled
 
 from boto_waiters_plus.cli import main
 from boto_waiters_plus.cli.diagrams import dot, mermaid
 from boto_waiters_plus.cli.service_lookup import confidence
 from boto_waiters_plus.cli.show import attempt_times
-from boto_waiters_plus.engine.model import (
+from boto_waiters_plus.engine.acceptors import (
     Acceptor,
     AcceptorState,
     ErrorTypeMatcher,
@@ -17,8 +18,8 @@ from boto_waiters_plus.engine.model import (
     PathComparator,
     PathMatcher,
     SuccessMatcher,
-    WaiterDefinition,
 )
+from boto_waiters_plus.engine.model import WaiterDefinition
 
 
 def definition(*acceptors, **members):
@@ -95,11 +96,26 @@ def test_acceptors_are_followed_by_what_is_implied(capsys):
     ]
 
 
-def test_documentation_and_reason_path_are_shown(capsys):
+def test_documentation_is_shown(capsys):
     assert main(["show", "athena", "calculation-execution-completed"]) == 0
     out = capsys.readouterr().out
     assert "Waits until a calculation of a Spark session has completed." in out
-    assert "includes the service's reason: Status.StateChangeReason." in out
+
+
+@pytest.mark.parametrize(
+    ("service", "waiter", "reason"),
+    [
+        ("athena", "calculation-execution-completed", "service's reason: Status.StateChangeReason"),
+        ("ecs", "tasks-running", "service's reason: tasks[].stoppedReason"),
+        ("sagemaker", "endpoint-in-service", "service's reason: FailureReason"),
+        ("stepfunctions", "execution-succeeded", "place of the service's sensitive reason: cause"),
+    ],
+)
+def test_what_an_error_quotes_is_shown(service, waiter, reason, capsys):
+    assert main(["show", service, waiter]) == 0
+    assert f"The error of a failure includes the {reason}.\n" in capsys.readouterr().out
+    assert main(["show", service, waiter, "--output", "json"]) == 0
+    assert reason.rpartition(" ")[2] in json.loads(capsys.readouterr().out)["reasons"]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +143,7 @@ def test_attempts_are_shown_for_three_waits(queue_ready, capsys):
     ("words", "message"),
     [
         (["athna", "session-idle"], r"no service 'athna'; did you mean 'athena'\?"),
-        (["s3", "bucket-exist"], r"no s3 waiter 'bucket-exist'; did you mean 'bucket_exists'\?"),
+        (["s3", "bucket-exist"], r"no s3 waiter 'bucket-exist'; did you mean 'bucket-exists'\?"),
         (["sts", "anything"], r"no sts waiter 'anything'"),
     ],
 )
@@ -219,3 +235,25 @@ def test_expression_contains_no_mermaid_syntax():
 def test_quotes_and_backslashes_are_escaped_for_dot():
     text = dot(definition(on_output('"a\\b"')))
     assert 'label="1. \\"a\\\\b\\" is \'x\'"' in text
+
+
+def test_an_operation_is_answered_with_its_effects(capsys):
+    assert main(["show", "s3", "delete-bucket"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("After DeleteBucket, `begin` waits for BucketNotExists.\n")
+    assert re.search(r"^basis +goal: what was asked for is read back$", out, re.MULTILINE)
+    assert re.search(r"^needs +s3:ListBucket$", out, re.MULTILINE)
+    assert main(["show", "glue", "StartJobRun", "--output", "json"]) == 0
+    [effect] = json.loads(capsys.readouterr().out)
+    assert (effect["basis"], effect["stop"]) == ("identity", "BatchStopJobRun")
+
+
+@tabled("operation", "words")
+def test_an_operation_without_effects_says_why(capsys, operation, words):
+    assert main(["show", *operation.split()]) == 0
+    assert words in capsys.readouterr().out
+
+
+def test_a_read_operation_is_no_waiter(capsys):
+    assert main(["show", "s3", "get-object-acl"]) == 2
+    assert "no s3 waiter 'get-object-acl'" in capsys.readouterr().err

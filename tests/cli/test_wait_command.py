@@ -41,7 +41,8 @@ def test_json_has_the_outcome(wait):
     code, out, _ = wait(*BUCKET, "90", "--output", "json", "--include-response")
     [facts] = lines(out)
     assert code == 0
-    assert facts.pop("elapsed") < 90
+    elapsed = facts.pop("elapsed")
+    assert elapsed < 90
     assert facts == {
         "outcome": "succeeded",
         "service": "s3",
@@ -51,6 +52,7 @@ def test_json_has_the_outcome(wait):
         "attempts": 1,
         "acceptor": "success when the call succeeds",
         "observed": None,
+        "timeline": [{"attempt": 1, "elapsed": elapsed, "state": None}],
         "response": {"BucketRegion": "us-east-1"},
     }
 
@@ -73,6 +75,7 @@ def test_timeout_exits_with_124_and_says_why(wait):
     [facts] = lines(out)
     assert code == 124
     assert facts["outcome"] == "timed out"
+    assert facts["timeline"][-1]["state"] == "404"
     assert facts["error"]["type"] == "WaiterTimeoutError"
     assert facts["attempts"] > 2
     *progress, message = err.splitlines()

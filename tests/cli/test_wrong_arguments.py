@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
-from boto_waiters_plus.cli import Parser, main
+from boto_waiters_plus.cli import main
 from boto_waiters_plus.cli.client_options import add_client_options, client_of, duration
+from boto_waiters_plus.cli.parser import Parser
 from boto_waiters_plus.cli.text import as_flags
 
 
@@ -18,6 +19,7 @@ from boto_waiters_plus.cli.text import as_flags
         ("lst", "no command or service 'lst'; did you mean 'list'?"),
         ("s3 bucket-exist", "no s3 waiter 'bucket-exist'; did you mean 'bucket-exists'?"),
         ("s3 bucket-exists --bukket b --max-wait 9", "unknown option --bukket; did you mean"),
+        ("s3 bucket-exists --parameter b --max-wait 9", "unknown option --parameter\n"),
         ("s3 bucket-exists b --max-wait 9", "unexpected argument 'b'"),
         ("--bucket b s3 bucket-exists", "SERVICE and WAITER come before --bucket"),
         ("s3 bucket-exists --bucket b", "--max-wait is missing: the time to wait at most"),
@@ -182,3 +184,14 @@ def test_durations(text, seconds):
 def test_other_durations_are_refused(text):
     with pytest.raises(Exception, match="is no duration"):
         duration(text)
+
+
+@pytest.mark.filterwarnings("always:the model of")
+def test_a_state_that_no_model_lists_is_warned_of(wait):
+    words = "forecast describe-dataset-group --dataset-group-arn a --until CREATE.FAILED"
+    code, _, err = wait(*words.split())
+    warning, error = err.splitlines()
+    assert warning.startswith(
+        "boto-wait: warning: the model of DescribeDatasetGroup lists no states"
+    )
+    assert (code, "--max-wait is missing" in error) == (2, True)

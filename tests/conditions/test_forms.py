@@ -12,6 +12,8 @@ from decimal import Decimal
 
 import botocore.exceptions
 import pytest
+from botocore.exceptions import ClientError
+from case_tables import tabled
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +25,7 @@ from boto_waiters_plus.conditions import (
     failure,
     fixed,
     like,
+    propagating,
     retry,
     success,
     wait_for,
@@ -86,17 +89,7 @@ def test_timing_out_raises_with_the_last_value(forms, values, virtual_time):
     assert virtual_time.now == error.elapsed
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        (None, "last state seen: None ("),
-        (False, "last state seen: False ("),
-        ("", "last state seen: '' ("),
-        ([], "last state seen: [] ("),
-        ({}, "last state seen: a value of type dict of length 0 ("),
-        ((), "last state seen: a value of type tuple of length 0 ("),
-    ],
-)
+@tabled("value", "words")
 def test_the_message_tells_the_last_value(forms, values, value, words):
     with pytest.raises(bwp.WaiterTimeoutError, match="waited for a true value") as raised:
         forms.wait_for(values(value), max_wait=1)
@@ -191,20 +184,65 @@ def test_on_attempt_gets_every_attempt(forms, values):
     assert [event.next_delay for event in events] == [0.1, 0.1, None]
 
 
-@pytest.mark.parametrize("max_wait", [0, -0.5, timedelta(0)])
 @pytest.mark.parametrize(
     "options", [{}, {"initial_delay": 3}, {"signal": "x", "polling": False}, {"on_timeout": "last"}]
 )
-def test_time_that_is_over_makes_no_attempt(forms, values, options, max_wait):
+def test_time_that_is_over_makes_no_attempt(forms, values, options):
     call = values("ready")
-    with pytest.raises(bwp.WaiterTimeoutError, match="timed out before its first attempt"):
-        forms.wait_for(call, max_wait=max_wait, **options)
+    over = "timed out before its first attempt"
+    with pytest.raises(bwp.WaiterTimeoutError, match=over):
+        forms.wait_for(call, max_wait=-0.5, **options)
+    options = {**options, "initial_delay": 0}
+    with bwp.deadline(0), pytest.raises(bwp.WaiterTimeoutError, match=over):
+        forms.wait_for(call, max_wait=0, **options)
     assert call.times == []
 
 
 def test_time_that_is_over_leaves_the_else(forms, values):
     call = values("ready")
-    assert forms.wait_for(call, max_wait=0, else_=lambda value: (value, "else")) == (None, "else")
+    assert forms.wait_for(call, max_wait=-1, else_=lambda value: (value, "else")) == (None, "else")
+    assert call.times == []
+
+
+@pytest.mark.parametrize("max_wait", [0, 0.0, timedelta(0)])
+@pytest.mark.parametrize(
+    ("form", "arguments", "result"),
+    [
+        ("wait_for", [lambda call: call], "ready"),
+        ("wait_for_match", [lambda call: call, "ready"], "ready"),
+        ("wait_for_case", [lambda call: call, [success("ready")]], "ready"),
+        ("wait_for_first", [lambda call: [call]], First(0, "ready")),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"signal": "x", "polling": False}])
+def test_no_time_is_one_attempt_of_any_length(
+    forms, values, virtual_time, form, arguments, result, options, max_wait
+):
+    wait, (of_call, *others) = getattr(forms, form), arguments
+
+    def slow(call):
+        def called():
+            virtual_time.advance(7)
+            return call()
+
+        return called
+
+    assert wait(of_call(slow(values("ready"))), *others, max_wait=max_wait, **options) == result
+    late = values(None, "ready")
+    with pytest.raises(
+        bwp.WaiterTimeoutError, match=r"timed out after 0 s .*\(1 attempt"
+    ) as raised:
+        wait(of_call(late), *others, max_wait=max_wait, **options)
+    assert (raised.value.attempts, len(late.times)) == (1, 1)
+    assert wait(of_call(late), *others, max_wait=max_wait, **options) == result
+
+
+@pytest.mark.parametrize("name", ["initial_delay", "success_for"])
+def test_no_time_leaves_no_room_for_delays(forms, values, name):
+    call = values("ready")
+    text = rf"{name} \(3 s\) must be less than max_wait \(0 s\)"
+    with pytest.raises(ValueError, match=text):
+        forms.wait_for(call, max_wait=0, **{name: 3})
     assert call.times == []
 
 
@@ -273,7 +311,7 @@ def test_a_ready_value_is_seen_within_an_interval(ready, interval, max_wait):
 
 
 def test_on_timeout_last_returns_the_last_value(forms, values):
-    assert forms.wait_for(values(None, 0), max_wait=3, on_timeout="last") == 0
+    assert forms.wait_for(values(None, []), max_wait=3, on_timeout="last") == []
     # An attempt that ended in an error has no value.
     call = values(0, KeyError("x"))
     assert forms.wait_for(call, max_wait=3, retry_on=KeyError, on_timeout="last") == 0
@@ -383,6 +421,30 @@ def test_retry_on_names_the_errors_to_retry(forms, values):
     assert forms.wait_for(call, max_wait=3, retry_on=(LookupError, OSError)) == "ready"
 
 
+def refused(message, operation="CreateFunction"):
+    code = "InvalidParameterValueException"
+    return ClientError({"Error": {"Code": code, "Message": message}}, operation)
+
+
+@pytest.mark.parametrize(
+    ("error", "is_retried"),
+    [
+        (refused("The role defined for the function cannot be assumed by Lambda."), True),
+        (refused("Runtime python2.6 is not supported"), False),
+        (refused("The role defined for the function cannot be assumed by Lambda.", "X"), False),
+        (LookupError("cannot be assumed by Lambda"), False),
+    ],
+    ids=str,
+)
+def test_retry_on_takes_functions_of_the_error(forms, values, error, is_retried):
+    call = values(error, "ready")
+    if is_retried:
+        assert forms.wait_for(call, max_wait=3, retry_on=(KeyError, propagating)) == "ready"
+    else:
+        with pytest.raises(type(error)):
+            forms.wait_for(call, max_wait=3, retry_on=propagating)
+
+
 def test_retry_on_covers_predicates_too(forms, values):
     call = values({}, {"state": "ready"})
     result = forms.wait_for_match(
@@ -417,7 +479,8 @@ def test_a_refused_retry_of_the_sdk_is_retried(forms, values):
         bwp.WaiterTimeoutError,
         match="30 ended in transient errors, the last: ThrottlingException: slow down",
     ):
-        forms.wait_for(values(refused), max_wait=3)
+        # The last attempt has ten seconds: calls are bounded in real time.
+        forms.wait_for(values(refused), max_wait=300, interval=10, last_attempt="spec")
 
 
 def test_an_error_of_an_inner_wait_is_raised(forms, virtual_time):
@@ -539,7 +602,7 @@ def test_an_error_raised_by_a_handler_is_raised(forms, values, kind):
 def test_the_first_true_condition_is_returned(forms, values):
     three = {"a": values(0), "b": values(0, 0, "b!"), "c": lambda: 0}
     assert forms.wait_for_first(three, max_wait=5) == First("b", "b!")
-    assert forms.wait_for_first([lambda: 0, lambda: "x"], max_wait=5) == (1, "x")
+    assert forms.wait_for_first([values(0, "x"), lambda: 0], max_wait=5) == (0, "x")
 
 
 def test_an_attempt_stops_at_the_first_true_condition(forms, values):
@@ -684,7 +747,7 @@ def ok():
         ({"max_wait": "5"}, TypeError, "max_wait"),
         ({"intervall": 3}, TypeError, "mean 'interval'"),
         ({"interval": -1}, ValueError, "interval"),
-        ({"interval": fixed(1)}, TypeError, "interval"),
+        ({"interval": fixed(1)}, TypeError, "takes delay_pace .* instead of interval"),
         ({"interval": 1, "delay_pace": fixed(1)}, TypeError, "interval and delay_pace"),
         ({"delay_pace": "spec"}, ValueError, "was removed"),
         ({"interval": 1, "min_delay": 1}, TypeError, "interval and min_delay"),
@@ -694,12 +757,17 @@ def ok():
         ({"polling": False, "signal": "x", "interval": 1}, TypeError, "excludes interval"),
         ({"signal": []}, TypeError, "unhashable"),
         ({"missing_ok_for": 3}, TypeError, "retry_on"),
+        ({"settle_for": 3}, TypeError, "only the change gives"),
+        ({"explain_failure": True}, TypeError, "no other reads"),
         ({"retry_on": "KeyError"}, TypeError, "exception"),
         ({"retry_on": KeyboardInterrupt}, TypeError, "exception"),
         ({"on_timeout": "return"}, ValueError, "on_timeout"),
         ({"on_timeout": "last", "else_": repr}, TypeError, "give one of them"),
         ({"else_": 3}, TypeError, "else_"),
         ({"else_": [retry(1)]}, ValueError, "else_: retry"),
+        ({"frequency": 1}, TypeError, r"takes interval \(seconds\) instead of frequency"),
+        ({"delay": 1}, TypeError, r"takes interval \(seconds\) instead of delay"),
+        ({"pre_wait": 1}, TypeError, r"takes initial_delay \(seconds\) instead of pre_wait"),
     ],
 )
 def test_a_bad_option_is_refused_before_any_call(forms, values, options, error, words):
@@ -749,7 +817,9 @@ def test_a_blocking_form_refuses_coroutines(virtual_time, wait, hidden):
     call = (lambda: a_coroutine_function()) if hidden else a_coroutine_function  # noqa: PLW0108 - hides what it is
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(TypeError, match=r"must be awaited: use .*_async"):
+        with pytest.raises(
+            TypeError, match=r"(callable|condition 0) .*must be awaited: use .*_async"
+        ):
             wait(call)
 
 
@@ -791,5 +861,10 @@ def test_forms_take_every_option_of_a_wait():
     known = set(conditions.ConditionOptions.__annotations__)
     assert known == {*bwp.WaitOptions.__dataclass_fields__, *own} - {
         "missing_ok_for",
+        "settle_for",
+        "explain_failure",
         "show_parameters",
+        "converted_delays",
+        "delay_history",
+        "delay_kind",
     }

@@ -3,6 +3,8 @@
 import dataclasses
 import enum
 import typing
+from array import array
+from collections import UserList, deque
 from decimal import Decimal
 
 import pytest
@@ -47,6 +49,9 @@ nested = st.recursive(
     ("pattern", "matching", "others"),
     [
         (3, [3, 3.0, Decimal(3)], [4, "3", None, Decimal("3.1")]),
+        (1, [1, 1.0, True], [False]),
+        (True, [True], [1, 1.0, "x"]),
+        (False, [False], [0, None, ""]),
         (0.1, [0.1, Decimal("0.1"), Decimal("0.10")], [0.2, "0.1", Decimal("0.2"), Decimal(0)]),
         ("ready", ["ready"], ["READY", b"ready", None]),
         (None, [None], [0, "", False]),
@@ -59,10 +64,13 @@ nested = st.recursive(
         (lambda value: value > 3, [4], [3]),
         (str.isdigit, ["42"], ["4x"]),
         ({}, [{}, {"any": 1}], [[], None]),
+        ({"ready": True}, [{"ready": True}], [{"ready": 1}, {"ready": "yes"}]),
         ({"state": "ok"}, [{"state": "ok"}, {"state": "ok", "n": 1}], [{}, {"state": "no"}, "ok"]),
         ({"a": {"b": int}}, [{"a": {"b": 1}}], [{"a": {}}, {"a": {"b": "1"}}]),
         (("ok", int), [("ok", 1), ["ok", 1]], [("ok",), ("ok", 1, 2), ("ok", "1"), "ok", None]),
-        ([], [[], ()], [[1], "", None]),
+        ([], [[], (), deque(), range(0)], [[1], "", b"", bytearray(), {}, set(), None]),
+        ((0, int), [range(2), deque([0, 5]), UserList([0, 1])], [range(3), b"\0\1", {0: 1}]),
+        ((97,), [array("b", [97]), memoryview(b"a")], [b"a", bytearray(b"a"), {97}, iter([97])]),
         (("ok", ...), [("ok", None)], [("no", None)]),
         (
             User("a"),

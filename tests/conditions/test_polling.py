@@ -22,6 +22,7 @@ from botocore.exceptions import (
 )
 from moto import mock_aws
 
+import boto_waiters_plus as bwp
 from boto_waiters_plus import (
     ExceptionOutcome,
     ResponseOutcome,
@@ -29,7 +30,7 @@ from boto_waiters_plus import (
     WaiterFailedError,
     WaiterTimeoutError,
 )
-from boto_waiters_plus.conditions import poll, poll_async, wait_for
+from boto_waiters_plus.conditions import ConditionWait, poll, poll_async, wait_for
 from boto_waiters_plus.definitions.smithy import parse_waiter
 
 ANY_RESPONSE = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
@@ -426,3 +427,43 @@ def test_call_in_thread_judges_errors():
     with pytest.raises(WaiterFailedError) as caught:
         poll(call, ANY_RESPONSE, max_wait=60, call_in_thread=True)
     assert isinstance(caught.value.__cause__, KeyError)
+
+
+# --- defaults -----------------------------------------------------------------------------------
+
+
+def never():
+    return {}
+
+
+def by_poll(**options):
+    return poll(never, ANY_ERROR, max_wait=100, **options)
+
+
+def by_wait_for(**options):
+    return wait_for(never, max_wait=100, interval=1, **options)
+
+
+def by_wait_all(**options):
+    wait = ConditionWait(never, max_wait=100, interval=1, **options)
+    return bwp.wait_all([wait], on_failure="collect")[0]
+
+
+def attempts_of(way, **options):
+    try:
+        return way(**options).attempts
+    except bwp.WaiterError as error:
+        return error.attempts
+
+
+@pytest.mark.parametrize("way", [by_poll, by_wait_for, by_wait_all])
+def test_defaults_of_install_apply_to_callables(way, virtual_time):
+    bwp.install(defaults={"max_attempts": 3})
+    assert attempts_of(way) == 3
+    assert attempts_of(way, max_attempts=2) == 2
+
+
+def test_default_delays_apply_to_definitions_alone(virtual_time):
+    bwp.install(defaults={"min_delay": 50, "max_delay": 50})
+    assert attempts_of(by_poll) == 2
+    assert attempts_of(by_wait_for) > 90

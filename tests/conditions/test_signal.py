@@ -52,6 +52,7 @@ def test_a_signal_ends_a_delay(forms, box):
     box.fill_at(3.21, signal)
     assert forms.wait_for(box.read, max_wait=60, interval=20, signal=signal) == "full"
     assert box.times == [0, 3.21]
+    assert signal.listeners == {}
 
 
 def test_polling_continues_beside_a_signal(forms, box, virtual_time):

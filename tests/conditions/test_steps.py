@@ -1,9 +1,9 @@
 """`steps`: waits in sequence that share one deadline."""
 
-import math
 import threading
 
 import pytest
+from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.conditions import First, fixed, steps, success, wait_for
@@ -31,7 +31,8 @@ def test_a_step_can_use_values_of_earlier_steps(styled, virtual_time, ready_at):
     with steps(max_wait=60) as budget:
         step = styled(budget)
         account = step.wait_for(ready_at(3, "account"))
-        balance = step.wait_for_match(ready_at(5, (account, 12)), (account, int))
+        balances = TrueAt(virtual_time, 2)
+        balance = step.wait_for_match(lambda: (account, 12 if balances() else None), (account, int))
         grade = step.wait_for_case(lambda: balance[1], [success(12, lambda _: "gold")])
         first = step.wait_for_first({"gold": lambda: grade == "gold"})
     assert (balance, grade, first) == (("account", 12), "gold", First("gold", True))
@@ -50,13 +51,15 @@ def test_steps_share_the_time_left(styled, virtual_time, ready_at):
 
 
 def test_an_option_of_a_step_wins(styled, virtual_time):
-    call = TrueAt(virtual_time, 3, 6, 9)
+    call = TrueAt(virtual_time, 3, 6, 9, 11)
     with steps(max_wait=99, interval=2, retry_on=KeyError) as budget:
         step = styled(budget)
         step.wait_for(call)
         step.wait_for(call, delay_pace=fixed(5))
         step.wait_for(call, interval=7)
-    assert call.times == [0, 2, 4, 4, 9, 14, 14, 21, 28]
+    with steps(max_wait=99, delay_pace=fixed(2)) as budget:
+        styled(budget).wait_for(call, interval=5)
+    assert call.times == [0, 2, 4, 4, 9, 14, 14, 21, 28, 28, 33]
 
 
 def test_steps_bound_every_other_wait_inside(virtual_time):
@@ -93,24 +96,43 @@ def test_a_thread_can_use_the_steps(virtual_time):
     assert raised == [10]
 
 
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        ({"max_wait": math.nan}, ValueError),
-        ({"max_wait": "5"}, TypeError),
-        ({"max_wait": 5, "interval": -1}, ValueError),
-        ({"max_wait": 5, "intervall": 1}, TypeError),
-        ({"max_wait": 5, "polling": False}, TypeError),
-    ],
-)
+@tabled("options", "error")
 def test_bad_options_are_refused_before_any_step(options, error):
     with pytest.raises(error):
         steps(**options)
 
 
-def test_a_step_refuses_on_timeout(virtual_time):
-    with (
-        steps(max_wait=5) as step,
-        pytest.raises(TypeError, match="wait_for: unknown option 'on_timeout'"),
-    ):
+@pytest.mark.parametrize("name", ["else_", "on_timeout"])
+def test_steps_names_the_option_of_a_step(name):
+    with pytest.raises(TypeError, match=f"steps takes else_ in step.wait_for instead of {name}"):
+        steps(max_wait=5, **{name: "last"})
+
+
+def test_a_step_answers_on_timeout_with_else(virtual_time):
+    text = "a step takes else_, such as else_=lambda last: last, instead of on_timeout"
+    with steps(max_wait=5) as step, pytest.raises(TypeError, match=text):
         step.wait_for(lambda: None, on_timeout="last")
+
+
+def test_a_step_may_end_in_its_else(styled, virtual_time):
+    with steps(max_wait=9) as budget:
+        step = styled(budget)
+        given = {"max_wait": 2, "else_": lambda last: ("else", last)}
+        assert step.wait_for(lambda: 0, **given) == ("else", 0)
+        assert step.wait_for_match(lambda: 1, 2, **given) == ("else", 1)
+        assert step.wait_for_case(lambda: 2, [success(3)], **given) == ("else", 2)
+        assert step.wait_for_first([lambda: ""], **given) == ("else", First(None, [""]))
+        assert step.wait_for(lambda: 7) == 7
+
+
+def test_steps_without_time_make_an_attempt_each(styled, virtual_time):
+    with steps(max_wait=0) as budget:
+        step = styled(budget)
+        assert step.wait_for(lambda: virtual_time.advance(3) or 1) == 1
+        assert step.wait_for_first([lambda: 0, lambda: 2], max_wait=60) == First(1, 2)
+        with pytest.raises(bwp.WaiterTimeoutError, match=r"1 attempt\).*step 3 of steps"):
+            step.wait_for_match(lambda: 3, 4)
+        with pytest.raises(bwp.WaiterTimeoutError, match="before its first attempt"):
+            wait_for(lambda: 5, max_wait=9)
+    with bwp.deadline(-1), steps(max_wait=0) as budget, pytest.raises(bwp.WaiterTimeoutError):
+        styled(budget).wait_for(lambda: 6)

@@ -10,6 +10,7 @@ import pytest
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.conditions import (
+    First,
     Signal,
     failure,
     like,
@@ -35,7 +36,7 @@ def test_a_file_that_comes(forms, virtual_time, tmp_path):
 
 
 def test_a_match_gives_the_parts_of_a_value(forms, values):
-    fetch = values(("error", "not found"), ("ok", User("anna")))
+    fetch = values(("error", User("bob")), ("ok", None), ("ok", User("anna")))
     tag, user = forms.wait_for_match(fetch, ("ok", User), max_wait=2)
     assert (tag, user.name) == ("ok", "anna")
 
@@ -44,7 +45,10 @@ def test_a_directory_by_cases(forms, values):
     def wait(*results):
         return forms.wait_for_case(
             values(*results),
-            [success(("ok", "directory"), lambda _: "written")],
+            [
+                success(("ok", "directory"), lambda _: "written"),
+                success(("ok", "link"), lambda _: "followed"),
+            ],
             max_wait=30,
             else_=[
                 success(("ok", ...), lambda result: f"a {result[1]}"),
@@ -53,6 +57,7 @@ def test_a_directory_by_cases(forms, values):
         )
 
     assert wait(("error", "enoent"), ("ok", "directory")) == "written"
+    assert wait(("error", "enoent"), ("ok", "link")) == "followed"
     assert wait(("ok", "file")) == "a file"
     assert wait(("error", "enoent")) == "no stat: enoent"
 
@@ -97,7 +102,7 @@ def test_an_account_in_steps(values, virtual_time):
 
 
 def test_an_expression_that_is_never_true_times_out(forms, virtual_time):
-    assert forms.wait_for(lambda: 2 + 2 == 5, max_wait=0.2, on_timeout="last") is False
+    assert forms.wait_for(list, max_wait=0.2, on_timeout="last") == []
     with pytest.raises(TimeoutError):
         forms.wait_for(lambda: 2 + 2 == 5, max_wait=0.2)
 
@@ -168,8 +173,8 @@ def test_the_else_clause_is_for_timeouts_only(forms, values):
 
 
 def test_a_catch_all_ends_the_wait_at_once(forms, values):
-    call = values("pending", "done")
-    assert forms.wait_for_case(call, [success("done"), success(...)], max_wait=5) == "pending"
+    call = values(None, "done")
+    assert forms.wait_for_case(call, [success("done"), success(...)], max_wait=5) is None
     assert call.times == [0]
 
 
@@ -205,20 +210,19 @@ def test_a_mailbox_that_stays_full(forms, values):
 
 def test_sensors(forms, values):
     def alarm(*readings):
-        first = forms.wait_for_first(
+        return forms.wait_for_first(
             {
                 "too high": lambda: readings[0] > 9,
                 "too low": lambda: readings[1] < 100,
                 "below zero": lambda: readings[2] < 0,
             },
             max_wait=5,
-            else_=lambda _: None,
+            else_=lambda last: First("none of", list(last.value)),
         )
-        return first and first.key
 
-    assert alarm(5, 99, 3) == "too low"
-    assert alarm(10, 99, 3) == "too high"
-    assert alarm(5, 100, 3) is None
+    assert alarm(5, 99, 3).key == "too low"
+    assert alarm(10, 99, 3).key == "too high"
+    assert alarm(5, 100, 3) == ("none of", ["too high", "too low", "below zero"])
 
 
 def test_cases_may_fail_or_retry(forms, values):

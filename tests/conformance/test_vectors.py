@@ -15,6 +15,7 @@ from boto_waiters_plus import WaiterCancelledError, WaitOptions
 from boto_waiters_plus.conditions import poll
 from boto_waiters_plus.deadlines import effective_max_wait
 from boto_waiters_plus.definitions.smithy import parse_waiter
+from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.backoff import is_last, jittered_delay, last_delay
 from boto_waiters_plus.engine.machine import (
     Begin,
@@ -32,7 +33,6 @@ from boto_waiters_plus.engine.machine import (
     Woken,
 )
 from boto_waiters_plus.engine.matching import Matching
-from boto_waiters_plus.engine.model import AcceptorState
 
 VECTORS, pytestmark = beside("conformance/vectors.json")
 ALL = json.loads(VECTORS.read_text(encoding="utf-8")) if VECTORS.exists() else {}

@@ -1,15 +1,18 @@
 """What the tests of the shipped data share: botocore's models, and outputs made from them."""
 
 import functools
+from pathlib import Path
 
 import botocore.session
 import pytest
 from botocore.exceptions import UnknownServiceError
 from botocore.model import ListShape, MapShape, ServiceModel, StructureShape
+from data_rules import check
 
 from boto_waiters_plus.cli.service_lookup import client_name
-from boto_waiters_plus.definitions.shipped import data_root, shipped_definitions, shipped_services
-from boto_waiters_plus.validation import check
+from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
+
+DATA = Path(__file__).resolve().parents[2] / "data"
 
 
 @functools.cache
@@ -43,7 +46,7 @@ def service_model():
 @pytest.fixture(scope="session")
 def events_of_data():
     """What the checker finds in all files of `data/`."""
-    return check(data_root())
+    return check(DATA)
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ from botocore.config import Config
 from botocore.model import ListShape, StructureShape
 
 from boto_waiters_plus import ExceptionOutcome, WaiterFailedError, enable, load_definitions
-from boto_waiters_plus.engine.model import AcceptorState
+from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.testing import virtual_time
 from boto_waiters_plus.validation import Severity, check
 

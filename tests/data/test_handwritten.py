@@ -10,68 +10,16 @@ from pathlib import Path
 import pytest
 from beside import beside
 from botocore import xform_name
-from waiter_coverage import AIRFLOW, ANSIBLE, HANDWRITTEN, TOTALS
+from case_tables import tables
+from waiter_coverage import HANDWRITTEN
 
-from boto_waiters_plus.engine.model import AcceptorState
+from boto_waiters_plus.engine.acceptors import AcceptorState
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = json.loads((ROOT / "tests/cases/handwritten.json").read_text(encoding="utf-8"))["waiters"]
 FACTS, needs_facts = beside("reference/handwritten-waiters.json")
 
-REQUESTED = {
-    "athena": ["GetQueryExecution: SUCCEEDED / FAILED CANCELLED"],
-    "rds": [
-        "DescribeDBInstances: stopped / failed",
-        "DescribeDBClusters: stopped / failed",
-        "DescribeBlueGreenDeployments: AVAILABLE / INVALID_CONFIGURATION SWITCHOVER_FAILED",
-        "DescribeBlueGreenDeployments: SWITCHOVER_COMPLETED / SWITCHOVER_FAILED",
-    ],
-    "autoscaling": [
-        "DescribeAutoScalingGroups: InService",
-        "DescribeAutoScalingInstances: InService",
-        "DescribeInstanceRefreshes: Successful / Failed Cancelled",
-    ],
-    "batch": ["DescribeJobs: SUCCEEDED / FAILED"],
-    "glue": ["GetJobRun: SUCCEEDED / FAILED TIMEOUT STOPPED ERROR", "GetCrawler: READY"],
-    "stepfunctions": ["DescribeExecution: SUCCEEDED / FAILED TIMED_OUT ABORTED"],
-    "sagemaker": [
-        "DescribePipelineExecution: Succeeded / Failed Stopped",
-        "DescribeCompilationJob: COMPLETED / FAILED STOPPED",
-        "DescribeHyperParameterTuningJob: Completed / Failed Stopped",
-        "DescribeUserProfile: InService / Failed",
-    ],
-    "emr-containers": ["DescribeJobRun: COMPLETED / FAILED CANCELLED"],
-    "emr-serverless": [
-        "GetJobRun: SUCCESS / FAILED CANCELLED",
-        "GetApplication: STARTED / TERMINATED",
-        "GetSession: STARTED / FAILED",
-    ],
-    "quicksight": ["DescribeIngestion: COMPLETED / FAILED CANCELLED"],
-    "workspaces": ["DescribeWorkspaces: AVAILABLE / ERROR"],
-    "redshift-data": ["DescribeStatement: FINISHED / FAILED ABORTED"],
-    "logs": ["GetQueryResults: Complete / Failed Cancelled Timeout"],
-    "ec2": [
-        "DescribeVpcEndpoints: available / failed",
-        "DescribeTransitGateways: available",
-        "DescribeTransitGatewayVpcAttachments: available / failed",
-        "DescribeRouteTables: RouteTables",
-        "DescribeVpnGateways: attached",
-        "DescribeInternetGateways: Attachments",
-        "DescribeInternetGateways: InvalidInternetGatewayID.NotFound",
-    ],
-    "cloudformation": [
-        "DescribeStackDriftDetectionStatus: DETECTION_COMPLETE / DETECTION_FAILED",
-    ],
-    "servicecatalog": ["DescribeRecord: SUCCEEDED / FAILED"],
-    "firehose": ["DescribeDeliveryStream: ACTIVE / CREATING_FAILED"],
-    "wafv2": ["GetWebACLForResource: WebACL"],
-    "waf": ["GetChangeTokenStatus: INSYNC"],
-    "connect": ["DescribeInstance: ACTIVE / CREATION_FAILED"],
-    "synthetics": ["GetCanaryRuns: PASSED / FAILED"],
-    "controltower": ["GetBaselineOperation: SUCCEEDED / FAILED"],
-    "config": ["DescribeConfigRules: ACTIVE"],
-    "lambda": ["GetFunctionConfiguration: Active Inactive / Failed"],
-}
+REQUESTED = tables("data")["test_handwritten.py::REQUESTED"]
 """The most requested waiters that botocore lacks: what they poll, success, failure."""
 
 
@@ -92,17 +40,6 @@ def test_every_row_has_a_waiter_on_the_same_operation_or_a_reason(definitions):
         assert ("ours" in row) != ("none" in row)
         if "ours" in row:
             assert definitions[row["service"], row["ours"]].operation == row["operation"]
-
-
-def test_every_row_differs():
-    assert len({key(row) for row in ROWS}) == len(ROWS)
-
-
-def test_counts_of_services_add_up_to_the_totals():
-    totals = {name: counts for name, *counts in TOTALS}
-    for index, name in enumerate((AIRFLOW, ANSIBLE)):
-        counts = [each[index] for each in HANDWRITTEN.values() if each[index]]
-        assert [len(counts), sum(counts)] == totals[name][:2]
 
 
 @needs_facts

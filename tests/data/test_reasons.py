@@ -5,12 +5,19 @@ import re
 from pathlib import Path
 
 import jmespath
+import missing_reasons
 import pytest
 
-from boto_waiters_plus.aws.definition_places import default_loader
-from boto_waiters_plus.aws.reasons import EXPECTED, reason_beside
-from boto_waiters_plus.aws.service_waiters import ServiceWaiters
-from boto_waiters_plus.engine.model import AcceptorState, OutputMatcher
+from boto_waiters_plus.definitions.services import aws_namespace
+from boto_waiters_plus.engine.acceptors import AcceptorState, OutputMatcher
+from boto_waiters_plus.service.definition_places import default_loader
+from boto_waiters_plus.service.reasons import (
+    EXPECTED,
+    expressions_of,
+    reason_beside,
+    shipped_reasons,
+)
+from boto_waiters_plus.service.service_waiters import ServiceWaiters
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "reasons.json").read_text())
 REASON = "the reason"
@@ -50,6 +57,36 @@ def test_every_expression_gives_the_failed_resources_reason(service_model, full_
                     wrong[operation.name, path] = value
     assert wrong == {}
     assert count >= 40  # botocore 1.44.5 has 119
+
+
+@pytest.mark.models
+def test_every_listed_part_of_a_reason_gives_a_text(service_model, full_sample):
+    """Of a response in which every text is FAILED, and every number 1."""
+    unused = {(shape_id, part) for shape_id, parts in shipped_reasons().items() for part in parts}
+    for service in default_loader().list_available_services("service-2"):
+        model = service_model(service)
+        namespace = aws_namespace(str(model.service_id)) + "#"
+        listed = {each for each in unused if each[0].startswith(namespace)}
+        for operation, path in states(ServiceWaiters(model, None)) if listed else ():
+            output = full_sample(operation.output_shape, "FAILED")
+            for expression in expressions_of(operation, path):
+                value = str(jmespath.search(expression.replace(EXPECTED, "FAILED"), output))
+                if "FAILED" in value or "exit code 1" in value:
+                    unused -= {each for each in listed if f"[{each[1]}]" in expression}
+    assert unused == set()
+
+
+@pytest.mark.models
+def test_the_list_of_missing_reasons_says_why(capsys):
+    missing_reasons.main(["bedrock-runtime", "glue", "kms", "s3"])
+    lines = capsys.readouterr().out
+    for line in (
+        "AsyncInvokeCompleted: the model marks failureMessage as sensitive: the error says where",
+        "kms KeyEnabled: the response has no text that could be the reason",
+        "glue CrawlersReady: the response has no text beside the state, only Crawlers[].LastCrawl",
+    ):
+        assert line in lines
+    assert "glue JobRunSucceeded" not in lines
 
 
 def states(waiters):

@@ -8,22 +8,22 @@ import botocore
 import botocore.session
 import pytest
 from botocore.stub import Stubber
+from case_tables import tabled
+from data_rules import check
 
-from boto_waiters_plus.aws.bound_waiter import BoundWaiter
-from boto_waiters_plus.aws.pollable import only_reads
-from boto_waiters_plus.aws.screen_call import reads_only
+from boto_waiters_plus.check.botocore_services import service_by_namespace
 from boto_waiters_plus.definitions.coalescing_trait import shipped_coalescing
 from boto_waiters_plus.definitions.screen_trait import SCREEN, shipped_screens, with_value_at
-from boto_waiters_plus.definitions.shipped import shipped_definitions
-from boto_waiters_plus.validation import Severity, check
-from boto_waiters_plus.validation.botocore_services import service_by_namespace
+from boto_waiters_plus.definitions.shipped import WRITTEN_FOR, shipped_definitions
+from boto_waiters_plus.service.bound_waiter import BoundWaiter
+from boto_waiters_plus.service.pollable import only_reads
+from boto_waiters_plus.service.screens import reads_only
+from boto_waiters_plus.validation import Severity
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "data/screens.json"
 SHAPES = json.loads(FILE.read_text(encoding="utf-8"))["shapes"]
 CASES = json.loads((ROOT / "tests/cases/screens.json").read_text(encoding="utf-8"))
-TRAITS = json.loads((ROOT / "data/traits.json").read_text(encoding="utf-8"))
-IS_NEWEST = botocore.__version__ == TRAITS["metadata"]["boto.waiters"]["botocore"]
 SESSION = botocore.session.get_session()
 
 each_operation = pytest.mark.parametrize("shape_id", SHAPES)
@@ -40,23 +40,10 @@ def operation_of(shape_id):
 
 def test_the_checker_finds_nothing():
     events = check(FILE)
-    if IS_NEWEST:
+    if botocore.__version__ == WRITTEN_FOR:
         assert events == []
     kinds = {event.id for event in events if event.severity > Severity.NOTE}
     assert {kind.partition(".")[0] for kind in kinds} <= {"Screen"}
-
-
-def test_there_are_enough_of_them():
-    services = {shape_id.partition("#")[0] for shape_id in SHAPES}
-    assert len(SHAPES) >= 60
-    wanted = "sagemaker sfn athena glue transcribe comprehend translate backup databrew datasync "
-    wanted += "mediaconvert medialive emr ssm bedrock rds redshift elasticache cloudformation "
-    wanted += "imagebuilder codedeploy fis omics sesv2"
-    assert {f"com.amazonaws.{name}" for name in wanted.split()} <= services
-
-
-def test_each_operation_has_a_case():
-    assert sorted(CASES) == sorted(shape_id.removeprefix("com.amazonaws.") for shape_id in SHAPES)
 
 
 def test_no_operation_shares_its_calls_too():
@@ -94,7 +81,7 @@ def test_a_state_in_progress_leaves_a_waiter_open(shape_id):
         assert {None, "retry"} & {*states}, state
 
 
-@pytest.mark.skipif(not IS_NEWEST, reason="an older botocore lacks members, and needs others")
+@pytest.mark.models
 @each_operation
 def test_request_and_answer_are_those_of_the_sibling(shape_id):
     """Botocore takes the request and reads the answer; the state is found by each identifier."""
@@ -119,22 +106,21 @@ def test_request_and_answer_are_those_of_the_sibling(shape_id):
     assert only_reads(operation.service_model.operation_model(screen.operation))
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {},
-        {"executionArn": ""},
-        {"executionArn": 7},
-        {"executionArn": "arn:aws:states:us-east-1:1:express:m:e:u"},
-        {"executionArn": "arn:aws:states:us-east-1:1:execution:m/label:e"},
-        {"executionArn": "arn:aws:states:us-east-1:1:execution:m:e", "includedData": "ALL_DATA"},
-    ],
-)
+@tabled("parameters")
 def test_wait_that_the_sibling_cannot_be_asked_for(parameters):
     assert shipped_screens()["com.amazonaws.sfn#DescribeExecution"].scope_of(parameters) is None
 
 
-@pytest.mark.skipif(not IS_NEWEST, reason="texts of another version")
+IMAGE = "arn:aws:imagebuilder:eu-west-1:1:image/base/1.0.0"
+
+
+@pytest.mark.parametrize(("identifier", "screened"), [(f"{IMAGE}/1", True), (IMAGE, False)])
+def test_image_is_listed_by_its_build_version_only(identifier, screened):
+    screen = shipped_screens()["com.amazonaws.imagebuilder#GetImage"]
+    assert (screen.scope_of({"imageBuildVersionArn": identifier}) is not None) is screened
+
+
+@pytest.mark.models
 def test_sizes_are_those_that_the_models_word():
     pattern = re.compile(r"(?:up to|maximum of|[Mm]aximum(?: value)? ?(?:is|of|:)?)\s*(\d+)\b")
     checked = 0

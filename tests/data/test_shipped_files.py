@@ -1,6 +1,5 @@
 """The files under `data/`: form, content, and that regenerating them changes nothing."""
 
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -10,19 +9,22 @@ import botocore
 import pytest
 from beside import beside
 from botocore import xform_name
+from script_modules import script
 
 from boto_waiters_plus import enable, load_definitions
-from boto_waiters_plus.aws.service_waiters import ServiceWaiters
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.definitions.smithy import WAITABLE
+from boto_waiters_plus.engine.acceptors import SuccessMatcher
 from boto_waiters_plus.engine.backoff import delay_range
 from boto_waiters_plus.engine.matching import Matching
-from boto_waiters_plus.engine.model import SuccessMatcher
+from boto_waiters_plus.service.service_waiters import ServiceWaiters
 from boto_waiters_plus.validation import Severity
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "data"
-FILES = sorted(path for path in DATA.glob("*.json") if path.stem != "no-waiter")
+LISTS = ("no-effect", "no-waiter", "pollable", "sensitive")
+"""Files that hold no shapes."""
+FILES = sorted(path for path in DATA.glob("*.json") if path.stem not in LISTS)
 TRAITS = json.loads((DATA / "traits.json").read_text(encoding="utf-8"))
 WRITTEN_FROM = TRAITS["metadata"]["boto.waiters"]["botocore"]
 SERVICES = {
@@ -35,6 +37,9 @@ CONFIDENCES = ("run-on-moto", "enum-checked", "model-only")
 OF_AWS = {"GroupExists", "GroupInService", "GroupNotExists"}
 """AWS's own waiters for Auto Scaling, that botocore lacks."""
 
+SEEN = re.compile("documentation|example|The service (answers|writes)|Taken over from botocore")
+"""Where a value was seen that no model has."""
+
 SUCCEED_ON_NOTHING = {"WebACLDisassociated"}
 """The operation's answer where there is no web ACL is empty."""
 
@@ -42,10 +47,8 @@ SUCCEED_ON_NOTHING = {"WebACLDisassociated"}
 @pytest.fixture(scope="module")
 def generate_data():
     """The tool that writes the generated part."""
-    spec = importlib.util.spec_from_file_location("generate_data", ROOT / "tools/generate_data.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    with script("tools/generate_data.py") as module:
+        yield module
 
 
 def curated(service_id):
@@ -58,12 +61,6 @@ def all_curated():
 
 def version(text):
     return tuple(int(part) for part in re.findall(r"\d+", text)[:3])
-
-
-def test_there_are_200_curated_waiters_of_60_services():
-    counts = [len(curated(service_id)) for service_id in SERVICES]
-    assert sum(counts) >= 200
-    assert sum(1 for count in counts if count) >= 60
 
 
 def test_files_have_the_form_that_regenerating_gives_them(generate_data):
@@ -180,26 +177,26 @@ def test_regenerating_keeps_what_is_curated(generate_data):
         assert regenerated == {definition.name for definition in curated(service_id)}
 
 
+@pytest.mark.models
 def test_regenerating_changes_nothing(generate_data):
-    if botocore.__version__ != WRITTEN_FROM:
-        pytest.skip(f"the files were generated from botocore {WRITTEN_FROM}")
     for service_id, document in generate_data.documents(DATA):
         text = (DATA / f"{service_id}.json").read_text(encoding="utf-8")
         assert text == generate_data.file_text(document), service_id
 
 
 def test_nothing_above_a_note_that_is_not_suppressed_with_a_reason(events_of_data):
-    """On an older botocore too: what that lacks are notes."""
+    """On an older botocore too: what that lacks are notes. A newer one has states of its own."""
     events = events_of_data
-    assert [str(event) for event in events if event.severity > Severity.NOTE] == []
+    is_newer = version(botocore.__version__) > version(WRITTEN_FROM)
+    accepted = Severity.WARNING if is_newer else Severity.NOTE
+    assert [str(event) for event in events if event.severity > accepted] == []
     suppressed = [event for event in events if event.severity is Severity.SUPPRESSED]
     assert suppressed
     assert all(event.suppression_reason for event in suppressed)
 
 
+@pytest.mark.models
 def test_every_suppression_is_needed(events_of_data):
-    if botocore.__version__ != WRITTEN_FROM:
-        pytest.skip(f"the suppressions were written for botocore {WRITTEN_FROM}")
     covered = [(event.id, event.shape) for event in events_of_data if event.suppression_reason]
     idle = [
         suppression
@@ -225,6 +222,8 @@ def test_every_suppression_says_why_and_covers_a_namespace_of_ours():
         assert set(suppression) == {"id", "namespace", "reason"}
         assert suppression["namespace"] in namespaces | {"*"}
         assert suppression["reason"].endswith(".")
+        if suppression["id"].startswith("WaiterUnknownEnumValue"):
+            assert SEEN.search(suppression["reason"]), suppression
 
 
 def test_traits_of_our_own_are_defined():

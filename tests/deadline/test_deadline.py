@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import boto3
 import pytest
+from case_tables import tabled
 from moto import mock_aws
 
 import boto_waiters_plus as bwp
@@ -44,17 +45,7 @@ def waits(s3):
     }
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "attached",
-        "attached, longer max_wait",
-        "by name",
-        "get_waiter",
-        "get_waiter, chosen",
-        "resource",
-    ],
-)
+@tabled("path")
 def test_every_path_ends_by_the_deadline(s3, virtual_time, path):
     with bwp.deadline(40), pytest.raises(bwp.WaiterTimeoutError) as raised:
         waits(s3)[path]()

@@ -4,6 +4,7 @@ import json
 import sys
 
 import pytest
+from case_tables import tabled
 
 from boto_waiters_plus import WaiterDefinition, WaiterDefinitionError, load_definitions
 from boto_waiters_plus.definitions.files import MAX_FILE_SIZE
@@ -216,20 +217,7 @@ def test_folders_may_be_named_like_files(write, tmp_path):
 # --- services ---
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "service"),
-    [
-        ("s3/2006-03-01/waiters-2.json", waiters2("Ready"), "s3"),
-        ("s3/2006-03-01/waiters-2.more.json", waiters2("Ready"), "s3"),
-        ("made-up/2024-01-01/smithy-waiters-1.json", smithy("Ready"), "made-up"),
-        ("dynamodb.json", waiters2("Ready"), "dynamodb"),
-        ("my-own-waiters.json", waiters2("Ready"), None),
-        ("my-own-waiters.json", smithy("Ready"), None),
-        ("s3.json", smithy("Ready"), "s3"),
-        ("s3.json", smithy("Ready", shape_id="com.amazonaws.ec2#GetThing"), "ec2"),
-        ("any.json", smithy("Ready", shape_id="com.amazonaws.ec2#GetThing"), "ec2"),
-    ],
-)
+@tabled("name", "content", "service")
 def test_namespace_or_path_name_the_service(write, name, content, service):
     [definition] = load_definitions(write(name, content))
     assert definition.service == service

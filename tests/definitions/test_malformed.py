@@ -76,7 +76,7 @@ def with_path(path):
 @pytest.mark.parametrize(
     "path",
     [
-        "a" + ".a" * 200_000,
+        "a" * 10_001,
         "(" * 20_000 + "a" + ")" * 20_000,
         "[" * 5_000,
         "!" * 9_000 + "a",
@@ -85,7 +85,7 @@ def with_path(path):
         "a" + "|a" * 4_500,
         "a" + "[]" * 4_500,
     ],
-    ids=["400 kB", "20k parentheses", "brackets", "nots", "projections", "ors", "pipes", "flats"],
+    ids=["10 kB", "20k parentheses", "brackets", "nots", "projections", "ors", "pipes", "flats"],
 )
 def test_expressions_of_excessive_size_are_refused(path):
     error = refusal(with_path(path))
@@ -94,8 +94,8 @@ def test_expressions_of_excessive_size_are_refused(path):
     assert len(str(error)) < 500
 
 
-def test_expressions_of_a_thousand_characters_are_allowed():
-    [definition] = parse_document(with_path("a" + ".a" * 500), source="waiters.json")
+def test_expressions_of_ten_thousand_characters_are_allowed():
+    [definition] = parse_document(with_path("a" * 10_000), source="waiters.json")
     assert len(definition.acceptors) == 2
 
 

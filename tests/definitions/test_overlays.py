@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.definitions.files import load_layers, parse_document
@@ -62,24 +63,7 @@ def test_other_members_stay_unchanged():
     assert changed.digest != BASE.digest
 
 
-@pytest.mark.parametrize(
-    ("body", "acceptor", "says"),
-    [
-        ({}, None, "an overlay has one of"),
-        ([], None, "an overlay must be an object"),
-        ({"prepnd": []}, None, "unknown member 'prepnd'; did you mean 'prepend'?"),
-        ({"acceptors": [ANY]}, None, "unknown member 'acceptors'"),
-        ({"minDelay": 0}, None, "minDelay must be at least 1"),
-        ({"minDelay": None}, None, "minDelay must be a whole number of seconds, not null"),
-        ({"maxDelay": 1.5}, None, "maxDelay must be a whole number"),
-        ({"prepend": ANY}, None, "prepend must be a list of acceptors"),
-        ({"prepend": [ANY, {"state": "success"}]}, 1, "matcher must be an object"),
-        ({"append": [{**ANY, "state": "done"}]}, 0, "state must be one of"),
-        ({"documentation": None}, None, "documentation must be a string"),
-        ({"deprecated": "yes"}, None, "deprecated must be a boolean"),
-        ({"tags": [""]}, None, "tags must be a list of non-empty strings"),
-    ],
-)
+@tabled("body", "acceptor", "says")
 def test_malformed_overlays_are_refused_by_place(body, acceptor, says):
     with pytest.raises(bwp.WaiterDefinitionError) as caught:
         overlay(body)
@@ -88,15 +72,7 @@ def test_malformed_overlays_are_refused_by_place(body, acceptor, says):
     assert (error.source, error.waiter, error.acceptor) == ("mine.json", "ThingActive", acceptor)
 
 
-@pytest.mark.parametrize(
-    ("members", "says"),
-    [
-        ({"kind": "structure", "ThingActive": {"minDelay": 3}}, "which is not an operation"),
-        ({}, "has no waiter"),
-        ({"shape_id": "GetThing", "ThingActive": {"minDelay": 3}}, "not an absolute shape id"),
-        ({"Thing-Active": {"minDelay": 3}}, "a waiter name is alphanumeric"),
-    ],
-)
+@tabled("members", "says")
 def test_overlays_are_allowed_where_waitable_is(members, says):
     with pytest.raises(bwp.WaiterDefinitionError, match=says):
         parse_document(document(**members), source="mine.json")

@@ -1,19 +1,24 @@
 """Definitions that other packages bring, from real distributions installed into a folder."""
 
+import concurrent.futures
 import importlib
 import json
 import logging
 import subprocess
 import sys
+import threading
 import zipfile
+from types import SimpleNamespace
 
 import boto3
 import pytest
 from botocore.loaders import Loader
+from case_tables import tabled
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.aws.service_waiters import ServiceWaiters
+from boto_waiters_plus.cli import main
 from boto_waiters_plus.definitions import packages
+from boto_waiters_plus.service.service_waiters import ServiceWaiters
 
 pytest.importorskip("pip", reason="the distributions are installed by pip")
 
@@ -32,7 +37,8 @@ def waiters(*names, operation="DescribeStream", expected="ACTIVE"):
         "output": {"path": STATUS, "expected": expected, "comparator": "stringEquals"},
     }
     acceptors = [{"state": "success", "matcher": matcher}]
-    traits = {"smithy.waiters#waitable": {name: {"acceptors": acceptors} for name in names}}
+    body = {"acceptors": acceptors, "tags": ["of-a-package"]}
+    traits = {"smithy.waiters#waitable": dict.fromkeys(names, body)}
     shape = {"type": "apply", "traits": traits}
     return json.dumps({"smithy": "2.0", "shapes": {f"com.amazonaws.kinesis#{operation}": shape}})
 
@@ -162,16 +168,31 @@ def test_a_broken_package_raises_for_a_waiter_that_no_place_has(installed, broke
     assert not hasattr(kinesis, "wait_until_not_there")
 
 
-@pytest.mark.parametrize(
-    ("files", "entry_point", "words"),
-    [
-        ({"bad_a.py": "x = 1"}, "bad_a", "a module without a folder of files; name one of its"),
-        ({"bad_b.py": "x = 1"}, "bad_b:y", "bad_b:y cannot be loaded: AttributeError"),
-        ({"bad_c.py": "x = 1"}, "bad_c:x", "definitions must be a path or a dict, not int"),
-        ({}, "bad_d", "bad_d cannot be loaded: ModuleNotFoundError: No module named 'bad_d'"),
-    ],
-    ids=["module", "member", "number", "nothing"],
-)
+def test_a_package_that_blocks_holds_only_lookups(
+    installed, distribution, team, kinesis, monkeypatch
+):
+    importing, may_go_on = threading.Event(), threading.Event()
+    gate = SimpleNamespace(wait=lambda: importing.set() or may_go_on.wait(20))
+    monkeypatch.setitem(sys.modules, "gate", gate)
+    own = bwp.WaiterDefinition.from_states("Own", "DescribeStream", path=STATUS, success=["READY"])
+    files = {"bad_gate.py": f"import gate\ngate.wait(){MODULE}"}
+    installed(distribution("blocking", files, "e = bad_gate:gone"), team)
+    options = {"StreamName": "s", "max_wait": 0.1, "call_in_thread": True}
+    with concurrent.futures.ThreadPoolExecutor() as threads:
+        held = threads.submit(bwp.wait_until, kinesis, "StreamReady", **options)
+        try:
+            assert importing.wait(20)
+            # This one needs no look-up.
+            other = threads.submit(bwp.wait_until, kinesis, own, StreamName="s", max_wait=9)
+            assert other.result(20).observed == "READY"
+            # Its `max_wait` cannot interrupt an import.
+            with pytest.raises(concurrent.futures.TimeoutError):
+                held.result(0.5)
+        finally:
+            may_go_on.set()
+
+
+@tabled("files", "entry_point", "words", ids=["module", "member", "number", "nothing"])
 def test_what_is_wrong_with_a_package_is_told(
     installed, distribution, kinesis, files, entry_point, words
 ):
@@ -202,6 +223,24 @@ def test_an_archive_on_the_path_is_searched(installed, team, kinesis, tmp_path):
     assert kinesis.wait_until_stream_weird
 
 
+def test_lists_have_the_waiters_of_packages(installed, team, capsys):
+    installed(team)
+    for words in (["stream-ready"], ["--tag", "of-a-package"]):
+        assert main(["list", *words, "--output", "json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert ("kinesis", "StreamReady") in {(each["service"], each["waiter"]) for each in found}
+    # One for any service is listed with those that have its operation.
+    assert main(["list", "stream-weird", "--output", "json"]) == 0
+    assert [each["service"] for each in json.loads(capsys.readouterr().out)] == ["kinesis"]
+
+
+def test_lists_have_the_waiters_for_any_service(installed, distribution, capsys):
+    module = MODULE.replace("StreamWeird", "StreamAnywhere")
+    installed(distribution("anywhere", {"team_any.py": module}, "e = team_any:gone"))
+    assert main(["list", "stream-anywhere", "--output", "json"]) == 0
+    assert [each["service"] for each in json.loads(capsys.readouterr().out)] == ["any"]
+
+
 def test_no_metadata_is_read_where_no_package_has_the_entry_point(installed, kinesis, monkeypatch):
     installed()
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: pytest.fail("takes 7 ms"))
@@ -211,14 +250,7 @@ def test_no_metadata_is_read_where_no_package_has_the_entry_point(installed, kin
 # --- files on the search path that nothing reads ------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "place",
-    [
-        "smithy-waiters-1.json",
-        "kinesis/smithy-waiters-1.json",
-        "kinesis/2013/smithy-waiters-1.json",
-    ],
-)
+@tabled("place")
 def test_a_file_without_its_api_version_is_named(tmp_path, caplog, place):
     file = tmp_path / place
     file.parent.mkdir(exist_ok=True, parents=True)

@@ -6,10 +6,10 @@ import json
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 
-from boto_waiters_plus.aws.service_waiters import ServiceWaiters
 from boto_waiters_plus.definitions.files import parse_document
 from boto_waiters_plus.definitions.shipped import data_root, shipped_definitions, shipped_services
-from boto_waiters_plus.engine.model import AcceptorState, SuccessMatcher
+from boto_waiters_plus.engine.acceptors import AcceptorState, SuccessMatcher
+from boto_waiters_plus.service.service_waiters import ServiceWaiters
 
 SERVICES = list(shipped_services())
 LOADER = Loader(include_default_search_paths=False, extra_search_paths=[Loader.BUILTIN_DATA_PATH])

@@ -1,13 +1,9 @@
 """Smithy JSON AST: the specification's own examples and the members of waiters."""
 
-import pytest
+from case_tables import tabled
 
 from boto_waiters_plus.definitions.files import parse_document
-from boto_waiters_plus.engine.model import (
-    Acceptor,
-    AcceptorState,
-    SuccessMatcher,
-)
+from boto_waiters_plus.engine.acceptors import Acceptor, AcceptorState, SuccessMatcher
 
 WAITABLE = "smithy.waiters#waitable"
 SUCCESS, FAILURE, RETRY = AcceptorState.SUCCESS, AcceptorState.FAILURE, AcceptorState.RETRY
@@ -24,11 +20,6 @@ BUCKET_EXISTS = {
         {"state": "success", "matcher": {"success": True}},
         {"state": "retry", "matcher": {"errorType": "NotFound"}},
     ],
-}
-THING_EXISTS = {
-    # The specification's example has this member in place of `documentation`.
-    "description": "Waits until a thing has been created",
-    "acceptors": [status("failed", "failure"), status("success", "success")],
 }
 GROUP_EXISTS = {
     "acceptors": [
@@ -68,28 +59,12 @@ def operation(waiters, **members):
 
 
 def parsed(body):
-    [definition] = parse_document(operation({"Ready": body}), source="model.json")
+    waiters = {"Ready": body, "Other": BUCKET_EXISTS}
+    definition, _ = parse_document(operation(waiters), source="model.json")
     return definition
 
 
-@pytest.mark.parametrize(
-    ("body", "acceptors"),
-    [
-        (
-            BUCKET_EXISTS,
-            ["success when the call succeeds", "retry when the call fails with NotFound"],
-        ),
-        (
-            THING_EXISTS,
-            ["failure when status is 'failed'", "success when status is 'success'"],
-        ),
-        (
-            GROUP_EXISTS,
-            ["success when length(input.groups) == length(output.groups) is true"],
-        ),
-    ],
-    ids=["BucketExists", "ThingExists", "GroupExists"],
-)
+@tabled("body", "acceptors", ids=["BucketExists", "ThingExists", "GroupExists"])
 def test_examples_of_the_specification(body, acceptors):
     definition = parsed(body)
     assert (definition.name, definition.operation) == ("Ready", "Get")
@@ -107,12 +82,12 @@ def test_every_member_of_a_waiter_is_kept():
             "documentation": "Why.",
             "acceptors": [*BUCKET_EXISTS["acceptors"], failure],
             "minDelay": 7,
-            "maxDelay": 7,
+            "maxDelay": 8,
             "deprecated": True,
             "tags": ["a", "b"],
         }
     )
-    assert (definition.min_delay, definition.max_delay) == (7, 7)
+    assert (definition.min_delay, definition.max_delay) == (7, 8)
     assert (definition.documentation, definition.deprecated) == ("Why.", True)
     assert definition.tags == ("a", "b")
     assert definition.acceptors[2].message == "error.reason"

@@ -14,14 +14,14 @@ from boto_waiters_plus.definitions.waiters2 import (
     to_waiters2,
     without_status,
 )
-from boto_waiters_plus.engine.matching import Matching
-from boto_waiters_plus.engine.model import (
+from boto_waiters_plus.engine.acceptors import (
     Acceptor,
     AcceptorState,
     InputOutputMatcher,
     PathComparator,
     PathMatcher,
 )
+from boto_waiters_plus.engine.matching import Matching
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "conversion.json").read_text())
 ANY_RESPONSE = {"state": "success", "matcher": "status", "expected": 200}

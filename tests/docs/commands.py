@@ -9,7 +9,7 @@ NOT_RUN = {
     "python -m venv": "makes an environment, and has nothing of the package in it",
     ". .venv/bin/activate": "enters it",
     "kill %1": "ends the server, as the end of the test does",
-    "boto-wait demo": "takes 15 seconds; tests/cli/test_demo.py runs it",
+    "boto-wait demo": "takes half a minute; tests/cli/test_demo.py runs it",
 }
 """Commands that no test of the pages runs, by their first words, with the reason."""
 
@@ -30,8 +30,8 @@ def stands_in(command):
             require_text("tox.ini", command[0])
         case ["tox", "run", "-e", names]:
             require_environments(names.split(","))
-        case ["python", "tools/messages.py", *_]:  # it writes into the checkout
-            require_text("tools/messages.py", command[2])
+        case ["python", "tools/size.py", option]:
+            require_text("tools/size.py", option)
         case ["python", "-m", "pytest", *arguments]:
             require_tests(arguments)
         case _:

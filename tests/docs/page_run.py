@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+import configparser
 import contextlib
 import inspect
 import io
@@ -143,6 +144,16 @@ class PageRun:
             events = check(document, service)
             assert [event for event in events if event.severity.name != "NOTE"] == []
 
+    def _run_ini(self, block):
+        """The command of a systemd unit drives the waits of a store until it is empty."""
+        unit = configparser.ConfigParser(interpolation=None)
+        unit.read_string(block.code)
+        program, *words = shlex.split(unit["Service"]["ExecStart"])
+        assert Path(program).name == "boto-wait"
+        folder = f"/var/lib/{unit['Service']['StateDirectory']}"
+        words = [word.replace(folder, str(self.folder)) for word in words]
+        assert main([*words, "--until-idle"]) == 0
+
     def _run_smithy(self, block):
         pytest.importorskip("lark")
         from boto_waiters_plus.definitions.idl import parse_idl  # noqa: PLC0415 - needs lark
@@ -199,6 +210,7 @@ class PageRun:
             # `boto-wait run` replaces both.
             patch.setattr(sys, "argv", [*sys.argv])
             patch.setattr(sys, "path", [*sys.path])
+            stack.enter_context(contextlib.redirect_stderr(sys.stdout))
             while len(words) > 2 and words[-2] in "<>":
                 *words, sign, name = words
                 if sign == "<":
@@ -209,7 +221,6 @@ class PageRun:
                     stack.enter_context(contextlib.redirect_stdout(file))
             if words[0] == "run":
                 stack.callback(bwp.uninstall)
-            stack.enter_context(contextlib.redirect_stderr(sys.stdout))
             stack.enter_context(self._time(shlex.join(words)))
             try:
                 return main(words)

@@ -10,7 +10,6 @@ import json
 import logging
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -49,6 +48,17 @@ def make_table(name, **client):
         KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
         BillingMode="PAY_PER_REQUEST",
+    )
+
+
+def make_database(name):
+    boto3.client("rds").create_db_instance(
+        DBInstanceIdentifier=name,
+        DBInstanceClass="db.m5.large",
+        Engine="postgres",
+        AllocatedStorage=20,
+        MasterUsername="admin",
+        MasterUserPassword="not-a-secret",
     )
 
 
@@ -132,17 +142,44 @@ def other_pages(page):
 
 @setup("README.md")
 def readme(page):
+    page.rough_times = True
     make_bucket("my-bucket")
     answer("cloudformation", "DescribeStacks", *failing_stack(), *failing_stack())
+    answer("cloudformation", "DescribeStackEvents", events_of_bucket())
+    deployed, *seen = rolled_back_service()
+    answer("ecs", "UpdateService", {"service": deployed})
+    answer("ecs", "DescribeServices", *({"services": [each]} for each in seen))
     yield
+
+
+def rolled_back_service():
+    """Return an ECS service after its update, and as it is seen until it was rolled back."""
+
+    def service(*deployments):
+        names = ("id", "status", "rolloutState", "rolloutStateReason")
+        arns = {"serviceArn": "service/main/web", "clusterArn": "cluster/main"}
+        made = [dict(zip(names, each, strict=False)) for each in deployments]
+        return arns | {"status": "ACTIVE", "deployments": made}
+
+    why = "ECS deployment circuit breaker: tasks failed to start."
+    old, new = ("ecs-svc/1", "PRIMARY", "COMPLETED"), ("ecs-svc/2", "PRIMARY", "IN_PROGRESS")
+    back = ("ecs-svc/3", "PRIMARY", "COMPLETED"), ("ecs-svc/2", "ACTIVE", "FAILED", why)
+    return service(new), service(old), service(new), service(*back)
 
 
 def failing_stack():
     """Return the answers for a stack that is rolled back."""
     going = {"StackName": "web", "StackStatus": "CREATE_IN_PROGRESS"}
-    failed = going | {"StackStatus": "ROLLBACK_COMPLETE"}
+    failed = going | {"StackStatus": "ROLLBACK_COMPLETE", "StackId": "stack/web/1"}
     failed["StackStatusReason"] = "The following resource(s) failed to create: [Bucket]."
     return {"Stacks": [going]}, {"Stacks": [failed]}
+
+
+def events_of_bucket():
+    """Return the answer with the event of the bucket that made a stack fail."""
+    event = {"LogicalResourceId": "Bucket", "ResourceType": "AWS::S3::Bucket"}
+    event |= {"ResourceStatus": "CREATE_FAILED", "Timestamp": "2026-11-01T10:00:00Z"}
+    return {"StackEvents": [event | {"ResourceStatusReason": "company-logs already exists"}]}
 
 
 @setup("tutorial.md")
@@ -152,21 +189,22 @@ def tutorial(page):
     yield
 
 
+@setup("begin.md")
+def begin(page):
+    make_table("orders")
+    make_database("orders")
+    yield
+
+
 @setup("howto.md")
 def howto(page):
     page.rough_times = True
     make_bucket("my-bucket")
     make_table("orders")
     make_table("busy")
-    boto3.client("rds").create_db_instance(
-        DBInstanceIdentifier="orders",
-        DBInstanceClass="db.m5.large",
-        Engine="postgres",
-        AllocatedStorage=20,
-        MasterUsername="admin",
-        MasterUserPassword="not-a-secret",
-    )
+    make_database("orders")
     answer("cloudformation", "DescribeStacks", *failing_stack())
+    answer("cloudformation", "DescribeStackEvents", events_of_bucket())
     tasks = [{"tasks": [{"taskArn": "a1", "lastStatus": s}]} for s in ("PENDING", "RUNNING")]
     answer("ecs", "DescribeTasks", *tasks)
     done = {"ExportDescription": {"ExportStatus": "COMPLETED"}}
@@ -176,7 +214,10 @@ def howto(page):
     answer("dynamodb", "DescribeTable", first_time("busy", throttled))
     missing = error_reply("ResourceNotFoundException", "Function not found", 404)
     answer("lambda", "GetFunctionConfiguration", missing, {"State": "Active"})
-    refused = error_reply("InvalidParameterValueException", "The role cannot be assumed")
+    refused = error_reply(
+        "InvalidParameterValueException",
+        "The role defined for the function cannot be assumed by Lambda.",
+    )
     answer("lambda", "CreateFunction", refused, refused, {"FunctionName": "resize"})
     denied = error_reply("403", "Forbidden", 403)
     answer("s3", "HeadBucket", lambda request: denied if "not-mine" in str(request) else None)
@@ -202,11 +243,9 @@ def migration(page):
     assert page.names["state"] == "SUCCEEDED"
 
 
-@setup("testing.md", "contributing.md")
+@setup("testing.md")
 def test_module(page):
     page.is_test_module = True
-    shutil.copytree(ROOT / "data", page.folder / "data")
-    (page.folder / "docs").mkdir()
     yield
     names = re.findall(r"^def (test_\w+)", page.page.read_text(encoding="utf-8"), re.MULTILINE)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_page.py"]
@@ -251,7 +290,11 @@ def make_waiters_folder(folder):
 @setup("waiting.md")
 def waiting(page):
     make_waiters_folder(page.folder)
-    page.names["bwp"] = bwp
+    page.rough_times = True
+    replies = [{"Table": {"TableStatus": state}} for state in ("CREATING", "ACTIVE")]
+    missing, throttle = map(error_reply, ("ResourceNotFoundException", "ThrottlingException"))
+    answer("dynamodb", "DescribeTable", missing, replies[0], throttle, replies[1])
+    page.names |= {"bwp": bwp, "dynamodb": boto3.client("dynamodb")}
     yield
     assert hasattr(boto3.client("sqs"), "wait_until_queue_ready")
 
@@ -497,10 +540,8 @@ def errors(page):
         s3.create_bucket(Bucket=f"logs-{number:02}")
     ids = make_instances(3)
     ec2.terminate_instances(InstanceIds=ids[1:2])
-    failed = {"StackName": "web", "StackStatus": "ROLLBACK_COMPLETE"}
-    failed["StackStatusReason"] = "The following resource(s) failed to create: [Bucket]."
-    going = {"StackName": "web", "StackStatus": "CREATE_IN_PROGRESS"}
-    page.answers(cloudformation, *[{"Stacks": [going]}] * 9, {"Stacks": [failed]})
+    going, failed = failing_stack()
+    page.answers(cloudformation, *[going] * 9, failed, events_of_bucket())
     page.names |= {"s3": s3, "ec2": ec2, "cloudformation": cloudformation, "ids": ids}
     page.replaced = lambda: short_ids(ids)
     logger = logging.getLogger("boto_waiters_plus")
@@ -529,6 +570,14 @@ def command(page):
     (page.folder / "deploy.py").write_text(
         "import boto3\n"
         "boto3.client('s3').wait_until_bucket_exists(Bucket='my-bucket', max_wait=9)\n"
+    )
+    (page.folder / "poll.py").write_text(
+        "import time, boto3\n"
+        "athena = boto3.client('athena')\n"
+        "def get(): return athena.get_query_execution(QueryExecutionId=query)['QueryExecution']\n"
+        "for _ in range(60):\n"
+        "    if get()['Status']['State'] == 'SUCCEEDED': break\n"
+        "    time.sleep(10)\n"
     )
     (page.folder / ".config/fish/completions").mkdir(parents=True)
     yield

@@ -9,9 +9,9 @@ from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-EXECUTED = ("python", "console", "json", "smithy")
+EXECUTED = ("python", "console", "json", "smithy", "ini")
 OUTPUT = "text"
-MADE_BY_THE_BUILD = ("reference/", "messages.md", "coverage.md", "screens.md")
+MADE_BY_THE_BUILD = ("reference/", "messages.md", "coverage.md", "screens.md", "effects.md")
 
 
 class Block(NamedTuple):

@@ -24,6 +24,9 @@ DENIED = {"Error": {"Code": "AccessDenied", "Message": "not you"}, "ResponseMeta
 DENIED["ResponseMetadata"]["HTTPStatusCode"] = 403
 SLOW = {"Error": {"Code": "SlowDown", "Message": "Slow down"}, "ResponseMetadata": {}}
 SLOW["ResponseMetadata"]["HTTPStatusCode"] = 503
+CONTAINER = {"name": "web", "reason": "OutOfMemoryError", "exitCode": 137}
+STOPPED = {"lastStatus": "STOPPED", "stoppedReason": "Essential container in task exited"}
+STOPPED["containers"] = [CONTAINER]
 
 
 def instances(*states):
@@ -81,6 +84,16 @@ MESSAGES = [
     ("s3", NOT_FOUND, lambda s: s.bucket(max_attempts=2, delay_pace="fixed")),
     ("s3", NOT_FOUND, lambda s: s.bucket(cancel_event=IsSet())),
     ("ec2", instances("running", "terminated"), lambda s: s.instance(IDS[:2])),
+    (
+        "ecs",
+        {"tasks": [STOPPED]},
+        lambda s: s.client.wait_until_tasks_running(tasks=["t"], max_wait=30),
+    ),
+    (
+        "stepfunctions",
+        {"status": "FAILED", "error": "e", "cause": "c"},
+        lambda s: s.client.wait_until_execution_succeeded(executionArn="e", max_wait=30),
+    ),
     ("s3", DENIED, lambda s: s.bucket()),
     ("s3", SLOW, lambda s: s.bucket()),
     ("s3", SLOW, lambda s: s.bucket(retry_transient=False)),
@@ -91,6 +104,7 @@ MESSAGES = [
         lambda s: s.client.wait_until_function_active(FunctionName="f", max_wait=30),
     ),
     ("s3", NOT_FOUND, lambda s: s.stock_bucket(WaiterConfig={"Delay": 5, "MaxAttempts": 2})),
+    ("s3", SLOW, lambda s: s.stock_bucket(WaiterConfig={"Delay": 5, "MaxAttempts": 1})),
     ("s3", NOT_FOUND, lambda s: s.stock_bucket(max_wait=30)),
     ("ec2", instances("running", "terminated"), lambda s: s.stock_instance()),
     ("ec2", DENIED, lambda s: s.stock_instance()),

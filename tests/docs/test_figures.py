@@ -8,8 +8,8 @@ from docs.snippets import DOCS
 
 pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="the documentation is not in a wheel")
 
-QUOTED = re.compile(r"\[([^]]*\d[^]]*)\]\((?:docs/)?figures\.md#")
-"""A link to the page whose text has a number."""
+QUOTED = re.compile(r"\[([^]]*\d[^]]*)\]\((?:docs/)?figures\.md#([\w-]+)\)")
+"""A link to a section of the page whose text has a number."""
 
 
 @pytest.fixture
@@ -76,9 +76,18 @@ def test_each_bench_is_run_in_its_short_form():
     assert set().union(*map(figures.benches, figures.LONG.values())) <= programs
 
 
-def test_quoted_figures_are_on_the_page():
-    text = figures.PAGE.read_text(encoding="utf-8")
+def test_quoted_figures_are_in_the_sections_that_they_link_to():
+    parts = re.split(r"^## (.*)$", figures.PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    heads = [re.sub(r"[^\w ]", "", head).lower().replace(" ", "-") for head in parts[1::2]]
+    sections = dict(zip(heads, parts[2::2], strict=True))
     pages = [DOCS.parent / "README.md", *DOCS.glob("*.md")]
     quoted = [each for page in pages for each in QUOTED.findall(page.read_text(encoding="utf-8"))]
     assert len(quoted) >= 8
-    assert [each for each in quoted if each not in text] == []
+    assert [text for text, section in quoted if text not in sections[section]] == []
+
+
+def test_the_readme_quotes_the_only_overrun_of_the_page():
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    page = figures.PAGE.read_text(encoding="utf-8")
+    overrun = re.compile(r"[\d.]+ ms median, [\d.]+ ms worst, in [\d,]+ waits")
+    assert overrun.findall(readme) == overrun.findall(page)

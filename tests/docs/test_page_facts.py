@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections import Counter
+from itertools import accumulate
 
 import boto3
 import pytest
@@ -11,8 +12,11 @@ from docs.snippets import DOCS, ROOT
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import idempotency
-from boto_waiters_plus.cli import COMMANDS, DEFAULT_COMMAND
+from boto_waiters_plus.cli import DEFAULT_COMMAND
+from boto_waiters_plus.cli.parser import COMMANDS
 from boto_waiters_plus.definitions.coalescing_trait import shipped_coalescing
+from boto_waiters_plus.definitions.shipped import shipped_definitions
+from boto_waiters_plus.engine.backoff import jittered_delay
 
 pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="the documentation is not in a wheel")
 
@@ -27,6 +31,23 @@ def text_of(page):
 def test_waiting_page_describes_every_option():
     cells = re.findall(r"^\| (`\w+`.*?) \|", text_of("waiting.md"), re.MULTILINE)
     assert set(bwp.WaitOptions.__dataclass_fields__) <= set(re.findall(r"`(\w+)`", "".join(cells)))
+
+
+@pytest.mark.parametrize(("min_delay", "count"), [(2, 7), (30, 4)])
+def test_delays_page_tells_when_a_patient_wait_polls(min_delay, count):
+    """On average: each delay is drawn evenly between its bounds."""
+    delays = [
+        jittered_delay(
+            n, min_delay=min_delay, max_delay=120, random=lambda low, high: (low + high) / 2
+        )
+        for n in range(1, count)
+    ]
+    *times, last = (f"{time:g}" for time in (0, *accumulate(delays)))
+    assert f" is polled at {', '.join(times)} and {last} s" in " ".join(
+        text_of("delays.md").split()
+    )
+    [definition] = [d for d in shipped_definitions("s3") if d.name == "BucketExists"]
+    assert f"`bucket_exists`, whose `minDelay` is {definition.min_delay} s" in text_of("delays.md")
 
 
 def test_command_page_describes_every_subcommand():
@@ -60,11 +81,12 @@ def test_pages_count_the_waiters_right():
     assert f"{others} This package defines waiters for {without} of these" in text_of("howto.md")
 
 
-def test_many_page_counts_right():
-    found = re.search(r"lists the operations, (\d+) of (\d+) services", text_of("many.md"))
+def test_pages_count_the_operations_with_shared_calls_right():
     shapes = shipped_coalescing()
     services = {shape.partition("#")[0] for shape in shapes}
-    assert tuple(map(int, found.groups())) == (len(shapes), len(services))
+    assert f"lists the operations, {len(shapes)} of {len(services)} services" in text_of("many.md")
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"where the operation takes a list of identifiers ({len(shapes)} operations)" in changes
 
 
 def test_operations_page_has_every_code():
@@ -79,10 +101,12 @@ def test_idempotency_page_has_every_public_name():
     assert [name for name in idempotency.__all__ if name not in text] == []
 
 
-@pytest.mark.parametrize("area", ["operations", "idempotency"])
-def test_tests_that_the_page_names_exist(area):
-    named = set(re.findall(r"`(test_\w+)`", text_of(f"{area}.md")))
-    files = (ROOT / "tests" / area).glob("test_*.py")
+@pytest.mark.parametrize(
+    ("page", "folder"), [("operations", "operations"), ("idempotency", "changes")]
+)
+def test_tests_that_the_page_names_exist(page, folder):
+    named = set(re.findall(r"`(test_\w+)`", text_of(f"{page}.md")))
+    files = (ROOT / "tests" / folder).glob("test_*.py")
     code = "".join(file.read_text(encoding="utf-8") for file in files)
     assert len(named) > 10
     assert named <= set(re.findall(r"def (test_\w+)", code))

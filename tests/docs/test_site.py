@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from docs.snippets import DOCS, name_of, pages
+from docs.snippets import DOCS, ROOT, name_of, pages
 
 import boto_waiters_plus as bwp
 
@@ -27,9 +27,19 @@ def listed(page):
 def test_every_page_is_in_one_toctree():
     written = {name_of(page) for page in pages()} - {"README.md"}
     found = [entry for page in written for entry in listed(page)]
-    made = {"reference/index.md", "messages.md", "coverage.md", "screens.md"}
+    made = {"reference/index.md", "messages.md", "coverage.md", "screens.md", "effects.md"}
     assert set(found) == written - {"index.md"} | made
     assert len(found) == len(set(found))
+
+
+def test_the_front_page_is_the_head_of_the_readme():
+    """Its example, picture and tables are those of README.md, which tests execute."""
+    page = (DOCS / "index.md").read_text(encoding="utf-8")
+    marks = dict(re.findall(r'^:(start-after|end-before): "(.*)"$', page, re.MULTILINE))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    head = readme.partition(marks["start-after"])[2].partition(marks["end-before"])[0]
+    for part in ("```python\n", "![", "| measured |", "| | botocore's waiter |", "## Install"):
+        assert part in head
 
 
 def described():

@@ -7,6 +7,8 @@ from dataclasses import replace
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from boto_waiters_plus.engine.acceptors import AcceptorState
+from boto_waiters_plus.engine.learned_delays import EARLY_SHARE, KnownTime, LearnedTimes
 from boto_waiters_plus.engine.machine import (
     AttemptsUsedUp,
     Begin,
@@ -16,15 +18,16 @@ from boto_waiters_plus.engine.machine import (
     LastAttempt,
     Machine,
     Pause,
+    Phase,
     Policy,
     Poll,
     Raised,
     Responded,
+    State,
     Succeeded,
     TimedOut,
     Woken,
 )
-from boto_waiters_plus.engine.model import AcceptorState
 
 TOLERANCE = 1e-6
 MOST_DELAYS = 40
@@ -32,6 +35,13 @@ MOST_DELAYS = 40
 
 durations = st.integers(1, 600) | st.floats(0.01, 600)
 states = st.lists(st.sampled_from(AcceptorState), min_size=1, max_size=4).map(tuple)
+
+
+def learned_times(max_delay):
+    """Times of earlier waits, some of which timed out."""
+    times = st.lists(st.builds(KnownTime, st.floats(0, 3000), st.booleans()), max_size=12)
+    longest = st.sampled_from([max_delay, EARLY_SHARE * max_delay])
+    return st.builds(LearnedTimes, times.map(tuple), longest)
 
 
 @st.composite
@@ -53,10 +63,12 @@ def policies(draw):
         success_count=draw(st.integers(1, 3)),
         success_for=draw(st.just(0) | st.floats(0.001, 10 * low)),
         missing_ok_for=draw(st.just(0) | durations),
+        settle_for=draw(st.just(0) | durations),
         retry_transient=draw(st.sampled_from(["answered", True, False])),
         count_requests=draw(st.booleans()),
         patience=draw(st.just(math.inf) | st.floats(0, 200)),
         deadline=draw(st.none() | st.floats(-1, 0) | st.floats(1e-6, 2 * MOST_DELAYS * low)),
+        learned=draw(st.none() | learned_times(high)),
     )
 
 
@@ -137,8 +149,7 @@ def wait_run(wait, *, store=False):
     machine = Machine(states, policy, digest="d")
     decision, seen = machine.step(Begin(), world.now, source), []
     while True:
-        state = machine.state
-        seen.append((decision, state.last, state.elapsed, state.attempts))
+        seen.append((decision, replace(machine.state)))
         if not isinstance(decision, (Poll, Pause)):
             return seen
         assert len(seen) < 2 * most_attempts(wait), "the machine does not end"
@@ -167,38 +178,53 @@ def test_every_wait_ends(wait):
 @given(waits())
 def test_no_attempt_starts_after_the_deadline(wait):
     bound = hard_bound(wait["policy"])
-    for decision, _, elapsed, _ in wait_run(wait):
+    for decision, state in wait_run(wait):
         if isinstance(decision, Poll):
-            assert elapsed <= bound + TOLERANCE
+            assert state.elapsed <= bound + TOLERANCE
             time_left = math.inf if decision.time_left is None else decision.time_left
-            assert 0 <= time_left <= max(0, bound - elapsed) + TOLERANCE
+            assert 0 <= time_left <= max(0, bound - state.elapsed) + TOLERANCE
 
 
 @given(waits())
 def test_no_pause_is_negative_or_outlasts_the_deadline(wait):
     bound = hard_bound(wait["policy"])
-    for decision, _, elapsed, _ in wait_run(wait):
+    for decision, state in wait_run(wait):
         if isinstance(decision, Pause):
             assert 0 <= decision.seconds < math.inf
             # A pause lasts at least a millisecond, so that no wait can spin.
-            assert decision.seconds <= max(bound - elapsed, 0.001) + TOLERANCE
+            assert decision.seconds <= max(bound - state.elapsed, 0.001) + TOLERANCE
 
 
 @given(waits())
 def test_there_are_never_two_last_attempts(wait):
-    polls = [last for decision, last, _, _ in wait_run(wait) if isinstance(decision, Poll)]
+    polls = [state.last for decision, state in wait_run(wait) if isinstance(decision, Poll)]
     assert polls.count(True) <= 1
     assert True not in polls[:-1]
 
 
 @given(waits())
 def test_attempts_never_exceed_their_bound(wait):
-    *_, (ending, _, _, attempts) = wait_run(wait)
+    *_, (ending, state) = wait_run(wait)
     allowed = wait["policy"].max_attempts
-    assert allowed is None or attempts <= allowed
+    assert allowed is None or state.attempts <= allowed
     # The schedule of a stock waiter also ends by its pauses.
     if isinstance(ending, AttemptsUsedUp) and wait["policy"].count_requests:
-        assert attempts == allowed
+        assert state.attempts == allowed
+
+
+@given(waits())
+def test_a_phase_has_no_flag_that_the_states_table_denies_it(wait):
+    before = State()
+    for decision, state in wait_run(wait):
+        if isinstance(decision, Pause):
+            assert state.phase is Phase.PAUSING
+            assert state.brought_forward is decision.is_brought_forward
+        elif isinstance(decision, Poll):
+            assert state.phase is Phase.POLLING
+            assert (state.brought_forward, state.holding) == (False, before.holding)
+            assert before.last or not state.last
+        assert state.successes or not state.holding
+        before = state
 
 
 def attempts_of(wait):

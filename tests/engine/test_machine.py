@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.machine import (
     AttemptsUsedUp,
     Begin,
     CallTimedOut,
     Cancelled,
+    Explain,
     Facts,
     Failed,
     LastAttempt,
@@ -21,13 +23,13 @@ from boto_waiters_plus.engine.machine import (
     Policy,
     Poll,
     Raised,
+    ReadEnded,
     Responded,
     Succeeded,
     TimedOut,
     WaitCancelled,
     Woken,
 )
-from boto_waiters_plus.engine.model import AcceptorState
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "machine.json").read_text())["cases"]
 SUCCESS = (AcceptorState.SUCCESS,)
@@ -37,6 +39,8 @@ SIMPLE_EVENTS = {
     "early": Woken(early=True),
     "expired": CallTimedOut(),
     "cancelled": Cancelled(),
+    "uncalled": Cancelled(uncalled=True),
+    "read": ReadEnded(),
 }
 
 
@@ -55,6 +59,8 @@ def draws_of(draw):
 def event_of(text):
     """Return the event that the words of the table stand for."""
     kind, *words = text.split()
+    if words == ["more"]:
+        return ReadEnded(more=True)
     if kind in SIMPLE_EVENTS:
         return SIMPLE_EVENTS[kind]
     index = next((int(word) for word in words if word.isdigit()), None)
@@ -64,10 +70,9 @@ def event_of(text):
 
 def text_of(decision):
     match decision:
-        case Poll(time_left=None):
-            return "poll -"
         case Poll(time_left=seconds):
-            return f"poll {seconds:.9g}"
+            kind = "explain" if isinstance(decision, Explain) else "poll"
+            return f"{kind} -" if seconds is None else f"{kind} {seconds:.9g}"
         case Pause(seconds=seconds):
             return f"pause {seconds:.9g}"
         case Succeeded(acceptor=index):

@@ -5,11 +5,7 @@ import dataclasses
 import pytest
 
 from boto_waiters_plus.definitions.smithy import parse_waiter
-from boto_waiters_plus.engine.model import (
-    ErrorTypeMatcher,
-    MatchedAcceptor,
-    StatusMatcher,
-)
+from boto_waiters_plus.engine.acceptors import ErrorTypeMatcher, MatchedAcceptor, StatusMatcher
 
 
 def matcher(comparator, expected="up", path="state"):

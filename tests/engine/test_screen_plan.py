@@ -27,6 +27,13 @@ def test_waits_in_progress_stay_open_with_their_state():
     assert one.open_states() == ["Running", None, None]
 
 
+@pytest.mark.parametrize("listed", ["mydb", "MYDB", "arn:aws:rds:eu-west-1:1:db/mydb"])
+def test_case_and_the_rest_of_an_arn_do_not_count(listed):
+    one = plan(["MyDB", "other"])
+    one.add_page(page(listed))
+    assert one.open_states() == ["Running", None]
+
+
 def test_waits_for_one_resource_have_one_state():
     one = plan(["a", "a"])
     one.add_page(page("a", state="Stopping"))
@@ -73,15 +80,14 @@ def pages_read(one, saved_by_page):
 
 
 @pytest.mark.parametrize(
-    ("lists", "saved_by_page", "pages"), [(1, 0, 3), (3, 0, 5), (1, 1, 3), (1, 2, 5), (1, 4, 8)]
+    ("waits", "lists", "saved_by_page", "pages"),
+    [
+        *((30, 1, 0, 3), (30, 3, 0, 5), (30, 1, 1, 3), (30, 1, 2, 5), (30, 1, 4, 8)),
+        *((2, 3, 0, 1), (10, 3, 0, 3)),
+    ],
 )
-def test_pages_that_save_little_are_not_read_for_long(lists, saved_by_page, pages):
-    assert pages_read(plan(lists=lists), saved_by_page) == pages
-
-
-@pytest.mark.parametrize(("waits", "most"), [(2, 1), (10, 3), (30, 5)])
-def test_pages_are_fewer_than_the_waits(waits, most):
-    assert pages_read(plan(IDS[:waits], lists=3), 0) == most
+def test_pages_that_save_little_are_not_read_for_long(waits, lists, saved_by_page, pages):
+    assert pages_read(plan(IDS[:waits], lists=lists), saved_by_page) == pages
 
 
 def test_screens_are_given_up_when_they_cost_more_than_they_save():

@@ -1,9 +1,9 @@
 """The state seen: what the acceptors compare, else the model's state, else what is missing."""
 
 import pytest
+from case_tables import tabled
 
-from boto_waiters_plus.engine.matching import Matching
-from boto_waiters_plus.engine.model import (
+from boto_waiters_plus.engine.acceptors import (
     Acceptor,
     AcceptorState,
     ErrorTypeMatcher,
@@ -12,6 +12,7 @@ from boto_waiters_plus.engine.model import (
     PathComparator,
     PathMatcher,
 )
+from boto_waiters_plus.engine.matching import Matching
 
 BOOLEAN, STRING = PathComparator.BOOLEAN_EQUALS, PathComparator.STRING_EQUALS
 ANY, ALL = PathComparator.ANY_STRING_EQUALS, PathComparator.ALL_STRING_EQUALS
@@ -37,45 +38,12 @@ PART = {"State": "pending", "Name": "a", "Health": {"Status": "bad"}}
 PARTS = {"Parts": [PART, {"State": "up"}]}
 
 
-@pytest.mark.parametrize(
-    ("path", "output", "state"),
-    [
-        ("Status == 'up'", {"Status": "down"}, "down"),
-        ("'up' == Status", {"Status": "down"}, "down"),
-        ("Thing.Status == 'up' && Thing.Ok", {"Thing": {"Status": "down"}}, "down"),
-        ("length(Parts[?State != 'up']) == `0`", PARTS, ["pending", "up"]),
-        ("length(Parts) > `0` && length(Parts[?State != 'up']) == `0`", PARTS, ["pending", "up"]),
-        ("length(Parts[?Health.Status != 'ok']) == `5`", PARTS, ["bad"]),
-        # Of two strings, the one that is called a state.
-        ("length(Parts[?Name == 'a' && State == 'up']) == `1`", PARTS, ["pending", "up"]),
-        ("length(Groups[].Parts[?State != 'up'][]) == `0`", {"Groups": [PARTS]}, ["pending", "up"]),
-        ("length(values(Places)[?status != 'up']) == `0`", {"Places": {"a": {"status": "down"}}},
-         ["down"]),
-        ("contains(['up', 'ready'], Status)", {"Status": "down"}, "down"),
-        ("contains(Parts[].State, 'ready')", PARTS, ["pending", "up"]),
-        ("(Parts[?State != 'up'] | length(@)) == `0`", PARTS, ["pending", "up"]),
-    ],
-)  # fmt: skip
+@tabled("path", "output", "state")
 def test_strings_that_an_expression_compares_are_the_state(path, output, state):
     assert seen(acceptor(path), output=output) == state
 
 
-@pytest.mark.parametrize(
-    ("path", "output", "state"),
-    [
-        ("Running == Desired", {"Running": 2, "Desired": 3}, "running 2, desired 3"),
-        ("length(Parts[?Lag > `9`]) == `0`", {"Parts": [{"Lag": 20}, {"Lag": 1}]}, "lag 20, 1"),
-        ("UnreadCount == `0`", {"UnreadCount": 4}, "unread count 4"),
-        ("Enabled", {"Enabled": False}, "not enabled"),
-        ("Enabled == `true`", {"Enabled": False}, "not enabled"),
-        ("!Locked", {"Locked": True}, "locked"),
-        ("Link == `null`", {"Link": "a"}, "a link"),
-        ("length(DBParts) == `0`", {"DBParts": [1, 2]}, "2 DB parts"),
-        ("length(Aliases) == `0` && !NextToken", {"Aliases": [{}]}, "1 alias"),
-        ("length(Policies) == `9`", {"Policies": [{}]}, "1 policy"),
-        ("length(Addresses) == `9`", {"Addresses": [1, 2]}, "2 addresses"),
-    ],
-)
+@tabled("path", "output", "state")
 def test_without_a_string_numbers_and_flags_are_told(path, output, state):
     assert seen(acceptor(path), output=output) == state
 
@@ -124,8 +92,9 @@ def test_state_of_the_model_serves_where_none_is_compared():
 
 
 def test_more_states_than_may_be_listed_are_counted():
-    parts = [{"State": "up"}] * 28 + [{"State": "down"}] * 2
-    assert seen(acceptor("Parts[].State", ANY), output={"Parts": parts}) == "28 up, 2 down"
+    parts = [{"State": state} for state in ["up"] * 28 + ["down"] * 2 + list("abcd")]
+    counts = "28 up, 2 down, 1 a, 1 b, 1 c"
+    assert seen(acceptor("Parts[].State", ANY), output={"Parts": parts}) == counts
 
 
 @pytest.mark.parametrize("state", ["success", "failure"])

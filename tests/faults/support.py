@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import importlib.metadata
 import signal
 import threading
 import warnings
@@ -10,6 +11,8 @@ import pytest
 from faults.server import BlackHole
 
 GENEROUS = 8.0
+TELLS_ARRIVALS = tuple(map(int, importlib.metadata.version("botocore").split(".")[:2])) >= (1, 36)
+"""Whether botocore tells when an answer has arrived."""
 """Seconds late on a machine that has other things to do; unbounded, these faults last a minute."""
 
 

@@ -20,7 +20,7 @@ from faults.unchanged import differences, namespaces
 
 import boto_waiters_plus as bwp
 
-pytestmark = pytest.mark.serial
+pytestmark = pytest.mark.timing
 
 ROOT = Path(__file__).absolute().parents[2]
 CREATING = b'{"Table": {"TableName": "table", "TableStatus": "CREATING"}}'
@@ -216,6 +216,24 @@ def _waits_in_child(kind, client, url):
     except BaseException:
         return 1
     return 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forkserver on this system")
+def test_processes_of_a_forkserver_wait():
+    with FaultServer([hang(BEFORE_HEADERS)]) as server:
+        done = run_script(
+            """
+            import multiprocessing, sys
+            from faults.test_process_events import _waits_in_child
+            processes = multiprocessing.get_context("forkserver")
+            processes.set_forkserver_preload(["faults.test_process_events"])
+            with processes.Pool(2) as pool:
+                waits = [("a new client", None, sys.argv[1])] * 4
+                print(pool.starmap(_waits_in_child, waits))
+            """,
+            server.url,
+        )
+    assert done.stdout == "[0, 0, 0, 0]\n", done.stderr
 
 
 def _exit_code(child, seconds=60):

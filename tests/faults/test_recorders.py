@@ -15,7 +15,7 @@ from faults.unchanged import differences, namespaces
 
 import boto_waiters_plus as bwp
 
-pytestmark = pytest.mark.serial
+pytestmark = pytest.mark.timing
 
 EXISTS = {"TableName": "table"}
 

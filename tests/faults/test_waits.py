@@ -8,9 +8,11 @@ import threading
 import time
 
 import boto3
+import botocore.session
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
+from botocore.tokens import DeferredRefreshableToken
 from faults.scenarios import (
     ABANDONED,
     FAULTS,
@@ -39,14 +41,12 @@ from faults.support import (
     GENEROUS,
     aside,
     drop_what_others_leave_open,
-    join_own_threads,
-    own_threads,
     skip_without_black_holes,
 )
 
 import boto_waiters_plus as bwp
 
-pytestmark = pytest.mark.serial
+pytestmark = pytest.mark.timing
 
 SHORT = 0.15
 CREATING = b'{"Table": {"TableName": "table", "TableStatus": "CREATING"}}'
@@ -290,6 +290,22 @@ def test_expired_keys_that_cannot_be_refreshed_fail_at_once(way):
         client.close()
 
 
+def test_a_bearer_token_that_cannot_be_had_ends_in_time():
+    class Hanging:
+        def load_token(self, **_):
+            return DeferredRefreshableToken("test", lambda: threading.Event().wait(3) and None)
+
+    session = botocore.session.Session()
+    session.register_component("token_provider", Hanging())
+    client = bwp.enable(session.create_client("codecatalyst", region_name="us-east-1"))
+    environment = {"spaceName": "space", "projectName": "project", "id": "1"}
+    began = time.perf_counter()
+    with pytest.raises(bwp.WaiterTimeoutError):
+        bwp.wait_until(client, "dev_environment_running", max_wait=SHORT, **environment)
+    assert time.perf_counter() - began < 2
+    client.close()
+
+
 def test_each_attempt_is_signed_afresh():
     session = boto3.Session()
     keys = iter(["first", "second", "third"])
@@ -371,21 +387,38 @@ def test_cancelling_aborts_the_request_in_flight(way):
 # --- a thread for each call ------------------------------------------------------------------
 
 
+PHASES = ["before-parameter-build", "before-call", "before-sign", "before-send", "after-call"]
+
+
+@pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("way", [wait_until, get_waiter])
-def test_in_a_thread_a_users_handler_is_bounded_and_its_thread_is_all_that_stays(way):
-    go_on = threading.Event()
+def test_an_error_of_a_users_handler_passes(way, phase):
     with FaultServer([answer(body=TABLE)]) as server:
         client = make_client("json", server.url, "standard")
-        client.meta.events.register("before-send.dynamodb", lambda **_: go_on.wait(100) and None)
+        client.meta.events.register(f"{phase}.dynamodb", lambda **_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            way(client, max_wait=60)
+        client.close()
+
+
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("way", [wait_until, get_waiter])
+def test_in_a_thread_a_users_handler_is_bounded_and_its_thread_is_all_that_stays(way, phase):
+    go_on = threading.Event()
+    # The turn of the adaptive mode comes after the test that waited for it.
+    others = set(threading.enumerate())
+    with FaultServer([answer(body=TABLE)]) as server:
+        client = make_client("json", server.url, "standard")
+        client.meta.events.register(f"{phase}.dynamodb", lambda **_: go_on.wait(100) and None)
         began = time.perf_counter()
         with pytest.raises(bwp.WaiterTimeoutError):
             way(client, max_wait=SHORT, call_in_thread=True)
         assert time.perf_counter() - began < SHORT + GENEROUS
-        left = [name for name in own_threads() if "watchdog" not in name]
-        assert left == ["boto_waiters_plus call"]
+        left = [each for each in threading.enumerate() if each.name == "boto_waiters_plus call"]
+        [thread] = set(left) - others
         go_on.set()
-        join_own_threads()
-        assert [name for name in own_threads() if "watchdog" not in name] == []
+        thread.join(30)
+        assert not thread.is_alive()
         client.close()
 
 

@@ -172,6 +172,15 @@ def test_a_store_that_does_not_answer_is_asked_again(
     assert caplog.messages == ["fleet: the disk is full; trying again"]
 
 
+def test_a_newer_schema_ends_the_run(store, dask, waits, make_client):
+    store.start_all(waits(1))
+    run = iter(fleet.run(store, client=dask, make_client=make_client))
+    with store.backend.database.writing() as connection:
+        connection.exec_driver_sql("update boto_waiters_schema set version = 99")
+    with pytest.raises(operations.StoreError, match="install a newer"):
+        next(run)
+
+
 def test_a_cluster_without_workers_is_refused(tmp_path):
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address=":0") as cluster,

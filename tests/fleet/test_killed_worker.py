@@ -9,7 +9,7 @@ import pytest
 BENCH = Path(__file__).parents[2] / "bench" / "fleet.py"
 
 pytestmark = [
-    pytest.mark.serial,
+    pytest.mark.timing,
     pytest.mark.long,
     pytest.mark.skipif(not BENCH.exists(), reason="bench/ is not part of a wheel"),
 ]

@@ -9,10 +9,10 @@ import pytest
 from botocore.loaders import Loader
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.aws import service_waiters as waiters
 from boto_waiters_plus.definitions import packages, shipped
 from boto_waiters_plus.engine import matching
 from boto_waiters_plus.hooks import methods
+from boto_waiters_plus.service import service_waiters as waiters
 
 
 def version(text):

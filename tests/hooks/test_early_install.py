@@ -8,16 +8,13 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from case_tables import tabled
 
 ROOT = Path(__file__).absolute().parents[2]
 
 UNTOUCHED = ["boto3", "botocore", "aiobotocore", "urllib3", "asyncio", "ssl", "wrapt", "socket"]
 """What a program imports itself, when it wants it and from where it wants."""
 
-TWENTY_THREADS = (
-    "from concurrent.futures import ThreadPoolExecutor as Pool; modules = 'boto3', "
-    "'botocore.waiter', 'botocore.session'; list(Pool(20).map(__import__, modules * 7))"
-)
 
 DEFINITION = {
     "smithy": "2.0",
@@ -51,19 +48,7 @@ def run(script, *arguments, path=()):
     return done.stdout.split()
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "bwp.install()",
-        "bwp.uninstall()",
-        "bwp.install(); bwp.install(get_waiter=False); bwp.uninstall(); bwp.install()",
-        "bwp.install(defaults={'max_delay': 7}, on_event=print)",
-        "bwp.install(defaults=bwp.WaitOptions(max_delay=7))",
-        "bwp.install(definitions=json.loads(sys.argv[1]))",
-        "bwp.install(definitions=sys.argv[2])",
-        "bwp.install(definitions=bwp.load_definitions(sys.argv[2]))",
-    ],
-)
+@tabled("statement")
 def test_install_imports_nothing_of_the_program(statement, tmp_path):
     path = tmp_path / "kinesis.json"
     path.write_text(json.dumps(DEFINITION))
@@ -78,17 +63,7 @@ def test_install_imports_nothing_of_the_program(statement, tmp_path):
     assert run(script, json.dumps(DEFINITION), path) == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ("definitions={'waiters': {'A': {}}}", "bwp.WaiterDefinitionError"),
-        ("definitions='/nowhere.json'", "bwp.WaiterDefinitionError"),
-        ("defaults={'min_delay': -1}", "ValueError"),
-        ("defaults={'min_dely': 1}", "TypeError"),
-        ("on_event='print'", "TypeError"),
-        ("get_waiter=1", "TypeError"),
-    ],
-)
+@tabled("arguments", "error")
 def test_wrong_argument_is_refused_at_once_without_botocore(arguments, error):
     script = f"""
         import sys
@@ -102,16 +77,7 @@ def test_wrong_argument_is_refused_at_once_without_botocore(arguments, error):
     assert run(script) == ["True", "False"]
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "import boto3",
-        "import botocore.session",
-        "from botocore.waiter import Waiter",
-        "import botocore.waiter, boto3.session",
-        TWENTY_THREADS,
-    ],
-)
+@tabled("statement")
 def test_what_is_imported_later_is_extended(statement):
     script = f"""
         import boto_waiters_plus as bwp
@@ -210,14 +176,7 @@ def fake(folder, package):
         (root / f"{module}.py").write_text(text)
 
 
-@pytest.mark.parametrize(
-    ("package", "session", "waiter", "extended"),
-    [
-        ("botocore", "Session", "Waiter", "FunctionWrapper"),
-        ("vendor.botocore", "Session", "Waiter", "function"),
-        ("awscli.botocore", "Session", "Waiter", "function"),
-    ],
-)
+@tabled("package", "session", "waiter", "extended")
 def test_copy_under_a_prefix_is_left_alone(tmp_path, package, session, waiter, extended):
     fake(tmp_path, package)
     script = f"""

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-import pytest
+from case_tables import tabled
 
 SETUP = """
 import importlib.abc, json, sys, time
@@ -51,12 +51,9 @@ def printed(script):
 
 def test_a_lookup_imports_nothing_that_runs_waits():
     found = printed("client.wait_until_stream_exists; print(json.dumps([*imported()]))")
-    assert "aws.service_waiters" in found
-    assert {each for each in found if each.startswith("runtime.")} == {
-        "runtime.process",
-        "runtime.warning",
-    }
-    assert not {"engine.machine", "engine.matching", "aws.client_waits", "outcome"} & {*found}
+    assert "service.service_waiters" in found
+    assert {each.partition(".")[0] for each in found}.isdisjoint({"batch", "wait"})
+    assert not {"engine.machine", "engine.matching", "service.client_waits"} & {*found}
 
 
 def test_a_blocking_wait_imports_nothing_for_other_waits():
@@ -64,21 +61,13 @@ def test_a_blocking_wait_imports_nothing_for_other_waits():
         "client.wait_until_stream_exists(StreamName='s', max_wait=9);"
         "print(json.dumps([*imported(), *({'asyncio'} & {*sys.modules})]))"
     )
-    assert "runtime.sync" in found
+    assert "wait.sync" in found
     others = ("many", "conditions", "signals", "operations", "idempotency", "testing", "cli")
     assert [name for name in found if name.startswith(others)] == []
-    assert not {"runtime.aio", "aws.awaited_call", "aws.tokens", "engine.wait_event"} & {*found}
+    assert not {"wait.aio", "calls.awaited_call", "service.tokens", "engine.wait_event"} & {*found}
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "client.wait_until_stream_exists(",
-        "bwp.wait_until(client, 'StreamExists', ",
-        "asyncio.run(bwp.wait_until_async(client, 'StreamExists', ",
-    ],
-    ids=["method", "function", "awaited function"],
-)
+@tabled("call", ids=["method", "function", "awaited function"])
 def test_max_wait_counts_what_the_call_imports(call):
     end = ")" * call.count("(")
     # Whatever comes before the call is no part of it: the lookup, and the module of the function.
@@ -113,3 +102,23 @@ second = client.wait_until_stream_exists(StreamName='s', max_wait=9000)
 print(json.dumps([outcome.attempts, outcome.elapsed > 100, second.elapsed < 100]))
 """
     assert printed(script) == [1, True, True]
+
+
+@tabled("call", ids=["wait_until", "get_waiter", "awaited function"])
+def test_a_first_wait_that_times_out_imports_nothing_at_its_end(call):
+    script = f"""
+import asyncio
+at_the_call = []
+
+def hang(**_):
+    at_the_call.append(imported())
+    time.sleep(0.3)
+
+client.meta.events.register_first("before-call", hang)
+try:
+    {call}
+except bwp.WaiterTimeoutError as error:
+    str(error), error.label
+    print(json.dumps(sorted(imported() - at_the_call[0])))
+"""
+    assert printed(script) == []

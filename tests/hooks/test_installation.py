@@ -65,7 +65,7 @@ def test_clients_that_exist_are_stock_after_uninstall(answers, active):
     answers(client, active)
     waiter = client.get_waiter("stream_exists")
     assert waits(client)
-    assert client.wait_until_stream_exists(StreamName="s", max_wait=1)
+    assert client.wait_until_stream_exists(StreamName="s", max_wait=60)
     bwp.uninstall()
     assert not waits(client)
     assert [name for name in dir(client) if name.startswith("wait_until")] == []

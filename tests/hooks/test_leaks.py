@@ -88,7 +88,7 @@ def test_parameters_and_credentials_are_shown_nowhere(way, log, virtual_time):
     if way == "get_waiter":
         wait = client.get_waiter("object_not_exists").wait
     with pytest.raises(bwp.WaiterError) as caught:
-        wait(max_wait=3, **options, **parameters)
+        wait(max_wait=60, **options, **parameters)
     assert SECRET not in shown(caught.value) + log.text
     assert log.records
     for twin in (copy.copy(caught.value), pickle.loads(pickle.dumps(caught.value))):

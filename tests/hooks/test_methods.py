@@ -170,7 +170,17 @@ def test_parameter_called_name_is_the_operations(answers):
     bwp.install()
     client = boto3.client("eks")
     asked = answers(client, {"cluster": {"status": "ACTIVE"}})
-    client.wait_until_cluster_active(name="main", max_wait=3)
-    bwp.wait_until(client, "ClusterActive", name="main", max_wait=3)
+    client.wait_until_cluster_active(name="main", max_wait=60)
+    bwp.wait_until(client, "ClusterActive", name="main", max_wait=60)
     client.get_waiter("cluster_active").wait(name="main")
     assert [request["url_path"] for request in asked.requests] == ["/clusters/main"] * 3
+
+
+def test_changed_waiter_of_botocore_is_botocores_by_get_waiter(answers, virtual_time):
+    client = bwp.enable(boto3.client("emr"))
+    answers(client, {"Step": {"Status": {"State": "INTERRUPTED"}}})
+    step = {"ClusterId": "j-1", "StepId": "s-1"}
+    with pytest.raises(bwp.WaiterFailedError):
+        client.wait_until_step_complete(**step, max_wait=60)
+    with pytest.raises(bwp.WaiterTimeoutError):
+        client.get_waiter("step_complete").wait(**step, max_wait=60)

@@ -70,6 +70,15 @@ def test_subclass_of_a_session_is_reached(when):
     assert client.meta.region_name == "eu-west-1"
 
 
+def test_a_waiter_of_an_older_client_has_the_outcome_alone(answers, active):
+    client = boto3.client("kinesis")
+    answers(client, active)
+    bwp.install()
+    waiter = client.get_waiter("stream_exists")
+    assert waiter.wait(StreamName="s") is None
+    assert waiter.outcome.attempts == 1
+
+
 def test_sessions_and_clients_are_not_kept_alive(collect_garbage):
     bwp.install()
     session = botocore.session.get_session()
@@ -144,7 +153,7 @@ def test_enabled_client_runs_on_the_engine_and_others_stay_stock(answers, active
     bwp.enable(client)
     assert isinstance(wait(client), bwp.ResponseOutcome)
     assert isinstance(
-        client.wait_until_stream_exists(StreamName="s", max_wait=1), bwp.ResponseOutcome
+        client.wait_until_stream_exists(StreamName="s", max_wait=60), bwp.ResponseOutcome
     )
     assert "wait_until_stream_exists" in dir(client)
     assert wait(other) is None
@@ -178,7 +187,7 @@ def test_enabled_targets_keep_it_after_uninstall(answers, active):
     for enabled in (client, later):
         assert waits(enabled)
         assert isinstance(wait(enabled), bwp.ResponseOutcome)
-        outcome = enabled.wait_until_stream_exists(StreamName="s", max_wait=1)
+        outcome = enabled.wait_until_stream_exists(StreamName="s", max_wait=60)
         assert isinstance(outcome, bwp.ResponseOutcome)
 
 

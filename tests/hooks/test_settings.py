@@ -95,18 +95,6 @@ def test_one_handler_given_to_several_levels_is_told_once(answers, active):
     assert [event.kind for event in told] == ["start", "attempt", "success"]
 
 
-def test_a_handler_that_raises_ends_no_wait(answers, active):
-    def stop(event):
-        raise ZeroDivisionError(event.kind)
-
-    bwp.install(on_event=stop)
-    client = boto3.client("kinesis")
-    answers(client, active)
-    with pytest.warns(RuntimeWarning, match="on_event raised ZeroDivisionError: start;") as warned:
-        assert client.wait_until_stream_exists(StreamName="s", max_wait=10).attempts == 1
-    assert [each.filename for each in warned] == [__file__]
-
-
 # --- definitions --------------------------------------------------------------------------------
 
 

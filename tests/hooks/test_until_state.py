@@ -5,6 +5,7 @@ import asyncio
 import boto3
 import pytest
 from botocore.stub import Stubber
+from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
@@ -68,22 +69,7 @@ def test_tasks_and_many_waits_take_it(dynamodb, virtual_time):
     assert asyncio.run(coroutine).observed == "ACTIVE"
 
 
-@pytest.mark.parametrize(
-    ("waiter", "keywords", "error", "message"),
-    [
-        ("DescribeTabel", ACTIVE, ValueError,
-         "unknown operation 'DescribeTabel'; did you mean 'DescribeTable'?"),
-        ("TableExists", ACTIVE, ValueError,
-         "TableExists is a waiter: until_state goes with an operation, such as DescribeTable"),
-        ("DescribeTable", {"max_wait": 60}, ValueError,
-         ("Waiter does not exist: unknown waiter 'DescribeTable'; DescribeTable is an operation: "
-         "give until_state, the state to wait for")),
-        ("DescribeTable", {"max_wait": 60, "state_path": "Table.TableStatus"}, TypeError,
-         "state_path goes with until_state, the state to wait for"),
-        (7, ACTIVE, TypeError,
-         "until_state goes with the name of an operation, not int"),
-    ],
-)  # fmt: skip
+@tabled("waiter", "keywords", "error", "message")
 def test_what_does_not_go_together_is_refused(dynamodb, waiter, keywords, error, message):
     with pytest.raises(error) as caught:
         bwp.wait_until(dynamodb(), waiter, TableName="orders", **keywords)

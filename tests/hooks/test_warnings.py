@@ -1,12 +1,15 @@
 """Warnings name the caller's line, whichever way the wait was started."""
 
+import asyncio
 import inspect
 import warnings
 
 import boto3
 import pytest
+from case_tables import tabled
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
 from boto_waiters_plus.conditions import poll
 
 EMPTY = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
@@ -78,3 +81,103 @@ def test_get_waiter_with_ids_does_not_warn(answers):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert client.get_waiter("instance_running").wait(InstanceIds=["i-1"]).attempts == 1
+
+
+# --- expressions that fail ---
+
+
+def outcome_of_start(client, **keywords):
+    return operations.start(client, "GoodStream", **keywords).result(timeout=30)
+
+
+def completed(client, **keywords):
+    [(_, error)] = bwp.as_completed([bwp.Wait(client, "GoodStream", keywords, max_wait=9)])
+    raise error
+
+
+def async_of_all(client, **keywords):
+    wait = bwp.Wait(client, "GoodStream", keywords, max_wait=9)
+    asyncio.run(bwp.wait_all_async([wait]))
+
+
+WAYS = {
+    "method": lambda c, **k: c.wait_until_good_stream(**k, max_wait=9),
+    "wait_until": lambda c, **k: bwp.wait_until(c, "GoodStream", **k, max_wait=9),
+    "get_waiter": lambda c, **k: c.get_waiter("good_stream").wait(**k, max_wait=9),
+    "wait_all": lambda c, **k: bwp.wait_all([bwp.Wait(c, "GoodStream", k, max_wait=9)]),
+    "wait_all in a thread": lambda c, **k: bwp.wait_all(
+        [bwp.Wait(c, "GoodStream", k, max_wait=9)], progress=lambda _: None
+    ),
+    "as_completed": completed,
+    "wait_all_async": async_of_all,
+    "start": lambda c, **k: outcome_of_start(c, **k, max_wait=9),
+    "poll": lambda c, **k: poll(
+        c.describe_stream, c.wait_until_good_stream.definition, input=k, max_wait=9
+    ),
+}
+
+
+@pytest.fixture
+def failing(definition, answers):
+    """`failing(path, *states)`: a client with a waiter `GoodStream` on this expression."""
+
+    def make(path, *states):
+        client = boto3.client("kinesis")
+        streams = [{"StreamDescription": {"StreamStatus": each}} for each in states or ["CREATING"]]
+        answers(client, *streams)
+        document = definition("GoodStream", minDelay=1, maxDelay=1)
+        [shape] = document["shapes"].values()
+        acceptors = shape["traits"]["smithy.waiters#waitable"]["GoodStream"]["acceptors"]
+        acceptors[0]["matcher"]["output"]["path"] = path
+        return bwp.enable(client, definitions=document)
+
+    return make
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("length(StreamDescription, 'x')", "Expected 1 argument for function length(), received 2"),
+        ("abs(StreamDescription.StreamStatus)", "abs() takes number, not string"),
+    ],
+)
+def test_an_expression_that_fails_is_told_after_the_first_attempt(
+    failing, virtual_time, caplog, path, why, way
+):
+    client = failing(path)
+    with (
+        pytest.warns(UserWarning, match="waiter GoodStream") as caught,
+        pytest.raises(bwp.WaiterError) as raised,
+    ):
+        WAYS[way](client, StreamName="s")
+    text = f"waiter GoodStream: the expression {path} fails: {why}"
+    assert [str(each.message) for each in caught] == [text]
+    assert caught[0].filename == __file__
+    logged = [each for each in caplog.records if each.getMessage() == text]
+    assert [each.levelname for each in logged] == ["WARNING"]
+    error = raised.value
+    error = error.errors[0] if isinstance(error, bwp.WaitersError) else error
+    assert f"Failing expressions: {path} ({why})." in str(error)
+    assert error.attempts > 1
+
+
+@tabled("path", "states")
+def test_an_expression_that_may_succeed_later_is_silent(failing, virtual_time, path, states):
+    client = failing(path, *states)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(bwp.WaiterTimeoutError):
+            client.wait_until_good_stream(StreamName="s", max_wait=9)
+    assert caught == []
+
+
+def test_all_waits_of_a_waiter_tell_a_failing_expression_once(failing, virtual_time):
+    client = failing("length()")
+    waits = [bwp.Wait(client, "GoodStream", {"StreamName": f"s{n}"}) for n in range(5)]
+    with (
+        pytest.warns(UserWarning, match="the expression") as caught,
+        pytest.raises(bwp.WaitersError),
+    ):
+        bwp.wait_all(waits, max_wait=3)
+    assert len(caught) == 1

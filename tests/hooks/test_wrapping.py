@@ -1,6 +1,5 @@
 """Our wrappers beside those of others: mocks, tracers, whoever else wraps `Waiter.wait`."""
 
-import asyncio
 from unittest import mock
 
 import boto3
@@ -11,7 +10,6 @@ import wrapt
 from botocore.waiter import SingleWaiterConfig, Waiter
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.hooks.waiter_objects import get_waiter
 from boto_waiters_plus.hooks.wrapping import aio_wait_wrapper
 
 STOCK_WAIT = botocore.waiter.Waiter.__dict__["wait"]
@@ -178,13 +176,6 @@ def test_awaited_waiter_that_is_not_ours_gets_its_own_wait(kind, arguments):
     result = aio_wait_wrapper(own, made(kind), arguments, {"Bucket": "b"})
     assert result is own.return_value
     own.assert_called_once_with(*arguments, Bucket="b")
-
-
-def test_waiter_for_any_event_loop_waits_by_itself():
-    bwp.install()
-    waiter = made(AnyioWaiter)
-    assert get_waiter(boto3.client("s3"), "x", lambda _: waiter) is waiter
-    assert asyncio.run(waiter.wait(Bucket="b")) == {"Bucket": "b"}
 
 
 def test_foreign_wrapper_below_ours_is_never_reached_and_never_lost(monkeypatch, answers, active):

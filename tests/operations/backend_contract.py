@@ -5,6 +5,7 @@
 to it and makes the fixtures.
 """
 
+import concurrent.futures
 import os
 import signal
 import sys
@@ -16,7 +17,12 @@ import warnings
 import pytest
 
 from boto_waiters_plus.operations import StoreError
-from boto_waiters_plus.operations.backend import MOMENTS, KeyInUseError, LeaseLostError
+from boto_waiters_plus.operations.backend import (
+    MOMENTS,
+    UNDRIVEN,
+    KeyInUseError,
+    LeaseLostError,
+)
 
 CANCELLED = {"state": "cancelled", "ended": 0.0, "lease": None, "error": '{"code":"cancelled"}'}
 DEFINITIONS = {"d1": '{"name":"one"}'}
@@ -182,6 +188,15 @@ class BackendContract:
         assert there["label"] == "first"
         assert len(backend.open_ids()) == 2
 
+    def test_a_request_is_stored_once(self, backend):
+        asked = "r" * 32
+        backend.add([wait_row(1, label="first", request=asked + "a")], DEFINITIONS)
+        rows = [wait_row(2, request=asked + "b"), wait_row(3, request="s" * 32), wait_row(4)]
+        rows.append(wait_row(5, request="s" * 32))
+        (there,) = backend.add(rows, DEFINITIONS)
+        assert there["label"] == "first"
+        assert backend.open_ids() == {*ids(1, 3, 4)}
+
     def test_a_key_is_free_when_its_wait_has_ended(self, backend):
         backend.add([wait_row(1, exclusive_key="deploy")], DEFINITIONS)
         assert cancel(backend, 1)
@@ -278,11 +293,12 @@ class BackendContract:
         def claim():
             lease = backend.acquire("worker", 30)
             while rows := backend.claim(lease, 30, 3)[0]:
-                claimed.extend(row["id"] for row in rows)
+                claimed.extend(ids_of(rows))
 
         self.in_threads([claim] * 4)
+        # What one had locked, the others passed by.
         claim()
-        assert len(claimed) == len(set(claimed)) == 40
+        assert sorted(claimed) == ids(*range(40))
 
     def test_a_claim_has_the_definition_and_the_time(self, backend):
         backend.add([wait_row(1)], DEFINITIONS)
@@ -404,6 +420,27 @@ class BackendContract:
         assert not is_driven(backend, 1)
         assert backend.write(lease, [{"id": wait_row(1)["id"], "state": "succeeded"}]) == 0
         assert list(backend.lost(lease, [wait_row(1)["id"]])) == [wait_row(1)["id"]]
+
+    def test_a_wait_is_undriven_unless_its_lease_lives(self, backend):
+        backend.add([wait_row(1)], DEFINITIONS)
+        backend.claim(backend.acquire("gone", 0.05), 0.05, 10)
+        backend.add([wait_row(2)], DEFINITIONS)
+        time.sleep(0.1)
+        changes = [{"id": each, "attempts": 1} for each in ids(1, 2)]
+        assert backend.write(UNDRIVEN, changes) == 2
+        backend.claim(backend.acquire("worker", 30), 30, 10)
+        assert backend.write(UNDRIVEN, changes) == 0
+
+    def test_what_ended_since_is_told(self, backend):
+        backend.add([wait_row(number) for number in (1, 2, 3)], DEFINITIONS)
+        none, before = backend.ended_ids(0.0)
+        assert none == set()
+        cancel(backend, 1, ended=-10.0)
+        cancel(backend, 2)
+        assert backend.ended_ids(0.0)[0] == {*ids(1, 2)}
+        ended, now = backend.ended_ids(before)
+        assert ended == {*ids(2)}
+        assert now >= before
 
     def test_a_released_lease_frees_its_waits(self, backend):
         backend.add([wait_row(1)], DEFINITIONS)
@@ -547,7 +584,7 @@ class BackendContract:
         found = []
 
         def call():
-            sys.setprofile(lambda *_: backend.hurry(30))
+            sys.setprofile(lambda *_: backend.limit_time(30))
             try:
                 found.append(backend.open_ids())
                 cancel(backend, 1)
@@ -556,7 +593,7 @@ class BackendContract:
                 sys.setprofile(None)
 
         self.in_threads([call])
-        backend.hurry(None)
+        backend.limit_time(None)
         assert found == [{wait_row(1)["id"]}, set()]
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -611,22 +648,9 @@ class BackendContract:
     @staticmethod
     def in_threads(functions):
         """Call functions at once; raise the first error."""
-        errors = []
-
-        def run(function):
-            try:
-                function()
-            except BaseException as error:
-                errors.append(error)
-
-        threads = [threading.Thread(target=run, args=(each,), daemon=True) for each in functions]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-        if errors:
-            raise errors[0]
-        assert not any(thread.is_alive() for thread in threads), "a call does not return"
+        pool = concurrent.futures.ThreadPoolExecutor()
+        for call in [pool.submit(each) for each in functions]:
+            call.result(60)
 
 
 class LocalContract(BackendContract):
@@ -701,20 +725,6 @@ class SharedContract(BackendContract):
         assert backend.write(first, [{"id": row["id"], "attempts": 9}]) == 0
         assert [*backend.lost(first, ids(1))] == ids(1)
         assert not backend.renew(first, 30)
-
-    def test_each_wait_is_claimed_by_one(self, backend, another):
-        backend.add([wait_row(number) for number in range(40)], DEFINITIONS)
-        claimed = []
-
-        def claim(opened):
-            lease = opened.acquire("worker", 30)
-            while rows := opened.claim(lease, 30, 3)[0]:
-                claimed.extend(ids_of(rows))
-
-        self.in_threads([lambda each=each: claim(each) for each in (backend, another) * 2])
-        # What one had locked, the other passes by.
-        claim(another)
-        assert sorted(claimed) == ids(*range(40))
 
     def test_one_that_closes_ends_no_other(self, backend, another):
         backend.add([wait_row(1)], DEFINITIONS)

@@ -17,6 +17,7 @@ from boto_waiters_plus import operations
 sys.path.insert(0, str(Path(__file__).parent))
 from database_fixtures import new_database, server  # noqa: F401 - fixtures, beside this file
 
+pytest.register_assert_rewrite("backend_contract")
 SESSION = boto3.session.Session(region_name="us-east-1")
 
 

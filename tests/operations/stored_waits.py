@@ -28,7 +28,7 @@ def work(store, client, **arguments):
     return store.work(until_idle=True, make_client=lambda _: client, **arguments)
 
 
-def until(condition, seconds=20):
+def until(condition, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen"

@@ -212,3 +212,9 @@ def test_a_missing_bundle_is_named(store, https, certificate):
     moved.rename(certificate.path)
     store.work(until_idle=True)
     assert store.get(operation.path).result(10).attempts == 1
+
+
+def test_settings_that_are_no_object_are_unreadable():
+    description = ClientDescription("kinesis", "us-east-1", None, "https://example.com", "[1]")
+    with pytest.raises(operations.OperationError, match="not a JSON object"):
+        description.make()

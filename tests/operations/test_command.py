@@ -1,9 +1,11 @@
 """`boto-wait operations`, in processes of its own, against a moto server."""
 
+import contextlib
 import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -12,10 +14,12 @@ import uuid
 import boto3
 import httpx2 as httpx
 import pytest
+from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
-from boto_waiters_plus.cli import CannotRunError, main
+from boto_waiters_plus.cli import main
+from boto_waiters_plus.cli.exit_codes import CannotRunError
 from boto_waiters_plus.cli.operations import start_in_background
 
 
@@ -130,15 +134,7 @@ def test_cancel_resume_expire(path, command):
     assert "\n" not in command("list")[1].strip()
 
 
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        (["get", "operations/1"], "there is no"),
-        (["list", "--state", "opne"], "state must be one of"),
-        (["list", "--page-token", "x"], "page_token"),
-        (["resume", "operations/" + "0" * 32], "there is no"),
-    ],
-)
+@tabled("words", "problem")
 def test_wrong_arguments_are_one_line(words, problem, file, capsys):
     assert main(["operations", words[0], "--store", file, *words[1:]]) == 2
     error = capsys.readouterr().err
@@ -154,16 +150,21 @@ def test_a_store_that_cannot_be_used(tmp_path, s3, capsys):
         start_in_background([bwp.Wait(s3, "bucket_exists", {"Bucket": "b"}, max_wait=9)], missing)
 
 
-def test_sigterm_ends_the_command(file, path, worker):
+@pytest.mark.parametrize("is_broken", [False, True])
+def test_sigterm_hands_back_and_exits_with_0(file, path, worker, is_broken):
     process = worker()
     store = operations.Store(file)
     end = time.monotonic() + 30
     while not store.get_json(path)["metadata"]["attempts"]:
         assert time.monotonic() < end
         time.sleep(0.1)
+    if is_broken:
+        with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as connection:
+            connection.execute("alter table boto_waiters_leases rename to gone")
     process.terminate()
-    assert process.wait(10) == 143
-    assert store.get_json(path)["metadata"]["worker"] is None
+    assert process.wait(20) == (255 if is_broken else 0)
+    if not is_broken:
+        assert store.get_json(path)["metadata"]["worker"] is None
     store.close()
 
 
@@ -196,15 +197,7 @@ def test_serve_answers_until_it_is_interrupted(file, path, serve, tmp_path, toke
     assert process.returncode == 130
 
 
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        (["--port", "{taken}"], "cannot listen on 127.0.0.1 port {taken}"),
-        (["--host", "no.such.host.invalid", "--port", "0"], "cannot listen"),
-        (["--token-file", "{folder}/none"], "cannot read {folder}/none"),
-        (["--token-file", "/dev/null"], "token must not be empty"),
-    ],
-)
+@tabled("words", "problem")
 def test_serve_refuses_what_it_cannot_do(file, capsys, tmp_path, words, problem):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         facts = {"taken": taken.getsockname()[1], "folder": tmp_path}

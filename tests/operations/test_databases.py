@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy
+from case_tables import tabled
 from sqlalchemy.schema import CreateTable
 from stored_waits import start  # beside this file
 
@@ -27,6 +28,53 @@ def test_the_default_is_in_the_state_directory(tmp_path, stream, active):
     file = tmp_path / "boto_waiters_plus" / "operations.db"
     assert file.exists()
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+def modes(file):
+    return {
+        path.name: oct(stat.S_IMODE(path.stat().st_mode)) for path in file.parent.glob("waits.db*")
+    }
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
+@pytest.mark.parametrize("url", ["{}", "sqlite:///{}", "sqlite:///file:{}?uri=true"])
+def test_the_files_are_their_owners_from_the_first(tmp_path, stream, active, url):
+    file = tmp_path / "waits.db"
+    at_first = []
+
+    def opened(*_):
+        at_first.append(modes(file))
+
+    before = os.umask(0)
+    sqlalchemy.event.listen(sqlalchemy.Engine, "connect", opened)
+    try:
+        store = operations.Store(url.format(file))
+        start(store, stream(active))
+        private = dict.fromkeys(("waits.db", "waits.db-wal", "waits.db-shm"), "0o600")
+        assert modes(file) == private
+    finally:
+        sqlalchemy.event.remove(sqlalchemy.Engine, "connect", opened)
+        os.umask(before)
+    assert at_first[0] == {"waits.db": "0o600"}
+    # What an older version left open to others is closed.
+    for path in tmp_path.iterdir():
+        path.chmod(0o666)
+    operations.Store(file).list()
+    assert modes(file) == private
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
+def test_the_mode_of_another_programs_file_stays(tmp_path):
+    file = tmp_path / "waits.db"
+    with contextlib.closing(sqlite3.connect(file)) as other, other:
+        other.execute("create table bookmarks (x)")
+    file.chmod(0o644)
+    with pytest.raises(operations.StoreError, match="has the table bookmarks"):
+        operations.Store(file).list()
+    with pytest.raises(operations.StoreError, match="unable to open"):
+        operations.Store(f"sqlite:///file:{tmp_path}/no.db?mode=ro&uri=true").list()
+    assert modes(file) == {"waits.db": "0o644"}
+    assert not (tmp_path / "no.db").exists()
 
 
 def test_a_file_does_not_import_the_dialect_of_postgresql(tmp_path):
@@ -171,14 +219,7 @@ def test_a_password_is_never_shown(server, caplog, capsys):
         assert "hidden-word" not in text
 
 
-@pytest.mark.parametrize(
-    ("url", "words"),
-    [
-        ("postgresql://a:hidden-word@h:port/x", "cannot be parsed"),
-        ("mysql://a:hidden-word@h/x", "not mysql"),
-        ("", "empty"),
-    ],
-)
+@tabled("url", "words")
 def test_urls_that_are_none(url, words):
     with pytest.raises(ValueError, match=words) as caught:
         operations.Store(url)

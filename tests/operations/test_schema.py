@@ -1,11 +1,14 @@
 """Stores that an older or a newer package made; on SQLite and on PostgreSQL."""
 
+import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 import sqlalchemy
+from stored_waits import start, until  # beside this
 
 from boto_waiters_plus import operations
 from boto_waiters_plus.operations.sql import tables
@@ -172,3 +175,46 @@ def test_a_newer_schema_is_refused(sql, url, open_store):
     with pytest.raises(operations.StoreError, match=r"version 99.*install a newer"):
         open_store(url).list()
     assert sql("select version from boto_waiters_schema") == 99
+
+
+def test_an_open_store_notices_a_newer_schema(sql, url, open_store, stream, creating, working):
+    store = open_store(url)
+    held = start(store, stream(creating))
+    errors = []
+
+    def work_on():
+        with pytest.raises(operations.StoreError) as caught:
+            store.work(make_client=lambda _: stream(creating))
+        errors.append(caught.value)
+
+    worker = threading.Thread(target=work_on, daemon=True)
+    worker.start()
+    until(lambda: held.metadata["attempts"])
+    sql("update boto_waiters_schema set version = 99")
+    newer = r"waits\.db|postgresql.*version 99.*install a newer"
+    with pytest.raises(operations.StoreError, match=newer):
+        held.result(20)
+    worker.join(20)
+    assert re.search(newer, str(errors[0]))
+    before = sql("select count(*) from boto_waiters_operations")
+    with pytest.raises(operations.StoreError, match=newer):
+        start(store, stream(creating))
+    with pytest.raises(operations.StoreError, match=newer):
+        store.list()
+    assert sql("select count(*) from boto_waiters_operations") == before
+
+
+def test_a_migration_waits_for_transactions_under_way(sql, version, url, open_store):
+    sql(SCHEMA_1)
+    engine = sqlalchemy.create_engine(url)
+    migration = threading.Thread(target=lambda: open_store(url).list(), daemon=True)
+    with engine.begin() as connection:
+        if engine.dialect.name == "sqlite":
+            connection.exec_driver_sql("begin immediate")
+        connection.exec_driver_sql("select version from boto_waiters_schema")
+        migration.start()
+        migration.join(0.5)
+        assert migration.is_alive()
+    migration.join(20)
+    engine.dispose()
+    assert version() == tables.VERSION

@@ -12,10 +12,12 @@ import time
 
 import boto3
 import pytest
-from stored_waits import QUICK, work  # beside this file
+from case_tables import tabled
+from stored_waits import ON_FILE, QUICK, work  # beside this file
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
+from boto_waiters_plus.operations import stored_operation
 
 NAME = {"StreamName": "orders"}
 
@@ -45,22 +47,39 @@ def test_a_worker_ends_an_operation(store, stream, creating, active):
 
 def test_errors_come_back_with_their_facts(store, stream, creating):
     client = stream(creating)
-    operation = start(store, client, max_wait=1)
+    operation = start(store, client, max_wait=3)
     assert work(store, client) == 1
     error = operation.exception(10)
     assert isinstance(error, bwp.WaiterTimeoutError)
     assert error.attempts == operation.metadata["attempts"] > 1
     assert error.observed == "CREATING"
     assert error.label == operation.metadata["label"]
-    assert str(error).startswith(f"Waiter StreamExists timed out after 1 s for {error.label}: ")
+    assert str(error).startswith(f"Waiter StreamExists timed out after 3 s for {error.label}: ")
     assert operation.to_json()["error"]["code"] == "timed_out"
     assert operation.metadata["elapsed"] == pytest.approx(error.elapsed, abs=0.001)
 
 
-def test_a_call_without_an_answer_is_an_attempt(store, stream, creating, no_answer):
-    client = stream(creating, lambda: time.sleep(1.2) or no_answer)
-    operation = start(store, client, max_wait=1)
+@pytest.mark.parametrize(
+    ("last", "options", "kept"),
+    [
+        (True, {}, [(1, "CREATING"), (5, "ACTIVE")]),
+        (False, {"max_attempts": 3}, [(1, "CREATING"), (3, "CREATING")]),
+    ],
+)
+def test_the_timeline_keeps_changes_of_state(store, stream, creating, active, last, options, kept):
+    client = stream(*[creating] * 4, *[active] * last)
+    operation = start(store, client, **options)
     work(store, client)
+    end = operation.result(10) if last else operation.exception(10)
+    assert [(entry.attempt, entry.state) for entry in end.timeline] == kept
+
+
+def test_a_call_without_an_answer_is_an_attempt(store, stream, creating, no_answer):
+    is_over = threading.Event()
+    client = stream(creating, lambda: is_over.wait(60) and no_answer)
+    operation = start(store, client, max_wait=3)
+    work(store, client)
+    is_over.set()
     error = operation.exception(10)
     assert "the last call got no answer" in str(error)
     assert operation.metadata["attempts"] == error.attempts == 2
@@ -111,17 +130,23 @@ def test_an_error_names_the_ids_of_the_last_answer(store, answers, no_answer):
     assert list(operation.exception(10).failed_ids) == ["i-2"]
 
 
-def test_sensitive_members_of_a_response_are_left_out(store, answers, waitable):
-    client = boto3.client("dms")
-    endpoint = {"EndpointIdentifier": "e", "MySQLSettings": {"Password": "hidden-word"}}
-    client.answers = answers(client, {"Endpoints": [endpoint], "Unknown": "hidden-word"})
+@tabled("service", "operation", "name", "secret", "kept")
+def test_sensitive_members_of_a_response_are_left_out(
+    store, answers, waitable, service, operation, name, secret, kept
+):
+    client = boto3.client(service)
+    item = {**kept, **secret}
+    is_list = name != "TranscriptionJob"
+    answer = {name: [item] if is_list else item, "Unknown": "hidden-word"}
+    client.answers = answers(client, answer)
     success = {"state": "success", "matcher": {"success": True}}
-    (definition,) = bwp.load_definitions(waitable("EndpointRead", "DescribeEndpoints", success))
+    (definition,) = bwp.load_definitions(waitable("Read", operation, success))
     definition = dataclasses.replace(definition, service=None)
-    operation = store.start(client, definition, max_wait=5, include_response=True)
+    given = {} if is_list else {"TranscriptionJobName": "j"}
+    operation = store.start(client, definition, max_wait=5, include_response=True, **given)
     work(store, client)
-    (stored,) = operation.result(10).response["Endpoints"]
-    assert stored["EndpointIdentifier"] == "e"
+    stored = operation.result(10).response[name]
+    assert (stored[0] if is_list else stored).items() >= kept.items()
     assert "hidden-word" not in json.dumps(operation.to_json())
 
 
@@ -251,7 +276,8 @@ def test_expired_operations_are_gone(store, stream, active):
     assert store.get(still_open.path).result(10)
 
 
-def test_an_operation_whose_row_is_gone_ends(store, stream, active):
+def test_an_operation_whose_row_is_gone_ends(store, stream, active, monkeypatch):
+    monkeypatch.setattr(stored_operation, "COMPARE_INTERVAL", 0.5)
     operation = start(store, stream(active))
     if store.backend.name == ":memory:":
         pytest.skip("nobody else can delete a row")
@@ -261,14 +287,7 @@ def test_an_operation_whose_row_is_gone_ends(store, stream, active):
     assert (error.code, "is no longer in the store" in str(error)) == ("not_found", True)
 
 
-@pytest.mark.parametrize(
-    ("path", "words"),
-    [
-        *((path, "a path is operations/ and 32 digits") for path in ("operations/0", "", "x")),
-        ("operations/" + "0" * 32, "or it has expired"),
-    ],
-    ids=["operations/0", "", "x", "operations/" + "0" * 32],
-)
+@tabled("path", "words", ids=["operations/0", "", "x", "operations/" + "0" * 32])
 def test_unknown_paths_are_named(store, path, words):
     for call in (store.get, store.cancel, store.resume):
         with pytest.raises(LookupError, match=f"there is no .*{words}"):
@@ -358,6 +377,22 @@ def test_a_worker_without_the_key_says_so(open_store, stream, active, store_url)
     work(store, stream(active))
     assert operation.exception(10).code == "unreadable"
     assert "decrypt=" in operation.to_json()["error"]["detail"]
+
+
+def wrong_length(data):
+    raise ValueError("Fernet key must be 32 url-safe base64-encoded bytes.")
+
+
+@ON_FILE
+@pytest.mark.parametrize("wrong", [wrong_length, lambda data: data, lambda data: b"1" + data])
+def test_a_worker_with_another_key_leaves_the_wait(open_store, stream, active, wrong):
+    store = open_store(encrypt=swapped, decrypt=swapped)
+    operation = start(store, stream(active))
+    work(open_store(encrypt=swapped, decrypt=wrong), stream())
+    error = operation.metadata["last_error"]
+    assert error["detail"].startswith("its parameters cannot be ")
+    work(open_store(encrypt=swapped, decrypt=swapped), stream(active))
+    assert operation.result(10).attempts == 1
 
 
 def test_a_definition_of_the_user_travels(store, stream, definition, creating, active):

@@ -5,6 +5,7 @@ import logging
 import threading
 import time
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import boto3
 import botocore.exceptions
@@ -13,8 +14,8 @@ from stored_waits import QUICK, start, work  # beside this file
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
+from boto_waiters_plus.batch.tasks import Task
 from boto_waiters_plus.operations.stored_wait import WaitMaker
-from boto_waiters_plus.runtime.tasks import Task
 
 # --- the policy -----------------------------------------------------------------------------------
 
@@ -42,7 +43,8 @@ def test_waits_of_one_kind_share_options_and_policy(store, stream, active):
         start(store, client, StreamName=name)
     bwp.enable(client, defaults={"show_parameters": False})
     rows, _ = store.backend.claim(store.backend.acquire("here", 30), 30, 10)
-    first, second = map(WaitMaker(lambda _: client, store.seal).wait_of, rows)
+    maker = WaitMaker(lambda _: client, store.seal)
+    first, second = [maker.wait_of(row)[0] for row in rows]
     assert first.parameters != second.parameters
     assert first.policy is second.policy
     assert first.merged_options is first.options is second.options
@@ -127,7 +129,20 @@ def test_a_request_id_gives_the_same_operation(store, stream, active):
     work(store, stream(active))
     assert start(store, stream(active), request_id="r-1").result(0).attempts == 1
     store.expire(0)
-    assert not start(store, stream(active), request_id="r-1").done()
+    # A new wait, and a new path: the old one may be kept somewhere.
+    later = start(store, stream(active), request_id="r-1")
+    assert not later.done()
+    assert later.path != first.path
+    with pytest.raises(LookupError, match="it has expired"):
+        store.get(first.path)
+
+
+def test_one_request_id_at_once_is_one_operation(open_store, stream, active):
+    stores = [open_store() for _ in range(4)]
+    client = stream(active)
+    with ThreadPoolExecutor(8) as threads:
+        started = threads.map(lambda each: start(each, client, request_id="r-1"), stores * 4)
+        assert len({operation.path for operation in started}) == 1
 
 
 @pytest.mark.parametrize("key", ["a\ud800", "a\0", "x" * 201])

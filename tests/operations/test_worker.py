@@ -1,8 +1,10 @@
 """Workers: take-over, fencing, handing back; on SQLite and on PostgreSQL."""
 
 import contextlib
+import gc
 import json
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -15,7 +17,7 @@ import boto3
 import botocore.exceptions
 import pytest
 import sqlalchemy
-from stored_waits import start, until  # beside this file
+from stored_waits import ON_FILE, start, until  # beside this file
 
 from boto_waiters_plus import operations
 
@@ -71,11 +73,41 @@ def test_a_worker_that_cannot_connect_gives_the_wait_back(store, stream, active,
     assert operation.result(10).attempts > 1
 
 
+@ON_FILE
 def test_a_worker_that_cannot_connect_at_first_goes_on_itself(store, stream, active):
-    operation = start(store, stream(active), max_wait=60)
-    client = stream(unreachable(), unreachable(), active)
+    """All of its attempts count, those between a write and the giving back too."""
+    client = stream(*[unreachable()] * 60, active)
+    slow = {"max_wait": 60, "min_delay": 2, "max_delay": 2}
+    waits = [start(store, client, StreamName=f"s{number}", **slow) for number in range(60)]
     store.work(until_idle=True, make_client=lambda _: client)
-    assert operation.result(10).attempts == 3
+    assert sum(operation.result(10).attempts for operation in waits) == 120
+
+
+@ON_FILE
+def test_a_wait_that_connects_after_all_is_not_given_back(
+    store, store_url, stream, creating, active, working
+):
+    lock = sqlite3.connect(store_url, check_same_thread=False, isolation_level=None)
+
+    def lost():
+        # What the worker writes of this attempt waits for the lock.
+        lock.execute("BEGIN IMMEDIATE")
+        return unreachable()
+
+    def connected():
+        time.sleep(0.3)
+        lock.execute("COMMIT")
+        return creating
+
+    is_over = threading.Event()
+    client = stream(lost, creating, connected, lambda: active if is_over.is_set() else creating)
+    operation = start(store, client, max_wait=60)
+    working(store, client, worker_name="first")
+    until(lambda: operation.metadata["attempts"] > 3)
+    assert {operation.metadata["worker"] for _ in range(100)} == {"first"}
+    is_over.set()
+    assert operation.result(30).attempts == len(client.answers.requests)
+    lock.close()
 
 
 def test_a_wait_to_the_letter_ends_without_a_connection(store, stream, active):
@@ -232,6 +264,17 @@ def test_a_server_that_goes_away_and_comes_back(
     assert operation.result(30).attempts == 21
 
 
+@pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
+def test_a_connection_that_is_lost_in_a_transaction_leaves_no_socket(store):
+    def sockets():
+        return {s for s in gc.get_objects() if type(s) is socket.socket and s.fileno() != -1}
+
+    before = sockets()
+    with pytest.raises(operations.StoreError), store.backend.database.writing() as connection:
+        connection.exec_driver_sql("select pg_terminate_backend(pg_backend_pid())")
+    assert sockets() <= before
+
+
 @pytest.mark.parametrize("store_url", ["file"], indirect=True)
 def test_a_file_that_is_locked_for_a_while(
     store_url, open_store, stream, creating, active, working, caplog
@@ -317,7 +360,7 @@ def worker_process(store_url):
         process.stderr.close()
 
 
-def test_a_killed_worker_is_succeeded(store, stream, creating, active, worker_process):
+def test_a_killed_worker_is_succeeded(store, stream, creating, active, working, worker_process):
     process = worker_process()
     operation = start(store, stream(creating))
     until(lambda: operation.metadata["attempts"] > 3)
@@ -325,25 +368,9 @@ def test_a_killed_worker_is_succeeded(store, stream, creating, active, worker_pr
     process.wait()
     attempts = operation.metadata["attempts"]
     assert not operation.done()
-    stop = threading.Event()
-    options = {"make_client": lambda _: stream(active), "stop_event": stop}
-    thread = threading.Thread(target=store.work, kwargs=options)
-    thread.start()
+    working(store, stream(active))
     outcome = operation.result(10)
-    stop.set()
-    thread.join(10)
     assert attempts < outcome.attempts <= attempts + 2
-
-
-def test_sigterm_hands_back_at_once(store, stream, creating, worker_process):
-    process = worker_process(30)
-    operation = start(store, stream(creating))
-    until(lambda: operation.metadata["attempts"] > 3)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(10) == 0
-    body = operation.to_json()
-    assert not body["done"]
-    assert body["metadata"]["worker"] is None
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs SIGSTOP")
@@ -354,14 +381,14 @@ def test_a_frozen_worker_writes_nothing(store, stream, creating, active, worker_
     for _ in range(5):
         process.send_signal(signal.SIGSTOP)
         time.sleep(0.7)
-        try:
-            lease = store.backend.acquire("other", 30)
+        rows = []
+        with contextlib.suppress(operations.StoreError):
+            rows, _ = store.backend.claim(store.backend.acquire("other", 30), 30, 10)
+        if rows:
             break
-        except operations.StoreError:
-            # It was frozen inside a transaction, and SQLite lets nobody else write.
-            process.send_signal(signal.SIGCONT)
-            time.sleep(0.1)
-    (rows, _) = store.backend.claim(lease, 30, 10)
+        # It was frozen inside a transaction: the row, or all of SQLite's file, is locked.
+        process.send_signal(signal.SIGCONT)
+        time.sleep(0.1)
     assert len(rows) == 1
     before = json.dumps(operation.to_json())
     process.send_signal(signal.SIGCONT)

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = (
     "conformance/test_public_waiters.py",
     "conformance/test_vectors.py",
-    "validation/test_conformance.py",
+    "check/test_conformance.py",
 )
 
 

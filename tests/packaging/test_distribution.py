@@ -5,38 +5,12 @@ import pkgutil
 import subprocess
 import sys
 
-import boto_waiters_plus
-from boto_waiters_plus.definitions.shipped import data_root, shipped_definitions, shipped_services
+from case_tables import tables
 
-PUBLIC_NAMES = [
-    "ExceptionOutcome",
-    "ResponseOutcome",
-    "Wait",
-    "WaitEvent",
-    "WaitOptions",
-    "WaiterAttemptsError",
-    "WaiterCancelledError",
-    "WaiterDefinition",
-    "WaiterDefinitionError",
-    "WaiterError",
-    "WaiterFailedError",
-    "WaiterOutcome",
-    "WaiterTimeoutError",
-    "WaitersError",
-    "as_completed",
-    "as_completed_async",
-    "deadline",
-    "enable",
-    "install",
-    "load_definitions",
-    "uninstall",
-    "wait_all",
-    "wait_all_async",
-    "wait_any",
-    "wait_any_async",
-    "wait_until",
-    "wait_until_async",
-]
+import boto_waiters_plus
+from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
+
+PUBLIC_NAMES = tables("packaging")["test_distribution.py::PUBLIC_NAMES"]
 
 
 def test_public_names_are_these():
@@ -49,7 +23,6 @@ def test_installed_version_is_the_packages_own():
 
 
 def test_definitions_are_shipped():
-    assert (data_root() / "s3.json").is_file()
     names = {definition.name for definition in shipped_definitions("s3")}
     assert {"BucketExists", "BucketNotExists", "ObjectExists", "ObjectNotExists"} <= names
     assert sum(1 for _ in shipped_services()) >= 80

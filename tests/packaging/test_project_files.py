@@ -1,13 +1,17 @@
 """The files for GitHub, pre-commit and citation: `tox run -e lint` checks them by their schemas."""
 
+import ast
+import importlib.util
 import re
 import shlex
 from pathlib import Path
 
 import pytest
+from case_tables import tabled
 
 import boto_waiters_plus
-from boto_waiters_plus.cli import COMMANDS, main
+from boto_waiters_plus.cli import main
+from boto_waiters_plus.cli.parser import COMMANDS
 
 yaml = pytest.importorskip("yaml")
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +48,7 @@ def test_ci_runs_unit_tests_on_macos_and_windows():
     assert systems == {"macos", "windows"}
     (run,) = [line for line in commands(workflow, "unit") if "tox run" in line]
     folders = [word for word in run.split() if word.startswith("tests/")]
-    assert {"tests/engine", "tests/hooks", "tests/runtime"} <= set(folders)
+    assert {"tests/engine", "tests/hooks", "tests/wait"} <= set(folders)
     assert all((ROOT / folder).is_dir() for folder in folders)
 
 
@@ -95,7 +99,7 @@ def test_issue_forms_ask_for_the_error_text(form):
 
 
 def test_hook_fails_for_a_definition_that_is_wrong(tmp_path, capsys):
-    (hook,) = read(".pre-commit-hooks.yaml")
+    hook, _ = read(".pre-commit-hooks.yaml")
     program, command, *options = shlex.split(hook["entry"])
     assert program == "boto-wait"
     assert command in COMMANDS
@@ -107,19 +111,19 @@ def test_hook_fails_for_a_definition_that_is_wrong(tmp_path, capsys):
     assert "minDelay" in capsys.readouterr().out.partition(str(wrong))[2]
 
 
-@pytest.mark.parametrize(
-    ("path", "matches"),
-    [
-        ("models/s3/2006-03-01/smithy-waiters-1.json", True),
-        ("smithy-waiters-1.json", True),
-        ("models/x/2020-01-01/waiters-2.json", True),
-        ("model/main.smithy", True),
-        ("package.json", False),
-        ("my-waiters-2.json", False),
-    ],
-)
+def test_scan_hook_fails_for_a_loop(tmp_path):
+    _, hook = read(".pre-commit-hooks.yaml")
+    assert hook["types_or"] == ["python", "jupyter"]
+    file = tmp_path / "poll.py"
+    file.write_text(
+        "import time\nwhile glue.get_crawler(Name='c')['State'] != 'READY':\n time.sleep(1)\n"
+    )
+    assert main([*shlex.split(hook["entry"])[1:], str(file)]) == 1
+
+
+@tabled("path", "matches")
 def test_hook_is_for_files_of_definitions(path, matches):
-    (hook,) = read(".pre-commit-hooks.yaml")
+    hook, _ = read(".pre-commit-hooks.yaml")
     assert bool(re.search(hook["files"], path)) is matches
 
 
@@ -137,3 +141,17 @@ def test_version_is_the_same_everywhere():
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     versions = re.findall(r"^## ([\d.]+)", changes, re.MULTILINE)
     assert versions[0] == version
+
+
+def test_benches_import_modules_that_are_there():
+    """Of the package and of the tests, whose folders have been moved before."""
+    ours = {"boto_waiters_plus", *(path.name for path in (ROOT / "tests").iterdir())}
+    imported = {
+        node.module
+        for path in (ROOT / "bench").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0
+    }
+    found = {name for name in imported if name.partition(".")[0] in ours}
+    assert len(found) > 10
+    assert [name for name in found if importlib.util.find_spec(name) is None] == []

@@ -37,7 +37,7 @@ SCRIPT = """
 
 def test_stock_waiters_run_where_the_definitions_cannot_be_found(tmp_path):
     package = Path(boto_waiters_plus.__file__).parent
-    ignored = shutil.ignore_patterns("__pycache__", "data", "typed", "*.pyi")
+    ignored = shutil.ignore_patterns("__pycache__", "data.zip", "typed", "*.pyi")
     shutil.copytree(package, tmp_path / "boto_waiters_plus", ignore=ignored)
     path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
     done = subprocess.run(
@@ -51,6 +51,6 @@ def test_stock_waiters_run_where_the_definitions_cannot_be_found(tmp_path):
     )
     assert (done.returncode, done.stderr) == (0, "")
     warning, *outcomes = done.stdout.splitlines()
-    missing = tmp_path / "boto_waiters_plus" / "data"
+    missing = tmp_path / "boto_waiters_plus" / "data.zip"
     assert warning == WARNING.replace("%s", str(missing))
     assert outcomes == ["ResponseOutcome 1"] * 3

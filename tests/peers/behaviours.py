@@ -206,7 +206,8 @@ def unknown_attribute():
 
 @behaviour
 def unknown_waiter():
-    return error_of(lambda: boto3.client("s3").get_waiter("completely_different"))
+    kind, message = error_of(lambda: boto3.client("s3").get_waiter("completely_different"))
+    return [kind, message.partition(" (service: ")[0]]
 
 
 @behaviour

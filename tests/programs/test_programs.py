@@ -17,6 +17,7 @@ import threading
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -83,6 +84,19 @@ def run(command, environment, folder):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout, done.stderr
+
+
+def same_as_without(script, environment, folder):
+    """What a script of `scripts/` prints, with `install()` as without."""
+    path = Path(__file__).parent / "scripts" / script
+    without = {**environment, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    printed = []
+    for name, each in (("with", environment), ("without", without)):
+        data = folder / name
+        data.mkdir()
+        printed.append(run([sys.executable, "-W", "ignore", path, data], each, folder)[0])
+    assert printed[0] == printed[1]
+    return printed[0].splitlines()
 
 
 def run_script(script, environment, folder, *arguments):
@@ -247,6 +261,19 @@ def test_aws_cli_runs_on_the_botocore_that_it_ships(service, environment, tmp_pa
     assert (wrapper, err) == ("FunctionWrapper", "")
 
 
+@needs("placebo", "c7n")
+def test_cloud_custodian_waits_on_answers_of_placebo(environment, tmp_path):
+    lines = same_as_without("cloud_custodian.py", environment, tmp_path)
+    found = {line.split()[0]: line.split().count("DeleteCluster") for line in lines}
+    assert found == {"ebs": 0, "ebs-snapshot": 0, "delays": 0, "eks": 1}
+
+
+@needs("aiobotocore", "airflow")
+def test_airflows_provider_repeats_throttled_waits(environment, tmp_path):
+    lines = same_as_without("airflow_provider.py", environment, tmp_path)
+    assert lines.count("throttled after 8 calls: succeeded") == 3
+
+
 @needs("PyInstaller")
 def test_packed_program_waits(service, environment, tmp_path):
     script = """
@@ -262,8 +289,10 @@ def test_packed_program_waits(service, environment, tmp_path):
         print(s3.wait_until_bucket_exists.definition.source)
     """
     (tmp_path / "program.py").write_text(textwrap.dedent(script))
-    pack = [sys.executable, "-m", "PyInstaller", "--log-level", "ERROR", "program.py"]
-    run(pack, {**environment, "PYTHONPATH": ""}, tmp_path)
+    pack = [sys.executable, "-m", "PyInstaller", "--log-level", "WARN", "program.py"]
+    _, warnings = run(pack, {**environment, "PYTHONPATH": ""}, tmp_path)
     out, err = run([tmp_path / "dist" / "program" / "program", service], environment, tmp_path)
-    assert out.split() == ["ResponseOutcome", "ResponseOutcome", "data/s3.json"]
+    # For PyInstaller, a hook that cannot be loaded is only a warning.
+    assert not re.search("WARNING.*boto.waiters.plus", warnings), warnings
     assert err == ""
+    assert out.split() == ["ResponseOutcome", "ResponseOutcome", "data/s3.json"], warnings

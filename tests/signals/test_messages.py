@@ -4,6 +4,7 @@ import json
 import logging
 
 import pytest
+from case_tables import tabled
 
 from boto_waiters_plus.signals.messages import EventPattern, event_of
 
@@ -47,19 +48,7 @@ def test_a_message_holds_an_event(body, event):
     assert event_of(body) == event
 
 
-@pytest.mark.parametrize(
-    ("expression", "matches"),
-    [
-        ("detail.state == 'running'", True),
-        ("detail.\"instance-id\" == 'i-1' && detail.state == 'running'", True),
-        ("contains(resources[0], 'i-1')", True),
-        ("detail.state", True),
-        ("detail.missing", False),
-        ("`[]`", False),
-        ("''", False),
-        ("resources[?ends_with(@, 'i-1')]", True),
-    ],
-)
+@tabled("expression", "matches")
 def test_an_expression_matches_if_true_in_jmespath(expression, matches):
     assert EventPattern(expression).matches(RUNNING) is matches
 

@@ -1,12 +1,12 @@
 """`SqsSignal` without a queue: arguments, and waits that `deliver` wakes in virtual time."""
 
 import asyncio
-import json
 from types import SimpleNamespace
 
 import boto3
 import pytest
 from botocore.stub import Stubber
+from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.conditions import wait_for, wait_for_async
@@ -126,14 +126,7 @@ def box(virtual_time):
     return Box(virtual_time)
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        change("i-1", "running"),
-        json.dumps(change("i-1", "running")),
-        json.dumps({"Type": "Notification", "Message": json.dumps(change("i-1", "running"))}),
-    ],
-)
+@tabled("message")
 def test_an_event_ends_a_delay(signal, box, message):
     box.fill_at(3.21, signal, message)
     wait_for(box.read, max_wait=60, interval=20, signal=signal)

@@ -1,25 +1,18 @@
 """The short form of `bench/batch_simulation.py`: whole batches in random worlds."""
 
-import importlib.util
 import logging
-import sys
-from pathlib import Path
 
 import pytest
-
-SCRIPT = Path(__file__).parents[2] / "bench" / "batch_simulation.py"
+from script_modules import script
 
 BATCHES = 300
 
 
 @pytest.fixture
-def simulation(monkeypatch, caplog):
+def simulation(caplog):
     caplog.set_level(logging.CRITICAL, "boto_waiters_plus")
-    spec = importlib.util.spec_from_file_location("batch_simulation", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "batch_simulation", module)
-    spec.loader.exec_module(module)
-    return module
+    with script("bench/batch_simulation.py") as module:
+        yield module
 
 
 def test_laws_hold_for_every_batch(simulation):

@@ -1,25 +1,18 @@
 """The short form of `bench/differential.py`: the same waits in every form."""
 
-import importlib.util
 import logging
-import sys
-from pathlib import Path
 
 import pytest
-
-SCRIPT = Path(__file__).parents[2] / "bench" / "differential.py"
+from script_modules import script
 
 WAITS = 60
 
 
 @pytest.fixture
-def differential(monkeypatch, caplog):
+def differential(caplog):
     caplog.set_level(logging.CRITICAL, "boto_waiters_plus")
-    spec = importlib.util.spec_from_file_location("differential", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "differential", module)
-    spec.loader.exec_module(module)
-    return module
+    with script("bench/differential.py") as module:
+        yield module
 
 
 def test_all_forms_agree(differential, caplog):

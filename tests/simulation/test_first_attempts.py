@@ -1,22 +1,15 @@
 """The short form of `bench/first_attempts.py`."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
+from script_modules import script
 
-SCRIPT = Path(__file__).parents[2] / "bench" / "first_attempts.py"
 WAITS = 3000
 
 
 @pytest.fixture
-def bench(monkeypatch):
-    spec = importlib.util.spec_from_file_location("first_attempts", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "first_attempts", module)
-    spec.loader.exec_module(module)
-    return module
+def bench():
+    with script("bench/first_attempts.py") as module:
+        yield module
 
 
 @pytest.mark.parametrize("per_second", [float("inf"), 500])

@@ -1,24 +1,13 @@
 """The short form of `bench/screens.py`: calls and lateness with the lists of three services."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
-
-SCRIPT = Path(__file__).parents[2] / "bench" / "screens.py"
+from script_modules import script
 
 
 @pytest.fixture(scope="module")
 def figures():
-    spec = importlib.util.spec_from_file_location("bench_screens", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["bench_screens"] = module
-    try:
-        spec.loader.exec_module(module)
+    with script("bench/screens.py", "bench_screens") as module:
         return {(what, service): figure for what, service, figure in module.figures(120, 1)}
-    finally:
-        del sys.modules["bench_screens"]
 
 
 SERVICES = ["sagemaker", "athena", "stepfunctions"]

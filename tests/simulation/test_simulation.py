@@ -1,13 +1,9 @@
 """Whole waits in random worlds: `bench/simulation.py` over its first seeds."""
 
-import importlib.util
 import os
-import sys
-from pathlib import Path
 
 import pytest
-
-SCRIPT = Path(__file__).parents[2] / "bench" / "simulation.py"
+from script_modules import script
 
 CHUNK = 20_000
 CHUNKS = 5 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 1
@@ -15,12 +11,8 @@ CHUNKS = 5 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 1
 
 @pytest.fixture(scope="module")
 def simulation():
-    spec = importlib.util.spec_from_file_location("simulation", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["simulation"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["simulation"]
+    with script("bench/simulation.py") as module:
+        yield module
 
 
 @pytest.mark.parametrize("first", range(0, CHUNKS * CHUNK, CHUNK))

@@ -185,11 +185,14 @@ def test_conditions_are_reported(instrument, exporter):
     assert "boto.wait.service" not in span.attributes
 
 
-def test_nothing_is_reported_after_uninstrument(instrument, exporter):
+def test_uninstrument_ends_the_spans_alone(instrument, exporter):
+    seen = []
+    bwp.install(on_event=seen.append)
     instrument()
     telemetry.uninstrument()
     bucket_exists(200)
     assert exporter.get_finished_spans() == ()
+    assert [event.kind for event in seen] == ["start", "attempt", "success"]
 
 
 def test_a_second_instrument_replaces_the_first(instrument, exporter):

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from boto_waiters_plus import testing
-from boto_waiters_plus.runtime.clock import current_time
+from boto_waiters_plus.calls.clock import current_time
 from boto_waiters_plus.testing import VirtualClock
 
 
@@ -43,6 +43,19 @@ def test_every_name_of_testing_is_lazy_and_listed():
     assert all(getattr(testing, name) for name in testing.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         testing.nothing  # noqa: B018 - the access raises
+
+
+def test_workers_of_xdist_have_clocks_of_their_own(tmp_path):
+    pytest.importorskip("xdist")
+    lines = "import time\n\ndef test_it(virtual_time):\n    time.sleep(1000)\n"
+    lines += "    assert virtual_time.now == 1000\n"
+    for name in ("test_a.py", "test_b.py"):
+        (tmp_path / name).write_text(lines)
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider"]
+    run = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert "2 passed" in run.stdout, run.stdout
 
 
 IMPORTED_BEFORE = """

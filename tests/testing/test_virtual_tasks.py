@@ -8,8 +8,8 @@ import pytest
 from boto_waiters_plus import WaiterTimeoutError
 from boto_waiters_plus.conditions import wait_for, wait_for_async
 from boto_waiters_plus.engine.machine import Cancelled, Woken
-from boto_waiters_plus.runtime.clock import pause_async
 from boto_waiters_plus.testing import loop_jumper
+from boto_waiters_plus.wait.pauses import pause_async
 
 
 def test_a_task_sleeps_in_virtual_time(virtual_time):

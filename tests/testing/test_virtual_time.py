@@ -9,11 +9,12 @@ import freezegun
 import pytest
 
 from boto_waiters_plus import WaiterTimeoutError
+from boto_waiters_plus.calls.clock import current_time
 from boto_waiters_plus.conditions import wait_for
 from boto_waiters_plus.engine.machine import Cancelled, Woken
-from boto_waiters_plus.runtime.clock import current_time, pause
 from boto_waiters_plus.testing import VirtualClock
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
+from boto_waiters_plus.wait.pauses import pause
 
 
 def real_names():

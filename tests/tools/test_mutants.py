@@ -5,6 +5,7 @@ from pathlib import Path
 
 import mutants
 import pytest
+from case_tables import tabled
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = json.loads(mutants.TABLE.read_text(encoding="utf-8"))
@@ -18,12 +19,6 @@ def chosen():
     return mutants.drawn(mutants.PARTS, mutants.IN_ALL, [])
 
 
-def test_at_least_three_hundred_breaks_are_drawn_from_all_parts(chosen):
-    assert len(chosen) >= 300
-    assert {one.part for one in chosen} == set(mutants.PARTS)
-    assert len({one.key for one in chosen}) == len(chosen)
-
-
 def test_draw_is_the_same_each_time(chosen):
     assert [one.key for one in mutants.drawn(mutants.PARTS, mutants.IN_ALL, [])] == [
         one.key for one in chosen
@@ -31,7 +26,7 @@ def test_draw_is_the_same_each_time(chosen):
 
 
 def test_every_module_that_is_drawn_has_tests(chosen):
-    assert [one.module for one in chosen if not TABLE["tests"].get(one.module)] == []
+    assert [one.module for one in chosen if not mutants.tests_of(TABLE["tests"], one.module)] == []
 
 
 def test_every_module_and_file_of_the_table_exists():
@@ -53,28 +48,11 @@ def test_equivalent_breaks_are_left_out(chosen):
     }
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("return low < high", {"return (low <= high)", "return None"}),
-        ("if low and high: pass", {"if (low or high): pass", "if (not (low and high)): pass"}),
-        ("low.x = 1", {"pass", "low.x = (2)"}),
-        ("low.append(high)", {"pass"}),
-        (
-            "return min(low, 3.5)",
-            {"return (max(low, 3.5))", "return min(low, (4.5))", "return None"},
-        ),
-        ("raise ValueError('1 text')", {"pass"}),
-        ("return not low", {"return (low)", "return None"}),
-        ("return [x for x in low if x]", {"return [x for x in low if (True)]", "return None"}),
-        ("return f'{low + high}'", {"return None"}),
-        ("assert low > high", set()),
-    ],
-)
+@tabled("before", "after")
 def test_small_breaks(before, after, tmp_path, monkeypatch):
     monkeypatch.setattr(mutants, "PACKAGE", tmp_path)
     (tmp_path / "m.py").write_text(f"def f(low, high):\n    {before}\n", encoding="utf-8")
     found = list(mutants.breaks_of("m.py"))
-    assert {one.after for one in found} == after
+    assert sorted({one.after for one in found}) == after
     for one in found:
         compile(one.text, "m.py", "exec")

@@ -3,6 +3,7 @@
 import re
 
 from reference_pages import main, reference_pages
+from waiter_coverage import breakable
 
 from boto_waiters_plus.cli.service_lookup import client_name
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
@@ -20,7 +21,7 @@ def test_page_has_every_waiter_and_its_acceptors():
     page = reference_pages()["ecs.md"]
     for definition in shipped_definitions("ecs"):
         assert f"\n## {definition.name}\n" in page
-        assert f"(#{definition.name.lower()}) | {definition.operation} |" in page
+        assert f"(#{definition.name.lower()}) | {breakable(definition.operation)} |" in page
     # A code span that contains backticks, and bars that would end the cell.
     assert "\n| 4 | success | ``length(services[?!(length(deployments) == `1` && " in page
     assert all(
@@ -28,6 +29,18 @@ def test_page_has_every_waiter_and_its_acceptors():
         for line in page.splitlines()
         if line.startswith("| ")
     )
+
+
+def test_a_narrow_screen_shows_the_table_of_waiters():
+    """What cannot be broken is short: a longer run would cut the table off on the right."""
+    rows = [
+        line
+        for page in reference_pages().values()
+        for line in page.splitlines()
+        if re.match(r"\| \[.*\]\(#", line)
+    ]
+    cells = (re.sub(r"\[(.*)\]\(.*?\)", r"\1", row) for row in rows)
+    assert max(len(run) for row in cells for run in re.split(r"<wbr>|[ |]", row)) <= 16
 
 
 def test_index_links_to_every_page():

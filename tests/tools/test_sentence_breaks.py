@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from case_tables import tabled
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = json.loads((ROOT / "tests/cases/sentence-breaks.json").read_text(encoding="utf-8"))
@@ -59,22 +60,7 @@ def test_each_break_is_of_a_place_that_is_there_once():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="each test runs in a fork")
-@pytest.mark.parametrize(
-    ("replacement", "code", "words"),
-    [
-        ("upper = max_delay - 1", 0, ["1 breaks, 0 not shown"]),
-        (
-            "upper = max_delay  # as ever",
-            1,
-            ["survives: boto_waiters_plus/engine/backoff.py", " passed in "],
-        ),
-        (
-            "upper = ?",
-            1,
-            ["runs no test (exit code 4): boto_waiters_plus/engine/backoff.py", "SyntaxError"],
-        ),
-    ],
-)
+@tabled("replacement", "code", "words")
 def test_command_tells_what_survives_and_what_the_test_printed(tmp_path, replacement, code, words):
     case = {
         "rows": ["row"],

@@ -93,6 +93,6 @@ def test_stubs_parse_and_name_every_waiter(stubs):
             if f"wait_until_{xform_name(waiter.name)}" not in names or not is_listed:
                 missing.append(f"{service}.{waiter.name}")
     assert missing == []
-    options = ast.parse(stubs["_keywords"]).body
-    [declared] = [node for node in options if getattr(node, "name", "") == "Options"]
+    options = ast.parse(stubs["_shared"]).body
+    [declared] = [node for node in options if getattr(node, "name", "") == "_Options"]
     assert tuple(each.target.id for each in declared.body) == OPTION_NAMES

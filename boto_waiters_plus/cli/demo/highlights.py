@@ -1,4 +1,4 @@
-"""The short demo: five things that botocore's own waiters cannot do, measured on moto's server."""
+"""The demo: five differences from botocore's own waiters, measured on moto's server."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from statistics import mean
 from typing import Any
 
 from ...exceptions import WaiterError
-from ...hooks.waits import wait_until
 from ...many import Wait, wait_all
-from .comparison import WAYS, Comparison, Timed, beside, requests_of
-from .scenarios import SCENARIOS
+from ...service.waits import wait_until
 from .server import HOST, MotoServer
+from .timed_calls import BucketWait, Timed, beside, requests_of, run_all
 
 Highlight = tuple[str, str, str, str, bool]
 """A title, code, what botocore and this package do, and whether that is as expected."""
@@ -25,30 +24,33 @@ def show_highlights(server: MotoServer) -> bool:
         print(f"\n{title}\n  {code}\n{beside('botocore', stock)}\n{beside('this package', ours)}")
         print(end="" if is_as_expected else "  NOT as expected\n", flush=True)
         are_as_expected &= is_as_expected
-    print("\nboto-wait demo --all compares every kind of wait in three ways.")
     return are_as_expected
 
 
 def _highlights(server: MotoServer) -> Iterator[Highlight]:
     # Spread evenly over one of botocore's delays, so that luck decides nothing.
-    scenarios = [
-        SCENARIOS[0]._replace(title=f"bucket {n}", change_between=(5 + n / 2, 5.5 + n / 2))
+    buckets = [
+        BucketWait(server, f"{way}-{n}", stock=way == "stock", create_at=5.25 + n / 2)
         for n in range(10)
+        for way in ("stock", "ours")
     ]
-    buckets = Comparison(server, scenarios)
     # It takes longest, and needs nothing but time.
-    running = Timed(lambda: list(buckets.run()))
+    running = Timed(run_all, buckets)
     running.start()
     yield _hung_connection(server)
     yield from (part(server.client("ec2")) for part in (_failure, _missing_waiter, _many_waits))
     running.join()
-    late = {way: mean(each.late or 0 for each in buckets.waits if each.way == way) for way in WAYS}
+    stock, ours = (
+        f"{mean(each.late for each in waits):.1f} s late and "
+        f"{mean(len(each.requests) for each in waits):.1f} calls on average, at "
+        for waits in ([w for w in buckets if w.stock], [w for w in buckets if not w.stock])
+    )
     yield (
         "10 buckets created while they are waited for: how late is it noticed?",
         "s3.wait_until_bucket_exists(Bucket=name, max_wait=60)",
-        f"{late['stock']:.1f} s late on average, at a fixed delay of 5 s",
-        f"{late['wait_until']:.1f} s late on average, at jittered delays of 2 to 5 s",
-        not any(wait.complaint for wait in buckets.waits),
+        f"{stock}a fixed delay of 5 s",
+        f"{ours}jittered delays of 2 to 5 s",
+        not any(isinstance(each.outcome, Exception) for each in (running, *buckets)),
     )
 
 
@@ -101,19 +103,28 @@ def _missing_waiter(ec2: Any) -> Highlight:
 def _many_waits(ec2: Any) -> Highlight:
     ids, waiter = _instances(ec2, 100), ec2.get_waiter("instance_running")
     stock_requests = requests_of(ec2)
-    stock = _ended(lambda: [waiter.wait(InstanceIds=[each]) for each in ids])
-    stock_calls, requests = len(stock_requests), requests_of(ec2)
+    together = _ended(waiter.wait, InstanceIds=ids)
+    calls_together = len(stock_requests)
+    each_alone = _ended(lambda: [waiter.wait(InstanceIds=[each]) for each in ids])
+    calls_alone, requests = len(stock_requests) - calls_together, requests_of(ec2)
     waits = [Wait(ec2, "InstanceRunning", {"InstanceIds": [each]}) for each in ids]
     outcomes: list[Any] = []
     ours = _ended(lambda: outcomes.extend(wait_all(waits, max_wait=60)))
-    made = "1 call" if len(requests) == 1 else f"{len(requests)} calls"
+    in_one = f"one wait for all, one result: {_calls(calls_together)}, {together.seconds:.2f} s"
+    apart = f"a wait for each: {_calls(calls_alone)}, {each_alone.seconds:.2f} s"
+    shared = f"a wait for each, {len(outcomes)} outcomes: {_calls(len(requests))}"
+    why = "a call asks for up to 100 instances, and each wait takes its part of the answer"
     return (
-        "100 waits at once, each for one instance",
+        "100 instances, and a result for each",
         'wait_all([Wait(ec2, "InstanceRunning", {...}), ...], max_wait=60)',
-        f"{stock_calls} calls, one after the other: {stock.seconds:.2f} s",
-        f"{len(outcomes)} outcomes, {made}: {ours.seconds:.2f} s",
+        f"{in_one}; {apart}",
+        f"{shared}, {ours.seconds:.2f} s; {why}",
         len(outcomes) == len(ids) and len(requests) <= 10,
     )
+
+
+def _calls(number: int) -> str:
+    return "1 call" if number == 1 else f"{number} calls"
 
 
 def _ended(function: Any, *arguments: Any, **keywords: Any) -> Timed:

@@ -17,12 +17,13 @@ from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event,
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
-from ...runtime.process import after_fork
+from ...common.process import after_fork
 from ..backend import closed
 from ..boot_clock import BOOT, since_boot, steady_time
-from ..error_codes import StoreError
+from ..error_codes import StoreError, refuse_missing
 from .fork_gate import fork_gate
-from .tables import CLOCKS, needs_preparation, prepare
+from .private_file import PrivateFile
+from .tables import CLOCKS, known_version, needs_preparation, prepare
 from .time_limit import CONNECT_LIMIT, TimeLimits
 
 LOCK_TIMEOUT: Final = 10.0
@@ -64,7 +65,8 @@ class Database:
         self.name = self.url.render_as_string(hide_password=True)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.limits = TimeLimits()
-        self._engine = _engine(self.url, self.limits)
+        self._file = PrivateFile.of(self.url) if self.is_sqlite else None
+        self._engine = _engine(self.url, self.limits, self._file)
         # For a store that is dropped without `close`.
         weakref.finalize(self, self._engine.dispose)
         after_fork(self._forget_connections)
@@ -132,11 +134,13 @@ class Database:
                 if not self._is_ready:
                     self._prepare()
                 with engine.begin() as connection:
+                    # A newer package may migrate a store that is open here.
+                    known_version(connection)
                     yield connection
         except IntegrityError as error:
             raise OutdatedError(f"store {self.name}: {_first_line(error.orig)}") from None
         except StoreError as error:
-            raise StoreError(f"store {self.name}: {error}") from None
+            raise type(error)(f"store {self.name}: {error}") from None
         # Without the cause: the details of a driver may quote what was to be stored.
         except DBAPIError as error:
             raise StoreError(f"store {self.name}: {_first_line(error.orig)}") from None
@@ -148,6 +152,9 @@ class Database:
     def _prepare(self) -> None:
         with self._engine.begin() as connection:
             has_to = needs_preparation(connection)
+        # Not before it is known to be a store: the file may be another program's.
+        if self._file is not None:
+            self._file.restrict()
         if has_to:
             if self.is_sqlite:
                 self._keep_log_ahead()
@@ -212,7 +219,7 @@ def _parsed(url: str | os.PathLike[str] | URL | None) -> URL:
     return parsed
 
 
-def _engine(url: URL, limits: TimeLimits) -> Engine:
+def _engine(url: URL, limits: TimeLimits, file: PrivateFile | None) -> Engine:
     # SQLAlchemy's messages must not quote parameters.
     options: dict[str, Any] = {"hide_parameters": True, "poolclass": QueuePool}
     is_sqlite = url.get_backend_name() == "sqlite"
@@ -227,13 +234,12 @@ def _engine(url: URL, limits: TimeLimits) -> Engine:
     try:
         engine = create_engine(url, connect_args=arguments, **options)
     except ModuleNotFoundError as error:
-        raise ImportError(
-            "a store on PostgreSQL requires psycopg; install it with: "
-            "pip install 'boto-waiters-plus[store-postgresql]'"
-        ) from error
+        refuse_missing("a store on PostgreSQL", "store-postgresql", error, "psycopg")
     if is_sqlite:
         event.listen(engine, "connect", _on_connect)
         event.listen(engine, "begin", _begin)
+    if file is not None:
+        event.listen(engine, "do_connect", file.create)
     else:
         limits.begin_on(engine)
     return engine

@@ -6,7 +6,7 @@ import os
 import threading
 from typing import Final
 
-from ...runtime.process import after_fork
+from ...common.process import after_fork
 
 LONGEST_FORK: Final = 15.0
 """Seconds for which a fork is held back; more than a transaction waits for another writer."""

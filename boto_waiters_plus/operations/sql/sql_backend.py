@@ -10,7 +10,20 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy import URL, Connection, and_, bindparam, delete, or_, select, update
 
-from ..backend import FREE, OPEN, Backend, KeyInUseError, LeaseLostError, Position, Row, moments
+from ..backend import (
+    FREE,
+    OPEN,
+    REQUEST_KEY,
+    UNDRIVEN,
+    Backend,
+    KeyInUseError,
+    LeaseLostError,
+    Position,
+    Row,
+    moments,
+    request_key,
+    rows_to_add,
+)
 from .database import Database, retried
 from .tables import CALLS, DEFINITIONS, LEASES, WAITS
 
@@ -40,7 +53,7 @@ class SqlBackend(Backend):
     def close(self) -> None:
         self.database.close()
 
-    def hurry(self, seconds: float | None) -> None:
+    def limit_time(self, seconds: float | None) -> None:
         """Limit what a server takes; a SQLite file keeps its `LOCK_TIMEOUT`."""
         self.database.limits.set(seconds)
 
@@ -49,25 +62,17 @@ class SqlBackend(Backend):
         with self.database.writing() as connection:
             # No definition is deleted until the rows that refer to it are there.
             self._lock_definitions(connection, "pg_advisory_xact_lock_shared")
-            there = list(_rows_of(connection, [row["id"] for row in rows]))
-            known = {row["id"] for row in there}
-            now = self.database.now(connection)
-            new: dict[str, dict[str, Any]] = {}
-            holders: dict[str, str] = {}
-            for row in rows:
-                wait_id, key = row["id"], row["exclusive_key"]
-                if wait_id not in known and wait_id not in new:
-                    new[wait_id] = {**moments(row, now), **FREE}
-                    if key is not None and holders.setdefault(key, wait_id) != wait_id:
-                        raise KeyInUseError(holders[key])
-            for part in _parts([*holders]):
+            there = {row["id"]: row for row in _stored(connection, rows)}
+            new = rows_to_add(rows, [*there.values()], self.database.now(connection))
+            keys = [row["exclusive_key"] for row in new.values()]
+            for part in _parts([key for key in keys if key is not None]):
                 _refuse_keys(connection, part)
             if definitions:
                 values = [{"digest": d, "definition": each} for d, each in definitions.items()]
                 connection.execute(_ADD_DEFINITION, values)
             if new:
                 connection.execute(WAITS.insert(), [*new.values()])
-            return there
+            return [*there.values()]
 
     def get(self, ids: Sequence[str]) -> builtins.list[Row]:
         with self.database.reading() as connection:
@@ -94,6 +99,12 @@ class SqlBackend(Backend):
             queries = [query.where(WAITS.c.id.in_(part)) for part in _parts(ids)]
         with self.database.reading() as connection:
             return {each for query in queries for each in connection.execute(query).scalars()}
+
+    def ended_ids(self, since: float) -> tuple[set[str], float]:
+        query = select(WAITS.c.id).where(WAITS.c.ended >= since)
+        with self.database.reading() as connection:
+            now = self.database.now(connection)
+            return set(connection.execute(query).scalars()), now
 
     @retried
     def reopen(self, row: Row, values: Mapping[str, Any]) -> bool:
@@ -130,6 +141,9 @@ class SqlBackend(Backend):
 
     def acquire(self, worker: str, seconds: float) -> int:
         with self.database.writing() as connection:
+            # A lease that never was would end in no claim.
+            unknown = WAITS.c.lease.in_(_strays(connection, select(LEASES.c.id)))
+            connection.execute(update(WAITS).where(WAITS.c.state == OPEN, unknown).values(FREE))
             expires = self.database.now(connection) + seconds
             values = {"worker": worker, "expires": expires}
             key = connection.execute(LEASES.insert().values(**values)).inserted_primary_key
@@ -167,7 +181,8 @@ class SqlBackend(Backend):
             connection.execute(taken.values(lease=lease, worker=worker))
             rows = (
                 select(WAITS, DEFINITIONS.c.definition)
-                .join(DEFINITIONS, DEFINITIONS.c.digest == WAITS.c.digest)
+                # Without its definition a damaged wait ends too.
+                .outerjoin(DEFINITIONS, DEFINITIONS.c.digest == WAITS.c.digest)
                 .where(WAITS.c.id.in_(ids))
                 .order_by(WAITS.c.created)
             )
@@ -230,6 +245,14 @@ def _parts(items: Sequence[str]) -> Iterator[Sequence[str]]:
         yield items[start : start + _AT_ONCE]
 
 
+def _stored(connection: Connection, rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield what is stored under the ids of rows, or under their request ids."""
+    yield from _rows_of(connection, [row["id"] for row in rows])
+    for part in _parts([*filter(None, map(request_key, rows))]):
+        query = select(WAITS).where(sa.func.substr(WAITS.c.request, 1, REQUEST_KEY).in_(part))
+        yield from map(dict, connection.execute(query).mappings())
+
+
 def _rows_of(connection: Connection, ids: Sequence[str]) -> Iterator[Row]:
     for part in _parts([*dict.fromkeys(ids)]):
         query = select(WAITS).where(WAITS.c.id.in_(part))
@@ -249,6 +272,17 @@ def _is_renewed(connection: Connection, lease: int, expires: float) -> bool:
     return connection.execute(change).rowcount == 1
 
 
+def _strays(connection: Connection, leases: sa.Select[tuple[int]]) -> Sequence[int]:
+    """Return the leases that open waits have and that are none of these.
+
+    By a statement of its own: PostgreSQL checks a row again that changed after an update began,
+    but by the leases as they were then, and would take a lease that began since for a stray one.
+    """
+    other = and_(WAITS.c.lease.is_not(None), WAITS.c.lease.not_in(leases))
+    query = select(WAITS.c.lease).where(WAITS.c.state == OPEN, other).distinct()
+    return connection.execute(query).scalars().all()
+
+
 def _is_driven_by(lease: int | None) -> Any:
     return and_(WAITS.c.state == OPEN, sa.true() if lease is None else WAITS.c.lease == lease)
 
@@ -257,7 +291,12 @@ def _written(
     connection: Connection, lease: int | None, changes: Sequence[Mapping[str, Any]], now: float
 ) -> int:
     """Write changes that have the same names."""
-    mine = and_(WAITS.c.id == bindparam("its_id"), _is_driven_by(lease))
+    live = select(LEASES.c.id).where(LEASES.c.expires >= now)
+    driver = _is_driven_by(lease)
+    if lease == UNDRIVEN:
+        strays = [WAITS.c.lease == each for each in _strays(connection, live)]
+        driver = and_(WAITS.c.state == OPEN, or_(WAITS.c.lease.is_(None), *strays))
+    mine = and_(WAITS.c.id == bindparam("its_id"), driver)
     # Under other names than those of columns, which SQLAlchemy keeps for itself.
     rows = [{f"its_{name}": v for name, v in moments(each, now).items()} for each in changes]
     values: dict[str, Any] = {name: bindparam(f"its_{name}") for name in changes[0] if name != "id"}

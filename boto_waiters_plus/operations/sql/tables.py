@@ -11,8 +11,8 @@ from typing import Any, Final, cast
 import sqlalchemy as sa
 from sqlalchemy import event
 
-from ..backend import OPEN
-from ..error_codes import StoreError
+from ..backend import OPEN, REQUEST_KEY
+from ..error_codes import SchemaError, StoreError
 from ..old_rows import upgraded
 
 VERSION: Final = 3
@@ -73,7 +73,7 @@ WAITS: Final = sa.Table(
     sa.Column("policy", sa.Text, nullable=False),
     sa.Column("include_response", sa.Boolean, nullable=False),
     sa.Column("exclusive_key", sa.String(200)),
-    # A digest of what was asked for under a request id.
+    # A digest of the request id, and one of what was asked for under it.
     sa.Column("request", sa.String(64)),
     # How far it is.
     sa.Column("machine", sa.Text, nullable=False),
@@ -106,12 +106,17 @@ CALLS: Final = sa.Table(
 sa.Index("boto_waiters_by_age", WAITS.c.created, WAITS.c.id)
 sa.Index("boto_waiters_by_lease", WAITS.c.state, WAITS.c.lease, WAITS.c.created)
 sa.Index("boto_waiters_by_digest", WAITS.c.digest)
+sa.Index("boto_waiters_by_end", WAITS.c.ended)
 # As text, which both databases take: an `Index` would import the dialects of both, 2 MB.
 _EXCLUSIVE: Final = cast("Any", sa.DDL)(
     f"create unique index boto_waiters_exclusive on {WAITS.name} (exclusive_key) "
     f"where state = '{OPEN}'"
 )
-event.listen(WAITS, "after_create", _EXCLUSIVE)
+_REQUESTS: Final = cast("Any", sa.DDL)(
+    f"create unique index boto_waiters_requests on {WAITS.name} (substr(request, 1, {REQUEST_KEY}))"
+)
+for _index in (_EXCLUSIVE, _REQUESTS):
+    event.listen(WAITS, "after_create", _index)
 
 _OLDEST: Final = 1
 
@@ -136,13 +141,7 @@ def needs_preparation(connection: sa.Connection) -> bool:
         if is_taken:
             raise StoreError(f"this is another database: it has the table {min(is_taken)}")
         return True
-    version = _version(connection)
-    if version > VERSION:
-        raise StoreError(
-            f"its schema has version {version}, this package knows {VERSION}: install a newer "
-            "boto-waiters-plus"
-        )
-    return version < VERSION
+    return known_version(connection) < VERSION
 
 
 def prepare(connection: sa.Connection, clock: Clock) -> None:
@@ -156,15 +155,17 @@ def prepare(connection: sa.Connection, clock: Clock) -> None:
         METADATA.create_all(connection)
         connection.execute(SCHEMA.insert(), {"version": VERSION})
         return
+    if connection.dialect.name == "postgresql":
+        # Every transaction reads the version first: those under way end before the migration.
+        connection.exec_driver_sql(f"lock table {SCHEMA.name}")
     _migrate(connection, clock)
     connection.execute(sa.update(SCHEMA).values(version=VERSION))
 
 
 def _migrate(connection: sa.Connection, clock: Clock) -> None:
     """Make new tables, and copy the rows of the old ones in their present form."""
-    names = ("boto_waiters_by_age", "boto_waiters_by_lease", "boto_waiters_exclusive")
-    for index in names:
-        connection.exec_driver_sql(f"drop index if exists {index}")
+    for name in ("by_age", "by_lease", "exclusive"):
+        connection.exec_driver_sql(f"drop index if exists boto_waiters_{name}")
     olds = []
     for table in (WAITS, CALLS):
         # Some stores of version 1 have no calls.
@@ -187,8 +188,18 @@ def _migrate(connection: sa.Connection, clock: Clock) -> None:
         old.drop(connection)
 
 
-def _version(connection: sa.Connection) -> int:
+def known_version(connection: sa.Connection) -> int:
+    """Return the version of the tables, which stays the same until the end of the transaction.
+
+    Raises:
+        StoreError: it is newer than this package.
+    """
     version: Any = connection.execute(sa.select(SCHEMA.c.version)).scalar()
     if not isinstance(version, int) or version < _OLDEST:
         raise StoreError("it has no schema version")
+    if version > VERSION:
+        raise SchemaError(
+            f"its schema has version {version}, this package knows {VERSION}: install a newer "
+            "boto-waiters-plus"
+        )
     return version

@@ -14,8 +14,8 @@ from typing import Any, Final, Literal
 from sqlalchemy import Engine, event
 from sqlalchemy.exc import DisconnectionError
 
+from ...calls.watchdog import monotonic, watchdog
 from ...options import CancelEvent
-from ...runtime.watchdog import monotonic, watchdog
 
 TRANSACTION_LIMIT: Final = 10.0
 """Seconds of one transaction."""
@@ -35,6 +35,8 @@ class TimeLimits:
         """Limit the transactions of an engine."""
         event.listen(engine, "checkout", self._checked_out)
         event.listen(engine, "checkin", self._checked_in)
+        # A lost one is closed before it returns, and its return no longer says which one it was.
+        event.listen(engine, "close", self._checked_in)
 
     def set(self, seconds: float | None) -> None:
         """Set the limit, also for what is under way; None: the default.

@@ -21,7 +21,7 @@ def report(what, call, **parameters):
             "terminal failure",
             "An error occurred",
             "does not exist",
-            "404",
+            "code: 404",  # a request id may have 404 in it
         ):
             if words in text:
                 print(what, "says", words)

@@ -1,1 +1,0 @@
-"""What knows botocore: calls, errors and responses of a client, and its waiters."""

@@ -1,0 +1,203 @@
+"""Waits that run in the background: one thread for any number of them, added at any time."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import logging
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+from ..calls.clock import SYSTEM_TIME, current_time
+from ..common.process import start_thread
+from .call_executor import LONGEST_BLOCK, ThreadCallExecutor
+from .schedule import DEFAULT_THREADS, Schedule
+from .tasks import Task
+
+logger = logging.getLogger("boto_waiters_plus")
+
+CLOSE_GRACE: Final = 2.0
+"""Seconds that `close` waits for the thread to take what calls have returned."""
+
+LONGEST_SLEEP_IN_BACKGROUND: Final = 3600.0
+"""Seconds of one sleep of a thread that something new will wake."""
+
+TaskEnd = Callable[[Task], object]
+
+
+class BackgroundScheduler:
+    """Runs waits in a background thread, each from the moment when it is added.
+
+    The thread is started by the first wait and ends with the last one; the next wait starts
+    another. It is a daemon thread: waits do not keep a process alive.
+
+    Args:
+        context: the context variables that the calls see.
+        threads: calls that may be in flight at once.
+        stop: set when the scheduler is closed; calls that watch it end.
+        forget: called in the background thread with every wait that has ended, before what was
+            added with it.
+
+    Attributes:
+        time: the time source that the waits use.
+        deliveries: functions to be called in a second thread, where a slow one delays no attempt.
+    """
+
+    def __init__(
+        self,
+        context: contextvars.Context,
+        *,
+        threads: int = DEFAULT_THREADS,
+        stop: threading.Event | None = None,
+        forget: TaskEnd = lambda _: None,
+    ) -> None:
+        self.time = current_time()
+        self.deliveries: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
+        self._context = context
+        self._threads = threads
+        self._stop = threading.Event() if stop is None else stop
+        self._lock = threading.Lock()
+        self._is_running = False
+        self._thread: threading.Thread | None = None
+        self._failure: str | None = None
+        self._actions: deque[Callable[[Schedule], object]] = deque()
+        self._news = threading.Event()
+        self._forget = forget
+        # Read and written in the background thread only.
+        self._on_end: dict[Task, TaskEnd] = {}
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether waits can be added; not after a failure of the thread."""
+        return self._failure is None
+
+    def add(self, waits: Sequence[tuple[Task, TaskEnd]]) -> None:
+        """Start waits together, so that their first attempts may share calls.
+
+        Args:
+            waits: each with what is called in the background thread when it has ended.
+
+        Raises:
+            RuntimeError: no thread can be started, as during interpreter shutdown.
+        """
+
+        def start(run: Schedule) -> None:
+            self._on_end.update(waits)
+            run.add([task for task, _ in waits])
+
+        self._act(start)
+
+    def cancel(self, task: Task) -> None:
+        """End a wait with a `WaiterCancelledError`, if it has begun and not ended."""
+
+        def end(run: Schedule) -> None:
+            if task in self._on_end:
+                run.cancel(task)
+
+        self._act(end)
+
+    def deliver(self, function: Callable[[], object]) -> None:
+        """Call a function in the second thread; until it returns, virtual time stands still."""
+        context, hold = contextvars.copy_context(), self.time.hold()
+        context.run(hold.__enter__)
+
+        def call() -> None:
+            with contextlib.ExitStack() as stack:
+                stack.push(hold)
+                function()
+
+        self.deliveries.put(partial(context.run, call))
+
+    def close(self) -> None:
+        """Drop all waits as they are, without a result; calls in flight end.
+
+        What calls have returned by then is still an attempt.
+        """
+        self._stop.set()
+        self._news.set()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(CLOSE_GRACE)
+
+    def _act(self, action: Callable[[Schedule], object]) -> None:
+        with self._lock:
+            if self._failure is not None:
+                raise RuntimeError(self._failure)
+            self._actions.append(action)
+            if not self._is_running:
+                thread = start_thread(self._work, "background")
+                if thread is None:
+                    self._actions.pop()
+                    raise RuntimeError("no thread can be started for a background wait")
+                self._is_running, self._thread = True, thread
+        self._news.set()
+
+    def _work(self) -> None:
+        run = Schedule(self._threads)
+        executor = ThreadCallExecutor(run.now, self._context, on_finished=self._news.set)
+        start_thread(self._deliver, "callbacks")
+        try:
+            while not self._stop.is_set():
+                self._news.clear()
+                while self._actions:
+                    self._actions.popleft()(run)
+                for task in run.turn(executor.finished_by_now(), executor.begin):
+                    self._forget(task)
+                    self._on_end.pop(task)(task)
+                # The clients outlive the run: what it counts for them has to be settled.
+                if not run.is_idle:
+                    self._sleep(run)
+                elif self._has_ended():
+                    return
+            run.finish(executor.finished_by_now())
+        # What a call raised that is no `Exception`: a bug must not leave futures open forever.
+        except BaseException as error:
+            logger.exception("the background thread of waits failed")
+            self._fail(run, error)
+        finally:
+            self.deliveries.put(None)
+            executor.close()
+            run.close()
+
+    def _has_ended(self) -> bool:
+        with self._lock:
+            self._is_running = bool(self._actions)
+            return not self._is_running
+
+    def _fail(self, run: Schedule, error: BaseException) -> None:
+        with self._lock:
+            self._failure = f"the background thread failed: {type(error).__name__}"
+            actions, self._actions = self._actions, deque()
+        for action in actions:
+            action(run)
+        run.fail(RuntimeError(self._failure))
+        for task, on_end in self._on_end.items():
+            self._forget(task)
+            on_end(task)
+
+    def _sleep(self, run: Schedule) -> None:
+        """Sleep until there is something to do, or something new."""
+        source, (end, seconds) = current_time(), run.next_turn(LONGEST_SLEEP_IN_BACKGROUND)
+        if run.queue.calling and source is not SYSTEM_TIME:
+            # Virtual time stands still during a call, also before the thread of it has begun.
+            with source.hold():
+                self._news.wait(LONGEST_BLOCK)
+        elif not source.sleep_on(seconds, self._news):
+            run.now.is_at_least(end)
+
+    def _deliver(self) -> None:
+        """Call what is to be called in the second thread, until there is no more."""
+        for call in iter(self.deliveries.get, None):
+            _call_logged(call)
+
+
+def _call_logged(call: Callable[[], object]) -> None:
+    try:
+        call()
+    # Whatever a callback raises, the others are called.
+    except Exception:
+        logger.exception("a callback of a background wait raised")

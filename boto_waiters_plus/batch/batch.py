@@ -1,0 +1,322 @@
+"""The waits of one call of `wait_all` and its relatives, from their checks to their results."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import queue
+import threading
+import time
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
+from functools import partial
+from typing import Any, Final, Generic, Literal, TypedDict, TypeVar
+
+from ..calls.client_kind import is_async
+from ..calls.clock import SYSTEM_TIME, current_time
+from ..common.arguments import count, flag, refuse_wrong_names, time_bound, unknown, with_methods
+from ..common.warning import caller
+from ..deadlines import seconds_left
+from ..exceptions import WaiterError
+from ..options import MAX_WAIT_NAMES, CancelEvent, Seconds, refuse_short_wait
+from ..outcome import ResponseOutcome, WaiterOutcome
+from ..progress import Progress, ProgressTable, WaitProgress
+from .callable_wait import CallableWait
+from .callbacks import Callbacks
+from .failures import Result, waiters_error
+from .grouping import Grouping
+from .preparation import Preparation, least, marked_context
+from .schedule import DEFAULT_THREADS, Schedule
+from .scheduler import run_in_thread, run_waits
+from .scheduler_async import run_in_task, run_waits_async
+from .tasks import Task
+from .wait import HasWait, Wait
+
+MOST_READS_OF_BATCH: Final = 20
+"""Reads that tell why waits failed, for all of them together."""
+
+ProgressCallback = Callable[[WaitProgress], object]
+EndsRest = Callable[[Task], bool]
+OnFailure = Literal["raise", "collect", "cancel"]
+WaitT = TypeVar("WaitT", bound=Wait | CallableWait | HasWait)
+
+
+class BatchOptions(TypedDict, total=False):
+    """The options of `wait_all` and its relatives besides `max_wait` and `on_failure`."""
+
+    threads: int
+    """The number of calls that may be in flight at once; default: 32."""
+    progress: bool | ProgressCallback
+    """True draws a table on stderr (needs rich); a function is called with a
+    `progress.WaitProgress` after each attempt and at the end of each wait."""
+    cancel_event: CancelEvent | None
+    """Cancels all waits when it is set."""
+    coalesce: bool
+    """Whether waits of one waiter on one client may share calls; default: True."""
+    screen: bool
+    """Whether a list of states may tell which of 10 or more such waits have to be polled, where
+    they cannot share calls; default: True. Without `coalesce` it has no effect."""
+
+
+class Batch(Generic[WaitT]):
+    """The waits of one call, from their checks to their results.
+
+    Args:
+        name: the function that was called.
+        waits, max_wait, options: its arguments.
+
+    Raises:
+        TypeError, ValueError: an argument is wrong.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        waits: Iterable[WaitT],
+        max_wait: Seconds | None,
+        options: BatchOptions,
+    ) -> None:
+        refuse_wrong_names(name, options, MAX_WAIT_NAMES)
+        for option in options.keys() - BatchOptions.__annotations__.keys():
+            raise TypeError(f"{name}: {unknown(option, BatchOptions.__annotations__, 'option')}")
+        self._given, self.waits = _checked(waits, name)
+        self._name = name
+        self._max_wait = None if max_wait is None else time_bound("max_wait", max_wait)
+        if self._max_wait is None and seconds_left() is None:
+            self._need_max_wait()
+        if self._max_wait is not None:
+            for wait in self.waits:
+                refuse_short_wait(wait.options, self._max_wait)
+        self._threads = count("threads", options.get("threads", DEFAULT_THREADS))
+        self._cancels: list[CancelEvent] = []
+        cancel_event = options.get("cancel_event")
+        if cancel_event is not None:
+            self._cancels.append(with_methods("cancel_event", cancel_event, "is_set", "wait"))
+        self._stop = threading.Event()
+        """Set when no reply is needed any more."""
+        coalesce = flag("coalesce", options.get("coalesce", True))
+        screen = "screen" not in options or flag("screen", options["screen"])
+        self._grouping = Grouping(self._stop, screen=screen) if coalesce else None
+        self._callbacks = Callbacks()
+        progress = options.get("progress", False)
+        self._progress = None if progress is False else self._make_progress(progress)
+        self._results: dict[int, Result] = {}
+        self._caller = caller()
+
+    def __enter__(self) -> None:
+        if self._progress is not None:
+            self._progress.__enter__()
+
+    def __exit__(self, kind: type[BaseException] | None, *raised: object) -> None:
+        if self._progress is not None:
+            self._progress.__exit__(kind, *raised)
+        # Leaving the loop over `as_completed` is an end like any other.
+        if kind in (None, GeneratorExit):
+            self._callbacks.warn()
+
+    def need_a_wait(self) -> None:
+        """Raise `ValueError` if there are no waits."""
+        if not self.waits:
+            raise ValueError(f"{self._name} needs at least one wait")
+
+    def run(self, cancel_rest_after: EndsRest | None = None) -> None:
+        """Run all waits to their end; callbacks are called in the calling thread.
+
+        Args:
+            cancel_rest_after: tells of a wait that has ended whether the others are cancelled.
+        """
+        with self, contextlib.ExitStack() as stack:
+            tasks = self._tasks()
+            if not self._callbacks or current_time() is not SYSTEM_TIME:
+                run = self._run(tasks, cancel_rest_after)
+            else:
+                # The waits have a thread of their own: a slow callback must not hold them up.
+                ready: queue.SimpleQueue[Any] = queue.SimpleQueue()
+                self._callbacks.defer(ready)
+                # Ctrl-C leaves the ends of the waits in the queue.
+                stack.callback(_call_rest, ready)
+                run = self._run(tasks, cancel_rest_after, self._stop)
+                run = run_in_thread(run, self._stop, ready)
+            stack.enter_context(contextlib.closing(run))
+            for item in run:
+                if not isinstance(item, Task):
+                    item()
+
+    def completed(self) -> Generator[tuple[WaitT, Result], None, None]:
+        """Yield each wait with its result when it has ended; go on while the caller is busy."""
+        with self, contextlib.ExitStack() as stack:
+            tasks = self._tasks()
+            if current_time() is not SYSTEM_TIME:
+                run = self._run(tasks)
+            else:
+                ready: queue.SimpleQueue[Any] = queue.SimpleQueue()
+                stack.enter_context(self._callbacks.called_in_thread(ready.put))
+                run = run_in_thread(self._run(tasks, None, self._stop), self._stop, ready)
+            stack.enter_context(contextlib.closing(run))
+            for task in run:
+                yield self._given[task.index], self._results[task.index]
+
+    async def run_async(self, cancel_rest_after: EndsRest | None = None) -> None:
+        """Run all waits to their end as part of the calling task; see `run`."""
+        with self:
+            async with contextlib.aclosing(self._run_async(cancel_rest_after)) as run:
+                async for _ in run:
+                    pass
+
+    async def completed_async(self) -> AsyncGenerator[tuple[WaitT, Result], None]:
+        """Yield each wait with its result when it has ended; go on while the caller is busy."""
+        with self:
+            async with contextlib.aclosing(run_in_task(self._run_async())) as run:
+                async for task in run:
+                    yield self._given[task.index], self._results[task.index]
+
+    def results(self, on_failure: OnFailure = "raise") -> list[Any]:
+        """Return the results in the order of the waits.
+
+        Raises:
+            WaitersError: `on_failure` is not `"collect"`, and a wait did not succeed.
+        """
+        results = [self._results[index] for index in range(len(self.waits))]
+        if on_failure != "collect" and any(isinstance(each, Exception) for each in results):
+            raise waiters_error(self._name, self.waits, results, self._max_wait)
+        return results
+
+    def first_success(self) -> tuple[WaitT, WaiterOutcome[Any]]:
+        """Return the wait that succeeded first, and its outcome.
+
+        Raises:
+            WaitersError: none succeeded.
+        """
+        for index, result in self._results.items():
+            if isinstance(result, WaiterOutcome):
+                return self._given[index], result
+        results = [self._results[index] for index in range(len(self.waits))]
+        raise waiters_error(self._name, self.waits, results, self._max_wait)
+
+    # --- parts -----------------------------------------------------------------------------
+
+    def _need_max_wait(self) -> None:
+        for index, wait in enumerate(self.waits):
+            if wait.max_wait is None:
+                raise TypeError(f"waits[{index}] needs max_wait (seconds), or {self._name} does")
+
+    def _make_progress(
+        self,
+        progress: bool | ProgressCallback,  # noqa: FBT001 - of this module
+    ) -> Progress:
+        waits = [(wait.description, wait.label) for wait in self.waits]
+        if progress is True:
+            return ProgressTable(waits)
+        if not callable(progress) or inspect.iscoroutinefunction(progress):
+            raise TypeError("progress must be True, False or a plain function")
+        return Progress(waits, self._callbacks.guarded(progress, "progress"))
+
+    def _tasks(self) -> list[Task]:
+        return Preparation(
+            max_wait=least(self._max_wait, seconds_left()),
+            stop=self._stop,
+            grouping=self._grouping,
+            callbacks=self._callbacks,
+            progress=self._progress,
+            called_at=time.monotonic(),
+            caller=self._caller,
+            function=self._name,
+            reads=iter(range(MOST_READS_OF_BATCH)),
+        ).tasks(self.waits)
+
+    def _schedule(self, cancel_rest_after: EndsRest | None, *stops: CancelEvent) -> Schedule:
+        cancels = [*self._cancels, *stops]
+        return Schedule(self._threads, cancels=cancels, cancel_rest_after=cancel_rest_after)
+
+    def _run(
+        self,
+        tasks: Sequence[Task],
+        cancel_rest_after: EndsRest | None = None,
+        *stops: CancelEvent,
+    ) -> Generator[Any, None, None]:
+        schedule = self._schedule(cancel_rest_after, *stops)
+        run = run_waits(schedule, tasks, context=marked_context(), stop=self._stop)
+        with contextlib.closing(run):
+            for task in run:
+                self._note(task)
+                yield task
+
+    async def _run_async(
+        self, cancel_rest_after: EndsRest | None = None
+    ) -> AsyncGenerator[Task, None]:
+        tasks, schedule = self._tasks(), self._schedule(cancel_rest_after)
+        run = run_waits_async(schedule, tasks, context=marked_context(), stop=self._stop)
+        async with contextlib.aclosing(run):
+            async for task in run:
+                self._note(task)
+                yield task
+
+    def _note(self, task: Task) -> None:
+        result = task.result
+        assert result is not None, "the task has ended"
+        if isinstance(self._given[task.index], HasWait) and isinstance(result, ResponseOutcome):
+            result = result.response  # the outcome of what was waited for
+        elif isinstance(result, WaiterError):
+            # Judges of callables have one.
+            result.last_value = getattr(task.run.judge, "last_value", None)
+        self._results[task.index] = result
+        if self._progress is not None:
+            self._callbacks.post(partial(self._progress.ended, task.index), result)
+
+
+def _call_rest(ready: queue.SimpleQueue[Any]) -> None:
+    """Call the callbacks that are left in the queue of a run that is over."""
+    with contextlib.ExitStack() as stack:
+        # Not a loop: one that raises, such as by Ctrl-C, must not keep the others from their turn.
+        items = [ready.get() for _ in range(ready.qsize())]
+        for item in reversed(items):
+            if callable(item):
+                stack.callback(item)
+
+
+def has_failed(task: Task) -> bool:
+    """Return whether a wait that has ended did not succeed."""
+    return isinstance(task.result, Exception)
+
+
+def has_succeeded(task: Task) -> bool:
+    """Return whether a wait that has ended succeeded."""
+    return isinstance(task.result, WaiterOutcome)
+
+
+def _checked(waits: Any, name: str) -> tuple[list[Any], list[Wait | CallableWait]]:
+    """Return the waits as given, and as they are run.
+
+    Raises:
+        TypeError: not waits, or not all on clients of the kind that `name` calls.
+        ValueError: a wait that is given twice.
+    """
+    if isinstance(waits, Wait) or not isinstance(waits, Iterable):
+        raise TypeError(f"waits must be an iterable of Wait objects, not {type(waits).__name__}")
+    given: list[Any] = []
+    checked: list[Wait | CallableWait] = []
+    places: dict[int, int] = {}
+    first_of_kind: dict[bool, int] = {}
+    for index, each in enumerate(waits):
+        wait = each.as_wait() if isinstance(each, HasWait) else each
+        if not isinstance(wait, (Wait, CallableWait)):
+            kind = type(wait).__name__
+            raise TypeError(
+                f"waits[{index}] must be a Wait, a ConditionWait or an Operation, not {kind}"
+            )
+        first = places.setdefault(id(each), index)
+        if first != index:
+            raise ValueError(f"waits[{index}] and waits[{first}] are the same object: {each!r}")
+        given.append(each)
+        checked.append(wait)
+        if isinstance(wait, Wait):
+            first_of_kind.setdefault(is_async(type(wait.client)), index)
+        elif wait.is_async and not name.endswith("_async"):
+            raise TypeError(f"waits[{index}] is on a coroutine function: use {name}_async")
+    if len(first_of_kind) > 1:
+        raise TypeError(
+            f"waits[{first_of_kind[True]}] is on an asynchronous client, others are on blocking "
+            "ones: they cannot be waited on together"
+        )
+    if True in first_of_kind and not name.endswith("_async"):
+        raise TypeError(f"waits[0] is on an asynchronous client: use {name}_async, in its loop")
+    return given, checked

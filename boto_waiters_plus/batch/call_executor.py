@@ -1,0 +1,177 @@
+"""Makes the calls of a run in threads."""
+
+from __future__ import annotations
+
+import contextvars
+import queue
+import threading
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from ..calls.clock import SHUTDOWN_GRACE, SYSTEM_TIME, current_time
+from ..calls.watchdog import monotonic
+from .tasks import CallGroup, FinishedCall, Task, time_left
+
+LONGEST_BLOCK: Final = 1.0
+"""Seconds of one wait for a thread: where Ctrl-C does not end such a wait, it ends by itself."""
+
+
+FORKED: Final = "the threads of this run are gone: did the process fork after the run began?"
+
+
+class RunClock:
+    """The clock of one run, in seconds.
+
+    A sleep that ran to its end has passed, whatever the system's clock says: a clock that stands
+    still must not keep waits alive.
+    """
+
+    def __init__(self) -> None:
+        self._clock = current_time().clock()
+        self._ahead = 0.0
+
+    def __call__(self) -> float:
+        return self._clock() + self._ahead
+
+    def is_at_least(self, moment: float) -> None:
+        """Note that a sleep until `moment` ran to its end."""
+        self._ahead += max(0.0, moment - self())
+
+
+class CallExecutor(Protocol):
+    """Makes the calls of a run."""
+
+    def begin(self, target: Task | CallGroup) -> None:
+        """Make the call for these waits, without blocking until it is over."""
+        ...
+
+    def finished(self, seconds: float) -> list[FinishedCall]:
+        """Return the calls that are over; if there are none, wait up to `seconds` for one."""
+        ...
+
+    def close(self) -> None:
+        """End the calls in flight; their replies are not needed."""
+        ...
+
+
+class ThreadCallExecutor:
+    """Makes calls in daemon threads, as many as there ever were calls in flight.
+
+    Args:
+        now: the clock of the run.
+        context: the context variables that the calls see.
+        stop: set when replies are no longer needed; calls that watch it end.
+        on_finished: called in the thread of a call after it.
+    """
+
+    def __init__(
+        self,
+        now: Callable[[], float],
+        context: contextvars.Context | None = None,
+        *,
+        stop: threading.Event | None = None,
+        on_finished: Callable[[], object] | None = None,
+    ) -> None:
+        self._now = now
+        self._context = contextvars.copy_context() if context is None else context
+        self._stop = threading.Event() if stop is None else stop
+        self._on_finished = on_finished
+        self._planned: queue.SimpleQueue[Task | CallGroup | None] = queue.SimpleQueue()
+        self._finished: queue.SimpleQueue[FinishedCall] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._calling = 0
+
+    @property
+    def is_calling(self) -> bool:
+        """Whether any call is in flight, or finished and not fetched."""
+        return self._calling > 0
+
+    def begin(self, target: Task | CallGroup) -> None:
+        """Make the call for these waits in an idle thread or in a new one."""
+        self._calling += 1
+        if self._calling > len(self._threads):
+            self._start_thread()
+        if self._threads:
+            self._planned.put(target)
+        else:
+            # Not even one thread can be started, such as while the interpreter shuts down.
+            self._finished.put(self.make(target))
+
+    def finished(self, seconds: float) -> list[FinishedCall]:
+        """Return the calls that are over; if there are none, wait up to `seconds` for one.
+
+        In virtual time, which stands still during a call, wait as long as it takes.
+        """
+        found = self.finished_by_now()
+        while not found:
+            is_real = current_time() is SYSTEM_TIME
+            try:
+                first = self._finished.get(timeout=seconds if is_real else LONGEST_BLOCK)
+            except queue.Empty:
+                self._check_threads()
+                if is_real:
+                    break
+            else:
+                self._calling -= 1
+                found = [first, *self.finished_by_now()]
+        return found
+
+    def finished_by_now(self) -> list[FinishedCall]:
+        """Return the calls that are over, without waiting."""
+        found: list[FinishedCall] = []
+        while True:
+            try:
+                found.append(self._finished.get_nowait())
+            except queue.Empty:
+                return found
+            self._calling -= 1
+
+    def make(self, target: Task | CallGroup) -> FinishedCall:
+        """Make the call for these waits in the calling thread."""
+        try:
+            # The time left is what is left now, however long the call waited for its thread.
+            seconds = time_left(target, self._now())
+            # A context can be entered by one thread at a time, so each call has a copy.
+            reply = self._context.copy().run(target.call.make, seconds)
+        # Raised again in the thread of the run, whatever it is.
+        except BaseException as error:
+            return FinishedCall(target, None, error)
+        return FinishedCall(target, reply, None)
+
+    def close(self, grace: float = SHUTDOWN_GRACE) -> None:
+        """End all threads; abandon those whose calls have not ended after `grace` seconds."""
+        self._stop.set()
+        for _ in self._threads:
+            self._planned.put(None)
+        end = monotonic() + grace
+        for thread in self._threads:
+            # The garbage collector may close the run, in any thread.
+            if thread is not threading.current_thread():
+                thread.join(max(0.0, end - monotonic()))
+
+    def _start_thread(self) -> None:
+        name = f"boto_waiters_plus call {len(self._threads) + 1}"
+        thread = threading.Thread(target=self._work, name=name, daemon=True)
+        # Noted before it runs: Ctrl-C may come in between.
+        self._threads.append(thread)
+        try:
+            thread.start()
+        except RuntimeError:
+            # No more threads can be started; those that there are make all calls.
+            self._threads.remove(thread)
+
+    def _check_threads(self) -> None:
+        """Raise instead of waiting forever for a reply that will not come."""
+        if self._calling and not any(thread.is_alive() for thread in self._threads):
+            raise RuntimeError(FORKED)
+
+    def _work(self) -> None:
+        while True:
+            target = self._planned.get()
+            if target is None:
+                return
+            self._finished.put(self.make(target))
+            # Otherwise what the call returned would live on until the next call.
+            del target
+            if self._on_finished is not None:
+                self._on_finished()

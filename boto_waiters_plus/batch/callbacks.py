@@ -1,0 +1,118 @@
+"""The caller's callbacks in a batch: none of them can change how a wait ends."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import logging
+import queue
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from ..common.process import start_thread
+from ..common.warning import warn
+
+logger = logging.getLogger("boto_waiters_plus")
+
+Callback = Callable[[Any], object]
+
+
+class Callbacks:
+    """The caller's callbacks; an error of one is logged, and the wait goes on."""
+
+    def __init__(self) -> None:
+        self._observers: dict[tuple[int, str], Callback] = {}
+        self._failures: Counter[str] = Counter()
+        self._first: dict[str, Exception] = {}
+        self._has_any = False
+        self._deferred: queue.SimpleQueue[Any] | None = None
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to call."""
+        return self._has_any
+
+    def guarded(self, callback: Callback, name: str) -> Callback:
+        """Return the callback without its errors; `name` is its name in messages."""
+
+        def call(argument: Any) -> None:
+            try:
+                callback(argument)
+            # Whatever it raises, the wait goes on.
+            except Exception as error:
+                self._failed(name, error)
+
+        self._has_any = True
+        return call
+
+    def observer(self, callback: Callback, name: str) -> Callback:
+        """Return the callback as a wait calls it: guarded, and deferred if callbacks are."""
+        key = id(callback), name
+        # Thousands of waits with the same callback share one function.
+        if key not in self._observers:
+            self._observers[key] = partial(self.post, self.guarded(callback, name))
+        return self._observers[key]
+
+    def post(self, function: Callback, argument: Any) -> None:
+        """Call a function, now or when its turn in the queue comes."""
+        if self._deferred is None:
+            function(argument)
+        else:
+            self._deferred.put(partial(function, argument))
+
+    def defer(self, due: queue.SimpleQueue[Any]) -> None:
+        """Put what is to be called into a queue from now on."""
+        self._deferred = due
+
+    @contextlib.contextmanager
+    def called_in_thread(self, failed: Callable[[BaseException], object]) -> Iterator[None]:
+        """Call in a thread what is deferred while the block runs.
+
+        Args:
+            failed: called with what is not an `Exception`, such as `SystemExit`.
+        """
+        if not self._has_any:
+            yield
+            return
+        due: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        errors: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                for call in iter(due.get, None):
+                    call()
+            # Raised again in the thread of the caller, which ends the run.
+            except BaseException as error:
+                errors.append(error)
+                failed(error)
+
+        thread = start_thread(partial(contextvars.copy_context().run, work), "callbacks")
+        # Where no thread can be started, callbacks are called in that of the waits.
+        if thread is not None:
+            self.defer(due)
+        try:
+            yield
+        finally:
+            due.put(None)
+            # A callback may close the run.
+            if thread is not None and thread is not threading.current_thread():
+                thread.join()
+        # The waits may have ended before the error came.
+        if errors:
+            raise errors[0]
+
+    def warn(self) -> None:
+        """Warn of the callbacks that raised."""
+        for name, error in self._first.items():
+            text = f"{name} raised {type(error).__name__}: {error}"
+            if self._failures[name] > 1:
+                text += f" (the first of {self._failures[name]} errors)"
+            warn(text, RuntimeWarning)
+
+    def _failed(self, name: str, error: Exception) -> None:
+        self._failures[name] += 1
+        if name not in self._first:
+            self._first[name] = error
+            logger.error("%s raised; the wait goes on", name, exc_info=error)

@@ -1,0 +1,202 @@
+"""Turns the waits of a batch into tasks, which share what they have in common."""
+
+from __future__ import annotations
+
+import contextvars
+import math
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from ..calls.client_call import call_for
+from ..calls.clock import either
+from ..calls.private_names import marked_as_waiter
+from ..common.warning import Caller
+from ..engine.machine import Policy
+from ..options import WaitOptions, policy_for
+from ..progress import Progress
+from ..service.client_request import ClientRequest
+from ..service.clients import waiters_of
+from ..service.definition_judge import DefinitionJudge
+from ..settings import PROCESS_LEVEL, Settings
+from ..wait.observers import Observer, with_history
+from ..wait.wait_run import RANDOM, WaitRun
+from .callable_wait import CallableWait
+from .callbacks import Callbacks
+from .grouping import ALONE, Grouping
+from .service_limiter import ClientConnections, ServiceLimiter
+from .tasks import Task
+from .wait import Wait
+
+DEFAULT_CONNECTIONS: Final = 10
+"""Calls in flight for a client that does not say how many connections it keeps."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class Preparation:
+    """Turns the waits of a batch into tasks."""
+
+    max_wait: float | None = None
+    """Seconds that all waits have at most; None: each has a time bound of its own."""
+    stop: threading.Event
+    """Ends calls in flight."""
+    grouping: Grouping | None = None
+    """The groups of waits that share calls; None: no calls are shared."""
+    callbacks: Callbacks
+    """The caller's callbacks."""
+    progress: Progress | None = None
+    """Observes all waits."""
+    called_at: float | None = None
+    """When the caller called, which is when the time of the waits begins; None: each begins by
+    itself."""
+    caller: Caller | None = None
+    """The line to name in warnings of waits; None: the caller is in their thread."""
+    function: str = "wait_all"
+    """The function that was called."""
+    reads: Iterator[object] | None = None
+    """Has an item for each read about failures that is left to all waits; None: no limit."""
+    _clients: dict[int, _Client] = field(init=False, default_factory=dict)
+    _services: dict[tuple[str, str | None], ServiceLimiter] = field(
+        init=False, default_factory=dict
+    )
+    _callables: ServiceLimiter = field(init=False, default_factory=ServiceLimiter)
+    _calls_per_second: Mapping[str, float] = field(init=False, default_factory=dict)
+
+    def tasks(self, waits: Sequence[Wait | CallableWait]) -> list[Task]:
+        """Return a task for each wait, in order."""
+        tasks = [
+            self._task(wait) if isinstance(wait, Wait) else self._condition_task(wait)
+            for wait in waits
+        ]
+        if self.progress is not None:
+            for index, task in enumerate(tasks):
+                attempted = partial(self.progress.attempted, index)
+                task.run.observe_attempts(partial(self.callbacks.post, attempted))
+        return tasks
+
+    def limit_calls(self, per_second: Mapping[str, float]) -> None:
+        """Limit the calls per second to each endpoint of these services, from now on."""
+        self._calls_per_second = per_second
+        for (service, _), limiter in self._services.items():
+            limiter.calls_per_second = per_second.get(service, math.inf)
+
+    def forget(self, client: Any) -> None:
+        """Forget a client that has no open wait: another may get its identity."""
+        self._clients.pop(id(client), None)
+        if self.grouping is not None:
+            self.grouping.forget(client)
+
+    def _task(self, wait: Wait) -> Task:
+        client = self._clients.get(id(wait.client)) or self._add_client(wait.client)
+        options, policy = self._policy(wait, client.settings)
+        description, observers = wait.bound_waiter.description, client.observers
+        if options.delay_history:
+            of = (description, wait.client, wait.since_call)
+            policy, (keeper,) = with_history(options, policy, (), *of)
+            observers += (self.callbacks.observer(keeper, "delay_history"),)
+        own: Any = {"call": wait.call, "budget": self.reads}
+        request = ClientRequest(wait.client, wait.bound_waiter, wait.parameters, **own)
+        group, ids = ALONE
+        if self.grouping is not None:
+            group, ids = self.grouping.membership(wait, policy, options)
+        run = WaitRun(
+            description,
+            policy if group is None else group.policy(policy),
+            DefinitionJudge(wait.bound_waiter, wait.parameters, client.endpoint, wait.call),
+            label=wait.given_label or request.label_under(options),
+            show_parameters=options.show_parameters is not False,
+            observers=observers,
+            on_attempt=self._on_attempt(options),
+            random=RANDOM if group is None else group.random,
+            called_at=self.called_at,
+            caller=self.caller,
+            explainer=request,
+        )
+        return Task(
+            run,
+            call_for(
+                wait.client,
+                request,
+                is_reply=request.is_reply,
+                cancel=either(self.stop, options.cancel_event),
+                in_thread=bool(options.call_in_thread),
+            ),
+            client.connections,
+            cancel=options.cancel_event,
+            wake=options.wake_signal,
+            group=group,
+            ids=ids,
+        )
+
+    def _condition_task(self, wait: CallableWait) -> Task:
+        options = wait.merged_options
+        run, call = wait.run_and_call(
+            least(wait.max_wait, self.max_wait),
+            self.function,
+            observers=self._observers(PROCESS_LEVEL.own),
+            on_attempt=self._on_attempt(options),
+            cancel_event=either(self.stop, options.cancel_event),
+        )
+        return Task(
+            run,
+            call,
+            # A throttle of one callable says nothing of another.
+            ClientConnections(self._callables, 1),
+            cancel=options.cancel_event,
+            wake=options.wake_signal,
+        )
+
+    def _on_attempt(self, options: WaitOptions) -> Observer | None:
+        own = options.on_attempt
+        return None if own is None else self.callbacks.observer(own, "on_attempt")
+
+    def _observers(self, settings: Settings) -> tuple[Observer, ...]:
+        observer = partial(self.callbacks.observer, name="on_event")
+        return tuple(map(observer, settings.observers))
+
+    def _policy(self, wait: Wait, settings: Settings) -> tuple[WaitOptions, Policy]:
+        """Return the options and the policy of a wait under the current settings."""
+        options, max_wait = wait.options_under(settings), least(wait.max_wait, self.max_wait)
+        is_same = options is wait.merged_options and max_wait == wait.max_wait
+        if is_same or wait.settings is None:
+            return options, wait.policy
+        return options, policy_for(wait.definition, options, max_wait)
+
+    def _add_client(self, client: Any) -> _Client:
+        settings = waiters_of(client).settings
+        meta = client.meta
+        endpoint = meta.endpoint_url
+        service = meta.service_model.service_name, endpoint
+        limiter = self._services.get(service)
+        if limiter is None:
+            limiter = self._services[service] = ServiceLimiter()
+            limiter.calls_per_second = self._calls_per_second.get(service[0], math.inf)
+        limit = max(1, getattr(meta.config, "max_pool_connections", None) or DEFAULT_CONNECTIONS)
+        connections = ClientConnections(limiter, limit, client)
+        added = _Client(settings, self._observers(settings), endpoint, connections)
+        self._clients[id(client)] = added
+        return added
+
+
+class _Client(NamedTuple):
+    """What the waits of one client have in common."""
+
+    settings: Settings
+    observers: tuple[Observer, ...]
+    endpoint: str | None
+    connections: ClientConnections
+
+
+def marked_context() -> contextvars.Context:
+    """Return the caller's context variables, for calls that are marked as a waiter's."""
+    with marked_as_waiter():
+        return contextvars.copy_context()
+
+
+def least(first: float | None, second: float | None) -> float | None:
+    """Return the lesser of two time bounds, each of which may be None."""
+    if first is None or second is None:
+        return second if first is None else first
+    return min(first, second)

@@ -1,0 +1,94 @@
+"""One call for several waits of one client; `response_split` splits the response."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from botocore.exceptions import ClientError
+
+from ..calls.client_call import call_for
+from ..calls.reply import Reply
+from ..definitions.coalescing_trait import Coalescing
+from ..options import CancelEvent
+from ..service.client_request import ClientRequest
+from ..service.errors import error_facts
+from ..service.response_split import has_no_items, shares_of
+from ..wait.attempt import Judge, SharedAttempts
+
+OF_THE_CALLER = frozenset({
+    "AuthFailure", "ExpiredToken", "ExpiredTokenException", "IncompleteSignature",
+    "InvalidClientTokenId", "InvalidSignatureException", "MissingAuthenticationToken",
+    "MissingAuthenticationTokenException", "OptInRequired", "RequestExpired",
+    "SignatureDoesNotMatch", "UnrecognizedClientException",
+})  # fmt: skip
+"""Codes of errors about the caller, whatever is asked for.
+
+Denied access is not among them: a policy may deny one resource."""
+
+
+def may_be_about_one(error: Exception) -> bool:
+    """Return whether an error may be about one of several identifiers of a call.
+
+    That depends on the kind of error; no text is parsed.
+    """
+    if not isinstance(error, ClientError):
+        return False
+    facts = error_facts(error)
+    if facts.transient or facts.throttled or facts.names & OF_THE_CALLER:
+        return False
+    return facts.status is None or 400 <= facts.status < 500
+
+
+class SharedCall:
+    """One call for several waits, and the judge of its reply.
+
+    Args:
+        request: of any of the waits, whose parameters are alike but for the identifiers.
+        member: the parameter that takes the identifiers.
+        ids: the identifiers that each wait asks for.
+        judges: those of the waits, in the same order.
+        coalescing: how the response is split.
+        cancel: ends a call in flight.
+    """
+
+    def __init__(
+        self,
+        request: ClientRequest,
+        member: str,
+        ids: Sequence[Sequence[str]],
+        judges: Sequence[Judge],
+        coalescing: Coalescing,
+        *,
+        cancel: CancelEvent | None = None,
+    ) -> None:
+        self._ids = ids
+        self._judges = judges
+        self._coalescing = coalescing
+        # Each identifier once, even if several waits ask for it.
+        distinct = list(dict.fromkeys(each for asked in ids for each in asked))
+        send = partial(request.send_for, member, distinct)
+        self._call = call_for(request.client, send, cancel=cancel)
+        self.make = self._call.make
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the call in flight has its answer, and only parses it."""
+        return bool(self._call.is_answered)
+
+    def judge(self, reply: Reply) -> SharedAttempts:
+        """Return the attempt of each wait."""
+        if reply.error is not None:
+            if reply.ended is None and may_be_about_one(reply.error):
+                return SharedAttempts(instead="halve")
+            return SharedAttempts(attempts=tuple(judge.judge(reply) for judge in self._judges))
+        shares = shares_of(reply.response, self._ids, self._coalescing)
+        if shares is None:
+            return SharedAttempts(instead="disband")
+        attempts = tuple(
+            judge.judge(Reply(share)) for judge, share in zip(self._judges, shares, strict=True)
+        )
+        for attempt in attempts:
+            attempt.coalesced = len(attempts) > 1
+        omitted = (i for i, share in enumerate(shares) if has_no_items(share, self._coalescing))
+        return SharedAttempts(attempts=attempts, omitted=frozenset(omitted))

@@ -1,0 +1,219 @@
+"""One wait among many, checked when it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, runtime_checkable
+
+from botocore.model import OperationModel
+
+from ..common.arguments import text, time_bound
+from ..engine.machine import Policy
+from ..engine.model import WaiterDefinition
+from ..engine.wait_description import WaitDescription
+from ..options import (
+    NO_OPTIONS,
+    WaitOptions,
+    policy_for,
+    refuse_other_names,
+    refuse_short_wait,
+    split_options,
+)
+from ..service.bound_waiter import BoundWaiter
+from ..service.clients import waiters_of
+from ..service.labels import label_of
+from ..service.parameters import copied, refuse_empty_id_list
+from ..service.waits import find_waiter
+from ..settings import Settings
+from .callable_wait import CallableWait
+
+
+class Wait:
+    """One wait to be run with others; checked when it is made, and never changed by a run.
+
+    Args:
+        client: a botocore client.
+        waiter: `"BucketExists"`, `"bucket_exists"`, or a definition.
+        parameters: the operation's parameters.
+        until_state, state_path: with an operation in place of a waiter; see `wait_until`.
+        label: what messages, events and progress call the resource; default: from the parameters,
+            as `s3 Bucket=my-bucket`.
+        max_wait: seconds (or a `timedelta`) to wait at most, from the start of the run. May be
+            left out where the run has a `max_wait`, or a `deadline` around it.
+        options: fields of `WaitOptions`.
+
+    Raises:
+        TypeError: not a client, or an option is of the wrong kind.
+        ValueError: no such waiter, operation or state; an option is out of range; or a list of ids
+            is empty.
+    """
+
+    __slots__ = (
+        "age",
+        "bound_waiter",
+        "call",
+        "client",
+        "given_label",
+        "merged_options",
+        "options",
+        "parameters",
+        "policy",
+        "settings",
+        "since_call",
+    )
+
+    age: float
+    """Seconds since the start of a wait that is resumed."""
+    bound_waiter: BoundWaiter
+    """The definition on its operation."""
+    settings: Settings | None
+    """The settings of the client when the wait was made; None: the policy was made elsewhere, so
+    that no settings change it."""
+    merged_options: WaitOptions
+    """The options under these settings."""
+    policy: Policy
+    """The policy under these options."""
+    given_label: str | None
+    """The caller's label."""
+    call: Mapping[str, Any] | None
+    """The `input` and `output` of the call whose effect is waited for."""
+    since_call: float | None
+    """Seconds from that call to the start of the wait."""
+
+    def __init__(
+        self,
+        client: Any,
+        waiter: str | WaiterDefinition,
+        parameters: Mapping[str, Any],
+        /,
+        *,
+        until_state: str | Iterable[str] | None = None,
+        state_path: str | None = None,
+        max_wait: Any = None,
+        label: str | None = None,
+        **options: Any,
+    ) -> None:
+        if not isinstance(parameters, Mapping):
+            raise TypeError(f"parameters must be a mapping, not {type(parameters).__name__}")
+        found = find_waiter(client, waiter, until_state, state_path)
+        self._make(client, found, parameters, label, _only_options(options), max_wait)
+
+    @classmethod
+    def with_options(
+        cls,
+        client: Any,
+        waiter: str | WaiterDefinition | BoundWaiter,
+        parameters: Mapping[str, Any],
+        options: WaitOptions,
+        *,
+        max_wait: Any = None,
+        label: str | None = None,
+        policy: Policy | None = None,
+        call: Mapping[str, Any] | None = None,
+        since_call: float | None = None,
+    ) -> Wait:
+        """Return a wait with options that were checked.
+
+        Args:
+            client, waiter, parameters, max_wait, label: as for `Wait`.
+            options: the options.
+            policy: a resolved policy, whose `max_wait` holds; no settings are merged then.
+            call: the `input` and `output` of the call whose effect is waited for.
+            since_call: seconds from that call to the start of the wait.
+        """
+        wait = cls.__new__(cls)
+        found = find_waiter(client, waiter)
+        wait._make(client, found, parameters, label, options, max_wait, policy)
+        wait.call, wait.since_call = call, since_call
+        return wait
+
+    def _make(
+        self,
+        client: Any,
+        found: tuple[BoundWaiter, Settings],
+        parameters: Mapping[str, Any],
+        label: str | None,
+        options: WaitOptions,
+        max_wait: Any,
+        policy: Policy | None = None,
+    ) -> None:
+        self.given_label = None if label is None else text("label", label)
+        self.call, self.since_call, self.age = None, None, 0.0
+        self.bound_waiter, settings = found
+        self.parameters = copied(parameters)
+        refuse_empty_id_list(self.bound_waiter.operation, self.parameters)
+        self.client = client
+        self.options = options
+        if policy is not None:
+            self.settings, self.merged_options, self.policy = None, options, policy
+            return
+        if max_wait is not None:
+            max_wait = time_bound("max_wait", max_wait)
+        refuse_short_wait(options, max_wait)
+        self.settings = settings
+        self.merged_options = options.merged_over(settings.defaults)
+        # Raises for delays that do not fit the definition's.
+        self.policy = policy_for(self.bound_waiter.definition, self.merged_options, max_wait)
+        self.bound_waiter.warn()
+
+    @property
+    def max_wait(self) -> float | None:
+        """Seconds to wait at most; None: the run, or a `deadline` around it, limits the wait."""
+        return self.policy.max_wait
+
+    @property
+    def definition(self) -> WaiterDefinition:
+        """The definition of the waiter."""
+        return self.bound_waiter.definition
+
+    @property
+    def description(self) -> WaitDescription:
+        """What the wait is for, as messages and observers name it."""
+        return self.bound_waiter.description
+
+    @property
+    def operation(self) -> OperationModel:
+        """The operation that is polled."""
+        return self.bound_waiter.operation
+
+    @property
+    def waiter(self) -> str:
+        """The name of the waiter."""
+        return self.bound_waiter.definition.name
+
+    @property
+    def label(self) -> str:
+        """The resource: the caller's label, or `s3 Bucket=my-bucket`."""
+        if self.given_label is not None:
+            return self.given_label
+        options = self.options_under(waiters_of(self.client).settings)
+        return str(label_of(self.bound_waiter.resource_label, self.parameters, options))
+
+    def options_under(self, settings: Settings) -> WaitOptions:
+        """Return the merged options under settings that may have changed since."""
+        if self.settings is None or self.settings is settings:
+            return self.merged_options
+        return self.options.merged_over(settings.defaults)
+
+    def __repr__(self) -> str:
+        return f"Wait({self.waiter} for {self.label}, max_wait={self.max_wait})"
+
+
+@runtime_checkable
+class HasWait(Protocol):
+    """Something with an end of its own that a batch waits for, as an `operations.Operation`."""
+
+    def as_wait(self) -> CallableWait:
+        """Return the wait for its end, whose value is an outcome."""
+        ...
+
+
+def _only_options(keywords: Mapping[str, Any]) -> WaitOptions:
+    if not keywords:
+        return NO_OPTIONS
+    refuse_other_names("Wait", keywords)
+    options, others = split_options(keywords)
+    if others:
+        names = ", ".join(sorted(others))
+        raise TypeError(f"unexpected {names}: the operation's parameters are the third argument")
+    return options

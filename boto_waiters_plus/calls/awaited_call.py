@@ -1,0 +1,164 @@
+"""An awaited call that ends at its deadline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+
+from ..options import CancelEvent
+from .arrivals import note_arrivals
+from .awaited_budget import AwaitedBudget, awaited_budget
+from .bounded_call import discard_response
+from .call_budget import CallEnded
+from .clock import current_time
+from .late_retries import refuse_late_retries
+from .watchdog import LISTEN_AFTER, monotonic
+
+if TYPE_CHECKING:
+    import asyncio
+
+T = TypeVar("T")
+
+ANSWER_GRACE: Final = 0.25
+"""Seconds after the deadline in which a call whose answer has arrived may return."""
+
+
+async def awaited_call(
+    call: Callable[[], Awaitable[T]],
+    *,
+    client: Any,
+    seconds: float | None,
+    cancel_event: CancelEvent | None = None,
+) -> T:
+    """Await a call in a task of its own, and cancel the task at the deadline.
+
+    Time that a test controls stands still while a client is called.
+
+    Args:
+        call: returns what is awaited.
+        client: the client whose method is called; None: the call is not a method of a client.
+        seconds: the real time that the call has; None: no deadline.
+        cancel_event: ends the call when it is set; another thread may set it.
+
+    Returns:
+        What the call returned.
+
+    Raises:
+        CallEnded: the call was ended, or not made because the time was up or the event set. The
+            error that the call raised, if any, is the cause.
+    """
+    return await await_within(AwaitedBudget(seconds), call, client=client, cancel=cancel_event)
+
+
+async def await_within(
+    budget: AwaitedBudget,
+    call: Callable[[], Awaitable[T]],
+    *,
+    client: Any,
+    cancel: CancelEvent | None = None,
+) -> T:
+    """Await a call within a budget that was made for it; see `awaited_call`.
+
+    What the call returns or raises after its deadline counts if the answer had arrived in time; the
+    budget then has its `late`.
+    """
+    if cancel is not None and cancel.is_set():
+        raise CallEnded("cancelled")
+    if not budget.deadline > monotonic():
+        raise CallEnded("deadline")
+    if client is None:
+        return await _ended_in_time(budget, call, None, cancel)
+    refuse_late_retries(client)
+    note_arrivals(client)
+    with current_time().hold():
+        return await _ended_in_time(budget, call, client, cancel)
+
+
+async def _ended_in_time(
+    budget: AwaitedBudget,
+    call: Callable[[], Awaitable[T]],
+    client: Any,
+    cancel_event: CancelEvent | None,
+) -> T:
+    if budget.deadline == math.inf and cancel_event is None:
+        return await call()
+    # A program that only blocks never imports asyncio, which takes 11 ms.
+    import asyncio  # noqa: PLC0415
+
+    token = awaited_budget.set(budget)
+    try:
+        # Not `asyncio.wait_for`: its TimeoutError could be one that the call itself raised.
+        task = asyncio.ensure_future(call())
+    finally:
+        awaited_budget.reset(token)
+    reason: Literal["deadline", "cancelled"] | None = None
+    try:
+        reason = await _reason_to_end(task, budget, cancel_event)
+        if reason == "deadline" and budget.is_answered:
+            # It was parsed meanwhile, unless a hook of the caller's suspends the call.
+            done, _ = await asyncio.wait({task}, timeout=ANSWER_GRACE)
+            reason = None if done else reason
+    finally:
+        budget.ended = True
+        await _end(task)
+    if budget.is_answered and budget.left <= 0:
+        budget.late = monotonic() - budget.arrived
+    error = None if task.cancelled() else task.exception()
+    if reason is not None:
+        if error is None and client is not None and not task.cancelled():
+            discard_response(task.result())
+        raise CallEnded(reason) from error
+    if error is not None and error is budget.refused_retry:
+        raise CallEnded("retry refused") from error
+    return task.result()
+
+
+async def _reason_to_end(
+    task: asyncio.Future[Any],
+    budget: AwaitedBudget,
+    cancel_event: CancelEvent | None,
+) -> Literal["deadline", "cancelled"] | None:
+    """Wait for a task; return why to wait no longer, or None if the task is done."""
+    import asyncio  # noqa: PLC0415 - see above
+
+    if cancel_event is None:
+        done, _ = await asyncio.wait({task}, timeout=_timeout(budget.left))
+        return None if done else "deadline"
+    done, _ = await asyncio.wait({task}, timeout=min(max(budget.left, 0.0), LISTEN_AFTER))
+    if done:
+        return None
+    cancelled = budget.listen(cancel_event, asyncio.get_running_loop())
+    await asyncio.wait(
+        {task, cancelled},
+        timeout=_timeout(budget.left),
+        return_when=asyncio.FIRST_COMPLETED,
+    )
+    if task.done():
+        return None
+    return "cancelled" if cancelled.done() else "deadline"
+
+
+def _timeout(left: float) -> float | None:
+    return None if left == math.inf else max(0.0, left)
+
+
+async def _end(task: asyncio.Future[Any]) -> None:
+    """Cancel a task and wait until it is over.
+
+    A cancellation that arrives meanwhile is meant for the caller, and is raised afterwards.
+    """
+    import asyncio  # noqa: PLC0415 - see above
+
+    interrupt: asyncio.CancelledError | None = None
+    while not task.done():
+        task.cancel()
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            interrupt = error
+    if not task.cancelled():
+        # Retrieved, so that the event loop does not report it.
+        task.exception()
+    if interrupt is not None:
+        raise interrupt

@@ -1,0 +1,161 @@
+"""A call of a botocore client that ends at its deadline.
+
+Everything that botocore does in the call is bounded: connecting, TLS, the request, the headers
+and body of the response, and its own retries. The call runs in the calling thread. `connections`
+tells the `CallBudget` which socket is in use, the watchdog shuts that socket when the time is up,
+and `late_retries` refuses retries that would not fit. What has arrived by then is still parsed:
+`arrivals` tells when.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
+
+from ..common.warning import warn
+from ..options import CancelEvent
+from .abandonable_call import abandonable_call
+from .arrivals import note_arrivals
+from .call_budget import CallBudget, CallEnded, run_within
+from .connections import ClientPools
+from .late_retries import refuse_late_retries
+from .per_client import PerClient
+from .watchdog import monotonic
+
+T = TypeVar("T")
+
+
+def bounded_call(
+    call: Callable[[], T],
+    *,
+    client: Any,
+    seconds: float | None,
+    cancel_event: CancelEvent | None = None,
+    in_thread: bool = False,
+) -> T:
+    """Make a call, and end it at the deadline.
+
+    Args:
+        call: runs in the calling thread. Only requests of botocore clients are cut off.
+        client: the client whose method is called; None: the call is not a method of a client.
+        seconds: the real time that the call has; None: no deadline.
+        cancel_event: ends the call when it is set.
+        in_thread: make the call in a daemon thread that is abandoned at the deadline, whatever
+            the call does then.
+
+    Raises:
+        CallEnded: the call was ended, or not made because the time was up or the event set. The
+            error that the call raised, if any, is the cause.
+    """
+    # First, because the first call of a client takes a moment to prepare.
+    budget = CallBudget(seconds, cancel_event)
+    return call_within(budget, call, client=client, in_thread=in_thread)
+
+
+def call_within(
+    budget: CallBudget, call: Callable[[], T], *, client: Any, in_thread: bool = False
+) -> T:
+    """Make a call within a budget that was made for it; see `bounded_call`.
+
+    What the call returns or raises after its deadline counts if the answer had arrived in time; the
+    budget then has its `late`.
+    """
+    if budget.deadline == math.inf and not budget.cancel_events:
+        return call()
+    for event in budget.cancel_events:
+        if event.is_set():
+            raise CallEnded("cancelled")
+    if not budget.deadline > monotonic():
+        raise CallEnded("deadline")
+    if client is not None and not _connections.of(client).can_cut_off():
+        in_thread = True
+    try:
+        result = _call_in_thread(budget, call, client) if in_thread else run_within(budget, call)
+    except Exception as error:
+        _raise_reason(budget, error)
+        raise
+    if budget.relies_on_timeouts:
+        _warn_of_timeouts()
+    if budget.reason is not None or monotonic() >= budget.deadline:
+        _check_arrival(budget, result, client)
+    return result
+
+
+def _check_arrival(budget: CallBudget, result: Any, client: Any) -> None:
+    """Note how late a result is, or drop it and raise why it does not count."""
+    if budget.reason != "cancelled" and budget.is_answered:
+        budget.late = monotonic() - budget.arrived
+        return
+    if client is not None:
+        discard_response(result)
+    raise CallEnded(budget.reason or "deadline")
+
+
+def _prepare(client: Any) -> ClientPools:
+    refuse_late_retries(client)
+    note_arrivals(client)
+    return ClientPools(client)
+
+
+_connections: Final = PerClient(_prepare)
+
+
+def discard_response(response: object) -> None:
+    """Close the streaming body of a response that is dropped."""
+    if isinstance(response, Mapping):
+        for value in response.values():
+            close = getattr(value, "close", None)
+            if callable(close):
+                close()
+
+
+def _call_in_thread(budget: CallBudget, call: Callable[[], T], client: Any) -> T:
+    context = contextvars.copy_context()
+    inner: list[CallBudget] = []
+
+    def work() -> T:
+        inner.append(CallBudget(max(budget.left, 0.0)))
+        try:
+            return run_within(inner[0], call)
+        finally:
+            budget.refused_retry = inner[0].refused_retry
+
+    def wait() -> T:
+        discard: Callable[[T], object] = lambda _: None  # noqa: E731 - one line
+        try:
+            return abandonable_call(
+                lambda: context.run(work),
+                budget,
+                discard=discard if client is None else discard_response,
+                name="call",
+            )
+        except BaseException:
+            # Ctrl-C included: what can be cut off of the call ends now.
+            for each in inner:
+                each.cancel()
+            raise
+
+    return run_within(budget, wait)
+
+
+def _raise_reason(budget: CallBudget, error: Exception) -> None:
+    """Raise why the call was ended, if the error is not what it would have ended in anyway."""
+    reason = budget.over_because
+    if budget.relies_on_timeouts:
+        _warn_of_timeouts()
+    if reason == "deadline" and budget.is_answered:
+        budget.late = monotonic() - budget.arrived
+    elif reason is not None:
+        raise CallEnded(reason) from error
+    if error is budget.refused_retry:
+        raise CallEnded("retry refused") from error
+
+
+def _warn_of_timeouts() -> None:
+    warn(
+        "no thread can be started or no file descriptor is left: max_wait is kept by socket "
+        "timeouts alone, and a response that arrives slowly may exceed it",
+        RuntimeWarning,
+    )

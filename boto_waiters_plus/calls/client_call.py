@@ -1,0 +1,178 @@
+"""Calls of an operation of a botocore client: blocking, awaited, or in a thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from ..options import CancelEvent
+from .bounded_call import call_within
+from .call_budget import CallBudget, CallEnded
+from .client_kind import is_async
+from .clock import current_time, either
+from .reply import AsyncCall, Reply
+from .reply_errors import is_of_the_call
+
+if TYPE_CHECKING:
+    from .awaited_budget import AwaitedBudget
+
+NO_TIME_LEFT: Final = Reply(ended="deadline", made=False)
+"""The reply to a call that is not made, because its time is used up."""
+
+IsReply = Callable[[Exception], bool]
+"""Whether an exception is a reply of what is called; any other is raised."""
+
+
+def call_for(
+    client: Any,
+    send: Callable[[], Any],
+    *,
+    awaited: bool | None = None,
+    is_reply: IsReply = is_of_the_call,
+    cancel: CancelEvent | None = None,
+    in_thread: bool = False,
+) -> Any:
+    """Return the `Call` or `AsyncCall` of an operation of a client.
+
+    Args:
+        client: the client that is called; None: not known.
+        send: makes the bare call.
+        awaited: whether the call is awaited; None: if the client is one of aiobotocore.
+        is_reply: tells which exceptions are replies.
+        cancel: ends a call in flight.
+        in_thread: make each blocking call in a thread that can be abandoned.
+    """
+    if is_async(type(client)) if awaited is None else awaited:
+        return AwaitedCall(send, client, is_reply=is_reply, cancel=cancel)
+    return BlockingCall(send, client, is_reply=is_reply, cancel=cancel, in_thread=in_thread)
+
+
+def async_call_for(
+    client: Any,
+    send: Callable[[], Any],
+    *,
+    is_reply: IsReply = is_of_the_call,
+    cancel: CancelEvent | None = None,
+) -> AsyncCall:
+    """Return a call of a client for a task: a blocking one is made in a thread; see `call_for`."""
+    if is_async(type(client)):
+        return AwaitedCall(send, client, is_reply=is_reply, cancel=cancel)
+    # Imports asyncio: 11 ms that a program without tasks never pays.
+    from .thread_call import ThreadCall  # noqa: PLC0415
+
+    abandoned = threading.Event()
+    cancel = either(abandoned, cancel)
+    return ThreadCall(BlockingCall(send, client, is_reply=is_reply, cancel=cancel), abandoned)
+
+
+class BlockingCall:
+    """A blocking call, ended at its deadline or by a cancel event.
+
+    Args:
+        send: makes the bare call.
+        client: the client that it calls; None: not known.
+        is_reply: tells which exceptions are replies.
+        cancel: ends a call in flight.
+        in_thread: make each call in a thread that can be abandoned.
+    """
+
+    __slots__ = ("_budget", "_cancel", "_client", "_in_thread", "_is_reply", "send")
+
+    def __init__(
+        self,
+        send: Callable[[], Any],
+        client: Any,
+        *,
+        is_reply: IsReply = is_of_the_call,
+        cancel: CancelEvent | None = None,
+        in_thread: bool = False,
+    ) -> None:
+        self.send = send
+        self._client = client
+        self._is_reply = is_reply
+        self._cancel = cancel
+        self._in_thread = in_thread
+        self._budget: CallBudget | None = None
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the call in flight has its answer, and only parses it."""
+        return self._budget is not None and self._budget.is_answered
+
+    def make(self, time_left: float | None) -> Reply:
+        """Make the call, which ends after `time_left` seconds."""
+        if time_left is not None and time_left <= 0:
+            return NO_TIME_LEFT
+        self._budget = budget = CallBudget(time_left, self._cancel)
+        try:
+            with current_time().hold():
+                response = call_within(
+                    budget, self.send, client=self._client, in_thread=self._in_thread
+                )
+        except Exception as error:
+            return _reply_of(error, self._is_reply, budget.late)
+        finally:
+            self._budget = None
+        return Reply(response, late=budget.late)
+
+
+class AwaitedCall:
+    """A call of an aiobotocore client, ended as a `BlockingCall` is.
+
+    Args:
+        send: makes the bare call.
+        client: the client that it calls; None: not known.
+        is_reply: tells which exceptions are replies.
+        cancel: ends a call in flight.
+    """
+
+    __slots__ = ("_budget", "_cancel", "_client", "_is_reply", "send")
+
+    def __init__(
+        self,
+        send: Callable[[], Awaitable[Any]],
+        client: Any,
+        *,
+        is_reply: IsReply = is_of_the_call,
+        cancel: CancelEvent | None = None,
+    ) -> None:
+        self.send = send
+        self._client = client
+        self._is_reply = is_reply
+        self._cancel = cancel
+        self._budget: AwaitedBudget | None = None
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the call in flight has its answer, and only parses it."""
+        return self._budget is not None and self._budget.is_answered
+
+    async def make(self, time_left: float | None) -> Reply:
+        """Await the call, at most `time_left` seconds."""
+        if time_left is not None and time_left <= 0:
+            return NO_TIME_LEFT
+        # No blocking call needs these.
+        from .awaited_budget import AwaitedBudget  # noqa: PLC0415
+        from .awaited_call import await_within  # noqa: PLC0415
+
+        self._budget = budget = AwaitedBudget(time_left)
+        try:
+            response = await await_within(
+                budget, self.send, client=self._client, cancel=self._cancel
+            )
+        except Exception as error:
+            return _reply_of(error, self._is_reply, budget.late)
+        finally:
+            self._budget = None
+        return Reply(response, late=budget.late)
+
+
+def _reply_of(error: Exception, is_reply: IsReply, late: float) -> Reply:
+    if isinstance(error, CallEnded):
+        cause = error.__cause__
+        error_ = cause if isinstance(cause, Exception) else None
+        return Reply(error=error_, ended=error.reason, late=late)
+    if is_reply(error):
+        return Reply(error=error, late=late)
+    raise error

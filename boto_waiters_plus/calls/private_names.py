@@ -1,0 +1,244 @@
+"""The private names of botocore, boto3 and urllib3 that the package uses, each guarded.
+
+`tests/calls/test_private_names.py` fails by name when a release changes one. Nothing public serves
+instead:
+
+| name | used for |
+|---|---|
+| `Waiter._operation_method` | what a waiter object calls, however it was made; users replace it |
+| `NormalizedOperationMethod._client_method` | the exception of an attempt, which botocore drops |
+| `SingleWaiterConfig._config` | whether delay or max_attempts were changed |
+| `client._get_waiter_config` | whether a waiter's model is botocore's own data |
+| `boto3.Session._session` | the botocore session of a boto3 session, for its loader |
+| `botocore.context` | the waiter's mark in the user agent |
+| `botocore.retries.standard` | which errors botocore itself would retry |
+| `OperationModel._operation_model` | whether an operation is marked as one that only reads |
+| `client._endpoint`, `URLLib3Session._verify` | the CA bundle of a client, for stored waits |
+| `client._request_signer._credentials` | the account of a stored call, where credentials tell it |
+| `EventAliaser._emitter`, `HierarchicalEmitter._unique_id_handlers` | whether a Stubber answers \
+the calls of a client |
+
+Calls are bounded through connection classes that each client gets for itself:
+
+| name | used for; without it |
+|---|---|
+| `client._endpoint`, `URLLib3Session._pool_classes_by_scheme` | the client's connection classes; \
+calls are made in threads that are abandoned at the deadline |
+| `client._request_signer._credentials`, `._auth_token`, \
+`DeferredRefreshableToken._should_refresh` | whether a call would refresh the credentials or the \
+bearer token first, which takes as long as it takes; such a call may end late |
+| urllib3's `HTTPConnection._new_conn` | the socket before TLS; a handshake may end late |
+| `ExponentialBackoff._DEFAULT_BACKOFF_CONFIG`, `._SERVICE_BACKOFF_CONFIG` | the longest delay \
+before a retry of the SDK; one second is assumed, and fewer retries fit |
+| `botocore.retries.standard._SERVICE_MAX_ATTEMPTS` | whether the SDK retries at all; an error at \
+the end of the time that it would not retry is taken for one that it would |
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import botocore.session
+import botocore.waiter
+from botocore.model import OperationModel
+
+try:
+    from botocore.context import start_as_current_context
+    from botocore.useragent import register_feature_id
+except ImportError:  # botocore before 1.38 has no such marks at all
+    start_as_current_context = None  # type: ignore[assignment]  # asked before it is used
+    register_feature_id = None  # type: ignore[assignment]  # the same
+
+try:
+    from botocore.retries import standard as retries
+except ImportError:  # a future botocore: nothing counts as transient then
+    retries = None  # type: ignore[assignment]  # asked before it is used
+
+
+if TYPE_CHECKING:
+    from urllib3.connection import HTTPConnection as _Connection
+else:
+    _Connection = object
+
+
+@contextlib.contextmanager
+def marked_as_waiter() -> Iterator[None]:
+    """Requests made inside carry botocore's waiter mark in their user agent."""
+    if start_as_current_context is None:
+        yield
+        return
+    assert register_feature_id is not None, "both names are imported, or neither"
+    with start_as_current_context():
+        register_feature_id("WAITER")
+        yield
+
+
+# aiobotocore's is a subclass of its own; anything else is a replacement.
+_NORMALIZED = {
+    ("botocore.waiter", "NormalizedOperationMethod"),
+    ("aiobotocore.waiter", "NormalizedOperationMethod"),
+}
+
+
+def is_stubbed(client: Any) -> bool:
+    """Return whether a `botocore.stub.Stubber` answers the calls of a client, in its own order."""
+    events = client.meta.events
+    handlers = getattr(getattr(events, "_emitter", events), "_unique_id_handlers", None)
+    return isinstance(handlers, dict) and "boto_stubber" in handlers
+
+
+def call_of_waiter(waiter: Any) -> Callable[..., Any]:
+    """Return what a waiter object calls for one attempt."""
+    operation: Callable[..., Any] = waiter._operation_method  # noqa: SLF001 - see the table above
+    return operation
+
+
+def client_method_of(operation: Any) -> Callable[..., Any] | None:
+    """The client's method behind botocore's own wrapper; None for anything else."""
+    kind = type(operation)
+    if (kind.__module__, kind.__name__) not in _NORMALIZED:
+        return None
+    return getattr(operation, "_client_method", None)
+
+
+def botocore_session_of(target: Any) -> botocore.session.Session | None:
+    """The botocore session of a boto3 or botocore session; None for anything else."""
+    session = getattr(target, "_session", target)
+    # By the type: mocks and proxies give themselves out for what they stand for.
+    return session if issubclass(type(session), botocore.session.Session) else None
+
+
+def model_of_config(config: Any) -> Mapping[str, Any] | None:
+    """The waiters-2 JSON that a waiter's config was made of; None for configs of others."""
+    model = getattr(config, "_config", None)
+    return model if isinstance(model, Mapping) else None
+
+
+def is_botocores_model(client: Any, config: Any) -> bool:
+    """Return whether a waiter's config was made from botocore's own data for the client."""
+    load = getattr(client, "_get_waiter_config", None)
+    model = model_of_config(config)
+    if load is None or model is None:
+        return False
+    return any(each is model for each in load().get("waiters", {}).values())
+
+
+def is_marked_readonly(operation: OperationModel) -> bool:
+    """Whether the model says that an operation only reads."""
+    return bool(getattr(operation, "_operation_model", {}).get("readonly"))
+
+
+def is_retryable(error: Exception, response: Mapping[str, Any] | None) -> tuple[bool, bool]:
+    """Whether botocore's own retries would take this error, and whether as a throttle."""
+    if retries is None:
+        return False, False
+    if not response:
+        return _is_retryable(retries.RetryContext(attempt_number=1, caught_exception=error))
+    details = response.get("Error")
+    code = str(details.get("Code")) if isinstance(details, dict) else ""
+    return _is_retryable_response(code, response.get("ResponseMetadata", {}).get("HTTPStatusCode"))
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_retryable_response(code: str, status: int | None) -> tuple[bool, bool]:
+    assert retries is not None, "the caller has asked"
+    context = retries.RetryContext(
+        attempt_number=1,
+        parsed_response={"Error": {"Code": code}},
+        # As much of an HTTP response as botocore's check reads.
+        http_response=None if status is None else SimpleNamespace(status_code=status),
+    )
+    return _is_retryable(context)
+
+
+def _is_retryable(context: Any) -> tuple[bool, bool]:
+    throttled = bool(_retry_check("ThrottledRetryableChecker").is_retryable(context))
+    transient = throttled or bool(_retry_check("TransientRetryableChecker").is_retryable(context))
+    return transient, throttled
+
+
+@functools.cache
+def _retry_check(name: str) -> Any:
+    return getattr(retries, name)()
+
+
+# --- bounded calls ---------------------------------------------------------------------------
+
+
+def non_throttling_scale(service: str) -> float:
+    """Seconds that the standard retry mode's first pause after no throttle lasts at most."""
+    backoff = getattr(retries, "ExponentialBackoff", None)
+    services = getattr(backoff, "_SERVICE_BACKOFF_CONFIG", {})
+    default = getattr(backoff, "_DEFAULT_BACKOFF_CONFIG", {})
+    scales = {**default, **services.get(service, {})}
+    return float(scales.get("non_throttling_base_scale", 1))
+
+
+def default_attempts(service: str) -> int | None:
+    """Return how many attempts the standard retry mode makes by default; None: not known."""
+    services: Mapping[str, int] = getattr(retries, "_SERVICE_MAX_ATTEMPTS", {})
+    return services.get(service, getattr(retries, "DEFAULT_MAX_ATTEMPTS", None))
+
+
+class SocketMaker(_Connection):
+    """A base of connection classes that lets a subclass make the socket."""
+
+    def make_socket(self, new_socket: Callable[[], socket.socket]) -> socket.socket:
+        """Return the connected socket, before TLS."""
+        return new_socket()
+
+    def _new_conn(self) -> socket.socket:
+        new_socket: Callable[[], socket.socket] = super()._new_conn
+        return self.make_socket(new_socket)
+
+
+def asks_socket_maker(connection: SocketMaker) -> bool:
+    """Return whether the connection makes its socket by `make_socket`."""
+    return hasattr(super(SocketMaker, connection), "_new_conn")
+
+
+def http_session_of(client: Any) -> Any:
+    """Return the HTTP session of a client, or None."""
+    return getattr(getattr(client, "_endpoint", None), "http_session", None)
+
+
+def verification_of(client: Any) -> str | bool:
+    """Return how a client verifies certificates: the path of a CA bundle, True or False."""
+    verify = getattr(http_session_of(client), "_verify", True)
+    return verify if isinstance(verify, bool) else str(verify)
+
+
+def pool_classes_of(session: Any) -> dict[str, Any] | None:
+    """Return the dict, by scheme, of the pool classes of an HTTP session, to be changed."""
+    pools = getattr(session, "_pool_classes_by_scheme", None)
+    return pools if isinstance(pools, dict) and pools else None
+
+
+def account_of(client: Any) -> str | None:
+    """Return the account of a client's credentials; None where they do not tell it.
+
+    The property of credentials that can be refreshed would refresh them, over the network.
+    """
+    credentials = getattr(getattr(client, "_request_signer", None), "_credentials", None)
+    kept = getattr(credentials, "__dict__", {})
+    account = kept.get("_account_id") or kept.get("account_id")
+    return account if isinstance(account, str) else None
+
+
+def refresh_check_of(client: Any) -> Callable[[], Any] | None:
+    """Return what tells whether a call of a client would refresh its credentials first; None: no.
+
+    Those of a client that sends a bearer token are that token.
+    """
+    signer = getattr(client, "_request_signer", None)
+    check: Callable[[], Any] | None
+    if getattr(signer, "signature_version", None) == "bearer":
+        check = getattr(getattr(signer, "_auth_token", None), "_should_refresh", None)
+    else:
+        check = getattr(getattr(signer, "_credentials", None), "refresh_needed", None)
+    return check

@@ -1,0 +1,1 @@
+"""Calls that change something: their effects, and their repetition, behind `idempotency`."""

@@ -1,0 +1,93 @@
+"""The operation that a method of a client calls, and whether `call_once` may repeat it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.model import OperationModel
+
+from ..calls.client_kind import operation_of
+from ..common.arguments import unknown
+from ..service.parameters import copied
+from ..service.pollable import only_reads
+from ..service.tokens import TokenMember, new_token, token_member
+
+OWN_KEYWORDS = (
+    "max_wait",
+    "then_wait",
+    "allow_repeat",
+    "adopt_existing",
+    "in_store",
+    "cancel_event",
+    "propagation_wait",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CallTarget:
+    """A client's method with the operation behind it."""
+
+    client: Any
+    operation: OperationModel
+    member: TokenMember | None
+    """The member of the token; None if the operation has none."""
+
+    @classmethod
+    def of(cls, method: Any, name: str, *, allow_repeat: bool) -> CallTarget:
+        """Return the target of a method; `name` is what takes it, for messages.
+
+        Raises:
+            TypeError: not a method of a botocore client.
+            ValueError: the operation only reads, or has no token.
+        """
+        operation = called_operation(name, method)
+        target = cls(method.__self__, operation, token_member(operation))
+        name = method.__name__
+        # Newer models mark what only reads; before that the name has to tell.
+        if target.member is None and only_reads(operation):
+            raise ValueError(f"{name} only reads: call it directly, it may be repeated at any time")
+        if target.member is None and not allow_repeat:
+            raise ValueError(
+                f"{name} has no idempotency token: a repetition may execute it twice. "
+                "Pass allow_repeat=True if that does no harm."
+            )
+        return target
+
+    def frozen(self, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], str | None, bool]:
+        """Return the parameters of all attempts, their token, and whether the caller gave it.
+
+        Raises:
+            TypeError: an unknown option, or a parameter that can be sent only once.
+            ValueError: the caller's token does not fit the model.
+        """
+        for name, value in parameters.items():
+            if "_" in name:
+                raise TypeError(unknown(name, OWN_KEYWORDS, "option"))
+            if hasattr(value, "read"):
+                raise TypeError(f"{name} is a stream, which can be sent only once: pass bytes")
+        if self.member is None:
+            return copied(parameters), None, False
+        token = self.member.value_in(parameters)
+        if token is None:
+            token = new_token(self.member)
+            return self.member.put_into(parameters, token), token, False
+        problem = self.member.problem_of(token)
+        if problem is not None:
+            raise ValueError(f"{self.member.name} {problem}")
+        return copied(parameters), token, True
+
+
+def called_operation(name: str, method: Any) -> OperationModel:
+    """Return the operation that a method calls; `name` is what takes the method.
+
+    Raises:
+        TypeError: not a method of a botocore client.
+    """
+    # No `partial`, whose arguments would be lost.
+    operation = operation_of(method) if hasattr(method, "__self__") else None
+    if operation is None:
+        kind = type(method).__name__
+        raise TypeError(f"{name} takes a method of a client, as client.run_instances, not {kind}")
+    return operation

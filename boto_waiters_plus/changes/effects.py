@@ -1,0 +1,396 @@
+"""What a mutation has for an effect, and the wait for it."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final
+
+import jmespath
+from botocore import xform_name
+from botocore.model import OperationModel
+
+from ..calls.bounded_call import bounded_call
+from ..definitions.coalescing_trait import Coalescing
+from ..definitions.effect_trait import Basis, EffectTrait, reason_without_effect, shipped_effects
+from ..definitions.near_waiters import did_you_mean
+from ..definitions.screen_trait import Screen
+from ..engine.acceptors import AcceptorState
+from ..engine.computed_once import computed_once
+from ..engine.wait_description import WaitDescription
+from ..exceptions import WaiterFailedError, WaiterTimeoutError
+from ..options import NO_OPTIONS, CancelEvent, WaitOptions
+from ..service.bound_waiter import BoundWaiter
+from ..service.client_waits import wait_on, wait_on_async
+from ..service.clients import waiters_of
+from ..service.data_model import converted
+from ..service.service_waiters import ServiceWaiters
+from ..service.tokens import shape_id_of
+from ..service.waits import find_waiter
+from ..settings import Settings
+from .call_target import called_operation
+from .stored_calls import Step
+
+STOP_TIME: Final = 5.0
+"""Seconds that the call which stops something after a time-out may take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """What is waited for after a mutation."""
+
+    name: str
+    """Its name, which `begin` takes as `then_wait`."""
+    operation: str
+    """The operation that is polled."""
+    basis: Basis
+    """How it is known that a state belongs to the change, best first: `"identity"`, the answer of
+    the call names the change; `"goal"`, what was asked for is read back; `"version"`, the revision
+    of the answer or a later one; `"transition"`, another state was seen first; `"held"`, none was
+    seen, and the state has held for the whole of `settle_for`."""
+    settle_for: float
+    """Seconds after the call in which a state counts only if another one was seen before it."""
+    stop: str | None
+    """The operation that stops what was begun; None if there is none."""
+    actions: tuple[str, ...]
+    """What the wait and `stop` need to be allowed to call: `ecs:DescribeServices`."""
+    documentation: str
+    """What is waited for, in a sentence."""
+
+
+class EffectWaiter(BoundWaiter):
+    """The waiter of an effect: its acceptors may see the call, so that no other wait shares it.
+
+    Args:
+        found: what is polled, and the acceptors.
+        trait: the effect as the data has it.
+    """
+
+    def __init__(self, found: BoundWaiter, trait: EffectTrait) -> None:
+        super().__init__(found.definition, found.operation)
+        self._trait = trait
+        self.certain = self._certain()
+
+    @computed_once
+    def description(self) -> WaitDescription:
+        """The effect; its own acceptors, whose expressions are long, by what is waited for."""
+        trait = self._trait
+        description = WaitDescription.of(self.definition, self.service_name)
+        bases = (
+            trait.basis if not trait.settle_for or index in self.certain else None
+            for index in range(len(description.acceptors))
+        )
+        described = replace(description, bases=tuple(bases))
+        if not trait.says:
+            return described
+        goal = trait.documentation.partition(";")[0].removeprefix("Wait until ")
+        texts = {AcceptorState.SUCCESS: goal.rstrip("."), AcceptorState.FAILURE: "it has failed"}
+        acceptors = (
+            replace(each, text=f"{state.value} when {said or texts[state]}")
+            for each, state, said in zip(
+                description.acceptors, description.states, trait.says, strict=True
+            )
+        )
+        return replace(described, acceptors=tuple(acceptors))
+
+    def _certain(self) -> Collection[int]:
+        trait = self._trait
+        if not isinstance(trait.waiter, str):
+            return trait.certain
+        if trait.basis in ("transition", "held"):
+            return ()
+        acceptors = self.definition.acceptors
+        return [i for i, each in enumerate(acceptors) if each.state is AcceptorState.SUCCESS]
+
+    @computed_once
+    def coalescing(self) -> Coalescing | None:
+        """Nothing splits its responses."""
+        return None
+
+    @computed_once
+    def screen(self) -> Screen | None:
+        """Nothing tells the states of several."""
+        return None
+
+
+class EffectOfCall:
+    """An effect of one operation, on a client.
+
+    Args:
+        client: that makes the call.
+        mutation: the operation of the call.
+        trait: the effect as the data has it.
+        function: returns the parameters, given the response; None: the trait has their paths.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        mutation: OperationModel,
+        trait: EffectTrait,
+        function: Callable[[Any], Mapping[str, Any]] | None = None,
+    ) -> None:
+        self.client = client
+        self.mutation = mutation
+        self.trait = trait
+        self.function = function
+        found, _ = find_waiter(client, trait.waiter)
+        self.bound_waiter = EffectWaiter(found, trait)
+        stop = None if trait.stop is None else trait.stop.operation
+        operations = [found.operation.name] + ([] if stop is None else [stop])
+        service = mutation.service_model.signing_name
+        self.effect = Effect(
+            name=trait.name,
+            operation=found.operation.name,
+            basis=trait.basis,
+            settle_for=trait.settle_for,
+            stop=stop,
+            actions=tuple(_action(service, name) for name in operations),
+            documentation=trait.documentation or found.definition.documentation,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the trait for `EffectTrait.from_json`, which is given the definition."""
+        return replace(self.trait, certain=[*self.bound_waiter.certain]).to_json()
+
+    def options_over(self, settings: Settings, given: WaitOptions = NO_OPTIONS) -> WaitOptions:
+        """Return the options of the wait: given ones, those of the client, the effect's."""
+        own = WaitOptions(
+            settle_for=self.trait.settle_for or None,
+            missing_ok_for=self.trait.missing_ok_for or None,
+        )
+        return given.merged_over(settings.defaults).merged_over(own)
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """Refuse a call after which there is nothing to wait for.
+
+        Raises:
+            ValueError: with the reason.
+        """
+        call = self.call_document(parameters, {})
+        for refusal in self.trait.refusals:
+            if jmespath.search(refusal.path, {"call": call}) is True:
+                raise ValueError(_nothing_follows(self.mutation, refusal.reason))
+        if self.function is None:
+            paths = self.trait.parameters
+            given = {name: path for name, path in paths.items() if "call.output" not in path}
+            found = evaluated_paths(given, call=call)
+            for name in _missing(self.bound_waiter.operation, found):
+                needed = " or ".join(re.findall(r"input\.(\w+)", paths[name]))
+                raise ValueError(f"{self.effect.name} needs the parameter {needed} of the call")
+
+    def call_document(self, parameters: Mapping[str, Any], response: Any) -> dict[str, Any]:
+        """Return the call as the paths of an effect see it."""
+        output = {name: value for name, value in response.items() if name != "ResponseMetadata"}
+        return {
+            "input": converted(self.mutation.input_shape, parameters),
+            "output": converted(self.mutation.output_shape, output),
+        }
+
+    def answered(self, parameters: Mapping[str, Any], response: Any) -> AnsweredCall:
+        """Return the call with its answer."""
+        return AnsweredCall(self, self.call_document(parameters, response), response)
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredCall:
+    """A call that was answered, with its effect."""
+
+    effect: EffectOfCall
+    document: Mapping[str, Any]
+    """The `input` and `output` of the call, as paths see them."""
+    response: Any
+
+    def parameters(self, time_left: float) -> dict[str, Any]:
+        """Return the parameters of the polled operation.
+
+        Raises:
+            WaiterFailedError: the call does not tell one of them.
+            WaiterTimeoutError: no time is left.
+        """
+        effect, waiter = self.effect, self.effect.bound_waiter
+        if effect.function is not None:
+            parameters = dict(effect.function(self.response))
+        else:
+            parameters = self._evaluated(effect.trait.parameters, waiter.operation)
+        if time_left <= 0:
+            reason = "timed out: the call took all of max_wait"
+            raise WaiterTimeoutError(waiter.definition.name, reason)
+        return parameters
+
+    def wait(self, time_left: float, cancel_event: CancelEvent | None) -> Step:
+        """Return the wait for the effect; raises as `parameters`."""
+        effect = self.effect
+        given = waiters_of(effect.client).settings
+        settings = Settings(defaults=effect.options_over(given), observers=given.observers)
+        keywords = {**self.parameters(time_left), "cancel_event": cancel_event}
+        wait = (effect.client, effect.bound_waiter, settings)
+        rest: dict[str, Any] = {"max_wait": time_left, "keywords": keywords, "call": self.document}
+        return partial(wait_on, *wait, **rest), partial(wait_on_async, *wait, **rest)
+
+    def stop_call(self) -> tuple[str, dict[str, Any]]:
+        """Return the method that stops what was begun, and its parameters.
+
+        Raises:
+            NotImplementedError: the service has no such operation for it.
+        """
+        stop, mutation = self.effect.trait.stop, self.effect.mutation
+        if stop is None:
+            method = xform_name(mutation.name)
+            raise NotImplementedError(f"nothing is known that stops what {method} has begun")
+        operation = mutation.service_model.operation_model(stop.operation)
+        return xform_name(stop.operation), self._evaluated(stop.parameters, operation)
+
+    def stop(self) -> None:
+        """Make the call that stops what was begun; see `stop_in_time`."""
+        stop_in_time(self.effect.client, self.stop_call)
+
+    def _evaluated(self, paths: Mapping[str, str], operation: OperationModel) -> dict[str, Any]:
+        found = evaluated_paths(paths, call=self.document)
+        values = {name: value for name, value in found.items() if value is not None}
+        missing = _missing(operation, found)
+        if missing or not values:
+            names = ", ".join(missing or found)
+            reason = f"the answer of {self.effect.mutation.name} does not tell {names}"
+            raise WaiterFailedError(self.effect.trait.name, reason, self.response)
+        return values
+
+
+def evaluated_paths(paths: Mapping[str, str], **document: Any) -> dict[str, Any]:
+    """Return the values of paths on a document."""
+    return {name: jmespath.search(path, document) for name, path in paths.items()}
+
+
+def is_empty(value: Any) -> bool:
+    """Whether a value, or a part of it, was not there."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        return not value or any(map(is_empty, value))
+    return value in (None, "")
+
+
+def _missing(operation: OperationModel, found: Mapping[str, Any]) -> list[str]:
+    # What else the call was not given is left to its default, such as the cluster of ECS.
+    shape = operation.input_shape
+    needed = () if shape is None else shape.required_members
+    return [
+        name
+        for name, value in found.items()
+        if is_empty(value) and (value is not None or name in needed)
+    ]
+
+
+def _action(service: str, operation: str) -> str:
+    """Return the IAM action of an operation."""
+    action = f"{service}:{operation}"
+    return {"s3:HeadBucket": "s3:ListBucket", "s3:HeadObject": "s3:GetObject"}.get(action, action)
+
+
+def stop_in_time(client: Any, stop_call: Callable[[], tuple[str, dict[str, Any]]]) -> None:
+    """Make the call that stops what was begun, in at most `STOP_TIME`; its errors are dropped.
+
+    The time-out before it is what the caller is told, whatever comes of this.
+    """
+    with contextlib.suppress(Exception):
+        method, parameters = stop_call()
+        stop = partial(getattr(client, method), **parameters)
+        bounded_call(stop, client=client, seconds=STOP_TIME)
+
+
+def effect_of(client_method: Any, /) -> Effect | None:
+    """Return what `begin` would wait for after a call of this method; None if nothing is known.
+
+    Args:
+        client_method: a method of a botocore client, such as `ecs.update_service`.
+
+    Raises:
+        TypeError: not a method of a client.
+    """
+    operation = called_operation("effect_of", client_method)
+    return next(iter(effects_of(client_method.__self__, operation)), None)
+
+
+def effects_of(client: Any, operation: OperationModel) -> list[Effect]:
+    """Return the effects of an operation, the one that is meant by default first."""
+    return [EffectOfCall(client, operation, trait).effect for trait in _traits(client, operation)]
+
+
+def chosen_effect(
+    client: Any, operation: OperationModel, then_wait: Any, parameters: Mapping[str, Any]
+) -> EffectOfCall:
+    """Return the effect that a call of `begin` waits for.
+
+    Args:
+        client: that makes the call.
+        operation: of the call.
+        then_wait: the name of an effect; a waiter and a function of the response; None: the first
+            effect.
+        parameters: of the call.
+
+    Raises:
+        TypeError: not such a choice.
+        ValueError: no such effect, none is known, or there is nothing to wait for.
+    """
+    effect = _chosen(client, operation, then_wait)
+    effect.check(parameters)
+    return effect
+
+
+def _chosen(client: Any, operation: OperationModel, then_wait: Any) -> EffectOfCall:
+    if isinstance(then_wait, tuple):
+        waiter, function = then_wait
+        if not callable(function):
+            kind = type(function).__name__
+            raise TypeError(f"then_wait takes a waiter and a function of the response, not {kind}")
+        name = waiter if isinstance(waiter, str) else waiter.name
+        trait = EffectTrait(name=name, waiter=waiter, parameters={}, basis="identity")
+        return EffectOfCall(client, operation, trait, then_wait[1])
+    if then_wait is not None and not isinstance(then_wait, str):
+        kind = type(then_wait).__name__
+        raise TypeError(f"then_wait must be the name of an effect, or a pair, not {kind}")
+    traits = {trait.name: trait for trait in _traits(client, operation)}
+    for name, trait in traits.items():
+        if then_wait in (None, name, xform_name(name)):
+            return EffectOfCall(client, operation, trait)
+    method = xform_name(operation.name)
+    if then_wait is not None:
+        hint = did_you_mean(then_wait, traits)
+        raise ValueError(
+            f"then_wait: {method} has no effect {then_wait!r}{hint} (another waiter needs a "
+            f"function: then_wait=(waiter, lambda response: {{...}}))"
+        )
+    reason = why_nothing_follows(operation)
+    if reason is not None:
+        raise ValueError(_nothing_follows(operation, reason))
+    near = _waiters_near(waiters_of(client).service, operation)
+    known = f" (of the same resource: {', '.join(near)})" if near else ""
+    raise ValueError(
+        f"it is not known what tells that {method} has ended. Pass a waiter{known} and a function: "
+        "then_wait=(waiter, lambda response: {...})"
+    )
+
+
+def why_nothing_follows(operation: OperationModel) -> str | None:
+    """Return why there is nothing to wait for after an operation; None if that is not known."""
+    return reason_without_effect(operation.service_model.service_id.hyphenize(), operation.name)
+
+
+def _nothing_follows(operation: OperationModel, reason: str) -> str:
+    return f"{xform_name(operation.name)} has nothing to wait for: {reason}"
+
+
+def _traits(client: Any, operation: OperationModel) -> list[EffectTrait]:
+    """Return the effects, without those that poll what an older botocore lacks."""
+    known = {*waiters_of(client).service, *operation.service_model.operation_names}
+    return [each for each in shipped_effects(shape_id_of(operation)) if each.polled in known]
+
+
+def _waiters_near(service: ServiceWaiters, operation: OperationModel) -> list[str]:
+    """Return the waiters whose operation is about what this operation changes."""
+    name = xform_name(operation.name).partition("_")[2]
+    methods = {each.definition.name: xform_name(each.operation.name) for each in service.values()}
+    return sorted(waiter for waiter, method in methods.items() if name and name in method)[:3]

@@ -1,0 +1,362 @@
+"""A call that is ready to be made, in steps that a caller drives, blocking or awaited."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final
+
+from botocore.exceptions import ClientError
+from botocore.model import OperationModel
+
+from ..common.arguments import flag, seconds_or_zero, with_methods
+from ..deadlines import effective_max_wait
+from ..exceptions import WaiterCancelledError, WaiterError, WaiterFailedError, WaiterTimeoutError
+from ..options import CancelEvent, WaitOptions
+from ..outcome import WaiterOutcome
+from ..service.errors import says_not_found
+from ..service.json_parameters import as_json, without_sensitive
+from .call_errors import AlreadyExistsError, CallOnceError, CallTimeoutError, LateArrivalError
+from .call_target import CallTarget
+from .effects import AnsweredCall, EffectOfCall, chosen_effect
+from .existing_resource import Check, ExistingResource
+from .repetition import SAFE_SHARE_OF_LIFETIME, Repetition
+from .stored_calls import ANSWERED, WAITING, CallStore, Drive, restored_response, target_of
+
+PROPAGATION_WAIT: Final = 120.0
+"""Seconds in which services usually see a new role."""
+
+RECORDED: Final = ("then_wait", "allow_repeat", "adopt_existing", "propagation_wait")
+"""The options that a store keeps."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CallOutcome:
+    """The result of `call_once`."""
+
+    response: Any
+    """The response of the operation. If `adopted`, the part of the resource's description that
+    stands for it, or else the whole description."""
+    token: str | None
+    """The idempotency token of all attempts; None if the operation has none."""
+    attempts: int
+    """The number of calls that were made, retries of the SDK not counted."""
+    outcome: WaiterOutcome[Any] | None = field(default=None)
+    """The outcome of the wait that followed; None without `then_wait`."""
+    adopted: bool = False
+    """Whether the service answered that the resource exists, and it is the call's own: made under
+    its token, or as the call asked for it (`adopt_existing`)."""
+
+    def __repr__(self) -> str:
+        # Without the response and the token, which may be sensitive: reprs end up in logs.
+        facts = f"attempts={self.attempts}, adopted={self.adopted}, outcome={self.outcome!r}"
+        return f"CallOutcome({facts})"
+
+
+@dataclass(frozen=True, slots=True)
+class CallOptions:
+    """The options of a call, as they were given."""
+
+    max_wait: Any
+    then_wait: Any = None
+    allow_repeat: bool = False
+    adopt_existing: bool = False
+    in_store: CallStore | None = None
+    cancel_event: CancelEvent | None = None
+    path: str | None = None
+    """Where the store keeps the call already."""
+    name: str = "call_once"
+    """What the caller has called, for messages."""
+    once: bool = False
+    """Whether an operation without a token is called once."""
+    propagation_wait: float = PROPAGATION_WAIT
+    """Seconds in which a refusal is repeated that a new role or policy explains."""
+
+    def __post_init__(self) -> None:
+        WaitOptions(cancel_event=self.cancel_event)  # raises for what is no event
+        seconds = seconds_or_zero("propagation_wait", self.propagation_wait)
+        object.__setattr__(self, "propagation_wait", seconds)
+        flag("allow_repeat", self.allow_repeat)
+        flag("adopt_existing", self.adopt_existing)
+        if self.in_store is not None:
+            with_methods("in_store", self.in_store, "save_call", "finish_call")
+            is_stored = self.then_wait is True or isinstance(self.then_wait, str)
+            if self.then_wait is not None and not is_stored:
+                raise TypeError("in_store: then_wait must be the name of an effect to be stored")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptCall:
+    """What is known of a call that is resumed."""
+
+    age: float
+    """Seconds since its first attempt; infinite where they cannot be known."""
+    answer: Mapping[str, Any] | None
+    """The answer of the operation, if one was kept."""
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any], kept: Mapping[str, Any]) -> KeptCall:
+        """Return what a record and its store know."""
+        age = kept.get("age")
+        if age is None:
+            started_at = record.get("started_at")
+            age = math.inf if started_at is None else time.time() - started_at
+        # The clock was set back: the token may be older than it looks.
+        return cls(age if age >= 0 else math.inf, kept.get("answer"))
+
+
+class PreparedCall:
+    """A call that is ready to be made; raises for whatever is wrong with its arguments.
+
+    Args:
+        method: of the client.
+        options: as they were given.
+        parameters: of the operation.
+        kept: what is known of the call that is resumed; None for a new one.
+    """
+
+    def __init__(
+        self,
+        method: Any,
+        options: CallOptions,
+        parameters: Mapping[str, Any],
+        *,
+        kept: KeptCall | None = None,
+    ) -> None:
+        self._options = options
+        self._path = options.path
+        self._answer = None if kept is None else kept.answer
+        self._is_resumed = kept is not None
+        self.target = target = CallTarget.of(
+            method, options.name, allow_repeat=options.allow_repeat or options.once
+        )
+        self.parameters, self.token, self._is_callers = target.frozen(parameters)
+        self.effect: EffectOfCall | None = None
+        """What is waited for after the call."""
+        if options.then_wait is not None:
+            choice = None if options.then_wait is True else options.then_wait
+            self.effect = chosen_effect(target.client, target.operation, choice, self.parameters)
+        self.max_wait = effective_max_wait(options.name, options.max_wait)
+        self._token_left = math.inf
+        if target.member is not None and target.member.lifetime is not None:
+            age = 0.0 if kept is None else kept.age
+            self._token_left = target.member.lifetime * SAFE_SHARE_OF_LIFETIME - age
+        self._record: Mapping[str, Any] | None = None
+        if options.in_store is not None:
+            self._record = self.record(as_json(target.operation.input_shape, self.parameters))
+
+    @property
+    def can_be_stopped(self) -> bool:
+        """Whether a call is known that stops what this one begins."""
+        return self.effect is not None and self.effect.effect.stop is not None
+
+    def answered(self, response: Any) -> AnsweredCall:
+        """Return the call with its answer, whose effect is waited for or stopped."""
+        assert self.effect is not None, "there is something to wait for"
+        return self.effect.answered(self.parameters, response)
+
+    async def run(self, drive: Drive) -> CallOutcome:
+        """Make the call and wait; whether that blocks depends on `drive` alone."""
+        self._drive = drive
+        repetition = self._repetition(
+            self.target.operation,
+            self.parameters,
+            max_wait=self.max_wait,
+            token_left=self._token_left,
+        )
+        if self._answer is None:
+            if self._path is None:
+                self._path = await self._access("save_call", self._record)
+            call = await self._made(repetition)
+        else:
+            # Another process has made it.
+            call = restored_call(self._answer, self.token)
+        try:
+            await self._note(call)
+            call = await self._waited(call, repetition)
+            await self._finish(succeeded=True, attempts=call.attempts)
+        except WaiterError:
+            raise
+        except Exception as error:
+            # The store failed; the response and the token must not be lost with it.
+            error.call = call  # type: ignore[attr-defined]
+            raise
+        return call
+
+    async def _made(self, repetition: Repetition) -> CallOutcome:
+        try:
+            return await self._called(repetition)
+        except Exception as error:
+            # What may have been executed stays open, to be resumed.
+            if not getattr(error, "outcome_unknown", False):
+                await self._finish(succeeded=False, error=type(error).__name__)
+            raise
+
+    async def _finish(self, **result: Any) -> None:
+        """Keep how the call ended."""
+        await self._access("finish_call", self._path, result)
+
+    async def _access(self, method: str, *arguments: Any) -> Any:
+        """Call a method of the store, if there is a store that has it."""
+        function = getattr(self._options.in_store, method, None)
+        if function is None:
+            return None
+
+        def in_thread() -> Awaitable[Any]:
+            import asyncio  # noqa: PLC0415 - 11 ms that a program without tasks never pays
+
+            return asyncio.to_thread(function, *arguments)
+
+        return await self._drive((partial(function, *arguments), in_thread))
+
+    async def _note(self, call: CallOutcome) -> None:
+        if self._options.in_store is None or self._answer is not None:
+            return
+        answer = kept_answer(self.target.operation, call)
+        await self._access("note_call", self._path, ANSWERED, answer)
+        if self.effect is not None:
+            await self._access("note_call", self._path, WAITING, answer)
+
+    async def _waited(self, call: CallOutcome, repetition: Repetition) -> CallOutcome:
+        if self.effect is None:
+            return call
+        is_first = call.attempts == 1 and not (self._is_callers or self._is_resumed or call.adopted)
+        is_repeated = not is_first or _retries_of_sdk(call.response) > 0
+        try:
+            answered = self.answered(call.response)
+            wait = answered.wait(repetition.time_left, self._options.cancel_event)
+            outcome = await self._drive(wait)
+        except WaiterError as error:
+            # A wait that ran out of time or was cancelled can go on.
+            if not isinstance(error, (WaiterTimeoutError, WaiterCancelledError)):
+                await self._finish(succeeded=False, error=type(error).__name__)
+            raise _about(error, call, is_repeated=is_repeated) from error.__cause__
+        except KeyboardInterrupt as interrupt:
+            interrupt.call = call  # type: ignore[attr-defined]  # as errors have it
+            raise
+        return replace(call, outcome=outcome)
+
+    async def _called(self, repetition: Repetition) -> CallOutcome:
+        adopted = False
+        try:
+            response = await self._drive(repetition.step)
+        except AlreadyExistsError as error:
+            response = await self._existing(error, repetition)
+            adopted = True
+        except CallOnceError as error:
+            raise self._with_token(error) from error.last_exception
+        attempts = repetition.run.attempts
+        return CallOutcome(response=response, token=self.token, attempts=attempts, adopted=adopted)
+
+    def record(self, parameters: Any) -> dict[str, Any]:
+        """Return what `resumed_call` goes on with; `parameters` are JSON."""
+        operation, options = self.target.operation, self._options
+        return {
+            "service": operation.service_model.service_name,
+            "operation": operation.name,
+            "parameters": parameters,
+            "token": self.token,
+            "target": target_of(self.target.client),
+            "started_at": time.time(),
+            "max_wait": self.max_wait,
+            **{name: getattr(options, name) for name in RECORDED},
+        }
+
+    def _repetition(
+        self, operation: OperationModel, parameters: Mapping[str, Any], **bounds: Any
+    ) -> Repetition:
+        options = self._options
+        return Repetition(
+            self.target.client,
+            operation,
+            parameters,
+            cancel_event=options.cancel_event,
+            first_is_unknown=self._is_resumed,
+            once=options.once and self.target.member is None,
+            propagation_wait=options.propagation_wait,
+            **bounds,
+        )
+
+    def _with_token(self, error: CallOnceError) -> CallOnceError:
+        """Return an error with the token, and with how to repeat the same call."""
+        member, text = self.target.member, ""
+        lifetime = None if member is None else member.lifetime
+        if error.outcome_unknown and member is not None:
+            token = "its token" if member.is_sensitive else f"{member.name}={self.token!r}"
+            text = f"To repeat the same call, pass {token} to call_once."
+            if lifetime is not None:
+                is_over = isinstance(error, CallTimeoutError) and self._token_left < self.max_wait
+                known = f"The service knows the token for {lifetime} s from the first attempt"
+                text = f"{text} {known}."
+                if is_over:
+                    text = f"{known}: find out whether the call was executed before you repeat it."
+        raised = error.extended(text, type(error))
+        raised.token, raised.token_lifetime = self.token, lifetime
+        return raised
+
+    async def _existing(self, error: AlreadyExistsError, made: Repetition) -> Any:
+        """Return what stands for the response if the resource is the call's own; else raise."""
+
+        async def describe(check: Check) -> Any:
+            if made.time_left <= 0:
+                return None
+            # Where a token tells the resource, it may be on any page.
+            repetition = self._repetition(
+                check.operation,
+                check.parameters,
+                max_wait=made.time_left,
+                all_pages=check.token is not None,
+            )
+            with contextlib.suppress(CallOnceError):
+                return await self._drive(repetition.step)
+            return None
+
+        existing = ExistingResource(
+            self.target,
+            self.parameters,
+            self.token,
+            error,
+            made.judge.error_names,
+            is_callers=self._is_callers and not self._is_resumed,
+            adopt=self._options.adopt_existing,
+        )
+        try:
+            return await existing.claimed(describe)
+        except AlreadyExistsError as raised:
+            raise raised from error.last_exception
+
+
+def kept_answer(operation: OperationModel, call: CallOutcome) -> dict[str, Any]:
+    """Return what is kept of the answer of a call, as JSON without what is secret."""
+    members = {name: each for name, each in call.response.items() if name != "ResponseMetadata"}
+    response = as_json(None, without_sensitive(operation.output_shape, members))
+    return {"response": response, "attempts": call.attempts, "adopted": call.adopted}
+
+
+def restored_call(answer: Mapping[str, Any], token: str | None) -> CallOutcome:
+    """Return the call of an answer that was kept."""
+    facts = {name: answer[name] for name in ("attempts", "adopted")}
+    return CallOutcome(response=restored_response(answer), token=token, **facts)
+
+
+def _retries_of_sdk(response: Any) -> int:
+    retries: int = response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
+    return retries
+
+
+def _about(error: WaiterError, call: CallOutcome, *, is_repeated: bool) -> WaiterError:
+    """Return the error of a wait with the call before it."""
+    cause = error.last_exception
+    is_gone = isinstance(cause, ClientError) and says_not_found(
+        cause.response.get("Error", {}).get("Code", "")
+    )
+    is_late = is_repeated and (is_gone or error.attempts == 1)
+    if isinstance(error, WaiterFailedError) and is_late:
+        text = "An earlier attempt of the call made the resource, and it is gone by now."
+        error = error.extended(text, LateArrivalError)
+    error.call = call
+    return error

@@ -1,0 +1,265 @@
+"""One call that is repeated until its outcome is known, on the engine of the waits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from botocore import xform_name
+from botocore.model import OperationModel
+
+from ..calls.client_call import async_call_for, call_for
+from ..calls.reply import Reply
+from ..definitions.idempotency_traits import says_propagating
+from ..definitions.services import aws_namespace
+from ..engine.acceptors import AcceptorState, MatchedAcceptor
+from ..engine.machine import Ending, Facts, Policy
+from ..engine.wait_description import WaitDescription
+from ..exceptions import WaiterCancelledError, WaiterError, WaiterTimeoutError
+from ..options import CancelEvent, WaitOptions
+from ..service.clients import waiters_of
+from ..service.errors import error_facts
+from ..service.labels import ResourceLabel, label_of
+from ..service.parameters import copied
+from ..service.tokens import shape_id_of
+from ..wait.aio import drive_async
+from ..wait.attempt import Attempt
+from ..wait.sync import drive
+from ..wait.wait_run import WaitRun
+from ..wait.wording import reason_of
+from .call_errors import (
+    AlreadyExistsError,
+    CallCancelledError,
+    CallOnceError,
+    CallRefusedError,
+    CallTimeoutError,
+    TokenExpiredError,
+    TokenMismatchError,
+)
+from .refusals import ErrorMeaning, meaning_of
+from .stored_calls import Step
+
+MIN_DELAY: Final = 2
+"""Seconds. The specification's default."""
+MAX_DELAY: Final = 30
+"""Seconds. Less than the specification's default, which is meant for polling."""
+
+SAFE_SHARE_OF_LIFETIME: Final = 0.95
+"""No attempt outlives this share of its token's lifetime: the service's clock is not ours."""
+
+MOST_ITEMS: Final = 1000
+"""The most items read from the list in which a resource is looked for: the events of a stack may
+go back years."""
+
+_ANSWERED, _REPEATED = 0, 1
+
+
+class Repetition:
+    """A call of one operation, repeated within a deadline.
+
+    Args:
+        client: the client.
+        operation: the operation.
+        parameters: sent with every attempt, each time as a copy.
+        max_wait: seconds.
+        cancel_event: cancels the call.
+        first_is_unknown: whether the call may have been executed before.
+        once: whether only a refusal that a new role explains is repeated.
+        propagation_wait: the seconds in which it is.
+        token_left: the seconds in which the token may be sent.
+        all_pages: whether the pages of a list are read as one.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        operation: OperationModel,
+        parameters: Mapping[str, Any],
+        *,
+        max_wait: float,
+        cancel_event: CancelEvent | None,
+        first_is_unknown: bool,
+        once: bool,
+        propagation_wait: float,
+        token_left: float = math.inf,
+        all_pages: bool = False,
+    ) -> None:
+        self._client = client
+        self._parameters = parameters
+        name = xform_name(operation.name)
+        self._method = getattr(client, name)
+        if all_pages and client.can_paginate(name):
+            self._method = partial(_all_pages, client.get_paginator(name))
+        settings = waiters_of(client).settings
+        options = WaitOptions(cancel_event=cancel_event).merged_over(settings.defaults)
+        self._cancel_event = options.cancel_event
+        self.judge = CallJudge(
+            operation,
+            client.meta.endpoint_url,
+            first_is_unknown,
+            once=once,
+            is_propagating=lambda: self.run.elapsed < propagation_wait,
+        )
+        self.run = WaitRun(
+            _description(operation),
+            Policy(
+                min_delay=MIN_DELAY, max_delay=MAX_DELAY, max_wait=max_wait, deadline=token_left
+            ),
+            self.judge,
+            label=label_of(ResourceLabel(operation), parameters, options),
+            observers=settings.observers,
+            wording=_wording,
+        )
+
+    @property
+    def time_left(self) -> float:
+        """Seconds until the deadline, as of the last step."""
+        return float(self.run.policy.max_wait or 0) - self.run.elapsed
+
+    @property
+    def step(self) -> Step:
+        """Makes the call until its outcome is known; its result is the response.
+
+        As part of a task, the calls of aiobotocore clients are awaited, others made in threads.
+
+        Raises:
+            CallOnceError: it did not succeed. The token and the check are not filled in.
+        """
+        return self._driven, self._driven_async
+
+    def _driven(self) -> Any:
+        cancel = self._cancel_event
+        try:
+            call = call_for(self._client, self._send, awaited=False, cancel=cancel)
+            drive(self.run, call, cancel=cancel)
+        except WaiterError as error:
+            return self._ended(error)
+        return self.judge.response
+
+    async def _driven_async(self) -> Any:
+        cancel = self._cancel_event
+        call = async_call_for(self._client, self._send, cancel=cancel)
+        try:
+            await drive_async(self.run, call, cancel=cancel)
+        except WaiterError as error:
+            return self._ended(error)
+        return self.judge.response
+
+    def _send(self) -> Any:
+        self.judge.is_in_flight = True
+        # A copy for each attempt: handlers of botocore change what they are given.
+        return self._method(**copied(self._parameters))
+
+    def _ended(self, error: WaiterError) -> Any:
+        """Return the response that arrived at the last moment, or raise an error of this module."""
+        if self.judge.response is not None:
+            return self.judge.response
+        kind: type[CallOnceError] = _ERRORS.get(self.judge.meaning, CallRefusedError)
+        if isinstance(error, WaiterTimeoutError):
+            kind = CallTimeoutError
+        elif isinstance(error, WaiterCancelledError):
+            kind = CallCancelledError
+        outcome_unknown = self.judge.outcome_unknown or self.judge.is_in_flight
+        raised = error.extended(_UNKNOWN if outcome_unknown else "", kind)
+        raised.outcome_unknown = outcome_unknown
+        raise raised from error.last_exception
+
+
+_UNKNOWN: Final = "The outcome is unknown: an attempt without an answer may have been executed."
+
+_ERRORS: Final[Mapping[ErrorMeaning | None, type[CallOnceError]]] = {
+    ErrorMeaning.MISMATCH: TokenMismatchError,
+    ErrorMeaning.EXPIRED: TokenExpiredError,
+    ErrorMeaning.EXISTS: AlreadyExistsError,
+}
+
+
+class CallJudge:
+    """Judges the replies of a mutating operation.
+
+    Args:
+        operation: the operation.
+        endpoint: of the client, for errors that are not of the service.
+        first_is_unknown: whether the call may have been executed before.
+        once: whether only a refusal that a new role explains is repeated.
+        is_propagating: whether it still is.
+    """
+
+    def __init__(
+        self,
+        operation: OperationModel,
+        endpoint: str | None,
+        first_is_unknown: bool,  # noqa: FBT001 - of this module
+        *,
+        once: bool,
+        is_propagating: Callable[[], bool],
+    ) -> None:
+        self._shape_id = shape_id_of(operation)
+        self._once = once
+        self._is_propagating = is_propagating
+        self._namespace = aws_namespace(str(operation.service_model.service_id))
+        self._facts = partial(error_facts, operation=operation, endpoint=endpoint)
+        self.outcome_unknown = first_is_unknown
+        """Whether an earlier attempt may have been executed. A retry of the SDK is one, too."""
+        self.is_in_flight = False
+        """Whether a call was made whose reply was not judged: it was cut off."""
+        self.response: Any = None
+        self.meaning: ErrorMeaning | None = None
+        self.error_names: frozenset[str] = frozenset()
+        """Of the last error."""
+
+    def judge(self, reply: Reply) -> Attempt:
+        """Return the attempt that ended in this response or error."""
+        self.is_in_flight = False
+        if reply.error is None:
+            self.response, self.outcome_unknown = reply.response, False
+            return Attempt(facts=Facts(acceptor=_ANSWERED), response=reply.response)
+        facts = self._facts(reply.error)
+        self.error_names = facts.names
+        self.meaning = meaning_of(facts, self._namespace)
+        # The SDK repeats what it got no certain answer to, and keeps only the last answer.
+        retries = facts.response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
+        self.outcome_unknown |= self.meaning is ErrorMeaning.UNKNOWN or retries > 0
+        is_repeated = not self._once and self.meaning in (ErrorMeaning.REPEAT, ErrorMeaning.UNKNOWN)
+        body = facts.response.get("Error", {})
+        if self._is_propagating() and says_propagating(
+            self._shape_id, str(body.get("Code")), str(body.get("Message"))
+        ):
+            is_repeated = True
+        attempt = facts.attempt(reply.error, None)
+        # Nothing else of the error counts: what is repeated is decided here.
+        attempt.facts = Facts(
+            acceptor=_REPEATED if is_repeated else None,
+            throttled=facts.throttled,
+            inconclusive=reply.ended is not None,
+        )
+        return attempt
+
+
+def _all_pages(paginator: Any, **parameters: Any) -> Any:
+    """Return the pages of a list as one; awaitable if the client is."""
+    limit = {"MaxItems": MOST_ITEMS}
+    return paginator.paginate(**parameters, PaginationConfig=limit).build_full_result()
+
+
+def _wording(run: WaitRun, ending: Ending) -> tuple[str, str]:
+    reason = reason_of(run, ending)
+    return reason, f"{run.description.operation} {reason}"
+
+
+def _description(operation: OperationModel) -> WaitDescription:
+    return WaitDescription(
+        waiter=operation.name,
+        operation=operation.name,
+        service=operation.service_model.service_name,
+        goal="",
+        acceptors=(
+            MatchedAcceptor(_ANSWERED, "success when the service answers"),
+            MatchedAcceptor(
+                _REPEATED, "retry when an error is transient or leaves the outcome open"
+            ),
+        ),
+        states=(AcceptorState.SUCCESS, AcceptorState.RETRY),
+    )

@@ -1,0 +1,1 @@
+"""The checks of definitions, behind the public module `validation`."""

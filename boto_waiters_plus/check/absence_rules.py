@@ -1,0 +1,202 @@
+"""Waiters that mistake an answer without items or without the resource, or overlook a state.
+
+| case | what goes wrong |
+|---|---|
+| an empty list | a wait for a state succeeds for a resource that does not exist |
+| an empty page, with more to follow | a wait for an end succeeds although the resource is there |
+| an empty list, with errors beside it | a wait for an end succeeds on the service's own failure |
+| the resource is gone | a wait for the end fails on the error that says so |
+| the resource is not visible yet | EC2 answers with an error right after a resource was created |
+| an item without the state | it is left out of the list: the wait does not wait for it |
+| a deletion that failed, where no state is compared | the wait polls until it times out |
+| a second state beside the one compared | the wait polls a failed resource until it times out |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from botocore.model import ListShape, Shape
+
+from ..definitions.state_words import ENDED_WORDS, ENDINGS, FAILED_WORDS, state_words
+from ..engine.acceptors import (
+    Acceptor,
+    AcceptorState,
+    ErrorTypeMatcher,
+    InputOutputMatcher,
+    OutputMatcher,
+    PathComparator,
+    SuccessMatcher,
+)
+from ..engine.matching import Matching
+from ..engine.model import WaiterDefinition
+from .absent_resources import EC2, NOT_FOUND, means_absence, means_gone, page_tokens
+from .events import Finding, Severity
+from .expressions import Node
+from .list_rules import failure_lists, names_items
+from .paths import TracedPath
+from .samples import sample
+from .shapes import OperationShapes, element_of, enum_of, members_of
+
+_ID = re.compile(r"(id|name|arn)s?", re.IGNORECASE)
+_STATE = re.compile(r"(?!desired|target).*(status|state)", re.IGNORECASE)
+
+
+def check_absence(
+    waiter: WaiterDefinition, operation: OperationShapes, paths: list[TracedPath | None]
+) -> Iterator[Finding]:
+    """Check what a waiter makes of resources that are absent; see `check_acceptors`."""
+    read = frozenset[str]().union(*(path.members for path in paths if path is not None))
+    yield from _empty_lists(waiter, operation, paths)
+    yield from _errors(waiter, operation)
+    yield from _dropped_items(waiter, paths)
+    yield from _second_states(operation, read, to_end=means_absence(waiter.name))
+    if not read and means_gone(waiter.name):
+        yield from _failed_ends(operation)
+
+
+def _empty_lists(
+    waiter: WaiterDefinition, operation: OperationShapes, paths: list[TracedPath | None]
+) -> Iterator[Finding]:
+    members = members_of(operation.output)
+    empty: dict[str, Any] = {n: [] for n, s in members.items() if isinstance(s, ListShape)}
+    for acceptor, traced in zip(waiter.acceptors, paths, strict=True):
+        if traced is None and isinstance(acceptor.matcher, OutputMatcher | InputOutputMatcher):
+            return  # the expression does not parse
+    matching = Matching([replace(acceptor, message=None) for acceptor in waiter.acceptors])
+    index = _success(waiter, matching, empty)
+    path = None if index is None else paths[index]
+    if path is None or operation.output is None:
+        return
+    if not any(f"{operation.output.name}${name}" in path.members for name in empty):
+        return
+    if not means_absence(waiter.name):
+        text = "succeeds on an empty list, that is, for a resource that does not exist"
+        yield Finding(Severity.WARNING, "WaiterEmptyList", text, index)
+    tokens = page_tokens(operation)
+    more = _success(waiter, matching, {**empty, **dict.fromkeys(tokens, "token")})
+    if tokens and more is not None:
+        text = f"succeeds on an empty page although `{tokens[-1]}` says that more pages follow"
+        yield Finding(Severity.WARNING, "WaiterEmptyPage", text, more)
+    for name in failure_lists(operation):
+        beside = _success(waiter, matching, {**empty, name: sample(members[name])})
+        # A list of names says by its own name that they were not found.
+        if beside is not None and members_of(element_of(members[name])):
+            text = f"succeeds on an empty list whatever error stands in `{name}`"
+            yield Finding(Severity.WARNING, "WaiterGoneBesideErrors", text, beside)
+
+
+def _success(waiter: WaiterDefinition, matching: Matching, output: Any) -> int | None:
+    """Return the index of the acceptor by which a waiter succeeds on the content of a response."""
+    index = matching.match_response(output, {}).index
+    if index is None or waiter.states[index] is not AcceptorState.SUCCESS:
+        return None
+    return None if isinstance(waiter.acceptors[index].matcher, SuccessMatcher) else index
+
+
+def _errors(waiter: WaiterDefinition, operation: OperationShapes) -> Iterator[Finding]:
+    matchers = [acceptor.matcher for acceptor in waiter.acceptors]
+    named = {matcher.name for matcher in matchers if isinstance(matcher, ErrorTypeMatcher)}
+    if SuccessMatcher(success=False) in matchers:
+        return
+    if means_gone(waiter.name):
+        text = _fails_when_gone(operation, named)
+        if text is not None:
+            yield Finding(Severity.WARNING, "WaiterFailsWhenGone", text)
+    elif operation.shape.startswith(EC2) and not means_absence(waiter.name):
+        takes_ids = any(_ID.search(name) for name in members_of(operation.input))
+        if takes_ids and not any("NotFound" in n or "Unknown" in n for n in named):
+            text = "EC2 may not know a new resource yet; add a retry on its `.NotFound` error"
+            yield Finding(Severity.NOTE, "WaiterFailsWhenNew", text)
+
+
+def _fails_when_gone(operation: OperationShapes, named: set[str]) -> str | None:
+    """Return why a wait for a deletion fails once the resource is gone; None if it does not."""
+    missing = [each for each in operation.errors if NOT_FOUND.search(each.name)]
+    whose = f"the error of {operation.name} for what is gone"
+    if not missing:
+        # A request that names nothing is answered with a list, as is one with a list of failures.
+        if not names_items(operation, by_filters=False) or failure_lists(operation):
+            return None
+        missing = [each for each in operation.sibling_errors if NOT_FOUND.search(each.name)]
+        whose = "the error of its siblings for what is gone"
+    if missing:
+        # The answer to HEAD has no body to name an error.
+        known = {name for each in missing for name in (each.name, each.code)} | {"NotFound"}
+        return None if known & named else f"fails on {missing[0].name}, {whose}"
+    if operation.known and not operation.errors and not named:
+        return f"{operation.name} models no errors; add a success on the one for what is gone"
+    return None
+
+
+def _dropped_items(waiter: WaiterDefinition, paths: list[TracedPath | None]) -> Iterator[Finding]:
+    for index, (acceptor, path) in enumerate(zip(waiter.acceptors, paths, strict=True)):
+        match acceptor:
+            case Acceptor(state=AcceptorState.SUCCESS, matcher=OutputMatcher(matcher=matcher)):
+                every = matcher.comparator is PathComparator.ALL_STRING_EQUALS
+                if path is not None and every and _passes_members(path.expression.root):
+                    text = "leaves out items that lack a member on the way: they hold no wait up"
+                    yield Finding(Severity.NOTE, "WaiterDroppedItems", text, index)
+
+
+def _passes_members(node: Node) -> bool:
+    """Whether an expression passes members of a list's items: `a[].b.c` or `a[].b[].c`."""
+    if not node["type"].endswith("projection"):
+        return False
+    before, right, *_ = node["children"]
+    inner = before["children"][0] if before["type"] == "flatten" else before
+    return bool(right["type"] == "subexpression" or inner["type"].endswith("projection"))
+
+
+def _second_states(
+    operation: OperationShapes, read: frozenset[str], *, to_end: bool
+) -> Iterator[Finding]:
+    for owner in _structures(operation.output, read):
+        members = members_of(owner)
+        states = [n for n in members if f"{owner.name}${n}" in read and enum_of(members[n])]
+        for name, shape in members.items() if states else ():
+            if f"{owner.name}${name}" in read or not _STATE.fullmatch(name):
+                continue
+            values = [value for value in enum_of(shape) if _ends(value, to_end=to_end)]
+            if values:
+                text = f"no acceptor reads `{name}` beside `{states[0]}`, which may be {values[0]}"
+                yield Finding(Severity.NOTE, "WaiterSecondState", text)
+
+
+def _failed_ends(operation: OperationShapes) -> Iterator[Finding]:
+    """Find the states in which a resource stays that could not be deleted."""
+    for name, shape in members_of(operation.output).items():
+        owner = element_of(shape) or shape
+        for state in (shape, *members_of(owner).values()):
+            failed = [value for value in enum_of(state) if _ends(value, to_end=True)]
+            if failed:
+                text = f"no acceptor mentions {', '.join(failed)} in `{name}`: the wait times out"
+                yield Finding(Severity.WARNING, "WaiterUnhandledState.Failed", text)
+
+
+def _ends(value: str, *, to_end: bool) -> bool:
+    """Whether a state is final; for a wait for an end, whether the end failed."""
+    words = state_words(value)
+    if to_end:
+        ending = any(word.startswith(tuple(ENDINGS)) for word in words)
+        return ending and bool(words & FAILED_WORDS)
+    return bool(words & (FAILED_WORDS | ENDED_WORDS))
+
+
+def _structures(shape: Shape | None, read: frozenset[str]) -> Iterator[Shape]:
+    """Yield the structures that expressions pass through."""
+    if shape is None:
+        return
+    element = element_of(shape)
+    if element is not None:
+        yield from _structures(element, read)
+    elif members_of(shape):
+        yield shape
+        # A shape that contains itself is read to some depth only.
+        for name, target in members_of(shape).items():
+            member = f"{shape.name}${name}"
+            if member in read:
+                yield from _structures(target, read - {member})

@@ -1,0 +1,111 @@
+"""The specification's best practices for waiters (section "Waiter best-practices").
+
+They are not binding, and some waiters are right to break them: every finding is a NOTE. The meaning
+of names and values is guessed from their words. The docstring of the package lists these rules.
+
+Beside them stands the note that a waiter replaces a shipped one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from botocore.model import ServiceModel
+
+from ..definitions.operation_names import CHANGES, words_of
+from ..definitions.shipped import unread_shipped
+from ..definitions.state_words import ENDINGS, FAILED_WORDS, is_underway, state_words
+from ..engine.acceptors import (
+    Acceptor,
+    AcceptorState,
+    ErrorTypeMatcher,
+    InputOutputMatcher,
+    OutputMatcher,
+    PathComparator,
+    SuccessMatcher,
+)
+from ..engine.model import WaiterDefinition
+from .events import Finding, Severity
+from .paths import EnumComparison, TracedPath
+from .shapes import enum_of
+from .unhandled_state_rules import processes_of
+
+_ENDS = ("COMPLET", "DONE", "FINISH")
+"""Beginnings of words that say that something has ended."""
+
+
+def check_practices(waiter: WaiterDefinition, paths: list[TracedPath | None]) -> Iterator[Finding]:
+    """Check the name, and each acceptor; see `check_acceptors`."""
+    yield from _name(waiter)
+    for index, (acceptor, path) in enumerate(zip(waiter.acceptors, paths, strict=True)):
+        text = _implied(acceptor, waiter.acceptors[index + 1 :])
+        if text is not None:
+            yield Finding(Severity.NOTE, "WaiterImplicitAcceptor", text, index)
+        comparison = path.expected if path is not None else None
+        if acceptor.state is AcceptorState.FAILURE and comparison is not None:
+            yield from _intermediate(comparison, index)
+
+
+def check_replaced(waiter: WaiterDefinition, service: ServiceModel | None) -> Iterator[Finding]:
+    """Tell of a waiter that takes the place of a shipped one of its service; a copy does not."""
+    service_id = "" if service is None else service.service_id.hyphenize()
+    shipped = unread_shipped(service_id).get(waiter.name)
+    if shipped is not None and shipped.read() != replace(waiter, service=shipped.service):
+        text = f"it replaces the one that comes with boto_waiters_plus ({shipped.source})"
+        yield Finding(Severity.NOTE, "WaiterReplacesShipped", text)
+
+
+def _name(waiter: WaiterDefinition) -> Iterator[Finding]:
+    first, *rest = words_of(waiter.name) or [""]
+    if first not in CHANGES or not rest or not rest[-1].upper().startswith(_ENDS):
+        return
+    states = [
+        words_of(acceptor.matcher.matcher.expected)
+        for acceptor in waiter.acceptors
+        if acceptor.state is AcceptorState.SUCCESS
+        and isinstance(acceptor.matcher, (OutputMatcher, InputOutputMatcher))
+        and acceptor.matcher.matcher.comparator is not PathComparator.BOOLEAN_EQUALS
+    ]
+    # Some resources do have the state that the name ends with.
+    if any(words and words[-1].upper().startswith(_ENDS) for words in states):
+        return
+    named = "".join((*rest[:-1], *(word.capitalize() for word in states[0]))) if states else ""
+    text = "it is named after the end of an operation; name it after the resource and its state"
+    text += f", such as {named}" if len(rest) > 1 and states else ""
+    yield Finding(Severity.NOTE, "WaiterNamedAfterOperation", text)
+
+
+def _implied(acceptor: Acceptor, later: tuple[Acceptor, ...]) -> str | None:
+    """Return why an acceptor can be left out; None if it makes a difference."""
+    others = [each.matcher for each in later if each.state is not acceptor.state]
+    match acceptor.state, acceptor.matcher:
+        case AcceptorState.FAILURE, (ErrorTypeMatcher() | SuccessMatcher(success=False)) as matcher:
+            # One of these decides on the error if this acceptor does not.
+            if SuccessMatcher(success=False) in others or matcher in others:
+                return None
+            return "it can be left out: an error that no acceptor matches is a failure"
+        case AcceptorState.RETRY, SuccessMatcher(success=True):
+            return "it can be left out: a response that no acceptor matches is a retry"
+    return None
+
+
+def _intermediate(comparison: EnumComparison, index: int) -> Iterator[Finding]:
+    """Find a failure in a state that another state of the enumeration follows."""
+    value = comparison.value
+    processes = processes_of(value)
+    words = state_words(value)
+    # From the end of a resource there is no way back.
+    if not is_underway(words) or words & FAILED_WORDS or processes & ENDINGS:
+        return
+    following = [
+        other
+        for other in enum_of(comparison.shape)
+        if not is_underway(state_words(other)) and processes & processes_of(other)
+    ]
+    if following:
+        text = (
+            f"'{value}' is an intermediate state; fail on the terminal state that follows "
+            f"({', '.join(following)})"
+        )
+        yield Finding(Severity.NOTE, "WaiterIntermediateFailure", text, index)

@@ -1,0 +1,206 @@
+"""Smithy's rules for waiters: what an operation's shapes and an expression's types forbid.
+
+| rule | severity | id |
+|---|---|---|
+| minDelay is at most maxDelay; there is a success acceptor | ERROR | `WaitableTrait` |
+| the names of a service's waiters differ by more than case | ERROR | `UniqueWaiterNames` |
+| an `errorType` is an error of the operation | WARNING | `WaitableTraitInvalidErrorType.W.i` |
+| a path parses; `booleanEquals` expects true or false | ERROR | `WaitableTrait` |
+| a path returns what its comparator compares | DANGER | `…Problem.ReturnTypeMismatch.W.i` |
+| a path passes the linter | as found | `WaitableTrait`, `…Problem.JmespathEvent….W.i` |
+| `message` is on a failure; it parses, returns text or a list of it | ERROR | `WaitableTrait` |
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Generator, Iterable, Iterator
+from typing import Any
+
+from botocore.model import ServiceModel
+
+from ..definitions.smithy import WAITABLE
+from ..definitions.unique_names import UNIQUE_NAMES, conflicts
+from ..engine.acceptors import (
+    Acceptor,
+    AcceptorState,
+    ErrorTypeMatcher,
+    InputOutputMatcher,
+    OutputMatcher,
+    PathComparator,
+    PathMatcher,
+)
+from ..engine.model import WaiterDefinition
+from ..service.service_waiters import ServiceWaiters
+from .documents import Target
+from .events import Finding, Severity, ValidationEvent
+from .expressions import ExpressionSyntaxError, parse
+from .samples import sample
+from .shapes import OperationShapes
+from .type_checker import lint
+
+_RULE = "WaitableTrait"
+_PROBLEM = f"{_RULE}JmespathProblem"
+_TYPES = {PathComparator.BOOLEAN_EQUALS: "boolean", PathComparator.STRING_EQUALS: "string"}
+_LINT_IDS = {
+    Severity.ERROR: _RULE,
+    Severity.DANGER: f"{_PROBLEM}.JmespathEventDanger",
+    Severity.WARNING: f"{_PROBLEM}.JmespathEventWarning",
+}
+
+
+def check_waiter(waiter: WaiterDefinition, checker: AcceptorChecker) -> Iterator[Finding]:
+    """Check a waiter and its acceptors."""
+    named = f"`{WAITABLE}` trait waiter named `{waiter.name}`"
+    if waiter.min_delay > waiter.max_delay:
+        text = (
+            f"{named} has a `minDelay` value of {waiter.min_delay} that is greater than its "
+            f"`maxDelay` value of {waiter.max_delay}"
+        )
+        yield Finding(Severity.ERROR, _RULE, text)
+    for index, acceptor in enumerate(waiter.acceptors):
+        yield from (finding._replace(acceptor=index) for finding in checker.check(acceptor))
+    if AcceptorState.SUCCESS not in waiter.states:
+        yield Finding(Severity.ERROR, _RULE, f"No success state matcher found for {named}")
+
+
+def check_names(
+    service: str, waiters: list[tuple[Target, WaiterDefinition]], model: ServiceModel | None
+) -> Iterator[tuple[Target, ValidationEvent]]:
+    """Check that the names of waiters are unique in a service; yield events with their targets.
+
+    Args:
+        service: the shape id of the service.
+        waiters: its waiters, each with what it is about.
+        model: the model of a service of botocore, whose other waiters count too.
+    """
+    targets = {id(waiter): target for target, waiter in waiters}
+    by_name: dict[str, dict[int, WaiterDefinition]] = {}
+    for pair in conflicts([waiter for _, waiter in waiters]):
+        by_name.setdefault(pair[0].name.lower(), {}).update({id(each): each for each in pair})
+    for _, group in sorted(by_name.items()):
+        shapes = {str(targets[key].shape) for key in group}
+        for key, waiter in sorted(group.items(), key=lambda item: str(targets[item[0]].shape)):
+            others = ", ".join(sorted(shapes - {str(targets[key].shape)}))
+            text = f"waiters on other operations in the closure of service, `{service}`: [{others}]"
+            if not others:
+                text = f"another waiter of the operation in the service, `{service}`"
+            yield _taken(targets[key], waiter.name, text)
+    if model is None:
+        return
+    conflicts_of_places = ServiceWaiters(model, None, [waiter for _, waiter in waiters]).conflicts
+    # Each is there under both names.
+    for first, refused in {id(pair): pair for pair in conflicts_of_places.values()}.values():
+        target = targets.get(id(refused))
+        if target is not None and id(first) not in targets:
+            text = f"`{first.name}` of {first.operation} in {first.source}"
+            yield _taken(target, refused.name, text)
+
+
+def _taken(target: Target, waiter: str, others: str) -> tuple[Target, ValidationEvent]:
+    name = waiter.lower()
+    text = f"`{WAITABLE}` trait waiter name `{name}` case-insensitively conflicts with {others}"
+    event = target.event(Severity.ERROR, UNIQUE_NAMES, text, waiter=waiter)
+    return target, event
+
+
+class AcceptorChecker:
+    """Checks acceptors of one operation."""
+
+    def __init__(self, operation: OperationShapes) -> None:
+        self._operation = operation
+        self._output = sample(operation.output)
+        self._both = {"input": sample(operation.input), "output": self._output}
+
+    def check(self, acceptor: Acceptor) -> Iterator[Finding]:
+        """Check an acceptor."""
+        match acceptor.matcher:
+            case OutputMatcher(matcher=matcher):
+                yield from self._path_matcher(matcher, self._output)
+            case InputOutputMatcher(matcher=matcher):
+                yield from self._path_matcher(matcher, self._both)
+            case ErrorTypeMatcher(error_type=error_type):
+                yield from self._error_type(error_type)
+        if acceptor.message is not None and acceptor.state is AcceptorState.FAILURE:
+            yield from self._message(acceptor.message)
+        elif acceptor.message is not None:
+            text = "The `message` property is only valid on acceptors with a `failure` state, "
+            yield Finding(Severity.ERROR, _RULE, f"{text}but found state `{acceptor.state.value}`.")
+
+    def _path_matcher(self, matcher: PathMatcher, document: Any) -> Iterator[Finding]:
+        comparator = matcher.comparator
+        acceptors = f"Waiter acceptors with a {comparator.value} comparator"
+        is_boolean = comparator is PathComparator.BOOLEAN_EQUALS
+        found = yield from _lint(matcher.path, document)
+        if is_boolean and matcher.expected not in ("true", "false"):
+            text = (
+                f"{acceptors} must set their `expected` value to 'true' or 'false', "
+                f"but found '{matcher.expected}'."
+            )
+            yield Finding(Severity.ERROR, _RULE, text)
+        wanted = _TYPES.get(comparator, "array")
+        if self._operation.known and found not in (None, "any", wanted):
+            text = (
+                f"{acceptors} must return a `{wanted}` type, but this acceptor was statically "
+                f"determined to return a `{found}` type."
+            )
+            yield Finding(Severity.DANGER, f"{_PROBLEM}.ReturnTypeMismatch", text)
+
+    def _error_type(self, error_type: str) -> Iterator[Finding]:
+        errors = self._operation.errors
+        known = {name for error in errors for name in (error.shape, error.name)}
+        if self._operation.matches_codes:
+            known |= {error.code for error in errors if error.code is not None}
+        if error_type in known:
+            return
+        shapes = ", ".join(error.shape for error in errors)
+        message = (
+            f"errorType '{error_type}' not found on operation. "
+            f"This operation defines the following errors: [{shapes}]"
+        )
+        names = {name.rpartition("#")[2] for name in known} | {*self._operation.other_errors}
+        if error_type in names:
+            message += ". Another operation of the service defines it"
+        elif near := nearest(error_type.rpartition("#")[2], names):
+            message += f". Did you mean '{near}'?"
+        yield Finding(Severity.WARNING, f"{_RULE}InvalidErrorType", message)
+
+    def _message(self, expression: str) -> Iterator[Finding]:
+        kind = yield from _lint(expression, self._output, "expression in `message`")
+        found = f"was statically determined to return a `{kind}` type"
+        if kind == "array":
+            element = _return_type(f"{expression}[0]", self._output)
+            found = f"resolves to an array of `{element}`"
+            kind = "string" if element == "string" else kind
+        if self._operation.known and kind not in (None, "string"):
+            text = "The `message` JMESPath expression must resolve to a string or an array of "
+            yield Finding(Severity.ERROR, _RULE, f"{text}strings, but this expression {found}.")
+
+
+def _lint(
+    expression: str, document: Any, what: str = "expression"
+) -> Generator[Finding, None, str | None]:
+    """Yield the problems of an expression; return its type, or None if it does not parse."""
+    try:
+        result = lint(parse(expression), document)
+    except ExpressionSyntaxError as error:
+        yield Finding(Severity.ERROR, _RULE, f"Invalid JMESPath {what} ({expression}): {error}")
+        return None
+    for problem in result.problems:
+        text = f"Problem found in JMESPath expression ({expression}): {problem.message}"
+        yield Finding(problem.severity, _LINT_IDS[problem.severity], text)
+    return result.return_type
+
+
+def _return_type(expression: str, document: Any) -> str:
+    try:
+        return lint(parse(expression), document).return_type
+    except ExpressionSyntaxError:  # too long with what was added to it
+        return "any"
+
+
+def nearest(name: str, names: Iterable[str], *, similarity: float = 0.8) -> str | None:
+    """Return the most similar name, if one is at least that similar (1: the same)."""
+    by_folded = {other.casefold(): other for other in sorted(names)}
+    found = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=similarity)
+    return by_folded[found[0]] if found else None

@@ -1,0 +1,260 @@
+"""`boto-wait begin SERVICE OPERATION`: make a call, then wait for what it has done."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from botocore import xform_name
+from botocore.exceptions import BotoCoreError, HTTPClientError
+from botocore.model import OperationModel
+
+from ..changes.call import resumed_call, run_blocking
+from ..changes.prepared_call import CallOptions, PreparedCall
+from ..engine.redaction import printable
+from ..exceptions import WaiterCancelledError, WaiterError, WaiterTimeoutError
+from ..idempotency import CallOutcome
+from ..service.tokens import TokenMember, new_token, token_member
+from .client_options import add_client_options, client_of, duration, service_model, session_of
+from .exit_codes import FAILED, OF_A_WAIT, SUCCEEDED, UsageError, exit_code
+from .operation_parameters import add_operation_parameters, check_parameters, given_parameters
+from .operations import store_of
+from .outcome_report import attempts_text, redacted, safe_response
+from .query import add_output_options, print_json
+from .service_lookup import SERVICE_HELP, operation_named
+from .text import json_text, refused, span
+
+USAGE = """boto-wait begin SERVICE OPERATION [--parameter value ...] --max-wait TIME
+       [--then WAITER | --no-wait] [--once] [--stop-on-timeout] [--store STORE] [options]
+       boto-wait begin --resume PATH [--store STORE] [options]"""
+
+FLAG_HELP = {
+    "--once": "refuse an operation that cannot be repeated safely",
+    "--stop-on-timeout": "after a time-out, make the call that stops what was begun",
+    "--allow-repeat": "repeat an operation that has no token",
+    "--adopt-existing": "accept a resource that an attempt without an answer may have made",
+}
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the options that do not depend on the operation."""
+    parser = subparsers.add_parser(
+        "begin",
+        usage=USAGE,
+        description="Call an operation, under one idempotency token if it has one; then wait for "
+        "what it has done.",
+        epilog=OF_A_WAIT,
+    )
+    parser.add_argument("--max-wait", type=duration, metavar="TIME", help="required: 90, 45m, 1h")
+    waits = parser.add_mutually_exclusive_group()
+    waits.add_argument("--then", metavar="WAITER", help="wait for another state: instance-running")
+    waits.add_argument("--no-wait", action="store_true", help="make the call only")
+    for name, text in FLAG_HELP.items():
+        parser.add_argument(name, action="store_true", help=text)
+    parser.add_argument(
+        "--store", metavar="STORE", help="keep the call, to be resumed: a file or an SQLAlchemy URL"
+    )
+    parser.add_argument("--resume", metavar="PATH", help="go on with a call that a store keeps")
+    add_output_options(parser)
+    parser.add_argument("--include-response", action="store_true", help="print the response too")
+    add_client_options(parser)
+
+
+def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """Add the parameters of the operation that the words name, as far as they name one.
+
+    Raises:
+        UsageError: they name a service or an operation that does not exist.
+    """
+    if any(word.partition("=")[0] == "--resume" for word in words):
+        return
+    parser.add_argument("service", metavar="SERVICE", help=SERVICE_HELP)
+    parser.add_argument("operation", metavar="OPERATION", help="such as run-instances")
+    names = [word for word in words[:2] if not word.startswith("-")]
+    if len(names) < 2:
+        if "-h" not in words and "--help" not in words:
+            raise UsageError("SERVICE and OPERATION come first")
+        return
+    session = session_of(argparse.Namespace(profile=None))
+    service = service_model(session, names[0])
+    operation = operation_named(service, names[1])
+    parser.set_defaults(model=operation)
+    add_operation_parameters(parser, operation)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Make the call and wait; return the exit code."""
+    try:
+        call = _resumed(arguments) if arguments.resume else _new(arguments)
+    except ValueError as error:
+        raise UsageError(_as_options(str(error))) from error
+    try:
+        outcome = run_blocking(call)
+    except KeyboardInterrupt as interrupt:
+        made = getattr(interrupt, "call", None)
+        _report(arguments, call, made, interrupt)
+        if made is not None and call.can_be_stopped:
+            print(f"boto-wait begin: to stop it: {_stop_command(call, made)}", file=sys.stderr)
+        raise
+    except (WaiterError, BotoCoreError, HTTPClientError) as error:
+        made = getattr(error, "call", None)
+        is_timeout = isinstance(error, WaiterTimeoutError)
+        if arguments.stop_on_timeout and is_timeout and made and call.can_be_stopped:
+            call.answered(made.response).stop()
+        _report(arguments, call, made, error)
+        return exit_code(error)
+    return SUCCEEDED if _report(arguments, call, outcome, None) else FAILED
+
+
+def _new(arguments: argparse.Namespace) -> PreparedCall:
+    """Return the call of the arguments, after its token was printed."""
+    operation: OperationModel = arguments.model
+    if arguments.max_wait is None:
+        raise UsageError("--max-wait is missing: the time for both at most, such as 90, 45m, 1h30m")
+    parameters = given_parameters(arguments, operation)
+    member = token_member(operation)
+    token = None if member is None else member.value_in(parameters)
+    complete = parameters
+    if member is not None and token is None:
+        # Some models require the token, which call_once makes.
+        complete = member.put_into(parameters, new_token(member))
+    check_parameters(operation, complete, arguments.only_by_json)
+    client = client_of(session_of(arguments), operation.service_model.service_name, arguments)
+    options = CallOptions(
+        arguments.max_wait,
+        None if arguments.no_wait else (arguments.then or "").replace("-", "_") or True,
+        arguments.allow_repeat,
+        arguments.adopt_existing,
+        None if arguments.store is None else _AnnouncedStore(arguments),
+        name="begin",
+        once=not arguments.once,
+    )
+    call = PreparedCall(getattr(client, xform_name(operation.name)), options, parameters)
+    if arguments.stop_on_timeout and not call.can_be_stopped:
+        raise UsageError(f"--stop-on-timeout: nothing is known that stops {operation.name}")
+    if member is not None and token is None and not member.is_sensitive:
+        print(f"boto-wait begin: to repeat this call: {_as_option(member, call)}", file=sys.stderr)
+    return call
+
+
+def _resumed(arguments: argparse.Namespace) -> PreparedCall:
+    store = store_of(arguments.store)
+    with refused(LookupError):
+        kept = store.get_call(arguments.resume)
+    target = kept["record"]["target"]
+    arguments.region = arguments.region or target["region"]
+    arguments.endpoint_url = arguments.endpoint_url or target["endpoint"]
+    client = client_of(session_of(arguments), target["service"], arguments)
+    return resumed_call(client, kept["record"], arguments.max_wait, store, arguments.resume)
+
+
+class _AnnouncedStore:
+    """A store that says how to go on with a call once it is kept."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self._store = store_of(arguments.store)
+        self._arguments = arguments
+        self.note_call = self._store.note_call
+        self.finish_call = self._store.finish_call
+
+    def save_call(self, record: Mapping[str, Any], /) -> str:
+        path = self._arguments.resume = self._store.save_call(record)
+        print(f"boto-wait begin: to go on: {_resume_command(self._arguments)}", file=sys.stderr)
+        return path
+
+
+def _resume_command(arguments: argparse.Namespace) -> str:
+    """Return the command that goes on with a call that a store keeps."""
+    words = ["boto-wait", "begin", "--resume", arguments.resume]
+    words += [] if arguments.store is None else ["--store", arguments.store]
+    return printable(shlex.join(words))
+
+
+def _stop_command(call: PreparedCall, made: CallOutcome) -> str:
+    """Return the command that stops what a call has begun."""
+    method, parameters = call.answered(made.response).stop_call()
+    service = call.target.operation.service_model.service_name
+    words = ["boto-wait", "begin", service, method.replace("_", "-")]
+    for name, value in parameters.items():
+        values = value if isinstance(value, list) else [value]
+        words += [f"--{xform_name(name, '-')}", *map(str, values)]
+    return printable(shlex.join([*words, "--no-wait", "--max-wait", "1m"]))
+
+
+def _as_option(member: TokenMember, call: PreparedCall) -> str:
+    if len(member.path) == 1:
+        return f"--{xform_name(member.name, '-')} {call.token}"
+    return f"{member.name} {call.token}"
+
+
+def _report(
+    arguments: argparse.Namespace,
+    prepared: PreparedCall,
+    call: CallOutcome | None,
+    error: BaseException | None,
+) -> bool:
+    """Print the end of a call; return False if `--query` cannot be evaluated.
+
+    A success is printed on stdout, an error on stderr, JSON on stdout.
+    """
+    operation = prepared.target.operation
+    with_response = arguments.include_response or arguments.query is not None or error is not None
+    facts: dict[str, Any] = {
+        "outcome": "succeeded" if error is None else "failed",
+        "service": operation.service_model.service_name,
+        "operation": operation.name,
+        "parameters": redacted(operation.input_shape, prepared.parameters),
+        "token": _shown_token(operation, prepared.token),
+        "attempts": getattr(call or error, "attempts", None),
+    }
+    if call is not None and call.outcome is not None:
+        facts |= {"waiter": call.outcome.waiter, "observed": call.outcome.observed}
+        facts["basis"] = call.outcome.basis
+    if call is not None and with_response:
+        facts["response"] = safe_response(operation, call.response)
+    is_cut = isinstance(error, KeyboardInterrupt)
+    if error is not None:
+        facts["error"] = {"type": type(error).__name__, "message": str(error)}
+        # A call that was cut off may have been executed.
+        facts["outcome_unknown"] = getattr(error, "outcome_unknown", is_cut and call is None)
+        if arguments.resume and _stays_open(error, facts):
+            facts["resume"] = _resume_command(arguments)
+    if error is not None and not is_cut:
+        print(f"boto-wait begin: {printable(str(error))}", file=sys.stderr)
+    if arguments.output == "text" and arguments.query is None and call is not None:
+        print(_text(operation, call))
+        if with_response:
+            print(json_text(facts["response"], indent=2), flush=True)
+    return print_json(facts, arguments)
+
+
+def _stays_open(error: BaseException, facts: Mapping[str, Any]) -> bool:
+    """Return whether a store keeps a call that ended in an error to be resumed."""
+    is_cut = isinstance(error, (KeyboardInterrupt, WaiterTimeoutError, WaiterCancelledError))
+    return is_cut or facts["outcome_unknown"]
+
+
+def _text(operation: OperationModel, call: CallOutcome) -> str:
+    attempts = attempts_text(call.attempts)
+    text = f"{operation.service_model.service_name} {operation.name}: {attempts}"
+    if call.outcome is not None:
+        text += f", then {call.outcome.waiter} after {span(call.outcome.elapsed)}"
+    return text
+
+
+def _shown_token(operation: OperationModel, token: str | None) -> str | None:
+    member = token_member(operation)
+    return None if member is None or member.is_sensitive else token
+
+
+def _as_options(text: str) -> str:
+    return (
+        text.replace("allow_repeat=True", "--allow-repeat")
+        .replace("then_wait:", "--then:")
+        .replace("Pass a waiter", "Pass --then WAITER")
+        .partition(" and a function")[0]
+        .partition(" (another waiter")[0]
+    )

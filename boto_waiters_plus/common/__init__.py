@@ -1,0 +1,1 @@
+"""What every folder may use: checks of arguments, short labels, process-wide state, warnings."""

@@ -1,0 +1,50 @@
+"""Warnings of the package, which never change an outcome."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import warnings
+from typing import Any, Final
+
+logger = logging.getLogger("boto_waiters_plus")
+
+
+Caller = tuple[str, int, str, dict[Any, Any]]
+"""A line outside the package: file, line, module, registry; for `warnings.warn_explicit`."""
+
+_PASSED_OVER: Final = (__name__.partition(".")[0], "asyncio", "contextlib", "threading")
+"""The package, and what may call it in the caller's place."""
+
+
+def caller() -> Caller:
+    """Return the nearest line outside the package that has called it."""
+    frame = sys._getframe(1)  # noqa: SLF001 - documented; `inspect` reads source files
+    while frame.f_back is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in _PASSED_OVER:
+            break
+        frame = frame.f_back
+    module = frame.f_globals.get("__name__", "<string>")
+    registry = frame.f_globals.setdefault("__warningregistry__", {})
+    return frame.f_code.co_filename, frame.f_lineno, module, registry
+
+
+def warn(
+    message: str, category: type[Warning], *, at: Caller | None = None, is_logged: bool = False
+) -> None:
+    """Attribute a warning to the first caller outside the package.
+
+    Where warnings are errors (`-W error`) the message is logged instead: an error raised in place
+    of an answer would lose the answer, and no warning of this package is worth that.
+
+    Args:
+        message, category: those of the warning.
+        at: the line, where another thread than the caller's warns.
+        is_logged: whether the message is logged, too.
+    """
+    try:
+        warnings.warn_explicit(message, category, *(at or caller()))
+    except category:
+        is_logged = True
+    if is_logged:
+        logger.warning("%s", message)

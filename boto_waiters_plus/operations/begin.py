@@ -1,0 +1,308 @@
+"""`begin`: a mutation as a long-running operation, which ends when its effect is seen."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from ..batch.tasks import Task
+from ..batch.wait import Wait
+from ..calls.client_kind import is_async
+from ..calls.clock import current_time
+from ..changes.call import make_awaited, run_blocking
+from ..changes.call_errors import CallCancelledError, CallOnceError, CallTimeoutError
+from ..changes.effects import STOP_TIME, AnsweredCall, Effect, chosen_effect
+from ..changes.prepared_call import PROPAGATION_WAIT, CallOptions, CallOutcome, PreparedCall
+from ..common.arguments import flag, with_methods
+from ..exceptions import WaiterError, WaiterTimeoutError
+from ..options import policy_for, refuse_other_names, split_options
+from ..service.clients import waiters_of
+from ..service.json_parameters import from_json
+from ..service.labels import ResourceLabel, label_of
+from ..service.parameters import refuse_wrong_parameters
+from .begun_rows import CALL, CallerLease, begun_call, wait_after
+from .error_codes import StoreError
+from .in_memory import MEMORY, MemoryOperation
+from .loop_pool import LoopPool
+from .operation import path_of
+from .stored_wait import NewRows, RowCall
+from .wait_ends import end_of, ended
+from .wait_pool import WaitPool
+
+if TYPE_CHECKING:
+    from .store import Store
+    from .stored_operation import StoredOperation
+
+
+STORE_OPTIONS: Final = frozenset(
+    ("exclusive_key", "include_response", "profile_name", "request_id")
+)
+"""The options that go with a store."""
+
+
+class BegunOperation(MemoryOperation):
+    """What `begin` returns: an `Operation` for the effect of a call.
+
+    `cancel` ends the waiting and leaves the resource as it is.
+
+    Attributes:
+        call: the `CallOutcome` of the call: its response, its token and its attempts.
+        effect: what is waited for.
+    """
+
+    def __init__(
+        self, wait: Wait, pool: WaitPool, answered: AnsweredCall, call: CallOutcome, *, stops: bool
+    ) -> None:
+        self.call = call
+        self._answered, self._stops_on_timeout = answered, stops
+        self.effect: Effect = answered.effect.effect
+        super().__init__(wait, pool)
+
+    def stop(self) -> Any:
+        """Make the call that stops what was begun, and return its response.
+
+        The wait goes on until the end is seen, which is a failure for most effects.
+
+        Raises:
+            NotImplementedError: nothing is known that stops it.
+            ClientError: the service refused.
+        """
+        method, parameters = self._answered.stop_call()
+        return getattr(self._answered.effect.client, method)(**parameters)
+
+    def _concluded(self, task: Task) -> Any:
+        if self._stops_after(task):
+            self._answered.stop()
+        return task.result
+
+    def _stops_after(self, task: Task) -> bool:
+        """Note the call in an error; return whether what was begun is to be stopped."""
+        if isinstance(task.result, WaiterError):
+            task.result.call = self.call
+        return self._stops_on_timeout and isinstance(task.result, WaiterTimeoutError)
+
+
+class AwaitedOperation(BegunOperation):
+    """A `BegunOperation` on an aiobotocore client, which the event loop drives: `await` it.
+
+    `stop` returns a coroutine.
+    """
+
+    _pool: LoopPool  # type: ignore[assignment]  # does what is asked of a WaitPool
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._pool.on_break(self.end)
+
+    def _wait_for_end(self, timeout: float | None) -> None:
+        if not self.done() and self._pool.is_here and timeout != 0:
+            raise RuntimeError(f"{self.path} is driven by this event loop: await it")
+        super()._wait_for_end(timeout)
+
+    def _deliver_end(self, task: Task) -> None:
+        self._ending = asyncio.ensure_future(self._end(task))
+
+    async def _end(self, task: Task) -> None:
+        # The time-out is what the caller is told, whatever comes of the stop, and of its loop.
+        try:
+            if self._stops_after(task):
+                with contextlib.suppress(Exception):
+                    await asyncio.wait_for(self.stop(), STOP_TIME)
+        finally:
+            self.end(task.result)
+
+
+class _Beginning:
+    """A checked call of `begin`; raises for whatever is wrong with its arguments."""
+
+    def __init__(
+        self,
+        method: Any,
+        max_wait: Any,
+        then_wait: Any,
+        stop_on_timeout: bool,  # noqa: FBT001 - of this module
+        propagation_wait: Any,
+        keywords: Mapping[str, Any],
+    ) -> None:
+        self._stop_on_timeout = flag("stop_on_timeout", stop_on_timeout)
+        given, self._asked = split_options(keywords)
+        own = {"cancel_event": given.cancel_event, "propagation_wait": propagation_wait}
+        options = CallOptions(max_wait, name="begin", once=True, **own)
+        self.prepared = prepared = PreparedCall(method, options, self._asked)
+        operation = prepared.target.operation
+        shape = operation.input_shape
+        refuse_other_names("begin", self._asked.keys() - (() if shape is None else shape.members))
+        self.client = prepared.target.client
+        self._effect = chosen_effect(self.client, operation, then_wait, prepared.parameters)
+        if self._stop_on_timeout and self._effect.effect.stop is None:
+            raise ValueError(f"stop_on_timeout: nothing stops what {method.__name__} begins")
+        settings = waiters_of(self.client).settings
+        self._options = self._effect.options_over(settings, given)
+        definition = self._effect.bound_waiter.definition
+        policy_for(definition, self._options, prepared.max_wait)
+        self._clock = current_time().clock()
+        self._start = self._clock()
+
+    def begun(self, call: CallOutcome) -> BegunOperation:
+        """Return the operation for the effect of the call that was made."""
+        try:
+            answered = self._effect.answered(self.prepared.parameters, call.response)
+            passed = self._clock() - self._start
+            left = self.prepared.max_wait - passed
+            wait = wait_after(answered, self._options, max_wait=left, since_call=passed)
+        except Exception as error:
+            # Whatever it is, such as an error of the caller's function, the call was made.
+            error.call = call  # type: ignore[attr-defined]
+            raise
+        stops = self._stop_on_timeout
+        if is_async(type(self.client)):
+            return MEMORY.keep(AwaitedOperation(wait, LoopPool(), answered, call, stops=stops))
+        return MEMORY.keep(BegunOperation(wait, MEMORY.pool(), answered, call, stops=stops))
+
+    def begun_in(self, store: Store, options: Mapping[str, Any]) -> StoredOperation:
+        """Make the call, which the store keeps before, and return the operation for its effect.
+
+        Args:
+            store: the store.
+            options: some of `STORE_OPTIONS`.
+        """
+        client, prepared, operation = self.client, self.prepared, self.prepared.target.operation
+        if is_async(type(client)):
+            raise TypeError("in_store takes no client of aiobotocore: workers need a blocking one")
+        refuse_wrong_parameters(client, operation, prepared.parameters)
+        stops = {"stop_on_timeout": self._stop_on_timeout}
+        begun = begun_call(prepared, self._effect, self._asked, **stops)
+        label = label_of(ResourceLabel(operation), from_json(begun["parameters"]), self._options)
+        own: dict[str, Any] = {"max_wait": prepared.max_wait, "label": str(label)}
+        wait = Wait.with_options(client, self._effect.bound_waiter, {}, self._options, **own)
+        profile, with_response = map(options.get, ("profile_name", "include_response"))
+        rows = NewRows(store.seal, with_response, profile, begun)
+        rows.add(wait, options.get("exclusive_key"), options.get("request_id"))
+        row, is_new = store.add_one(rows)
+        if not is_new:
+            return store.operation(row)
+        call, lease = None, CallerLease(store.backend, row)
+        held = (store.backend, lease.number, self._start + prepared.max_wait)
+        row_call = RowCall(row, wait, begun, store.seal, *held)
+        try:
+            if lease.is_taken:
+                call = row_call.make(prepared, self._effect)
+        except Exception as error:
+            # What the store does not know is as unknown as what a dead process knew.
+            if not isinstance(error, StoreError):
+                end = {**end_of(ended(row, error), error, store.seal)}
+                end["parameters"] = store.seal.closed({CALL: begun})
+                with contextlib.suppress(StoreError):
+                    store.backend.write(lease.number, [end])
+            raise
+        finally:
+            lease.end()
+        made = store.operation(store.row(path_of(row)))
+        made.client, made.made_call = client, call
+        return made
+
+
+def begin(
+    client_method: Any,
+    /,
+    *,
+    max_wait: Any = None,
+    then_wait: Any = None,
+    in_store: Store | None = None,
+    stop_on_timeout: bool = False,
+    propagation_wait: Any = PROPAGATION_WAIT,
+    **keywords: Any,
+) -> BegunOperation | StoredOperation:
+    """Call a mutation, and return the operation that ends when its effect is seen.
+
+    A state from before the call ends nothing: what tells that a state belongs to the call is
+    `operation.effect.basis`. An operation with an idempotency token is called under one until the
+    outcome is known, as by `idempotency.call_once`; one without is called once, as boto3 does.
+
+    Args:
+        client_method: a method of a client, such as `ecs.update_service`.
+        max_wait: seconds (or a `timedelta`) for the call and the wait together.
+        then_wait: the name of an effect, where an operation has several; or a waiter and a function
+            that takes the response of the call and returns the parameters of the waiter.
+        in_store: a `Store`, which keeps the call before it is made: call and wait outlive this
+            process. A worker of the store goes on once the call is answered; it repeats a call
+            whose process is gone, if it has a token and no sensitive parameter.
+        stop_on_timeout: True makes the call that stops what was begun after a time-out, in at most
+            5 seconds; the time-out is raised as ever.
+        propagation_wait: seconds (or a `timedelta`) in which a refusal is repeated that says that a
+            new role or policy is not visible yet; 0: it is raised.
+        keywords: fields of `WaitOptions` for the wait, and the parameters of the operation; with
+            `in_store` also `exclusive_key`, `include_response`, `profile_name` and `request_id`:
+            see `Store.start`.
+
+    Returns:
+        The operation, a future with a `path`, the `call` and the `effect`. Its result is the
+        outcome, whose `basis` says how it is known that this change has ended.
+
+    Raises:
+        ClientError: the service refused the call: boto3's own error.
+        CallTimeoutError, CallCancelledError: no answer came in time; see `outcome_unknown`.
+        ValueError: nothing is known of the effect, there is nothing to wait for, or an option is
+            out of range; before the call.
+        TypeError: an argument is of the wrong kind; before the call.
+        OperationError, StoreError: the store refuses the call, as `Store.start`.
+    """
+    options = {name: keywords.pop(name) for name in STORE_OPTIONS & keywords.keys()}
+    if in_store is not None:
+        with_methods("in_store", in_store, "add_one")
+    elif options:
+        raise TypeError(f"{min(options)} goes with in_store")
+    beginning = _Beginning(
+        client_method, max_wait, then_wait, stop_on_timeout, propagation_wait, keywords
+    )
+    if in_store is None and is_async(type(beginning.client)):
+        raise TypeError("client is an aiobotocore client: use begin_async, in its loop")
+    try:
+        if in_store is not None:
+            return beginning.begun_in(in_store, options)
+        call = run_blocking(beginning.prepared)
+    except CallOnceError as error:
+        raise _as_boto3(error) from None
+    return beginning.begun(call)
+
+
+async def begin_async(
+    client_method: Any,
+    /,
+    *,
+    max_wait: Any = None,
+    then_wait: Any = None,
+    in_store: Store | None = None,
+    stop_on_timeout: bool = False,
+    propagation_wait: Any = PROPAGATION_WAIT,
+    **keywords: Any,
+) -> BegunOperation | StoredOperation:
+    """`begin` as part of the calling task, and `await` waits for the operation.
+
+    The call of a blocking client is made in a thread. That of an aiobotocore client is awaited, and
+    its event loop drives the wait.
+
+    Args:
+        client_method, max_wait, then_wait, in_store, stop_on_timeout, propagation_wait, keywords:
+            as for `begin`. With `in_store` the end of the task does not end the call.
+    """
+    if in_store is not None:
+        keywords |= {"then_wait": then_wait, "stop_on_timeout": stop_on_timeout}
+        keywords |= {"in_store": in_store, "propagation_wait": propagation_wait}
+        return await asyncio.to_thread(begin, client_method, max_wait=max_wait, **keywords)
+    beginning = _Beginning(
+        client_method, max_wait, then_wait, stop_on_timeout, propagation_wait, keywords
+    )
+    try:
+        call = await make_awaited(beginning.prepared)
+    except CallOnceError as error:
+        raise _as_boto3(error) from None
+    return beginning.begun(call)
+
+
+def _as_boto3(error: CallOnceError) -> Exception:
+    """Return the error that boto3 raised, where the service or the connection gave one."""
+    is_end = isinstance(error, (CallTimeoutError, CallCancelledError))
+    return error if is_end or error.last_exception is None else error.last_exception

@@ -1,0 +1,163 @@
+"""The call of `begin` in a store: part of the row of its wait, before it is made.
+
+The process that makes the call holds the row by a lease, as a worker does. Once the call is
+answered the row is free, and is that of any other wait. If the lease ends before, a worker repeats
+the call under its token, or ends the row as `outcome_unknown`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from botocore.model import OperationModel
+
+from ..batch.wait import Wait
+from ..changes.effects import AnsweredCall, EffectOfCall, stop_in_time
+from ..changes.prepared_call import CallOutcome, PreparedCall, kept_answer
+from ..changes.stored_calls import restored_response
+from ..common.process import start_thread
+from ..exceptions import WaiterFailedError
+from ..options import WaitOptions
+from ..service.json_parameters import as_json, from_json, without_sensitive
+from .backend import Backend, Row
+from .error_codes import OperationError, StoreError
+from .sealing import Seal
+
+CALL: Final = "$call"
+"""The member of the stored parameters that has the call; no parameter is stored by this name."""
+
+NOT_KEPT: Final = "(sensitive)"
+"""What acceptors see in place of a sensitive parameter."""
+
+CALLER_LEASE: Final = 30.0
+"""Seconds without a sign of the process that makes a call, after which it is taken for dead."""
+
+
+def begun_call(
+    prepared: PreparedCall, effect: EffectOfCall, asked: Mapping[str, Any], **options: Any
+) -> dict[str, Any]:
+    """Return a call as its row keeps it, for `resumed_call` too; without sensitive parameters.
+
+    Args:
+        prepared, effect: the call and its effect.
+        asked: the parameters as they were given.
+        options: `stop_on_timeout`.
+
+    Raises:
+        TypeError: a parameter cannot be stored.
+        ValueError: a parameter of the wait would be sensitive.
+    """
+    trait = effect.to_json()
+    as_json(effect.bound_waiter.operation.input_shape, dict.fromkeys(trait["parameters"]))
+    kept = kept_parameters(prepared.target.operation, prepared.parameters)
+    is_whole = kept == as_json(None, prepared.parameters)
+    token = prepared.token if is_whole else None
+    return {
+        **prepared.record(kept),
+        "token": token,
+        # A function of the caller that tells what to poll cannot be kept.
+        "is_repeatable": token is not None and effect.function is None,
+        "asked": kept_parameters(prepared.target.operation, asked),
+        **options,
+        "effect": asdict(effect.effect),
+        "trait": trait,
+        **dict.fromkeys(("answer", "document", "stop")),
+    }
+
+
+def kept_parameters(operation: OperationModel, parameters: Mapping[str, Any]) -> Any:
+    """Return parameters of a call as JSON, without sensitive ones."""
+    return as_json(operation.input_shape, without_sensitive(operation.input_shape, parameters))
+
+
+def keep_answer(
+    begun: dict[str, Any], prepared: PreparedCall, effect: EffectOfCall, call: CallOutcome
+) -> AnsweredCall:
+    """Add to a call what it was answered, and how to stop what it has begun; return it so."""
+    answer = begun["answer"] = kept_answer(prepared.target.operation, call)
+    document = effect.call_document(from_json(begun["parameters"]), restored_response(answer))
+    # Acceptors that read back what was asked for have to know that there was more.
+    document["input"] = {**dict.fromkeys(prepared.parameters, NOT_KEPT), **document["input"]}
+    begun["document"] = document
+    answered = AnsweredCall(effect, document, call.response)
+    # That nothing can stop it is told when it is to be stopped.
+    with contextlib.suppress(NotImplementedError, WaiterFailedError):
+        method, parameters = answered.stop_call()
+        begun["stop"] = [method, as_json(None, parameters)]
+    return answered
+
+
+def wait_after(
+    answered: AnsweredCall, options: WaitOptions, *, max_wait: float, **bound: Any
+) -> Wait:
+    """Return the wait for the effect of a call that was answered.
+
+    Args:
+        answered: the call.
+        options, max_wait, bound: of the wait.
+
+    Raises:
+        WaiterError: no time is left, or the answer does not tell what to poll.
+    """
+    effect, parameters = answered.effect, answered.parameters(max_wait)
+    on = (effect.client, effect.bound_waiter, parameters, options)
+    return Wait.with_options(*on, call=answered.document, max_wait=max_wait, **bound)
+
+
+def begun_of(row: Row, seal: Seal) -> dict[str, Any] | None:
+    """Return the call of a row; None: it has none, or what it has cannot be read here."""
+    with contextlib.suppress(OperationError):
+        body = seal.opened(row["parameters"], "parameters")
+        return body.get(CALL) if isinstance(body, Mapping) else None
+    return None
+
+
+def stop_begun(client: Any, begun: Mapping[str, Any]) -> None:
+    """Make the call that stops what was begun, in a few seconds, if there is one."""
+    if begun["stop"] is not None:
+        method, parameters = begun["stop"]
+        stop_in_time(client, lambda: (method, from_json(parameters)))
+
+
+def unknown(begun: Mapping[str, Any]) -> OperationError:
+    """Return the error of a call whose process is gone, and which is not repeated."""
+    detail = f"{begun['operation']} may have been executed: the process that called it has ended"
+    return OperationError("outcome_unknown", detail)
+
+
+class CallerLease:
+    """The lease of a process for one call, renewed in a thread until the call is over."""
+
+    def __init__(self, backend: Backend, row: Row) -> None:
+        self._backend = backend
+        self._is_over = threading.Event()
+        self.number = backend.acquire(process_name(), CALLER_LEASE)
+        mine = {"id": row["id"], "lease": self.number, "worker": process_name()}
+        # A worker that has claimed the row leaves it alone for its first seconds.
+        self.is_taken = backend.write(None, [mine]) == 1
+        """Whether the row is this process's: it has not ended."""
+        start_thread(self._renew, "begin")
+
+    def _renew(self) -> None:
+        while not self._is_over.wait(CALLER_LEASE / 3):
+            # The database may come back.
+            with contextlib.suppress(StoreError):
+                self._backend.renew(self.number, CALLER_LEASE)
+
+    def end(self) -> None:
+        """End the lease."""
+        self._is_over.set()
+        # It ends by itself, too.
+        with contextlib.suppress(StoreError):
+            self._backend.release(self.number)
+
+
+def process_name() -> str:
+    """Return the name by which others know this process."""
+    return f"{socket.gethostname()}:{os.getpid()}"

@@ -1,0 +1,224 @@
+"""The search for the cause of a failure: reads that `data/explains.json` names, and their texts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import jmespath
+from botocore import xform_name
+from botocore.model import OperationModel
+from jmespath.exceptions import JMESPathError
+
+from ..calls.reply import Reply
+from ..definitions.explains_trait import Explanation, shipped_explanations, with_values
+from ..definitions.services import aws_namespace
+from ..engine.redaction import cut, is_signed_url
+from ..wait.wait_log import logger
+from .data_model import DataModel, converted
+from .errors import error_facts
+
+MOST_TEXT: Final = 500
+"""Characters of a cause."""
+
+EARLIER: Final = 60
+"""Seconds before the start of the wait from which on an event may tell the cause: the change began
+before the wait did, and clocks differ."""
+
+
+class FailureSearch:
+    """The reads about the failure of one wait.
+
+    Args:
+        client: makes the reads.
+        operation, parameters: those of the wait.
+        response: the one in the failure state.
+        explanation: names the reads.
+        known: what else their paths see.
+        budget: has an item for each read that the waits of a batch may make yet; None: no limit.
+
+    Attributes:
+        cause: the text that the reads have found.
+        is_over_budget: whether the batch had no read left.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        operation: OperationModel,
+        parameters: Mapping[str, Any],
+        response: Mapping[str, Any],
+        *,
+        explanation: Explanation,
+        known: dict[str, Any],
+        budget: Iterator[object] | None,
+    ) -> None:
+        self.cause: str | None = None
+        self.is_over_budget = False
+        self._client = client
+        self._operations = [operation]
+        self._known = known
+        self._budget = budget
+        self._steps = self._reads(explanation, parameters, response)
+        self._send: Callable[[], Any] | None = None
+        self._reply: Reply | None = None
+
+    def send(self) -> Any:
+        """Make the bare call of the present read."""
+        assert self._send is not None, "there is a read"
+        return self._send()
+
+    def has_more_after(self, reply: Reply | None) -> bool:
+        """Take the reply to a read; see `CauseSearch.has_more_after`."""
+        self._reply = reply
+        # A wait has failed, and its error must not be replaced by another.
+        try:
+            self._send = next(self._steps, None)
+        except Exception as error:
+            logger.debug("the cause of a failure is not known: %s", type(error).__name__)
+            self._send = None
+        return self._send is not None
+
+    def _reads(
+        self,
+        explanation: Explanation,
+        parameters: Mapping[str, Any],
+        response: Mapping[str, Any],
+    ) -> Iterator[Callable[[], Any]]:
+        """Yield what makes each read, whose reply is there when the next one is asked for."""
+        [polled] = self._operations
+        self._known["input"] = converted(polled.input_shape, parameters)
+        self._known["output"] = _seen(polled, response)
+        sensitive = self._is_sensitive(explanation.otherwise)
+        self._learn(explanation.values, None if sensitive else explanation.otherwise)
+        model = polled.service_model
+        for read in explanation.reads:
+            sent = {name: self._value(path) for name, path in read.parameters.items()}
+            # An older botocore may lack the operation.
+            if not all(sent.values()) or read.operation not in model.operation_names:
+                continue
+            answered = model.operation_model(read.operation)
+            self._operations.append(answered)
+            if self._is_sensitive(read.text):
+                continue
+            if self._budget is not None and next(self._budget, None) is None:
+                self.is_over_budget = True
+                return
+            options = {name: self._value(path) for name, path in read.options.items()}
+            sent |= {name: each for name, each in options.items() if each is not None}
+            yield self._call(read.operation, sent)
+            reply = self._reply
+            assert reply is not None, "a read was made"
+            if reply.ended is not None or reply.error is not None:
+                why = "it was cut off"
+                if reply.error is not None and reply.ended in (None, "retry refused"):
+                    why = error_facts(reply.error, answered).text
+                text = "the cause of a failure is not known: %s failed: %s"
+                logger.debug(text, read.operation, why)
+                continue
+            self._known[read.name] = _seen(answered, reply.response)
+            self._learn(read.values, read.text)
+
+    def _call(self, operation: str, parameters: Mapping[str, Any]) -> Callable[[], Any]:
+        return lambda: getattr(self._client, xform_name(operation))(**parameters)
+
+    def _is_sensitive(self, text: str | None) -> bool:
+        """Return whether a model calls a part of a text sensitive."""
+        paths = [] if text is None else [("output", with_values(text, {}))]
+        return any(DataModel(each, paths).sensitive for each in self._operations)
+
+    def _learn(self, values: Mapping[str, str], text: str | None) -> None:
+        """Note values, and the cause, which the last read that tells one decides."""
+        for name, path in values.items():
+            self._known[name] = self._value(path)
+        cause = "" if text is None else _joined(self._value(text))
+        if cause and not is_signed_url(cause):
+            self.cause = cut(cause, MOST_TEXT)
+
+    def _value(self, path: str) -> Any:
+        try:
+            return jmespath.search(with_values(path, self._known), self._known)
+        # A member is missing that a function needs. The error's text would have its value.
+        except JMESPathError as error:
+            name = type(error).__name__
+            logger.debug("the cause of a failure: %s cannot be evaluated: %s", path, name)
+            return None
+
+
+def begin_search(
+    client: Any,
+    operation: OperationModel,
+    parameters: Mapping[str, Any],
+    response: Mapping[str, Any],
+    *,
+    elapsed: float,
+    call: Mapping[str, Any] | None = None,
+    budget: Iterator[object] | None = None,
+) -> FailureSearch | None:
+    """Begin the search for the cause of a failure; None: there is nothing to read.
+
+    Args:
+        client, operation, parameters: those of the wait.
+        response: the one in the failure state.
+        elapsed: seconds since the start of the wait.
+        call: the `input` and `output` of the call whose effect is waited for.
+        budget: has an item for each read that the waits of a batch may make yet; None: no limit.
+    """
+    namespace = aws_namespace(str(operation.service_model.service_id))
+    explanation = shipped_explanations().get(f"{namespace}#{operation.name}")
+    if explanation is None:
+        return None
+    known = {"call": call, "started": time.time() - elapsed - EARLIER}
+    return FailureSearch(
+        client, operation, parameters, response, explanation=explanation, known=known, budget=budget
+    )
+
+
+def _joined(value: Any, separator: str = ": ") -> str:
+    """Return texts and numbers as one text; lists in a list are joined by blanks."""
+    if isinstance(value, list):
+        return separator.join(filter(None, (_joined(each, " ") for each in value)))
+    is_plain = isinstance(value, (str, int, float)) and not isinstance(value, bool)
+    return str(value).strip() if is_plain else ""
+
+
+def _seen(operation: OperationModel, response: Any) -> Any:
+    members = {name: value for name, value in response.items() if name != "ResponseMetadata"}
+    return converted(operation.output_shape, members)
+
+
+class ExplainedSend:
+    """What a waiter object sends, and the reads after a failure where they are asked for.
+
+    Args:
+        send: makes the bare call of the operation.
+        is_reply: tells which of its exceptions are replies.
+        client, operation, parameters: those of the wait.
+    """
+
+    def __init__(
+        self,
+        send: Callable[[], Any],
+        is_reply: Callable[[Exception], bool],
+        client: Any,
+        operation: OperationModel,
+        parameters: Mapping[str, Any],
+    ) -> None:
+        self._send = send
+        self._is_reply = is_reply
+        self._wait = client, operation, parameters
+        self._search: FailureSearch | None = None
+
+    def __call__(self) -> Any:
+        """Make the bare call."""
+        return self._send() if self._search is None else self._search.send()
+
+    def search(self, response: Mapping[str, Any], elapsed: float) -> FailureSearch | None:
+        """Begin a search for the cause of a failure; see `Explainer.search`."""
+        self._search = begin_search(*self._wait, response, elapsed=elapsed)
+        return self._search
+
+    def is_reply(self, error: Exception) -> bool:
+        """Return whether an exception is a reply: of a read any is, since the wait has failed."""
+        return self._search is not None or self._is_reply(error)

@@ -1,0 +1,234 @@
+"""Parameters and responses in the specification's data model (section "JMESPath data model").
+
+botocore returns timestamps as `datetime`, blobs as `bytes` and some JSON texts decoded; the data
+model has epoch seconds, base64 text and strings. Conversion takes longer than evaluation, and few
+waiters need it. It is therefore decided once per waiter whether one of its paths can reach such a
+member. Parameters are converted once per wait, if a path can see them.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import itertools
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+import jmespath
+from botocore.model import (
+    ListShape,
+    MapShape,
+    OperationModel,
+    Shape,
+    StringShape,
+    StructureShape,
+)
+from botocore.utils import parse_to_aware_datetime
+
+from .sensitive_members import is_sensitive
+
+# Functions whose results may have members that the expression does not name, unless they are given
+# a member of this type: the text of a number has none.
+_OPAQUE_FUNCTIONS = {"to_string": "integer", "values": "map", "merge": None}
+
+# Strings of JSON that handlers of botocore decode: policies of IAM, templates of CloudFormation.
+_DECODED = frozenset({"policyDocumentType", "TemplateBody"})
+
+
+_Member = tuple[Shape, Shape | None, str]
+"""A shape, the structure that has it as a member, and its name there."""
+
+_Test = Callable[[Shape, Shape | None, str], bool]
+
+LONGEST_WHOLE_NUMBER = 400
+"""Digits of a decimal that becomes an int; a longer one is infinite for a float anyway."""
+
+
+class DataModel:
+    """The parts of an operation's input and output that the paths of a waiter can see.
+
+    Args:
+        operation: the operation's model.
+        paths: the waiter's distinct expressions, as pairs of matcher kind and text.
+    """
+
+    def __init__(self, operation: OperationModel, paths: Iterable[tuple[str, str]]) -> None:
+        self._operation = operation
+        paths = tuple(paths)
+        self._convert = any(self._touches(kind, path, _needs_converting) for kind, path in paths)
+        self._sees_input = any(kind == "inputOutput" for kind, _ in paths)
+        self.sensitive = any(self._touches(kind, path, is_sensitive) for kind, path in paths)
+        """Whether a path passes a sensitive member."""
+
+    def output(self, response: Any) -> Any:
+        """Return the output as paths see it: without `ResponseMetadata`."""
+        if not isinstance(response, Mapping):
+            return response
+        output = {name: value for name, value in response.items() if name != "ResponseMetadata"}
+        return converted(self._operation.output_shape, output) if self._convert else output
+
+    def input(self, parameters: Mapping[str, Any]) -> Any:
+        """Return the caller's parameters as paths see them."""
+        if not self._sees_input:
+            return parameters
+        return converted(self._operation.input_shape, parameters)
+
+    def _touches(self, kind: str, path: str, test: _Test) -> bool:
+        roots = [self._operation.output_shape]
+        if kind == "inputOutput":
+            roots.append(self._operation.input_shape)
+
+        def reached(names: frozenset[str] | None) -> set[_Member]:
+            found = [_reached(root, names, set()) for root in roots if root is not None]
+            return set(itertools.chain(*found))
+
+        named = reached(member_names(path))
+        types = {(name, shape.type_name) for shape, _, name in named}
+        is_opaque = any(_opaque(node, types) for node in _nodes_of(path))
+        return any(test(*member) for member in (reached(None) if is_opaque else named))
+
+
+def converted(shape: Shape | None, value: Any) -> Any:
+    """Convert a value of this shape to the JMESPath data model.
+
+    Without a shape, the type of the value decides.
+    """
+    kind = None if shape is None else shape.type_name
+    if isinstance(value, dt.datetime) or (kind == "timestamp" and isinstance(value, str)):
+        return _epoch_seconds(value)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, (Mapping, list, tuple, set, frozenset)):
+        if isinstance(shape, StringShape):
+            return json.dumps(value, ensure_ascii=False, default=str)
+        return _with_members(shape, value)
+    if isinstance(value, Decimal):
+        return _number_of(value)
+    if kind == "blob":
+        # A caller may pass a blob as text or as a file. A streaming body is not read here.
+        return base64.b64encode(value.encode()).decode("ascii") if isinstance(value, str) else None
+    return value
+
+
+def plain(value: Any) -> Any:
+    """Return a value of any callable in the JMESPath data model: tuples as arrays, and so on."""
+    try:
+        return converted(None, value)
+    except RecursionError:  # It contains itself; a path may still reach what is asked for.
+        return value
+
+
+def _with_members(shape: Shape | None, value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        member = shape.member if isinstance(shape, ListShape) else None
+        return [converted(member, item) for item in value]
+    if isinstance(shape, MapShape):
+        return {name: converted(shape.value, item) for name, item in value.items()}
+    members = shape.members if isinstance(shape, StructureShape) else {}
+    return {name: converted(members.get(name), item) for name, item in value.items()}
+
+
+def _epoch_seconds(moment: Any) -> Any:
+    """Return epoch seconds, as botocore understands the moment; a text that it refuses as it is."""
+    try:
+        return _number(parse_to_aware_datetime(moment).timestamp())
+    except ValueError:
+        return moment
+
+
+def _number(value: float) -> float:
+    return int(value) if value.is_integer() else value
+
+
+def _number_of(value: Decimal) -> float:
+    """Return a decimal as int or float; the numbers of DynamoDB are exact up to 38 digits."""
+    is_short = value.is_finite() and value.adjusted() < LONGEST_WHOLE_NUMBER
+    if is_short and value == value.to_integral_value():
+        return int(value)
+    return math.nan if value.is_nan() else float(value)
+
+
+def has_members_of(operation: OperationModel, path: str) -> bool:
+    """Return whether the members that a path names are reached by one another in the output."""
+    output = operation.output_shape
+    if output is None:
+        return False
+    names = member_names(path)
+    known = {
+        name
+        for shape, _, _ in _reached(output, names, set())
+        if isinstance(shape, StructureShape)
+        for name in shape.members
+    }
+    return known.issuperset(names)
+
+
+def has_sensitive_output(operation: OperationModel) -> bool:
+    """Return whether a response may have sensitive members."""
+    output = operation.output_shape
+    return output is not None and any(is_sensitive(*m) for m in _reached(output, None, set()))
+
+
+def _reached(
+    shape: Shape,
+    names: frozenset[str] | None,
+    seen: set[str],
+    owner: Shape | None = None,
+    name: str = "",
+) -> Iterator[_Member]:
+    """Yield the shape and those reached by members in `names`; by any member if it is None.
+
+    Each comes with the shape that has it, and its name there.
+    """
+    yield shape, owner, name
+    if shape.name in seen:
+        return
+    seen.add(shape.name)
+    if isinstance(shape, StructureShape):
+        for inner, member in shape.members.items():
+            if names is None or inner in names:
+                yield from _reached(member, names, seen, shape, inner)
+    elif isinstance(shape, ListShape):
+        yield from _reached(shape.member, names, seen)
+    elif isinstance(shape, MapShape):
+        yield from _reached(shape.value, names, seen)
+
+
+def _needs_converting(shape: Shape, *_: object) -> bool:
+    if shape.type_name in ("timestamp", "blob") or shape.name in _DECODED:
+        return True
+    # A header of JSON, which botocore decodes.
+    return bool(shape.serialization.get("jsonvalue"))
+
+
+def member_names(path: str) -> frozenset[str]:
+    """Return the members that an expression names."""
+    return frozenset(node["value"] for node in _nodes_of(path) if node["type"] == "field")
+
+
+def _nodes_of(path: str) -> Iterator[Mapping[str, Any]]:
+    return _nodes(jmespath.compile(path).parsed)
+
+
+def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
+    # The children of a slice are its bounds: numbers or None.
+    if isinstance(tree, Mapping):
+        yield tree
+        for child in tree.get("children", ()):
+            yield from _nodes(child)
+
+
+def _opaque(node: Mapping[str, Any], types: set[tuple[str, str]]) -> bool:
+    """Whether a result may have members that the expression does not name."""
+    if node["type"] != "function_expression" or node["value"] not in _OPAQUE_FUNCTIONS:
+        return bool(node["type"] == "value_projection")
+    operand = next(iter(node["children"]), node)
+    while operand["type"] == "subexpression":
+        operand = operand["children"][-1]
+    found = {
+        kind for name, kind in types if operand["type"] == "field" and name == operand["value"]
+    }
+    return found != {_OPAQUE_FUNCTIONS[node["value"]]}

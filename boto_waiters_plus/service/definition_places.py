@@ -1,0 +1,233 @@
+"""The five places that the waiters of a service come from."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import botocore
+from botocore.exceptions import DataNotFoundError
+from botocore.loaders import ExtrasProcessor, Loader, create_loader
+from botocore.model import ServiceModel
+
+from ..definitions.files import SEARCH_PATH_FILE, parse_document
+from ..definitions.overlays import Layer, WaiterOverlay
+from ..definitions.packages import installed_layers
+from ..definitions.services import service_key
+from ..definitions.shipped import WRITTEN_FOR, unread_shipped
+from ..definitions.unique_names import conflicts
+from ..definitions.unread_waiter import UnreadWaiter
+from ..definitions.waiters2 import unread_waiters2
+from ..engine.acceptors import OutputMatcher
+from ..engine.computed_once import computed_once
+from ..engine.model import WaiterDefinition
+from ..exceptions import WaiterDefinitionError
+from .snake_names import BySnakeName
+
+logger = logging.getLogger("boto_waiters_plus")
+
+
+class DefinitionPlace:
+    """The definitions and overlays of one place, read at first use.
+
+    Args:
+        read: returns them, or a mapping that makes each by its name; it raises a
+            `WaiterDefinitionError` if the place is malformed.
+        from_user: whether they come neither with this package nor with botocore.
+        valid: whether they are known to fit their operations.
+        fits: whether one of them can be used; None: all can.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], Iterable[Layer | UnreadWaiter] | Mapping[str, UnreadWaiter]],
+        *,
+        from_user: bool = False,
+        valid: bool = False,
+        fits: Callable[[Any], bool] | None = None,
+    ) -> None:
+        self._read = read
+        self._fits = fits
+        self.from_user = from_user
+        self.valid = valid
+
+    @computed_once
+    def _all(self) -> Any:
+        found = self._read()
+        return found if isinstance(found, Mapping) else tuple(found)
+
+    @computed_once
+    def layers(self) -> Sequence[Layer | UnreadWaiter]:
+        """All that can be used, in the order of precedence."""
+        found = self._all
+        return tuple(filter(self._fits, found.values() if isinstance(found, Mapping) else found))
+
+    @computed_once
+    def overlays(self) -> Sequence[WaiterOverlay]:
+        """The overlays among them."""
+        return tuple(layer for layer in self.layers if isinstance(layer, WaiterOverlay))
+
+    @computed_once
+    def _keys(self) -> BySnakeName[Any]:
+        found = self._all
+        if isinstance(found, Mapping):
+            return BySnakeName((name, name) for name in found)
+        return BySnakeName((layer.name, place) for place, layer in enumerate(found))
+
+    def named(self, name: str) -> Iterable[Layer | UnreadWaiter]:
+        """Return those of the waiters with this snake name, making no other."""
+        return filter(self._fits, map(self._all.__getitem__, self._keys.find(name)))
+
+
+def places_of(
+    service: ServiceModel, loader: Loader | None, definitions: Iterable[Layer]
+) -> tuple[DefinitionPlace, ...]:
+    """Return the five places for a service, in the order of precedence.
+
+    They are what the user gives, the search path, packages, what this package ships, and botocore.
+
+    Args:
+        service: the model of the service.
+        loader: botocore's loader of the session; by default one with the default search path.
+        definitions: the definitions and overlays given by the user, for any service.
+    """
+    names = (service.service_name, service.service_id, service.endpoint_prefix)
+    given = tuple(definitions)
+    # An older model may lack the state that a shipped waiter compares.
+    is_older = _version(botocore.__version__) < _version(WRITTEN_FOR)
+    return (
+        DefinitionPlace(
+            lambda: (each for each in given if applies_to(each, *names)), from_user=True
+        ),
+        DefinitionPlace(lambda: _on_search_path(service, loader), from_user=True),
+        DefinitionPlace(
+            lambda: (each for each in installed_layers()[0] if applies_to(each, *names)),
+            from_user=True,
+        ),
+        DefinitionPlace(
+            lambda: unread_shipped(service.service_id.hyphenize()),
+            valid=True,
+            fits=partial(_fits, service) if is_older else None,
+        ),
+        DefinitionPlace(lambda: _of_botocore(service, loader)),
+    )
+
+
+def name_conflicts(
+    places: Iterable[DefinitionPlace], has_operation: Callable[[str], bool]
+) -> list[tuple[WaiterDefinition | UnreadWaiter, WaiterDefinition | UnreadWaiter]]:
+    """Return the pairs of waiters whose names differ by case only (section "Waiter names").
+
+    The second of a pair is the user's, from the higher place. A waiter replaces those of the same
+    name in the places below. A malformed place is passed over: its own lookup reports it.
+    """
+    if not any(_layers_of(place) for place in places if place.from_user):
+        return []
+
+    by_name: dict[str, WaiterDefinition | UnreadWaiter] = {}
+    users = set()
+    for place in places:
+        for layer in _layers_of(place):
+            if not isinstance(layer, WaiterOverlay) and has_operation(layer.operation):
+                kept = by_name.setdefault(layer.name, layer)
+                users |= {id(kept)} if place.from_user else set()
+    upwards = list(reversed(by_name.values()))
+    return [pair for pair in conflicts(upwards) if id(pair[1]) in users]
+
+
+def _layers_of(place: DefinitionPlace) -> Sequence[Layer | UnreadWaiter]:
+    try:
+        return place.layers
+    except WaiterDefinitionError:
+        return ()
+
+
+def applies_to(definition: Layer, *service_names: str) -> bool:
+    """Return whether a definition is for the service with these names, or for any service."""
+    if definition.service is None:
+        return True
+    return service_key(definition.service) in {service_key(str(name)) for name in service_names}
+
+
+def _fits(service: ServiceModel, waiter: UnreadWaiter) -> bool:
+    definition = waiter.read()
+    if definition.operation not in service.operation_names:
+        return False
+    from .data_model import has_members_of  # noqa: PLC0415 - only for an older botocore
+
+    operation = service.operation_model(definition.operation)
+    return all(
+        has_members_of(operation, acceptor.matcher.matcher.path)
+        for acceptor in definition.acceptors
+        if isinstance(acceptor.matcher, OutputMatcher)
+    )
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", text))
+
+
+def _on_search_path(service: ServiceModel, loader: Loader | None) -> Iterable[Layer]:
+    path = _data_path(service, SEARCH_PATH_FILE)
+    document = _load(loader, path)
+    if document is None:
+        for found in _misplaced(service, loader):
+            logger.warning(
+                "%s is not read: it has to be at %s.json in the same folder", found, path
+            )
+        return ()
+    source = f"{path}.json on botocore's search path"
+    return parse_document(document, source=source, service=service.service_name)
+
+
+def _misplaced(service: ServiceModel, loader: Loader | None) -> Iterator[Path]:
+    """Yield the files of a service that miss the folder of its API version, or are in another."""
+    for root in (loader or default_loader()).search_paths:
+        if root == Loader.BUILTIN_DATA_PATH:
+            continue
+        name, folder = f"{SEARCH_PATH_FILE}.json", Path(root, service.service_name)
+        for file in (Path(root, name), folder / name, *sorted(folder.glob(f"*/{name}"))):
+            if file.is_file():
+                yield file
+
+
+def _of_botocore(service: ServiceModel, loader: Loader | None) -> Iterable[UnreadWaiter]:
+
+    path = _data_path(service, "waiters-2")
+    document = _load(loader, path)
+    if document is None:
+        return ()
+    if not isinstance(document, Mapping) or not isinstance(document.get("waiters"), Mapping):
+        raise WaiterDefinitionError("waiters must be an object", source=f"{path}.json")
+    extras = _load(loader, f"{path}.sdk-extras")
+    if extras is not None:
+        # The loader shares its documents.
+        document = {**document, "waiters": dict(document["waiters"])}
+        ExtrasProcessor().process(document, [extras])
+    return unread_waiters2(
+        document, source=f"{path}.json", service=service.service_name, is_botocores=True
+    )
+
+
+def _data_path(service: ServiceModel, name: str) -> str:
+    # Asking the loader for the newest version of the service would list every folder: 8 ms.
+    return f"{service.service_name}/{service.api_version}/{name}"
+
+
+def _load(loader: Loader | None, path: str) -> Any:
+    try:
+        return (loader or default_loader()).load_data(path)
+    except DataNotFoundError:
+        return None
+    except (ValueError, RecursionError) as error:
+        raise WaiterDefinitionError(f"not JSON: {error}", source=f"{path}.json") from error
+
+
+def default_loader() -> Loader:
+    """Return a loader with botocore's default search path."""
+    return create_loader(os.environ.get("AWS_DATA_PATH"))

@@ -1,0 +1,78 @@
+"""What is behind an error that is not the service's: the system's own words, or an unusable body.
+
+The system's words name no parameter. The beginning of a body is quoted where it is in another
+format than that of the service, such as the HTML page of a proxy; an answer of the service that
+does not fit the model may hold anything.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import traceback
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from botocore.model import OperationModel
+
+from ..engine.redaction import cut
+from .data_model import has_sensitive_output
+
+MOST_CAUSES = 10
+"""The length of a chain of causes that is searched."""
+
+
+def cause_in_words(error: Exception, operation: OperationModel | None) -> str | None:
+    """Return what is behind an error: `Connection refused`, or how a body begins; else None.
+
+    Args:
+        error: raised by a call, and not an error response of the service.
+        operation: the operation; a body is shown only where its answers hold nothing sensitive.
+    """
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} (line {error.lineno}, column {error.colno})"
+    body = unread_response(error).get("body")
+    if isinstance(body, bytes) and body and operation is not None:
+        if _is_in_format_of(operation, body):
+            return f"the body does not fit the model of {operation.name}"
+        if not has_sensitive_output(operation):
+            return f"the body begins with {cut(repr(body[:200].decode(errors='replace')))}"
+    return next(map(cut, _words_of_the_system(error)), None)
+
+
+def _is_in_format_of(operation: OperationModel, body: bytes) -> bool:
+    """Return whether a body looks like an answer of the service, be it cut off or damaged."""
+    protocol = operation.service_model.metadata.get("protocol", "")
+    if protocol.endswith("json"):
+        return re.match(rb'\s*[\[{"\d-]|\s*(null|true|false)\s*\Z', body) is not None
+    if protocol in ("query", "ec2", "rest-xml"):
+        is_page = re.match(rb"\s*<(!doctype\s+html|html)\b", body, re.IGNORECASE)
+        return body.lstrip().startswith(b"<") and is_page is None
+    return not body.lstrip().startswith(b"<")
+
+
+def _words_of_the_system(error: BaseException) -> Iterator[str]:
+    """Yield the texts of the operating system among the causes of an error.
+
+    Not those of an exception that was merely being handled: it may be about something else.
+    """
+    chain: list[BaseException] = [error]
+    for each in chain:  # It grows meanwhile.
+        if isinstance(each, OSError) and isinstance(each.errno, int) and each.strerror:
+            yield str(each.strerror)
+        details = getattr(each, "kwargs", None)
+        told = details.get("error") if isinstance(details, dict) else None
+        for cause in (each.__cause__, getattr(each, "reason", None), told, *each.args):
+            if not isinstance(cause, BaseException) or len(chain) == MOST_CAUSES:
+                continue
+            if all(cause is not known for known in chain):
+                chain.append(cause)
+
+
+def unread_response(error: Exception) -> Mapping[str, Any]:
+    """Return the response that botocore's parser could not read; empty for any other error."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if frame.f_globals.get("__name__") in ("botocore.parsers", "aiobotocore.parsers"):
+            response = frame.f_locals.get("response")
+            return response if isinstance(response, dict) else {}
+    return {}

@@ -1,0 +1,228 @@
+"""Errors of a call: their names, and the facts that a wait needs."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectionClosedError,
+    ReadTimeoutError,
+    ResponseStreamingError,
+)
+from botocore.model import OperationModel, Shape
+from botocore.parsers import ResponseParserError
+
+from ..calls.private_names import is_retryable
+from ..engine.machine import Facts
+from ..engine.redaction import printable
+from ..wait.attempt import Attempt
+from .sensitive_members import is_sensitive
+
+CONNECTED = (ReadTimeoutError, ConnectionClosedError, ResponseStreamingError)
+"""Errors of a connection that was there; every other transport error may be the lack of one."""
+
+NEVER_SERVED = (501, 505)
+"""HTTP statuses of what the service never does: not implemented, version not supported."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorFacts:
+    """The facts of an error that acceptors, messages and the engine need."""
+
+    names: frozenset[str]
+    text: str
+    """What may be shown: code, HTTP status and request id, or the class and what is behind it."""
+    code: str
+    message: str | None = None
+    status: int | None = None
+    response: Mapping[str, Any] = field(default_factory=dict)
+    transient: bool
+    unconnected: bool = False
+    throttled: bool = False
+    missing: bool = False
+    sensitive: bool = False
+    """The model calls the message sensitive."""
+
+    def attempt(
+        self, error: Exception, acceptor: int | None, *, inconclusive: bool = False
+    ) -> Attempt:
+        """Return the attempt that ended in this error.
+
+        Args:
+            error: the exception.
+            acceptor: the index of the acceptor that matched it.
+            inconclusive: the SDK would have retried, had there been time.
+        """
+        # The SDK retries a certificate that is not trusted, too.
+        is_certificate = self.status is None and not self.transient
+        return Attempt(
+            facts=Facts(
+                acceptor=acceptor,
+                transient=self.transient,
+                unconnected=self.unconnected,
+                answered=bool(self.response)
+                or self.status is not None
+                or self.code == ResponseParserError.__name__,
+                throttled=self.throttled,
+                missing=self.missing,
+                inconclusive=inconclusive and not is_certificate,
+            ),
+            exception=error,
+            error=self.text,
+            error_code=self.code,
+            service_message=None if self.sensitive else self.message,
+            last_response=self.response,
+        )
+
+
+def error_facts(
+    error: Exception, operation: OperationModel | None = None, *, endpoint: str | None = None
+) -> ErrorFacts:
+    """Return the facts of an error that a call raised.
+
+    Args:
+        error: the exception.
+        operation: the model of the operation, for the names of its error shapes.
+        endpoint: the endpoint of the client, named if the error did not come from the service.
+    """
+    _redact_user_info(error, endpoint)
+    response: Mapping[str, Any] | None = error.response if isinstance(error, ClientError) else None
+    if response is None:
+        name = type(error).__name__
+        where = f"{name} at {_host(endpoint)}" if endpoint else name
+        from .error_causes import cause_in_words, unread_response  # noqa: PLC0415 - for errors only
+
+        cause, status = cause_in_words(error, operation), unread_response(error).get("status_code")
+        is_of_server = _is_of_server(status)
+        return ErrorFacts(
+            names=frozenset([name]),
+            text=f"{where}: {cause}" if cause else where,
+            code=name,
+            # What a success that cannot be read has done is unknown.
+            status=status if is_of_server else None,
+            transient=is_transient_transport_error(error) or is_of_server,
+            unconnected=status is None and not isinstance(error, CONNECTED),
+        )
+    details: Mapping[str, Any] = response.get("Error") or {}
+    metadata: Mapping[str, Any] = response.get("ResponseMetadata") or {}
+    code, status = str(details.get("Code", "Unknown")), metadata.get("HTTPStatusCode")
+    safe_code = printable(code)
+    shape = None if operation is None else operation.service_model.shape_for_error_code(code)  # type: ignore[arg-type]  # the stubs say int, the codes are text
+    transient, throttled = _transient_and_throttled(error, response, status, shape)
+    return ErrorFacts(
+        names=frozenset(_names(error, code, details, operation, shape)),
+        text=_text(safe_code, status, metadata.get("RequestId")),
+        code=safe_code,
+        message=details.get("Message") or None,
+        status=status,
+        response=response,
+        transient=transient,
+        throttled=throttled,
+        missing=status == 404 or says_not_found(code),
+        sensitive=is_sensitive(getattr(shape, "members", {}).get("message")),
+    )
+
+
+def is_transient_transport_error(error: Exception) -> bool:
+    """Return whether an error without a response is part of calling, and may pass by itself.
+
+    A certificate that is not trusted stays so.
+    """
+    retryable, _ = is_retryable(error, None)
+    return retryable and not _is_about_certificate(error)
+
+
+def _is_about_certificate(error: BaseException) -> bool:
+    """Return whether the check of a certificate failed, by the errors inside this one."""
+    inside: list[Any] = [error]
+    seen: set[int] = set()
+    while inside:
+        each = inside.pop()
+        if not isinstance(each, BaseException) or id(each) in seen:
+            continue
+        if isinstance(each, ssl.SSLCertVerificationError):
+            return True
+        seen.add(id(each))
+        inside += [*each.args, each.__cause__, each.__context__]
+        inside += [getattr(each, "kwargs", {}).get("error"), getattr(each, "original_error", None)]
+    return False
+
+
+def _transient_and_throttled(
+    error: Exception, response: Mapping[str, Any], status: Any, shape: Shape | None
+) -> tuple[bool, bool]:
+    """Return whether an error response is a transient error, and whether it is a throttle."""
+    transient, throttled = is_retryable(error, response)
+    if shape is not None:
+        retryable = shape.metadata.get("retryable")
+        transient |= retryable is not None
+        throttled |= bool((retryable or {}).get("throttling"))
+    elif status == 429:
+        # What it means is otherwise the model's business: some quotas have this status.
+        transient = throttled = True
+    return transient or _is_of_server(status), throttled
+
+
+def _is_of_server(status: Any) -> bool:
+    return isinstance(status, int) and status >= 500 and status not in NEVER_SERVED
+
+
+def says_not_found(code: str) -> bool:
+    """Return whether an error code means that the resource does not exist."""
+    endings = ("NotFound", "NotFoundException", "NotFoundFault", "DoesNotExist")
+    return code.endswith(endings) or code.startswith("NoSuch")
+
+
+def _names(
+    error: Exception,
+    code: str,
+    details: Mapping[str, Any],
+    operation: OperationModel | None,
+    shape: Shape | None,
+) -> Iterator[str]:
+    """Yield the wire code, the class, the query-compatible code and the modelled shape."""
+    yield code
+    if type(error) is not ClientError:
+        yield type(error).__name__
+    if "QueryErrorCode" in details:
+        yield str(details["QueryErrorCode"])
+    if shape is not None:
+        yield shape.name
+    # The response to a HEAD request has no body: its status is its only code.
+    if code == "404" and operation is not None and operation.http.get("method") == "HEAD":
+        yield "NotFound"
+
+
+def _host(endpoint: str) -> str:
+    """Return scheme, host and port; the rest of a URL may hold credentials."""
+    url = urlsplit(endpoint)
+    return f"{url.scheme}://{url.netloc.rpartition('@')[2]}"
+
+
+def _redact_user_info(error: Exception, endpoint: str | None) -> None:
+    """Remove the user name and password of an endpoint from the text of an error about it.
+
+    The error is the cause of the wait's own, and Python prints it in every traceback.
+    """
+    user_info = urlsplit(endpoint or "").netloc.rpartition("@")[0]
+    if not user_info or not isinstance(error, BotoCoreError):
+        return
+
+    def redacted(value: Any) -> Any:
+        return value.replace(f"{user_info}@", "") if isinstance(value, str) else value
+
+    error.args = tuple(redacted(value) for value in error.args)
+    error.kwargs = {name: redacted(value) for name, value in error.kwargs.items()}
+
+
+def _text(code: str, status: Any, request_id: Any) -> str:
+    parts = [f"HTTP {status}"] if status and str(status) != code else []
+    if request_id:
+        parts.append(f"request id {printable(str(request_id))}")
+    return f"{code} ({', '.join(parts)})" if parts else code

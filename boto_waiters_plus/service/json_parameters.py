@@ -1,0 +1,98 @@
+"""Parameters of operations as JSON, for stores, and back."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+from collections.abc import Mapping
+from typing import Any, Final
+
+from botocore.model import ListShape, MapShape, Shape, StructureShape
+
+from ..engine.redaction import is_signed_url
+from .sensitive_members import is_sensitive
+
+_BYTES: Final = "$bytes"
+_TIME: Final = "$time"
+
+
+def as_json(shape: Shape | None, value: Any, name: str = "") -> Any:
+    """Return parameters as JSON, which `from_json` reads.
+
+    Raises:
+        ValueError: a parameter is sensitive in the model.
+        TypeError: a parameter cannot be stored, such as a file.
+    """
+    if is_sensitive(shape):
+        raise ValueError(f"{name} is sensitive in the model: it cannot be stored")
+    match value:
+        case Mapping():
+            place = f"{name}." if name else ""
+            return {
+                _escaped(key): as_json(inner_shape(shape, key), each, place + key)
+                for key, each in value.items()
+            }
+        case list() | tuple():
+            return [as_json(inner_shape(shape), each, name) for each in value]
+        case bytes() | bytearray():
+            return {_BYTES: base64.b64encode(value).decode()}
+        case dt.datetime():
+            return {_TIME: value.isoformat()}
+        case None | str() | int() | float():
+            return value
+    raise TypeError(f"{name} cannot be stored: it is {type(value).__name__}")
+
+
+def from_json(value: Any) -> Any:
+    """Return the parameters that were stored as this JSON."""
+    match value:
+        case {"$bytes": text, **others} if not others:
+            return base64.b64decode(text)
+        case {"$time": text, **others} if not others:
+            return dt.datetime.fromisoformat(text)
+        case Mapping():
+            return {
+                name[1:] if name.startswith("$$") else name: from_json(each)
+                for name, each in value.items()
+            }
+        case list():
+            return [from_json(each) for each in value]
+    return value
+
+
+def _escaped(name: str) -> str:
+    # The caller's own `$bytes` is not our mark.
+    return f"${name}" if name.startswith("$") else name
+
+
+def inner_shape(shape: Shape | None, name: str = "") -> Shape | None:
+    """Return the shape of a member, an element or a value; None if it is not known."""
+    match shape:
+        case StructureShape():
+            member: Shape | None = shape.members.get(name)
+            return member
+        case ListShape():
+            return shape.member
+        case MapShape():
+            return shape.value
+    return None
+
+
+def without_sensitive(shape: Shape | None, value: Any) -> Any:
+    """Return a response without its sensitive members, streams and presigned URLs."""
+    if isinstance(value, Mapping):
+        return {
+            key: without_sensitive(inner_shape(shape, key), item)
+            for key, item in value.items()
+            if _is_known(shape, key) and not is_sensitive(inner_shape(shape, key), shape, key)
+        }
+    if isinstance(value, (list, tuple)):
+        inner = inner_shape(shape)
+        return [] if is_sensitive(inner) else [without_sensitive(inner, item) for item in value]
+    # A stream cannot be stored.
+    is_left_out = hasattr(value, "read") or (isinstance(value, str) and is_signed_url(value))
+    return None if is_left_out else value
+
+
+def _is_known(shape: Shape | None, name: str) -> bool:
+    return not isinstance(shape, StructureShape) or name in shape.members

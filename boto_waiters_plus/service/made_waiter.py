@@ -1,0 +1,198 @@
+"""Waiters that are made on the spot: a read operation of the model, and a state to wait for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from typing import Any
+
+from botocore.model import ListShape, OperationModel, Shape
+
+from ..common.arguments import nearest, text, texts
+from ..common.warning import warn
+from ..definitions.operation_names import words_of
+from ..definitions.shipped import shipped_definitions
+from ..definitions.state_words import SortedStates, documented_states, sort_states
+from ..engine.acceptors import ErrorTypeMatcher, OutputMatcher
+from ..engine.model import WaiterDefinition
+from ..engine.redaction import cut
+from ..engine.state_acceptors import state_acceptors
+from .pollable import reason_not_to_poll
+from .state_member import is_plain, shape_at, state_members
+
+MOST_KNOWN = 300
+"""Characters of the states that a warning names."""
+
+_VALUES = ("boolean", "integer", "long", "float", "double")
+
+
+def made_waiter(
+    operation: OperationModel,
+    until_state: str | Iterable[str],
+    state_path: str | None = None,
+    failure: Iterable[str] = (),
+    **others: Any,
+) -> WaiterDefinition:
+    """Return a waiter for states of what an operation describes.
+
+    Where the model lists no states, one that neither the documentation of the member nor a shipped
+    waiter knows is warned of.
+
+    Args:
+        operation: the operation to poll.
+        until_state: the state, or several of which each is a success.
+        state_path: the expression for the state in the response; by default the one member of the
+            response that is a state.
+        failure: the states that are failure; by default those that the model lists and whose names
+            say so.
+        others: further arguments of `WaiterDefinition.from_states`.
+
+    Raises:
+        TypeError: an argument is of the wrong type.
+        ValueError: the operation may modify resources, its response has several states or none, or
+            the state is none of those that the model lists.
+    """
+    wanted = _wanted(until_state)
+    problem = reason_not_to_poll(operation, is_shown=False)
+    if problem is not None:
+        raise ValueError(problem)
+    path = _only_state(operation) if state_path is None else text("state_path", state_path)
+    values = _values(operation, path)
+    for state in wanted:
+        if values and state not in values:
+            raise ValueError(_unknown(state, values, f"{path} in {operation.name}"))
+        if not values and is_plain(path):
+            _warn_of_unlisted(state, operation, path)
+    states = sort_states(values, wanted, failure)
+    goal = "Or".join("".join(map(str.capitalize, words_of(state))) for state in wanted)
+    waiter = waiter_of_states(operation, path, states, f"{operation.name}Until{goal}", **others)
+    return replace(waiter, documentation=f"Made for one wait. {states.in_words()}.")
+
+
+def waiter_of_states(
+    operation: OperationModel, path: str, states: SortedStates, name: str, **others: Any
+) -> WaiterDefinition:
+    """Return a waiter for sorted states, with what the model tells of the path.
+
+    Raises:
+        TypeError, ValueError: as `WaiterDefinition.from_states`, which takes the other arguments.
+    """
+    waiter = WaiterDefinition.from_states(
+        name,
+        operation.name,
+        path=path,
+        success=states.success,
+        failure=states.failure,
+        **others,
+    )
+    shape = shape_at(operation, path) if is_plain(path) else None
+    is_list = None if shape is None else isinstance(shape, ListShape)
+    every = others.get("many") != "any"
+    acceptors = state_acceptors(path, states.success, states.failure, every=every, is_list=is_list)
+    errors = [each for each in waiter.acceptors if isinstance(each.matcher, ErrorTypeMatcher)]
+    return replace(waiter, acceptors=(*acceptors, *errors))
+
+
+def _wanted(until_state: Any) -> tuple[str, ...]:
+    if isinstance(until_state, (bool, int, float)):
+        raise TypeError(
+            f"until_state must be the name of a state, not {type(until_state).__name__}: give it "
+            "as text, such as 'true', and state_path: 'to_string(MEMBER)'"
+        )
+    wanted = texts("until_state", [until_state] if isinstance(until_state, str) else until_state)
+    if not wanted:
+        raise ValueError("until_state is empty: give the state to wait for")
+    return wanted
+
+
+def _only_state(operation: OperationModel) -> str:
+    """Return the path of the state that a response has.
+
+    Raises:
+        ValueError: it has none, or several.
+    """
+    paths = [path for path, _ in state_members(operation)]
+    if not paths:
+        raise ValueError(
+            f"{operation.name} has no member with a state: give state_path, the JMESPath for one"
+        )
+    if len(paths) > 1:
+        known = ", ".join(map(repr, paths))
+        raise ValueError(f"{operation.name} has several states: give state_path: one of {known}")
+    return paths[0]
+
+
+def _values(operation: OperationModel, path: str) -> Collection[str]:
+    """Return the states that the model lists at a path; none if it lists none.
+
+    Raises:
+        ValueError: there is no member, or one of another type than a string.
+    """
+    if not is_plain(path):
+        return ()
+    found = shape_at(operation, path)
+    shape: Shape | None = found.member if isinstance(found, ListShape) else found
+    if shape is None:
+        near = nearest(path, [known for known, _ in state_members(operation)])
+        hint = f"; did you mean {near!r}?" if near else ""
+        raise ValueError(f"the response of {operation.name} has no member {path}{hint}")
+    if shape.type_name in _VALUES:
+        outer, _, member = path.rpartition(".")
+        as_text = f"{outer}.to_string({member})".lstrip(".")
+        raise ValueError(
+            f"{path} in {operation.name} is a {shape.type_name}, not the name of a state: give "
+            f"state_path: {as_text!r}, and until_state: the value as text, such as 'true' or '5'"
+        )
+    if shape.type_name != "string":
+        raise ValueError(
+            f"{path} in {operation.name} is a {shape.type_name}, not the name of a state"
+        )
+    values: Collection[str] = shape.metadata.get("enum", ())
+    return values
+
+
+def _unknown(state: str, values: Collection[str], where: str) -> str:
+    """Return a message about a state that the model does not list at a path."""
+    near = _nearest_state(state, values)
+    hint = f"did you mean {near!r}?" if near else f"known: {', '.join(values)}"
+    return f"unknown state {state!r} of {where}; {hint}"
+
+
+def _nearest_state(state: str, values: Collection[str]) -> str | None:
+    same = [value for value in values if words_of(value.upper()) == words_of(state.upper())]
+    return next(iter(same), None) or nearest(state, values) or nearest(state.upper(), values)
+
+
+def _warn_of_unlisted(state: str, operation: OperationModel, path: str) -> None:
+    """Warn of a state that is not known, where the model lists none: it may never be seen."""
+    shape = shape_at(operation, path)
+    documentation = "" if shape is None else shape.documentation
+    known = dict.fromkeys((*documented_states(documentation), *_compared(operation, path)))
+    is_mentioned = re.search(rf"(?<![\w-]){re.escape(state)}(?![\w-])", documentation)
+    if state in known or is_mentioned:
+        return
+    message = f"the model of {operation.name} lists no states of {path}"
+    if not known:
+        warn(f"{message}, so that {state!r} cannot be checked", UserWarning)
+        return
+    near = _nearest_state(state, known)
+    hint = f"; did you mean {near!r}?" if near else ""
+    text = cut(", ".join(known), MOST_KNOWN)
+    warn(f"{message}, and {state!r} is not among those known: {text}{hint}", UserWarning)
+
+
+def _compared(operation: OperationModel, path: str) -> list[str]:
+    """Return the states at a path that the shipped waiters of an operation know."""
+    matchers = [
+        acceptor.matcher.matcher
+        for waiter in shipped_definitions(operation.service_model.service_id.hyphenize())
+        if waiter.operation == operation.name
+        for acceptor in waiter.acceptors
+        if isinstance(acceptor.matcher, OutputMatcher)
+    ]
+    return [each.expected for each in matchers if _members(each.path) == _members(path)]
+
+
+def _members(path: str) -> str:
+    return re.sub(r"\[[^]]*\]", "", path)

@@ -1,0 +1,371 @@
+"""The waiters of a service, from five places; the first place that has a waiter wins.
+
+1. `definitions=` of the client, the session and `install`;
+2. `<service>/<api-version>/smithy-waiters-1.json` on the botocore loader's search path;
+3. installed packages with an entry point of the group `boto_waiters_plus.definitions`;
+4. the definitions that come with this package;
+5. the installed botocore's own `waiters-2`, converted at run time, so that a waiter of a newer
+   botocore works the day it is released.
+
+An overlay changes the waiter of the places below it. A place is read at the first lookup that
+reaches it, and a waiter is parsed when it is asked for. Nothing is locked: of several threads that
+look up one waiter at once, the first one to finish decides.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from functools import cache, partial
+from itertools import chain
+from typing import Any
+
+from botocore import xform_name
+from botocore.loaders import Loader
+from botocore.model import OperationModel, OperationNotFoundError, ServiceModel
+
+from ..common.arguments import nearest
+from ..definitions.overlays import Layer, WaiterOverlay
+from ..definitions.packages import installed_layers
+from ..definitions.unread_waiter import UnreadWaiter
+from ..definitions.waiters2 import convert_model, without_status
+from ..engine.acceptors import Acceptor, OutputMatcher, StatusMatcher
+from ..engine.computed_once import computed_once
+from ..engine.model import WaiterDefinition
+from ..exceptions import WaiterDefinitionError
+from .bound_waiter import BoundWaiter
+from .definition_places import DefinitionPlace, applies_to, name_conflicts, places_of
+from .snake_names import BySnakeName
+
+logger = logging.getLogger("boto_waiters_plus")
+
+
+class ServiceWaiters(Mapping[str, BoundWaiter]):
+    """The waiters of one service, as a client of one session has them.
+
+    They are in the order of precedence, by their names in snake case; each is looked up when it is
+    asked for. Each lookup raises a `WaiterDefinitionError` if the file on the search path is
+    malformed or an overlay names a waiter that does not exist: the waiters that were meant are
+    unknown. A waiter that breaks a rule of its operation is refused when it is looked up itself.
+
+    Args:
+        service: the model of the service.
+        loader: botocore's loader of the session; by default one with the default search path.
+        definitions: definitions and overlays that take precedence over all other places.
+    """
+
+    def __init__(
+        self,
+        service: ServiceModel,
+        loader: Loader | None,
+        definitions: Iterable[Layer] = (),
+    ) -> None:
+        self._service = service
+        self._places = places_of(service, loader, definitions)
+        self._by_name: dict[str, BoundWaiter] = {}
+        self._given: dict[WaiterDefinition, BoundWaiter] = {}
+
+    def __getitem__(self, name: str) -> BoundWaiter:
+        bound_waiter = self._found(name) if name == xform_name(name) else None
+        if bound_waiter is None:
+            raise KeyError(name)
+        return bound_waiter
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def find(self, name: str) -> BoundWaiter | None:
+        """Return a waiter by either form of its name: `BucketExists` or `bucket_exists`."""
+        snake_name = xform_name(name)
+        bound_waiter = self.get(snake_name)
+        if bound_waiter is not None and name not in (snake_name, bound_waiter.definition.name):
+            return None
+        return bound_waiter
+
+    def bind(self, definition: WaiterDefinition) -> BoundWaiter:
+        """Return the waiter of a definition that the caller gives.
+
+        Raises:
+            WaiterDefinitionError: it is of another service, or names an operation that the
+                service lacks.
+        """
+        bound_waiter = self._given.get(definition)
+        if bound_waiter is None:
+            service = self._service
+            names = (service.service_name, service.service_id, service.endpoint_prefix)
+            if not applies_to(definition, *names):
+                problem = f"a waiter of {definition.service}, not of {service.service_name}"
+                raise WaiterDefinitionError(
+                    problem, source=definition.source, waiter=definition.name
+                )
+            operation = self.operation(definition.operation)
+            if operation is None:
+                raise self._lacks_operation(definition)
+            place = DefinitionPlace(tuple, from_user=True)
+            bound_waiter = self._given.setdefault(
+                definition, self._bind(definition, operation, (), place)
+            )
+        return bound_waiter
+
+    @property
+    def service_name(self) -> str:
+        """The botocore name of the service."""
+        name: str = self._service.service_name
+        return name
+
+    @property
+    def operation_names(self) -> list[str]:
+        """The names of the operations of the service."""
+        names: list[str] = self._service.operation_names
+        return names
+
+    @computed_once
+    def conflicts(
+        self,
+    ) -> Mapping[str, tuple[WaiterDefinition | UnreadWaiter, WaiterDefinition | UnreadWaiter]]:
+        """The conflicts of waiters with the user's, by the snake names of both."""
+        found = name_conflicts(self._places, lambda name: self.operation(name) is not None)
+        return {xform_name(each.name): pair for pair in found for each in pair}
+
+    def only_in_botocore(self, definition: WaiterDefinition) -> list[Acceptor]:
+        """Return the acceptors that only botocore's own waiter of this name has."""
+        return [
+            acceptor
+            for own in self._places[-1].named(definition.name)
+            if isinstance(own, UnreadWaiter)
+            if (own.name, own.operation) == (definition.name, definition.operation)
+            for acceptor in _resolved(
+                own.read(), self._service.operation_model(definition.operation)
+            ).acceptors
+            if acceptor not in definition.acceptors
+        ]
+
+    # --- the lookup -----------------------------------------------------------------------------
+
+    def _found(self, name: str) -> BoundWaiter | None:
+        """Return a waiter by its snake name, if all that the user gave can be used."""
+        bound_waiter = self._by_name.get(name)
+        if bound_waiter is None:
+            self._refuse_stray_overlays()
+            self._refuse_conflict(name)
+            bound_waiter = self._find(name)
+        return bound_waiter
+
+    def _find(self, name: str) -> BoundWaiter | None:
+        overlays: list[WaiterOverlay] = []
+        lacking: WaiterDefinitionError | None = None
+        for place in self._places:
+            for layer in place.named(name):
+                operation = self.operation(layer.operation)
+                if isinstance(layer, WaiterOverlay):
+                    overlays += [layer] if operation is not None else []
+                elif operation is not None:
+                    bound_waiter = self._bind(layer, operation, overlays, place)
+                    if place.from_user:
+                        self._tell_what_is_replaced(bound_waiter.definition)
+                    return self._by_name.setdefault(name, bound_waiter)
+                elif place.from_user and lacking is None:
+                    lacking = self._lacks_operation(_definition(layer))
+                    # A definition without a service is for those that have its operation.
+                    if layer.service is not None:
+                        raise lacking
+        # The waiter may be one of a package that cannot be used.
+        problem = lacking or copy(installed_layers()[1])
+        if problem is not None:
+            raise problem
+        return None
+
+    def _bind(
+        self,
+        layer: WaiterDefinition | UnreadWaiter,
+        operation: OperationModel,
+        overlays: Sequence[WaiterOverlay],
+        place: DefinitionPlace,
+    ) -> BoundWaiter:
+        """Return the waiter on its operation, changed by the overlays, of which the first wins."""
+        definition = _definition(layer)
+        if definition.operation != operation.name:
+            definition = replace(definition, operation=operation.name)
+        for overlay in reversed(overlays):
+            # An overlay without a service is for those whose waiter polls its operation.
+            if overlay.service is not None or overlay.operation == definition.operation:
+                definition = overlay.applied_to(definition)
+        definition = _resolved(definition, operation)
+        if overlays or not place.valid:
+            _check_operation(definition, operation)
+        return BoundWaiter(definition, operation, from_user=place.from_user)
+
+    def _tell_what_is_replaced(self, definition: WaiterDefinition) -> None:
+        """Log, once per process, that a definition of the user's replaces a shipped one."""
+        with contextlib.suppress(WaiterDefinitionError):
+            shipped = [each for place in self._places[3:] for each in place.named(definition.name)]
+            for other in shipped[:1]:
+                names = definition.name, self.service_name
+                _log_replaced_once(*names, definition.source, other.source)
+
+    def operation(self, name: str) -> OperationModel | None:
+        """Return an operation by either form of its name; None if the service lacks it."""
+        try:
+            return self._service.operation_model(name)
+        except OperationNotFoundError:
+            return next(iter(map(self._service.operation_model, self._operations.find(name))), None)
+
+    @computed_once
+    def _operations(self) -> BySnakeName[str]:
+        return BySnakeName((name, name) for name in self._service.operation_names)
+
+    def _lacks_operation(self, definition: WaiterDefinition) -> WaiterDefinitionError:
+        near = nearest(definition.operation, self._service.operation_names)
+        hint = f"; did you mean {near}?" if near else ""
+        return WaiterDefinitionError(
+            f"{self._service.service_name} has no operation {definition.operation}{hint}",
+            source=definition.source,
+            waiter=definition.name,
+        )
+
+    def _refuse_conflict(self, name: str) -> None:
+        """Refuse both waiters of a conflict: which of the two is meant is not known."""
+        if name in self.conflicts:
+            from ..definitions.unique_names import taken_by  # noqa: PLC0415 - only for a conflict
+
+            first, refused = self.conflicts[name]
+            problem = taken_by(first, refused.source)
+            raise WaiterDefinitionError(problem, source=refused.source, waiter=refused.name)
+
+    def _refuse_stray_overlays(self) -> None:
+        """Refuse overlays of waiters that do not exist.
+
+        An overlay without a service may be for another one, and an operation that the service lacks
+        may belong to another version of botocore. Those of a package are logged and passed over.
+        """
+        places = self._places
+        given, on_search_path, of_packages = (place.overlays for place in places[:3])
+        for overlay in chain(given, on_search_path, of_packages):
+            is_meant = overlay.service is not None and self.operation(overlay.operation)
+            if is_meant and not self._is_defined(xform_name(overlay.name)):
+                from ..definitions.near_waiters import did_you_mean  # noqa: PLC0415 - rarely needed
+
+                layers = chain.from_iterable(place.layers for place in places)
+                names = [each.name for each in layers if not isinstance(each, WaiterOverlay)]
+                hint = did_you_mean(overlay.name, names)
+                error = overlay.refuse(f"unknown waiter {overlay.name!r}{hint}")
+                if overlay not in of_packages:
+                    raise error
+                _log_once(str(error))
+
+    def _is_defined(self, name: str) -> bool:
+        layers = chain.from_iterable(place.named(name) for place in self._places)
+        return any(not isinstance(each, WaiterOverlay) for each in layers)
+
+    # --- all waiters ----------------------------------------------------------------------------
+
+    @computed_once
+    def _names(self) -> dict[str, None]:
+        return self._names_in(self._places)
+
+    def _names_in(self, places: Iterable[DefinitionPlace]) -> dict[str, None]:
+        """Return the snake names of the waiters whose operations the service has."""
+        layers = chain.from_iterable(place.layers for place in places)
+        return dict.fromkeys(
+            xform_name(layer.name)
+            for layer in layers
+            if not isinstance(layer, WaiterOverlay) and self.operation(layer.operation)
+        )
+
+    @computed_once
+    def readable_names(self) -> Collection[str]:
+        """The snake names of the waiters that can be used. Why others cannot is logged once."""
+        places = [place for place in self._places if _can_use(partial(getattr, place, "layers"))]
+        names = self._names_in(places)
+        for name in self.conflicts:
+            _can_use(partial(self._refuse_conflict, name))
+            names.pop(name, None)
+        for place in places:
+            for layer in place.layers if place.from_user else ():
+                name = xform_name(layer.name)
+                # A definition without a service may be for another one.
+                is_meant = layer.service is not None or name in names
+                if is_meant and not _can_use(partial(self._find, name)):
+                    names.pop(name, None)
+        return names
+
+
+def _can_use(use: Callable[[], object]) -> bool:
+    """Return whether something can be used; log why not."""
+    try:
+        use()
+    except WaiterDefinitionError as error:
+        _log_once(str(error))
+        return False
+    return True
+
+
+@cache
+def _log_once(problem: str) -> None:
+    logger.warning("refused: %s", problem)
+
+
+@cache
+def _log_replaced_once(*facts: str) -> None:
+    logger.info("waiter %s of %s comes from %s, and replaces %s", *facts)
+
+
+def generated_definitions(
+    service: ServiceModel, document: Mapping[str, Any]
+) -> list[WaiterDefinition]:
+    """Return botocore's own waiters as definitions that any Smithy tool can read, for `data/`."""
+    return [
+        _resolved(definition, service.operation_model(definition.operation), keep_others=False)
+        for definition in convert_model(document, source=service.service_name, is_botocores=True)
+    ]
+
+
+def _definition(layer: WaiterDefinition | UnreadWaiter) -> WaiterDefinition:
+    return layer.read() if isinstance(layer, UnreadWaiter) else layer
+
+
+def _resolved(
+    definition: WaiterDefinition, operation: OperationModel, *, keep_others: bool = True
+) -> WaiterDefinition:
+    """Return the definition with its `status` matchers replaced; see `without_status`."""
+    if not any(isinstance(acceptor.matcher, StatusMatcher) for acceptor in definition.acceptors):
+        return definition
+
+    def errors_with_status(status: int) -> list[str]:
+        return [
+            shape.name
+            for shape in operation.error_shapes
+            if shape.metadata.get("error", {}).get("httpStatusCode") == status
+        ]
+
+    return without_status(
+        definition,
+        is_head=operation.http.get("method") == "HEAD",
+        errors_with_status=errors_with_status,
+        keep_others=keep_others,
+    )
+
+
+def _check_operation(definition: WaiterDefinition, operation: OperationModel) -> None:
+    """Check the rules that need the operation: an output to match on, and no event stream."""
+
+    def refuse(problem: str, acceptor: int | None = None) -> WaiterDefinitionError:
+        return WaiterDefinitionError(
+            problem, source=definition.source, waiter=definition.name, acceptor=acceptor
+        )
+
+    if operation.has_event_stream_input or operation.has_event_stream_output:
+        raise refuse(f"{operation.name} uses an event stream")
+    if operation.output_shape is None:
+        for index, acceptor in enumerate(definition.acceptors):
+            if isinstance(acceptor.matcher, OutputMatcher):
+                raise refuse(f"output matcher, but {operation.name} has no output", index)

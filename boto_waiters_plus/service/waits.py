@@ -1,0 +1,202 @@
+"""`wait_until` and `wait_until_async`: a wait on any client, hooked or not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Any, overload
+
+from ..calls.client_kind import is_async
+from ..common.arguments import unknown
+from ..engine.model import WaiterDefinition
+from ..outcome import WaiterOutcome
+from ..settings import Settings
+from .bound_waiter import BoundWaiter
+from .client_waits import wait_on, wait_on_async
+from .clients import waiters_of
+from .service_waiters import ServiceWaiters
+
+
+@overload
+def wait_until(
+    client: Any,
+    waiter: str | WaiterDefinition,
+    /,
+    *,
+    until_state: None = None,
+    state_path: None = None,
+    max_wait: Any = None,
+    **keywords: Any,
+) -> WaiterOutcome[Any]: ...
+@overload
+def wait_until(
+    client: Any,
+    operation: str,
+    /,
+    *,
+    until_state: str | Iterable[str],
+    state_path: str | None = None,
+    max_wait: Any = None,
+    **keywords: Any,
+) -> WaiterOutcome[Any]: ...
+def wait_until(
+    client: Any,
+    waiter: str | WaiterDefinition,
+    /,
+    *,
+    until_state: str | Iterable[str] | None = None,
+    state_path: str | None = None,
+    max_wait: Any = None,
+    **keywords: Any,
+) -> WaiterOutcome[Any]:
+    """Run one wait on any client, hooked or not.
+
+    Args:
+        client: a botocore client.
+        waiter: `"BucketExists"`, `"bucket_exists"`, or a definition; with `until_state`, an
+            operation that only reads, such as `"DescribeTable"`.
+        until_state: the state to wait for, or several, each of which is a success. The other states
+            that the model lists are failures if their names say so, such as `FAILED`. In a list
+            of resources, all must have the state.
+        state_path: the JMESPath expression for the state, where a response has several.
+        max_wait: seconds (or a `timedelta`) to wait at most.
+        keywords: fields of `WaitOptions`, and the operation's parameters.
+
+    Returns:
+        A `ResponseOutcome` or an `ExceptionOutcome`.
+
+    Raises:
+        ValueError: no such waiter, operation or state, or an option out of range.
+        TypeError: `max_wait` is missing, or an option is of the wrong kind.
+        WaiterError: the wait did not succeed (section "Waiter workflow").
+    """
+    called_at = time.monotonic()
+    bound_waiter, settings = find_waiter(client, waiter, until_state, state_path)
+    if is_async(type(client)):
+        raise TypeError("client is an aiobotocore client: await wait_until_async instead")
+    return wait_on(
+        client, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
+    )
+
+
+@overload
+async def wait_until_async(
+    client: Any,
+    waiter: str | WaiterDefinition,
+    /,
+    *,
+    until_state: None = None,
+    state_path: None = None,
+    max_wait: Any = None,
+    **keywords: Any,
+) -> WaiterOutcome[Any]: ...
+@overload
+async def wait_until_async(
+    client: Any,
+    operation: str,
+    /,
+    *,
+    until_state: str | Iterable[str],
+    state_path: str | None = None,
+    max_wait: Any = None,
+    **keywords: Any,
+) -> WaiterOutcome[Any]: ...
+async def wait_until_async(
+    client: Any,
+    waiter: str | WaiterDefinition,
+    /,
+    *,
+    until_state: str | Iterable[str] | None = None,
+    state_path: str | None = None,
+    max_wait: Any = None,
+    **keywords: Any,
+) -> WaiterOutcome[Any]:
+    """`wait_until` as part of the calling task.
+
+    An aiobotocore client is awaited. Any other is called in a thread, one per call; for many
+    waits at once, `wait_all_async` shares a few threads. Cancelling the task ends the wait in
+    either case, the request in flight included.
+
+    Args:
+        client: an aiobotocore or a botocore client.
+        waiter, until_state, state_path, max_wait, keywords: as for `wait_until`.
+
+    Returns:
+        A `ResponseOutcome` or an `ExceptionOutcome`.
+
+    Raises:
+        ValueError, TypeError, WaiterError: as `wait_until`.
+    """
+    called_at = time.monotonic()
+    bound_waiter, settings = find_waiter(client, waiter, until_state, state_path)
+    return await wait_on_async(
+        client, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
+    )
+
+
+def find_waiter(
+    client: Any,
+    waiter: str | WaiterDefinition | BoundWaiter,
+    until_state: str | Iterable[str] | None = None,
+    state_path: str | None = None,
+) -> tuple[BoundWaiter, Settings]:
+    """Return a client's waiter, and its settings.
+
+    Args:
+        client: the client.
+        waiter: a waiter by either form of its name, a definition, the name of an operation, or
+            what was found before.
+        until_state, state_path: with an operation; see `wait_until`.
+
+    Raises:
+        TypeError: not a botocore client, or an argument of the wrong type.
+        ValueError: no such waiter (the message has the nearest names), operation or state.
+        WaiterDefinitionError: the definition does not fit the client's service.
+    """
+    waiters = waiters_of(client)
+    service = waiters.service
+    if until_state is not None:
+        return _made(service, waiter, until_state, state_path), waiters.settings
+    if isinstance(waiter, BoundWaiter):
+        return waiter, waiters.settings
+    if state_path is not None:
+        raise TypeError("state_path goes with until_state, the state to wait for")
+    if isinstance(waiter, WaiterDefinition):
+        return service.bind(waiter), waiters.settings
+    if not isinstance(waiter, str):
+        raise TypeError(
+            f"waiter must be the name of a waiter or a definition, not {type(waiter).__name__}"
+        )
+    bound_waiter = service.find(waiter)
+    if bound_waiter is None:
+        from ..definitions.near_waiters import did_you_mean  # noqa: PLC0415 - only for a wrong name
+
+        known = [w.definition.name for w in service.values()]
+        hint = did_you_mean(waiter, service if waiter.islower() else known)
+        if service.operation(waiter) is not None:
+            hint = f"; {waiter} is an operation: give until_state, the state to wait for"
+        raise ValueError(
+            f"Waiter does not exist: {service.service_name} has no waiter {waiter!r}{hint}"
+        )
+    return bound_waiter, waiters.settings
+
+
+def _made(
+    service: ServiceWaiters, operation: Any, until_state: Any, state_path: Any
+) -> BoundWaiter:
+    """Return the waiter for a state of what an operation describes."""
+    from .made_waiter import made_waiter  # noqa: PLC0415 - rarely needed
+
+    if not isinstance(operation, str):
+        kind = type(operation).__name__
+        raise TypeError(f"until_state goes with the name of an operation, not {kind}")
+    found = service.operation(operation)
+    if found is None:
+        bound_waiter = service.find(operation)
+        if bound_waiter is not None:
+            raise ValueError(
+                f"{operation} is a waiter: until_state goes with an operation, such as "
+                f"{bound_waiter.operation.name}"
+            )
+        raise ValueError(unknown(operation, service.operation_names, "operation"))
+    return service.bind(made_waiter(found, until_state, state_path))

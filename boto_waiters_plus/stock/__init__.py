@@ -1,0 +1,1 @@
+"""botocore's waiter objects: their schedules, acceptors and words."""

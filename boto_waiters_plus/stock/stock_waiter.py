@@ -1,0 +1,299 @@
+"""botocore's own waiter objects on the engine: its acceptors, its words, its sleep.
+
+Every object that calls `botocore.waiter.Waiter.wait` ends up here: those of `client.get_waiter`
+and `create_waiter_with_client`, a `Waiter` built by hand, a boto3 resource.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import botocore.client
+import botocore.waiter
+from botocore.exceptions import ClientError
+from botocore.model import OperationModel
+
+from ..calls.client_call import call_for
+from ..calls.client_kind import is_async
+from ..calls.private_names import call_of_waiter, client_method_of, marked_as_waiter
+from ..common.warning import warn
+from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut
+from ..engine.wait_description import WaitDescription
+from ..option_checks import OPTION_NAMES
+from ..options import WaitOptions
+from ..outcome import WaiterOutcome
+from ..service.definition_judge import DefinitionJudge
+from ..service.errors import is_transient_transport_error
+from ..service.labels import ResourceLabel, label_of
+from ..service.parameters import copied, empty_id_list
+from ..service.tokens import with_marked_tokens
+from ..settings import Settings
+from ..wait.aio import drive_async
+from ..wait.attempt import Judge
+from ..wait.observers import with_history
+from ..wait.sync import drive
+from ..wait.wait_run import WaitRun
+from ..wait.wording import (
+    details_after_botocores,
+    seconds_text,
+    service_message_suffix,
+    timed_out_after,
+)
+from .defined_waiters import ErrorResponses, bound_waiter_of
+from .stock_judge import StockJudge, acceptors_of
+from .waiter_config import policy_of
+
+if TYPE_CHECKING:
+    from ..service.causes import ExplainedSend
+
+
+def wait(waiter: Any, keywords: Mapping[str, Any], settings: Settings) -> WaiterOutcome[Any]:
+    """Run a botocore waiter on the engine.
+
+    Args:
+        waiter: the waiter object; its name, config and operation are read when called.
+        keywords: the arguments of its `wait`: operation parameters, `WaiterConfig`, and our
+            options.
+        settings: those that hold for it.
+
+    Returns:
+        The outcome, which is also left as `waiter.outcome`.
+
+    Raises:
+        TypeError, ValueError: a bad option or `WaiterConfig`, before the first request.
+        WaiterError: the wait did not succeed, in botocore's words. Other errors pass as the
+            operation raised them.
+    """
+    prepared = _Prepared(waiter, keywords, settings)
+    if prepared.client is not None and is_async(type(prepared.client)):
+        raise TypeError(
+            f"the waiter {waiter.name} blocks, but calls of its aiobotocore client are awaited: "
+            "use client.get_waiter, or aiobotocore.waiter.AIOWaiter"
+        )
+    options = prepared.options
+    call = call_for(
+        prepared.client,
+        prepared.send,
+        awaited=False,
+        is_reply=prepared.is_reply,
+        cancel=options.cancel_event,
+        in_thread=bool(options.call_in_thread),
+    )
+    with marked_as_waiter():
+        waiter.outcome = drive(
+            prepared.run,
+            call,
+            cancel=options.cancel_event,
+            wake=options.wake_signal,
+            sleep=_stock_sleep,
+        )
+    return waiter.outcome  # type: ignore[no-any-return]  # what was assigned above
+
+
+async def wait_async(waiter: Any, keywords: Mapping[str, Any], settings: Settings) -> Any:
+    """Run an aiobotocore waiter on the engine; see `wait`.
+
+    Returns:
+        The last response, or error response, as from aiobotocore; the outcome is left as
+        `waiter.outcome`.
+    """
+    prepared = _Prepared(waiter, keywords, settings)
+    if prepared.client is not None and not is_async(type(prepared.client)):
+        raise TypeError(
+            f"the waiter {waiter.name} is awaited, but calls of its client block: "
+            "use client.get_waiter, or wait_until_async, which calls in threads"
+        )
+    options = prepared.options
+    cancel, is_reply = options.cancel_event, prepared.is_reply
+    call = call_for(prepared.client, prepared.send, awaited=True, is_reply=is_reply, cancel=cancel)
+    with marked_as_waiter():
+        waiter.outcome = await drive_async(
+            prepared.run, call, cancel=options.cancel_event, wake=options.wake_signal
+        )
+    return prepared.run.last_response
+
+
+class _Prepared:
+    """A wait that is ready to start; raises for whatever is wrong with its arguments."""
+
+    def __init__(self, waiter: Any, keywords: Mapping[str, Any], settings: Settings) -> None:
+        called_at = time.monotonic()
+        parameters = dict(keywords)
+        waiter_config = parameters.pop("WaiterConfig", {})
+        max_wait = parameters.pop("max_wait", None)
+        given = WaitOptions(**{n: parameters.pop(n) for n in OPTION_NAMES if n in parameters})
+        self.options = given.merged_over(settings.defaults)
+        operation = call_of_waiter(waiter)
+        method = client_method_of(operation)
+        self.client = client = _client_behind(operation if method is None else method)
+        policy = policy_of(waiter.config, waiter_config, max_wait, given, self.options, client)
+        parameters = copied(parameters)
+        model = _operation_model(client, getattr(waiter.config, "operation", waiter.name))
+        # Those that botocore itself would put in, which it does behind the client's method.
+        sent = parameters if model is None else with_marked_tokens(model, parameters)
+        # No `or`: a mock in the operation's place would record that its truth was asked for.
+        self.send: Callable[[], Any]
+        self.send = partial(operation, **parameters) if method is None else partial(method, **sent)
+        # A replaced operation that raises a ClientError raised it on purpose.
+        self.is_reply = _never if method is None else _is_reply
+        is_explained = policy.explain and method is not None and model is not None
+        explainer = self._explained(model, parameters) if is_explained else None
+        _warn_of_empty_list(model, parameters)
+        description, judge, resource = _judge_of(waiter, client, model, parameters, method is None)
+        waiter.outcome = None
+        observers = settings.observers
+        if self.options.delay_history:
+            policy, observers = with_history(self.options, policy, observers, description, client)
+        self.run = _StockRun(
+            description,
+            policy,
+            judge,
+            label="" if resource is None else label_of(resource, parameters, self.options),
+            show_parameters=self.options.show_parameters is not False,
+            observers=observers,
+            on_attempt=self.options.on_attempt,
+            wording=_stock_wording,
+            is_raw=_is_raised_raw,
+            called_at=called_at,
+            explainer=explainer,
+        )
+
+    def _explained(self, model: Any, parameters: Mapping[str, Any]) -> ExplainedSend:
+        """Return what makes the reads about a failure, too, and let it make the calls."""
+        from ..service.causes import ExplainedSend  # noqa: PLC0415 - only where it is asked for
+
+        self.send = send = ExplainedSend(self.send, self.is_reply, self.client, model, parameters)
+        self.is_reply = send.is_reply
+        return send
+
+
+def client_of(waiter: Any) -> Any:
+    """Return the client that a waiter calls; None where it cannot be told."""
+    operation = call_of_waiter(waiter)
+    method = client_method_of(operation)
+    return _client_behind(operation if method is None else method)
+
+
+def _client_behind(operation: Callable[..., Any]) -> Any:
+    client = getattr(operation, "__self__", None)
+    return client if isinstance(client, botocore.client.BaseClient) else None
+
+
+def _judge_of(
+    waiter: Any,
+    client: Any,
+    model: OperationModel | None,
+    parameters: Mapping[str, Any],
+    is_replaced: bool,  # noqa: FBT001 - of this module
+) -> tuple[WaitDescription, Judge, ResourceLabel | None]:
+    endpoint = None if client is None else client.meta.endpoint_url
+    judge: Judge
+    bound_waiter = bound_waiter_of(waiter)
+    if bound_waiter is not None:
+        bound_waiter.warn()
+        judge = DefinitionJudge(bound_waiter, parameters, endpoint)
+        if is_replaced:
+            judge = ErrorResponses(judge, bound_waiter.operation.name)
+        return bound_waiter.stock_description, judge, bound_waiter.resource_label
+    acceptors = acceptors_of(waiter, client, model)
+    judge = StockJudge(acceptors, parameters, endpoint)
+    return acceptors.description, judge, acceptors.resource_label
+
+
+def _operation_model(client: Any, name: str) -> OperationModel | None:
+    if client is None or name not in client.meta.service_model.operation_names:
+        return None
+    model: OperationModel = client.meta.service_model.operation_model(name)
+    return model
+
+
+def _warn_of_empty_list(model: OperationModel | None, parameters: Mapping[str, Any]) -> None:
+    message = None if model is None else empty_id_list(model, parameters)
+    if message is not None:
+        warn(message, UserWarning)
+
+
+def _is_reply(error: Exception) -> bool:
+    return isinstance(error, ClientError) or is_transient_transport_error(error)
+
+
+def _is_raised_raw(error: Exception) -> bool:
+    """Whether botocore lets an error of the operation pass as it is."""
+    return not isinstance(error, ClientError)
+
+
+def _never(_: Exception) -> bool:
+    return False
+
+
+def _stock_sleep(amount: float) -> None:
+    # Tests patch `time.sleep`, `botocore.waiter.time.sleep` or `botocore.waiter.time`.
+    botocore.waiter.time.sleep(amount)  # type: ignore[attr-defined]  # its import, not in the stubs
+
+
+class _StockRun(WaitRun):
+    """The run of a waiter object, whose error carries the last response whatever it says."""
+
+    __slots__ = ()
+
+    @property
+    def last_response(self) -> Mapping[str, Any]:
+        """The response, or error response, of the last call that got one; or empty."""
+        last = {} if self.attempt is None else self.attempt.last_response
+        return last or super().last_response
+
+
+def _stock_wording(run: WaitRun, ending: Ending) -> tuple[str, str]:
+    """Return botocore's words, on which scripts depend, and a message that goes on after them."""
+    reason = _stock_reason(run, ending)
+    more = details_after_botocores(run, ending)
+    if isinstance(ending, AttemptsUsedUp) and _ends_in_error_response(run):
+        # botocore ends at such an error, and callers that repeat waits look for it.
+        more = f"{reason}. {more}"
+        reason = _error_in_botocores_words(run)
+    return reason, f"Waiter {run.description.waiter} failed: {reason.rstrip('.')}. {more}"
+
+
+def _ends_in_error_response(run: WaitRun) -> bool:
+    """Return whether the last attempt was a transient error that the service answered with."""
+    last = run.attempt
+    return last is not None and last is not run.answer and "Error" in last.last_response
+
+
+def _error_in_botocores_words(run: WaitRun) -> str:
+    error = run.last_response.get("Error", {})
+    code, message = error.get("Code", "Unknown"), error.get("Message", "Unknown")
+    return f"An error occurred ({code}): {message}"
+
+
+def _stock_reason(run: WaitRun, ending: Ending) -> str:
+    match ending:
+        case Failed(acceptor=None):
+            return _error_in_botocores_words(run)
+        case Failed(acceptor=int(index)):
+            explanation = run.description.acceptors[index].text
+            suffix = service_message_suffix(run.answer)
+            return f"Waiter encountered a terminal failure state: {explanation}{suffix}"
+        case AttemptsUsedUp():
+            return f"Max attempts exceeded{_accepted_state(run)}"
+        case TimedOut():
+            # Without a time bound only a call that is not answered ends so.
+            is_bounded = run.policy.count_requests or run.policy.deadline is not None
+            no_answer = f"{run.description.operation} was not answered in time"
+            reason = timed_out_after(run.policy) if is_bounded else no_answer
+            return f"{reason}{_accepted_state(run)}"
+        case _:
+            return f"cancelled after {seconds_text(run.elapsed)} s"
+
+
+def _accepted_state(run: WaitRun) -> str:
+    if not run.has_matched:
+        return ""
+    # botocore names the acceptor of the last attempt, or where none matched then the last one
+    # of the list, whichever matched before.
+    matched = run.answer.facts.acceptor if run.answer else None
+    text = run.description.acceptors[-1 if matched is None else matched].text
+    return f". Previously accepted state: {text}"

@@ -1,0 +1,202 @@
+"""The schedule of a stock waiter, by who chose it.
+
+- The caller chose it, by `WaiterConfig`, by assigning `config.delay` or `config.max_attempts`, or
+  by bringing a waiter model that is not botocore's: botocore's schedule to the letter, that delay
+  and exactly that many attempts. A call is never cut off.
+- The caller chose none: the specification's algorithm between a quarter of the delay and the
+  delay, over the same time, delay x (maxAttempts - 1) seconds of sleeping, with at most twice as
+  many attempts. A call that gets no answer is cut off in the end (`Policy.patience`).
+- `max_wait`, or `WaiterConfig={"MaxWait": ...}`, in addition to either: that many seconds of wall
+  time, calls included.
+
+A surrounding `deadline` bounds all three in wall time.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping
+from typing import Any, Final
+
+import botocore.waiter
+
+from ..calls.private_names import is_botocores_model, model_of_config
+from ..common.arguments import check_order, seconds, time_bound, unknown
+from ..deadlines import seconds_left
+from ..engine.backoff import aws_delay_range, delay_range
+from ..engine.machine import LastAttempt, Pace, Policy
+from ..options import WaitOptions, common_policy_fields, refuse_short_wait
+
+CONFIG_KEYS: Final = ("Delay", "MaxAttempts", "MaxWait")
+SCHEDULE_KEYS: Final = frozenset({"Delay", "MaxAttempts"})
+
+
+def policy_of(
+    config: Any,
+    waiter_config: Any,
+    max_wait: Any,
+    given: WaitOptions,
+    options: WaitOptions,
+    client: Any,
+) -> Policy:
+    """Return the policy of a wait on a stock waiter.
+
+    Args:
+        config: the waiter's config object.
+        waiter_config, max_wait, given: `WaiterConfig`, `max_wait` and the options of the call.
+        options: the options of the call, completed by all defaults.
+        client: the client that the waiter calls, or None if it is not known.
+
+    Raises:
+        TypeError, ValueError: a bad value, or an unknown key of `WaiterConfig`.
+    """
+    _check_keys(waiter_config)
+    delay = seconds("Delay", waiter_config.get("Delay", config.delay), zero=True)
+    attempts = _attempts(waiter_config.get("MaxAttempts", config.max_attempts))
+    chosen = _chosen(config, waiter_config, client)
+    # Defaults do not change a schedule that was chosen.
+    applied = given if chosen else options
+    min_delay, max_delay, pace = _delays(config, delay, applied, is_chosen=bool(chosen))
+    wall = waiter_config.get("MaxWait") if max_wait is None else max_wait
+    limits = _limits(delay, attempts, chosen, wall, options)
+    refuse_short_wait(given, limits["max_wait"])
+    if applied.max_attempts is not None:
+        limits["max_attempts"] = applied.max_attempts
+    return Policy(
+        min_delay=min_delay,
+        max_delay=max_delay,
+        pace=pace,
+        patience=math.inf if chosen else _patience(client),
+        deadline=seconds_left(),
+        explain=bool(options.explain_failure),
+        **limits,
+        **common_policy_fields(options),
+    )
+
+
+def _limits(
+    delay: float,
+    attempts: int | None,
+    chosen: frozenset[str],
+    max_wait: Any,
+    options: WaitOptions,
+) -> dict[str, Any]:
+    """Return the members of the policy that limit the wait."""
+    if max_wait is not None:
+        return {
+            "max_wait": time_bound("max_wait", max_wait),
+            "max_attempts": attempts if "MaxAttempts" in chosen else None,
+            "last_attempt": LastAttempt(options.last_attempt or "late"),
+        }
+    if chosen or not delay or attempts is None or attempts == 1:
+        return {"max_wait": None, "max_attempts": attempts, "count_requests": False}
+    return {
+        "max_wait": delay * (attempts - 1),
+        "max_attempts": 2 * attempts,
+        # Calls are not counted, so that an attempt at the very end is in time.
+        "last_attempt": LastAttempt.DEADLINE,
+        "count_requests": False,
+    }
+
+
+def _delays(
+    config: Any, delay: float, options: WaitOptions, *, is_chosen: bool
+) -> tuple[float, float, Pace]:
+    """Return min_delay, max_delay and the pace."""
+    pace: Pace = options.delay_pace
+    is_fixed = is_chosen or not delay or pace == "fixed"
+    if is_fixed:
+        least = most = delay
+    else:
+        converted = aws_delay_range if options.converted_delays == "aws" else delay_range
+        least, most = getattr(config, "delays", None) or converted(delay)
+    if options.min_delay is None and options.max_delay is None:
+        return least, most, "fixed" if is_fixed and pace is None else pace
+    longest: Any = math.inf if options.max_delay is None else options.max_delay
+    given: Any = options.min_delay
+    least = min(least or 1, longest) if given is None else given
+    most = max(most, least) if options.max_delay is None else longest
+    check_order(least, most)
+    return least, most, pace
+
+
+def _patience(client: Any) -> float:
+    """Return the time that the client itself gives a connection and an answer."""
+    if client is None:
+        return math.inf
+    config = client.meta.config
+    timeouts = config.connect_timeout, config.read_timeout
+    return math.inf if None in timeouts else float(sum(timeouts))
+
+
+def _check_keys(waiter_config: Any) -> None:
+    if not isinstance(waiter_config, Mapping):
+        raise TypeError(f"WaiterConfig must be a dict, not {type(waiter_config).__name__}")
+    for key in waiter_config:
+        if key not in CONFIG_KEYS:
+            raise ValueError(f"WaiterConfig: {unknown(key, CONFIG_KEYS, 'key')}")
+
+
+def _attempts(value: Any) -> int | None:
+    """Return the number of attempts: at least one, and a fraction rounded up, as in botocore.
+
+    None stands for `math.inf`, no limit.
+    """
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"MaxAttempts must be a number, not {type(value).__name__}")
+    attempts = float(value)
+    if math.isnan(attempts):
+        raise ValueError("MaxAttempts must be a number, not nan")
+    if attempts == math.inf:
+        return None
+    return max(1, math.ceil(attempts))
+
+
+def _chosen(config: Any, waiter_config: Mapping[str, Any], client: Any) -> frozenset[str]:
+    """Return which of Delay and MaxAttempts were chosen; both for the caller's own model."""
+    is_marked = isinstance(config, UnchosenConfig)
+    # A client that is older than `install` does not mark its waiters.
+    if not is_marked and not is_botocores_model(client, config):
+        return SCHEDULE_KEYS
+    chosen = SCHEDULE_KEYS.intersection(waiter_config)
+    if is_marked:
+        chosen |= config.assigned
+    model = model_of_config(config) or {}
+    if config.delay != model.get("delay"):
+        chosen |= {"Delay"}
+    if config.max_attempts != model.get("maxAttempts"):
+        chosen |= {"MaxAttempts"}
+    return chosen
+
+
+class UnchosenConfig(botocore.waiter.SingleWaiterConfig):
+    """The config of a waiter of `client.get_waiter`: its schedule is not chosen yet.
+
+    It records what is assigned, even if the value stays the same.
+    """
+
+    assigned: frozenset[str] = frozenset()
+    delays: tuple[float, float] | None = None
+    """min_delay and max_delay, where a definition has them."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        key = {"delay": "Delay", "max_attempts": "MaxAttempts"}.get(name)
+        if key is not None:
+            super().__setattr__("assigned", self.assigned | {key})
+
+
+def mark_as_unchosen(config: Any, delays: tuple[float, float] | None = None) -> None:
+    """Mark the config of a waiter whose model is not the caller's.
+
+    Any other waiter keeps its delay and its number of attempts to the letter.
+
+    Args:
+        config: the config object of the waiter, as botocore made it.
+        delays: min_delay and max_delay of the definition that the waiter runs, if it runs one.
+    """
+    marked: Any = config
+    if type(config) is botocore.waiter.SingleWaiterConfig:
+        marked.__class__ = UnchosenConfig
+        marked.delays = delays

@@ -1,0 +1,136 @@
+"""The observers of a wait: one stream of events for handlers, progress and the log."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from ..common.warning import warn
+from .run_facts import RunFacts
+from .wait_log import WaitLog, logger
+
+if TYPE_CHECKING:
+    from ..engine.machine import Policy
+    from ..engine.wait_description import WaitDescription
+    from ..engine.wait_event import EventKind, WaitEvent
+    from ..options import WaitOptions
+
+Observer = Callable[["WaitEvent"], object]
+
+_WAIT_IDS: Final = itertools.count(1)
+
+
+class Observers:
+    """The observers of one wait. An error of one is reported once, and the wait goes on.
+
+    Args:
+        of_all: called with each event.
+        of_attempts: called with the events of attempts only.
+    """
+
+    __slots__ = ("_failed", "_of_all", "_of_attempts")
+
+    def __init__(
+        self, of_all: Sequence[Observer] = (), of_attempts: Sequence[Observer] = ()
+    ) -> None:
+        self._of_all = tuple(of_all)
+        self._of_attempts = tuple(of_attempts)
+        self._failed: tuple[Observer, ...] = ()
+
+    def and_of_attempts(self, observer: Observer) -> Observers:
+        """Return these observers and another one of attempts."""
+        return Observers(self._of_all, (*self._of_attempts, observer))
+
+    def tell(
+        self,
+        kind: EventKind,
+        run: RunFacts,
+        *,
+        next_delay: float | None = None,
+        error: str | None = None,
+        is_transient: bool = False,
+        message: str | None = None,
+    ) -> None:
+        """Give an event to the log and to all that observe it."""
+        is_logged = logger.isEnabledFor(logging.INFO)
+        observers = self._of_all
+        if kind == "attempt" and self._of_attempts:
+            observers += self._of_attempts
+        if not observers and not is_logged:
+            return
+        # Only waits with observers need these.
+        from ..engine.redaction import state_text  # noqa: PLC0415
+        from ..engine.wait_event import WaitEvent  # noqa: PLC0415
+
+        description = run.description
+        run.wait_id = run.wait_id or next(_WAIT_IDS)
+        # An end tells of the last attempt that saw the resource.
+        attempt = run.attempt if kind == "attempt" else run.answer
+        event = WaitEvent(
+            kind=kind,
+            wait_id=run.wait_id,
+            label=str(run.label),
+            service=description.service,
+            waiter=description.waiter,
+            operation=description.operation,
+            attempt=run.attempts,
+            elapsed=run.elapsed,
+            state=state_text(attempt.observed, attempt.state) if attempt else None,
+            error=error,
+            transient=is_transient,
+            message=message,
+            next_delay=next_delay,
+        )
+        if is_logged:
+            run.log = run.log or WaitLog()
+            run.log.write(event)
+        for observer in observers:
+            self._call(observer, event)
+
+    def _call(self, observer: Observer, event: WaitEvent) -> None:
+        try:
+            observer(event)
+        # Whatever the caller's handler raises, the wait goes on.
+        except Exception as error:
+            if any(observer is each for each in self._failed):
+                return
+            self._failed += (observer,)
+            is_of_all = any(observer is each for each in self._of_all)
+            name = "on_event" if is_of_all else "on_attempt"
+            logger.error("%s raised; the wait goes on", name, exc_info=error)
+            text = f"{name} raised {type(error).__name__}: {error}; the wait goes on"
+            warn(text, RuntimeWarning)
+
+
+def with_history(
+    options: WaitOptions,
+    policy: Policy,
+    observers: tuple[Observer, ...],
+    description: WaitDescription,
+    client: Any = None,
+    since_call: float | None = None,
+) -> tuple[Policy, tuple[Observer, ...]]:
+    """Return the policy of a wait, with the times that are known now, and its observers.
+
+    Args:
+        options: with a `delay_history`, to which the last observer adds the time of the wait.
+        policy, observers, description: those of the wait.
+        client: is called, in its region; None: it is not known.
+        since_call: seconds from the call of `begin` to the start of the wait; None: no call.
+    """
+    # Only where it is asked for.
+    from ..history import HistoryKey  # noqa: PLC0415
+    from .learned_policy import TimeKeeper, user_history, with_times  # noqa: PLC0415
+
+    history: Any = user_history() if options.delay_history is True else options.delay_history
+    offset = since_call or 0.0
+    region = None if client is None else client.meta.region_name
+    names = (description.service or "", description.waiter, region or "", options.delay_kind or "")
+    key = HistoryKey(*names, from_call=since_call is not None)
+    known = history.times(key)
+    times = tuple(each._replace(seconds=max(each.seconds - offset, 0.0)) for each in known)
+    has_longest = options.max_delay is not None
+    policy = with_times(policy, times, names, has_longest=has_longest)
+    return policy, (*observers, TimeKeeper(history, key, offset))

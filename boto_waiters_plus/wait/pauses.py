@@ -1,0 +1,98 @@
+"""The pauses between attempts, ended early by a cancel event or a signal."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+
+from ..calls.clock import TimeSource, current_time, either, slices
+from ..engine.machine import Cancelled, Woken
+from ..options import CancelEvent, Subscribable, WakeSignal
+
+
+def pause(
+    seconds: float,
+    *,
+    cancel: CancelEvent | None = None,
+    wake: WakeSignal | None = None,
+    sleep: Callable[[float], object] | None = None,
+) -> Woken | Cancelled:
+    """Sleep until an event is set, at most `seconds`; return the event of the machine."""
+    source = current_time()
+    event = cancel if wake is None else either(wake, cancel)
+    if event is None:
+        source.sleep(seconds, sleep)
+    elif source.sleep_on(seconds, event):
+        if wake is None or (cancel is not None and cancel.is_set()):
+            return Cancelled()
+        return _signalled(wake)
+    return Woken()
+
+
+async def pause_async(
+    seconds: float, *, cancel: CancelEvent | None = None, wake: WakeSignal | None = None
+) -> Woken | Cancelled:
+    """Do what `pause` does in a task; events are checked in slices, a `Signal` calls back."""
+    source = current_time()
+    if cancel is None and wake is None:
+        await source.sleep_async(seconds)
+        return Woken()
+    listen = getattr(wake, "listen", None)
+    if cancel is None and wake is not None and listen is not None:
+        return await _pause_on_signal(source, seconds, wake, listen)
+    for piece in slices(seconds):
+        if cancel is not None and cancel.is_set():
+            return Cancelled()
+        if wake is not None and wake.is_set():
+            return _signalled(wake)
+        await source.sleep_async(piece)
+    return Woken()
+
+
+async def _pause_on_signal(
+    source: TimeSource,
+    seconds: float,
+    wake: WakeSignal,
+    listen: Callable[[Callable[[], object]], Callable[[], None]],
+) -> Woken:
+    # A program that only blocks never imports asyncio, which takes 11 ms.
+    import asyncio  # noqa: PLC0415
+
+    loop = asyncio.get_running_loop()
+    is_over = asyncio.Event()
+
+    def notify() -> None:
+        # The loop of an abandoned wait may be closed.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(is_over.set)
+
+    stop = listen(notify)
+    sleeper = asyncio.ensure_future(source.sleep_async(seconds))
+    sleeper.add_done_callback(lambda _: is_over.set())
+    try:
+        # A notification before `listen` counts too.
+        if not wake.is_set():
+            await is_over.wait()
+        early = wake.is_set() or not sleeper.done()
+    finally:
+        stop()
+        sleeper.cancel()
+        await asyncio.gather(sleeper, return_exceptions=True)
+    return _signalled(wake) if early else Woken()
+
+
+def subscribe(wake: WakeSignal | Subscribable) -> WakeSignal:
+    """Return the subscription of one wait, if several may share the signal."""
+    return wake.subscribe() if isinstance(wake, Subscribable) else wake
+
+
+def unsubscribe(subscription: WakeSignal) -> None:
+    """End the subscription of a wait that is over."""
+    end = getattr(subscription, "unsubscribe", None)
+    if end is not None:
+        end()
+
+
+def _signalled(wake: WakeSignal) -> Woken:
+    wake.clear()
+    return Woken(early=True)

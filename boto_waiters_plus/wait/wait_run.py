@@ -1,0 +1,398 @@
+"""One wait from its first attempt to its outcome: what the drivers share.
+
+A driver is the loop that blocks or awaits; everything it decides is decided here or in the
+engine.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, InitVar, dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from ..calls.clock import SYSTEM_TIME, current_time
+from ..calls.reply import Reply
+from ..common.warning import warn
+from ..engine.acceptors import AcceptorState
+from ..engine.backoff import Random
+from ..engine.machine import (
+    AttemptsUsedUp,
+    Begin,
+    CallTimedOut,
+    Cancelled,
+    Decision,
+    Ending,
+    Event,
+    Explain,
+    Failed,
+    Machine,
+    Pause,
+    Raised,
+    ReadEnded,
+    Responded,
+    Succeeded,
+    TimedOut,
+    WaitCancelled,
+)
+from ..engine.redaction import state_text
+from ..exceptions import (
+    WaiterAttemptsError,
+    WaiterCancelledError,
+    WaiterError,
+    WaiterFailedError,
+    WaiterTimeoutError,
+)
+from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
+from .attempt import Attempt, Explainer, Judge, UnfinishedIds
+from .observers import Observer, Observers
+from .run_facts import NONE_UNFINISHED, RunFacts
+from .wait_log import logger
+
+# Not where a wait fails: the import would make the first one of a process late.
+from .wording import passed_error_in_words, reason_of
+
+if TYPE_CHECKING:
+    from ..common.warning import Caller
+    from ..engine.path_interpreter import FailedExpression
+    from ..engine.wait_event import EventKind
+    from .earlier_attempts import EarlierAttempts
+
+# Not `random.Random`: after a fork all children would draw the same jitter.
+RANDOM: Final = random.SystemRandom()
+
+_NO_OBSERVERS: Final = Observers()
+_BEGIN: Final = Begin()
+
+Wording = Callable[["WaitRun", Ending], tuple[str, str]]
+"""Returns the reason of a wait that did not succeed, and the whole message of its error."""
+
+_ENDS: Final[dict[type[Ending], tuple[EventKind, type[WaiterError]]]] = {
+    Failed: ("failure", WaiterFailedError),
+    TimedOut: ("timeout", WaiterTimeoutError),
+    AttemptsUsedUp: ("timeout", WaiterAttemptsError),
+    WaitCancelled: ("cancel", WaiterCancelledError),
+}
+"""The kind of event and the error of a wait that did not succeed."""
+
+
+def default_wording(run: RunFacts, ending: Ending) -> tuple[str, str]:
+    """Return the reason of a wait that did not succeed, and the message of its error."""
+    reason = reason_of(run, ending)
+    return reason, f"Waiter {run.description.waiter} {reason}"
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class WaitRun(RunFacts):
+    """One run of a wait.
+
+    Args:
+        observers: called with each `WaitEvent`.
+        on_attempt: called with the events of attempts only.
+        called_at: what `time.monotonic` gave when the caller called, where something may have been
+            imported or looked up since: it counts as time of the wait.
+    """
+
+    judge: Judge
+    """Tells what a reply means."""
+    _: KW_ONLY
+    observers: InitVar[Sequence[Observer]] = ()
+    on_attempt: InitVar[Observer | None] = None
+    called_at: InitVar[float | None] = None
+    wording: Wording = default_wording
+    """Composes the message of a failure."""
+    caller: Caller | None = None
+    """The line to name in warnings; None: the caller is in the thread of the wait."""
+    is_raw: Callable[[Exception], bool] | None = None
+    """Tells which errors that no acceptor matches are raised as they are."""
+    random: Random = RANDOM
+    """Draws the jitter."""
+    explainer: Explainer | None = None
+    """Knows the reads that tell why the wait failed; None: there are none."""
+    has_matched: bool = field(init=False, default=False)
+    """Whether an acceptor has matched in any attempt."""
+    _earlier: EarlierAttempts | None = field(init=False, default=None)
+    """The answered attempts before the last one."""
+    _number: int = field(init=False, default=0)
+    """The number of the last attempt."""
+    _answered_at: float = field(init=False, default=0.0)
+    """Seconds from the start to the answer of the last attempt."""
+    _now: Callable[[], float] = field(init=False)
+    _observers: Observers = field(init=False, default=_NO_OBSERVERS)
+    _has_response: bool = field(init=False, default=False)
+    _problems_logged: bool = field(init=False, default=False)
+    _has_end_to_tell: bool = field(init=False, default=False)
+
+    def __post_init__(
+        self,
+        observers: Sequence[Observer],
+        on_attempt: Observer | None,
+        called_at: float | None,
+    ) -> None:
+        time = current_time()
+        began = called_at if time is SYSTEM_TIME else None
+        self._now = time.clock()
+        self._machine = Machine(self.description.states, self.policy, now=began)
+        if observers or on_attempt is not None:
+            self._observers = Observers(observers, () if on_attempt is None else (on_attempt,))
+
+    @property
+    def last_response(self) -> Mapping[str, Any]:
+        """The last response, or error response, that was an answer if there is any; or empty."""
+        attempt = self.answer or self.attempt
+        return {} if attempt is None else attempt.last_response
+
+    @property
+    def is_unreachable(self) -> bool:
+        """Whether no connection could be made, and the service has never answered."""
+        attempt = self.attempt
+        is_unconnected = attempt is not None and attempt.facts.unconnected
+        return is_unconnected and not self._machine.state.answered
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the next attempt is the last one."""
+        return self._machine.state.last
+
+    @property
+    def has_succeeded_once(self) -> bool:
+        """Whether the last attempt was a success that others have to follow."""
+        return self._machine.state.successes > 0
+
+    def stored_state(self) -> str:
+        """Return the state of the wait as JSON, to be resumed by `resume`."""
+        return self._machine.to_json()
+
+    def resume(self, state: str, *, digest: str = "", seconds_ago: float = 0) -> None:
+        """Go on from a stored state instead of the start; to be called before `begin`.
+
+        Args:
+            state: what `stored_state` returned, under the same policy.
+            digest: of the definition, as the state has it.
+            seconds_ago: the time since then, which counts as time of the wait.
+
+        Raises:
+            ValueError: this is not the state of a wait, or one of another definition.
+        """
+        now, states = self._now() - seconds_ago, self.description.states
+        self._machine = Machine.from_json(state, states, self.policy, digest=digest, now=now)
+
+    def observe_attempts(self, observer: Observer) -> None:
+        """Add an observer of attempts."""
+        self._observers = self._observers.and_of_attempts(observer)
+
+    def begin(self) -> Decision:
+        """Return the first decision."""
+        self._has_end_to_tell = True
+        self._observers.tell("start", self)
+        return self.step(_BEGIN)
+
+    def replied(self, reply: Reply) -> Decision:
+        """Return the decision after the call that `Poll` or `Explain` asked for."""
+        if self.search is not None:
+            return self.step(ReadEnded(more=self.search.has_more_after(reply)))
+        if reply.ended == "deadline":
+            if reply.made:
+                self.unanswered_since = self.elapsed
+            return self.step(CallTimedOut(uncalled=not reply.made))
+        if reply.ended == "cancelled":
+            return self.step(Cancelled())
+        return self.attempted(self.judge.judge(reply), reply.late)
+
+    def attempted(self, attempt: Attempt, late: float = 0.0) -> Decision:
+        """Return the decision after an attempt, whose answer arrived this many seconds ago."""
+        # No local variable: the response of the last attempt is garbage from here on.
+        if self.attempt is not None:
+            if self._earlier is None:
+                # No wait of one attempt needs it.
+                from .earlier_attempts import EarlierAttempts  # noqa: PLC0415
+
+                self._earlier = EarlierAttempts(self._number)
+            seen = self.attempt.error_code or state_text(self.attempt.observed, self.attempt.state)
+            self._earlier.add(self._answered_at, seen)
+        self.attempt = attempt
+        self.has_matched = self.has_matched or attempt.facts.acceptor is not None
+        event = Responded if attempt.exception is None else Raised
+        decision = self.step(event(attempt.facts), late)
+        state = self._machine.state
+        self._number, self._answered_at = state.attempts, state.elapsed
+        is_transient = self._machine.is_transient
+        if is_transient:
+            self.last_transient_error = passed_error_in_words(attempt)
+        else:
+            self.answer = attempt
+            self.unfinished = NONE_UNFINISHED
+        if attempt.problems:
+            self._tell_problems(attempt.problems)
+        self._has_response |= attempt.exception is None
+        self._observers.tell(
+            "attempt",
+            self,
+            next_delay=decision.seconds if isinstance(decision, Pause) else None,
+            error=attempt.error_code,
+            is_transient=is_transient,
+            message=self.last_transient_error if is_transient else None,
+        )
+        return self._first_read(decision) if isinstance(decision, Explain) else decision
+
+    def _first_read(self, decision: Explain) -> Decision:
+        """Return the decision on the first read about a failure: there may be none to make."""
+        if self.explainer is not None:
+            self.search = self.explainer.search(self.last_response, self.elapsed)
+        has_read = self.search is not None and self.search.has_more_after(None)
+        return decision if has_read else self.step(ReadEnded())
+
+    def _tell_problems(self, problems: Sequence[FailedExpression]) -> None:
+        """Warn of expressions that fail on the first response, once for all waits of the waiter.
+
+        A function that is given null is silent: what it reads may be in a later response. Of the
+        shipped waiters none fails in another way.
+        """
+        waiter, told = self.description.waiter, self.description.told
+        for problem in () if self._has_response else problems:
+            text = f"waiter {waiter}: the expression {problem.path} fails: {problem.why}"
+            if problem.is_fault and text not in told:
+                told.add(text)
+                warn(text, UserWarning, at=self.caller, is_logged=True)
+        if not self._problems_logged:
+            self._problems_logged = True
+            text = "Waiter %s: no match, the expression cannot be evaluated: %s"
+            logger.debug(text, waiter, "; ".join(map(str, problems)))
+
+    def forget_response(self) -> None:
+        """Drop the last response, apart from what the message of an error needs of it.
+
+        It is most of the memory of a wait. For waits whose errors are stored without it.
+        """
+        if self.answer is not None:
+            self._find_reason(self.answer)
+            self.unfinished = self._unfinished_ids(None)
+        for attempt in filter(None, (self.answer, self.attempt)):
+            attempt.response = attempt.find_reason = attempt.by_id = None
+            attempt.hidden_reason = attempt.hidden_elsewhere = None
+            attempt.last_response = {}
+
+    def step(self, event: Event, late: float = 0.0) -> Decision:
+        """Return the decision after an event, which was this many seconds ago."""
+        return self._machine.step(event, self._now() - late, self.random)
+
+    def conclude(self, ending: Ending) -> WaiterOutcome[Any]:
+        """Return the outcome of a wait that succeeded; raise the error of one that did not."""
+        if isinstance(ending, Succeeded):
+            self._tell_end("success")
+            return self._outcome(ending)
+        raw = self._raw_error(ending)
+        if raw is not None:
+            self.attempt = self.answer = None
+            raise raw
+        kind, error_class = _ENDS[type(ending)]
+        error = self._error(ending, error_class)
+        self._tell_end(kind, error=type(error).__name__, message=str(error))
+        # The attempt holds the exception, whose traceback holds the frames of this wait.
+        self.attempt = self.answer = None
+        raise error from error.last_exception
+
+    def interrupted(self, error: BaseException | None = None) -> None:
+        """Tell observers of the end of a wait that is not concluded.
+
+        Nothing happens after `conclude`, so that a driver may call it for whatever it raises.
+
+        Args:
+            error: ended the wait; None: the wait was cancelled.
+        """
+        if error is None:
+            self._tell_end("cancel")
+        else:
+            self._tell_end("exception", error=type(error).__name__)
+
+    def _tell_end(
+        self, kind: EventKind, *, error: str | None = None, message: str | None = None
+    ) -> None:
+        if self._has_end_to_tell:
+            self._has_end_to_tell = False
+            self._observers.tell(kind, self, error=error, message=message)
+            # The run may be kept for a while, and the caller's functions are not part of it.
+            self._observers = _NO_OBSERVERS
+
+    def _outcome(self, ending: Succeeded) -> WaiterOutcome[Any]:
+        attempt, state, basis = self.attempt, self._machine.state, None
+        assert attempt is not None, "a wait succeeds by an attempt"
+        if self.description.bases:
+            known = self.description.bases[ending.acceptor]
+            basis = known or ("transition" if state.moved else "held")
+        numbers = self._earlier, self._number, self._answered_at
+        facts: dict[str, Any] = {
+            "waiter": self.description.waiter,
+            "label": str(self.label),
+            "attempts": state.attempts,
+            "elapsed": state.elapsed,
+            "acceptor": self.description.acceptors[ending.acceptor],
+            "observed": attempt.observed,
+            "basis": basis,
+            "coalesced": attempt.coalesced,
+            "timeline_record": (*numbers, attempt.observed, attempt.error_code or attempt.state),
+        }
+        if attempt.exception is not None:
+            return ExceptionOutcome(exception=attempt.exception, **facts)
+        by_id = {} if attempt.by_id is None else attempt.by_id
+        return ResponseOutcome(response=attempt.response, by_id=by_id, **facts)
+
+    def _raw_error(self, ending: Ending) -> Exception | None:
+        """Return the error of the last call, if it ends the wait and is raised as it is."""
+        if ending != Failed(None) or self.is_raw is None or self.attempt is None:
+            return None
+        error = self.attempt.exception
+        return error if error is not None and self.is_raw(error) else None
+
+    def _error(self, ending: Ending, error_class: type[WaiterError]) -> WaiterError:
+        attempt = self.answer or self.attempt
+        if attempt is not None:
+            self._find_reason(attempt)
+        decided = ending.acceptor if isinstance(ending, Failed) else None
+        self.unfinished = self._unfinished_ids(decided)
+        reason, message = self.wording(self, ending)
+        error = error_class(
+            self.description.waiter,
+            reason,
+            self.last_response,
+            message=message,
+            label=str(self.label),
+            attempts=self.attempts,
+            elapsed=self.elapsed,
+            max_wait=self.policy.max_wait if self.policy.count_requests else None,
+            acceptor=None if decided is None else self.description.acceptors[decided],
+            observed=attempt.observed if attempt else None,
+            service_message=attempt.service_message if attempt else None,
+            last_exception=self.attempt.exception if self.attempt else None,
+            by_id=attempt.by_id if attempt else None,
+            failed_ids=self.unfinished.ids,
+            transient_errors=self.transient_errors,
+        )
+        last = self.attempt
+        if last is not None:
+            numbers = self._earlier, self._number, self._answered_at
+            error.timeline_record = *numbers, last.observed, last.error_code or last.state
+        error.cause_found = None if self.search is None else self.search.cause
+        if attempt is not None and attempt.hidden_elsewhere is not None:
+            attempt.hidden_reason = attempt.hidden_elsewhere
+            error.stored_reason, _ = self.wording(self, ending)
+        return error
+
+    def _unfinished_ids(self, decided: int | None) -> UnfinishedIds:
+        """Return the identifiers that the failure acceptor matched, or that no success did."""
+        items = self.answer.by_id if self.answer else None
+        if items is None:
+            return self.unfinished
+        states = self.description.states
+
+        def is_meant(index: int | None) -> bool:
+            if decided is not None:
+                return index == decided
+            return index is None or states[index] is not AcceptorState.SUCCESS
+
+        return items.ids_where(is_meant)
+
+    def _find_reason(self, attempt: Attempt) -> None:
+        if attempt.service_message is None and attempt.find_reason:
+            found = attempt.find_reason(dict(attempt.last_response))
+            attempt.service_message, attempt.hidden_reason, attempt.hidden_elsewhere = found

@@ -1,0 +1,242 @@
+"""The messages of waits that did not succeed: what happened, to what, what was seen, what to do.
+
+Waiter BucketExists timed out after 300 s for s3 Bucket=my-bucket: last state seen: 404 Not
+Found (61 attempts of HeadBucket).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from ..engine.machine import AttemptsUsedUp, Ending, Failed, Policy, TimedOut
+from ..engine.redaction import cut, listed, shown
+from .attempt import Attempt
+from .run_facts import RunFacts
+
+_DENIED: Final = ("AccessDeniedException", "AccessDenied")
+
+_OUTER_PATH: Final = re.compile(r"^(any|every) \S*\]\.(?=\w)")
+"""The part of a path before the items that an acceptor compares."""
+
+
+def reason_of(run: RunFacts, ending: Ending, *, advises: bool = True) -> str:
+    """Return what follows the waiter's name in the message of its error.
+
+    Args:
+        run: the wait.
+        ending: how it ended.
+        advises: whether to name an option that would have helped.
+    """
+    about = f" for {run.label}" if run.label else ""
+    advice = _advice(run, ending) if advises else ""
+    return f"{_what_happened(run, ending)}{about}: {_details(run, ending)}{advice}"
+
+
+def _details(run: RunFacts, ending: Ending) -> str:
+    """Return what was seen, and the attempts made."""
+    made = _attempts_made(run, ending)
+    return f"{_what_was_seen(run, ending)} ({made}).{_faults(run)}{_cause(run)}"
+
+
+def _cause(run: RunFacts) -> str:
+    """Return what further reads told of a failure; empty without any."""
+    search = run.search
+    if search is not None and search.cause is not None:
+        reason = None if run.answer is None else run.answer.service_message
+        if reason is not None and search.cause in reason:
+            return ""
+        return f" Cause: {search.cause.rstrip('. ')}."
+    is_over_budget = search is not None and search.is_over_budget
+    return " Its cause was not asked for: other waits used up the reads." if is_over_budget else ""
+
+
+def _faults(run: RunFacts) -> str:
+    """Return the expressions that failed on the last answer; empty if none did."""
+    problems = run.answer.problems if run.answer else ()
+    faults = [str(each) for each in problems if each.is_fault]
+    return f" Failing expressions: {'; '.join(faults)}." if faults else ""
+
+
+def details_after_botocores(run: RunFacts, ending: Ending) -> str:
+    """Return what botocore's words leave out: the resource, the state seen, the attempts made."""
+    if not isinstance(ending, Failed):
+        more = _details(run, ending)
+    else:
+        attempt = run.answer
+        # botocore's words have the service's message.
+        seen = "no answer" if attempt is None else attempt.error or _state_alone(attempt)
+        ids = _ids_in_words(run, "failed: ")
+        seen = f"last state seen: {seen}{f'; {ids}' if ids else ''}"
+        made = _attempts_made(run, ending)
+        more = f"{seen} ({made}).{_faults(run)}{_cause(run)}{_advice(run, ending)}"
+    return f"For {run.label}: {more}" if run.label else more[0].upper() + more[1:]
+
+
+def _attempts_made(run: RunFacts, ending: Ending) -> str:
+    """Return the number of attempts in words, with the time where the message lacks it."""
+    made = count_of_attempts(run.attempts)
+    if run.description.operation != run.label:
+        made += f" of {run.description.operation}"
+    made = made if isinstance(ending, TimedOut) else f"{made} in {run.elapsed:.1f} s"
+    return made + _transient_errors(run)
+
+
+def _transient_errors(run: RunFacts) -> str:
+    """Return the number of transient errors in words, and the last of them; empty without any."""
+    number, last = run.transient_errors, run.last_transient_error
+    if not number:
+        return ""
+    if not last:
+        return f"; transient errors: {number}"
+    if number == 1:
+        return f"; 1 ended in a transient error: {last}"
+    return f"; {number} ended in transient errors, the last: {last}"
+
+
+def count_of_attempts(attempts: int) -> str:
+    """Return a number of attempts in words."""
+    return f"{attempts} attempt{'' if attempts == 1 else 's'}"
+
+
+def timed_out_after(policy: Policy) -> str:
+    """Return how long a wait that timed out was allowed to last, in words."""
+    limits = [seconds for seconds in (policy.max_wait, policy.deadline) if seconds is not None]
+    least = min(limits, default=-1)
+    # A window that covers its end has one attempt even if it is empty.
+    is_empty = policy.deadline == 0 or not policy.covers_end
+    if least < 0 or (least == 0 and is_empty):
+        return "timed out before its first attempt"
+    return f"timed out after {seconds_text(least)} s"
+
+
+def seconds_text(seconds: float) -> str:
+    """Return seconds without digits that say nothing."""
+    return f"{round(seconds, 3):.12g}"
+
+
+def service_message_suffix(attempt: Attempt | None) -> str:
+    """Return the service's message as the end of a sentence; empty if there is none."""
+    message = attempt.service_message or attempt.hidden_reason if attempt else None
+    return f": {cut(message).rstrip('. ')}" if message and message.strip() else ""
+
+
+def _error_in_words(attempt: Attempt) -> str:
+    """Return an error with the service's message: `404 Not Found`, `Throttling: Rate exceeded`."""
+    code, message = attempt.error_code, attempt.service_message
+    text = attempt.error or "unknown error"
+    # The code of a response without a body is its status.
+    if code and message and code.isdigit() and text.startswith(code):
+        return f"{code} {cut(message)}{text.removeprefix(code)}"
+    return f"{text}{service_message_suffix(attempt)}"
+
+
+def _state_alone(attempt: Attempt) -> str:
+    return attempt.state or _value_in_words(attempt.observed)
+
+
+def passed_error_in_words(attempt: Attempt) -> str:
+    """Return an error after which the wait went on, with the service's message."""
+    code, text = attempt.error_code, attempt.error or ""
+    # HTTP status and request id are for errors that ended a wait.
+    is_of_the_service = code is not None and text.startswith(f"{code} (")
+    return _error_in_words(replace(attempt, error=code) if is_of_the_service else attempt)
+
+
+def _state_in_words(attempt: Attempt) -> str:
+    """Return what an attempt saw, with the service's message."""
+    if attempt.error:
+        return passed_error_in_words(attempt)
+    state = _state_alone(attempt)
+    message = attempt.service_message
+    return f"{state} ({cut(message).rstrip('. ')})" if message and message.strip() else state
+
+
+def _value_in_words(value: object) -> str:
+    if value == []:
+        return "the response contains no item"
+    text = shown(value)
+    if text is None and isinstance(value, list):
+        return f"{len(value)} values"
+    return text or "none that can be shown"
+
+
+def _what_was_seen(run: RunFacts, ending: Ending) -> str:
+    """Return the state that decided, or the last one seen, with the identifiers it was seen of."""
+    attempt = run.answer
+    match ending:
+        case Failed(acceptor=int(index)):
+            ids = _ids_in_words(run)
+            text = run.description.acceptors[index].text
+            # botocore's texts name no state.
+            text = _OUTER_PATH.sub(r"\1 ", text.partition(" when ")[2] or text)
+            if attempt is not None and attempt.error:
+                return f"{run.description.operation} failed with {_error_in_words(attempt)}"
+            return f"{text}{f' ({ids})' if ids else ''}{service_message_suffix(attempt)}"
+        case Failed():
+            error = "an unknown error" if attempt is None else _error_in_words(attempt)
+            return f"{run.description.operation} failed with {error}"
+    parts = []
+    if run.description.goal and run.description.service is None:
+        parts.append(f"waited for {cut(run.description.goal)}")
+    if attempt is not None:
+        parts.append(f"last state seen: {_state_in_words(attempt)}")
+    parts.extend(filter(None, [_ids_in_words(run, "not reached by ")]))
+    unanswered = run.unanswered_since
+    if unanswered is not None:
+        since = f"{seconds_text(run.elapsed - unanswered)} s"
+        which = "the first" if run.attempt is None else "the last"
+        parts.append(f"{which} call got no answer in {since}")
+    elif run.attempt is None:
+        parts.append("no call was made")
+    elif attempt is None:
+        parts.append("no state was seen")
+    return "; ".join(parts)
+
+
+def _ids_in_words(run: RunFacts, prefix: str = "") -> str:
+    """Return the identifiers that failed, or had not reached the state; empty for a single one."""
+    ids, missing, asked = run.unfinished
+    if not ids or (asked == 1 and not missing):
+        return ""
+    if not run.show_parameters:
+        return f"{prefix}{len(ids)} of {asked} identifiers"
+    present = [each for each in ids if each not in missing]
+    parts = [f"{prefix}{listed(present)}"] if present else []
+    if missing:
+        parts.append(f"missing: {listed(missing)}")
+    return "; ".join(parts)
+
+
+def _advice(run: RunFacts, ending: Ending) -> str:
+    """Return what the caller can do about an error; empty if there is nothing to say."""
+    attempt = run.answer
+    if not isinstance(ending, Failed) or attempt is None:
+        return ""
+    facts = attempt.facts
+    if facts.missing and run.attempts == 1 and not run.policy.missing_ok_for:
+        return " If the resource was created a moment ago, missing_ok_for=60 retries for 60 s."
+    if run.description.denied_when_gone and attempt.error_code in _DENIED:
+        operation = run.description.operation
+        return (
+            f" {operation} also answers this when the resource is gone: "
+            "the deletion may have succeeded."
+        )
+    if ending.acceptor is not None or not facts.transient:
+        return ""
+    if facts.unconnected:
+        return " retry_transient=True retries such errors."
+    return ' retry_transient="answered" retries such errors.'
+
+
+def _what_happened(run: RunFacts, ending: Ending) -> str:
+    match ending:
+        case Failed():
+            return "failed"
+        case TimedOut():
+            return timed_out_after(run.policy)
+        case AttemptsUsedUp():
+            return f"used up its {count_of_attempts(run.attempts)}"
+        case _:
+            return f"was cancelled after {seconds_text(run.elapsed)} s"

@@ -1,0 +1,95 @@
+"""`begin_async` on an aiobotocore client: the call is awaited, and its loop drives the wait."""
+
+import asyncio
+import contextlib
+
+import pytest
+from aio.clients import required
+from operations.test_begin import MAX_WAIT, StaleService, named
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.operations import Store
+
+
+@pytest.fixture
+def stale(virtual_time):
+    """`async with stale(part)`: the service of the row with this in its name."""
+
+    @contextlib.asynccontextmanager
+    async def stale(part):
+        row = named(part)
+        session = required("aiobotocore.session").get_session()
+        settings = {"aws_access_key_id": "a", "aws_secret_access_key": "b"}
+        async with session.create_client(row["service"], "us-east-1", **settings) as client:
+            yield StaleService(row, virtual_time, client)
+
+    return stale
+
+
+def begin(service, max_wait=MAX_WAIT, **options):
+    method = getattr(service.client, service.row["method"])
+    return bwp.begin_async(method, max_wait=max_wait, **options, **service.row["parameters"])
+
+
+def test_the_wait_ends_as_it_does_on_a_blocking_client(stale):
+    async def main():
+        async with stale("glue: a job run") as service:
+            operation = await begin(service)
+            assert operation.call.response["JobRunId"] == "jr"
+            with pytest.raises(RuntimeError, match="await it"):
+                operation.result()
+            outcome = await operation
+            assert (outcome.basis, operation.metadata["attempts"]) == ("identity", outcome.attempts)
+            assert await bwp.wait_all_async([operation]) == [outcome]
+        async with stale("sagemaker: the endpoint is rolled back") as service:
+            operation = await begin(service)
+            with pytest.raises(bwp.WaiterFailedError) as caught:
+                await operation
+            assert caught.value.call is operation.call
+
+    asyncio.run(main())
+
+
+def test_a_time_out_stops_what_was_begun(stale):
+    async def main():
+        async with stale("glue: a job run") as service:
+            operation = await begin(service, stop_on_timeout=True, max_wait=50)
+            with pytest.raises(bwp.WaiterTimeoutError):
+                await operation
+            assert service.operations[-1] == "BatchStopJobRun"
+
+    asyncio.run(main())
+
+
+def test_the_end_of_the_loop_cancels(stale):
+    async def main():
+        async with stale("glue: a job run") as service, stale("glue: a job run") as other:
+            kept, cancelled = await begin(service), await begin(other)
+            assert cancelled.cancel()
+            assert cancelled.cancelled()
+            return kept
+
+    assert asyncio.run(main()).cancelled()
+
+
+def test_the_end_of_the_loop_hides_no_time_out(stale):
+    async def main():
+        async with stale("glue: a job run") as service:
+            operation = await begin(service, stop_on_timeout=True, max_wait=50)
+            operation.stop = asyncio.get_running_loop().create_future
+            await asyncio.sleep(60)
+            assert not operation.done()
+            return operation
+
+    assert isinstance(asyncio.run(main()).exception(0), bwp.WaiterTimeoutError)
+
+
+def test_begin_names_the_function_for_these_clients(stale):
+    async def main():
+        async with stale("glue: a job run") as service:
+            with pytest.raises(TypeError, match="use begin_async"):
+                bwp.begin(service.client.start_job_run, max_wait=5, JobName="j")
+            with pytest.raises(TypeError, match="in_store takes no client of aiobotocore"):
+                await begin(service, in_store=Store(":memory:"))
+
+    asyncio.run(main())

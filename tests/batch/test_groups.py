@@ -1,0 +1,569 @@
+"""Waits that share calls and a schedule; the calls run side by side in virtual time."""
+
+import dataclasses
+import itertools
+import threading
+
+import pytest
+from batch.calls import THING_READY, VirtualExecutor, connections, scheduled
+from case_tables import tabled
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boto_waiters_plus.batch.tasks import FinishedCall, Group, ScreenedGroup, Task
+from boto_waiters_plus.calls.reply import Reply
+from boto_waiters_plus.engine.acceptors import AcceptorState, MatchedAcceptor
+from boto_waiters_plus.engine.machine import Facts, Policy
+from boto_waiters_plus.engine.screen_plan import FEWEST_WAITS
+from boto_waiters_plus.exceptions import (
+    WaiterAttemptsError,
+    WaiterCancelledError,
+    WaiterFailedError,
+    WaiterTimeoutError,
+)
+from boto_waiters_plus.outcome import ResponseOutcome
+from boto_waiters_plus.testing import virtual_time as open_virtual_time
+from boto_waiters_plus.wait.attempt import Attempt, SharedAttempts
+from boto_waiters_plus.wait.wait_run import WaitRun
+
+DESCRIPTION = dataclasses.replace(
+    THING_READY,
+    acceptors=(MatchedAcceptor(0, "success"), MatchedAcceptor(1, "retry")),
+    states=(AcceptorState.SUCCESS, AcceptorState.RETRY),
+)
+
+
+class NotFoundError(Exception):
+    pass
+
+
+class World:
+    """A service with things that are ready from some time on, and some that it does not know."""
+
+    def __init__(self, clock, *, ready_at=None, unknown=(), latency=0.0):
+        self.clock = clock
+        self.ready_at = ready_at or {}
+        self.unknown = dict.fromkeys(unknown, 1e9) if not isinstance(unknown, dict) else unknown
+        """Until when a thing is unknown."""
+        self.missing_is_retry = False
+        self.raises = "any"
+        """How many things of a call have to be unknown for an error: `any`, `all` or `none`."""
+        self.latency = latency
+        self.throttled = ()
+        self.more_pages = False
+        self.calls = []
+
+    def answer(self, names, time_left, *, shared):
+        now = self.clock.now
+        self.calls.append((now, list(names), time_left))
+        if any(begin <= now < end for begin, end in self.throttled):
+            facts = Facts(acceptor=None, transient=True, throttled=True)
+            attempts = [Attempt(facts=facts, exception=NotFoundError()) for _ in names]
+            return SharedAttempts(attempts=tuple(attempts)) if shared else attempts[0]
+        omitted = {i for i, name in enumerate(names) if now < self.unknown.get(name, 0)}
+        if omitted and (
+            self.raises == "any" or (self.raises == "all" and len(omitted) == len(names))
+        ):
+            if shared:
+                return SharedAttempts(instead="halve")
+            index = 1 if self.missing_is_retry else None
+            return Attempt(facts=Facts(acceptor=index), exception=NotFoundError(), error="none")
+        if shared and self.more_pages:
+            return SharedAttempts(instead="disband")
+        attempts = []
+        for index, name in enumerate(names):
+            ready = index not in omitted and now >= self.ready_at.get(name, 0)
+            attempts.append(
+                Attempt(
+                    facts=Facts(acceptor=0 if ready else None),
+                    response={"name": name},
+                    coalesced=shared,
+                )
+            )
+        if not shared:
+            return attempts[0]
+        return SharedAttempts(attempts=tuple(attempts), omitted=frozenset(omitted))
+
+    def calls_at(self):
+        return {
+            moment: len(list(calls))
+            for moment, calls in itertools.groupby(self.calls, key=lambda call: call[0])
+        }
+
+    def polls_of(self, name):
+        return [moment for moment, names, _ in self.calls if name in names]
+
+
+class Call:
+    """The call of one wait; the reply holds the verdict already."""
+
+    def __init__(self, world, name):
+        self.world = world
+        self.name = name
+
+    def make(self, time_left):
+        return Reply(self.world.answer([self.name], time_left, shared=False))
+
+    def begin(self, time_left):
+        """Return the reply of a call that begins now, and how long it takes."""
+        latency = self.world.latency
+        latency = latency() if callable(latency) else latency
+        reply = self.make(time_left)
+        if time_left is not None and latency > time_left:
+            return Reply(ended="deadline"), time_left
+        return reply, latency
+
+    @staticmethod
+    def judge(reply):
+        return reply.response
+
+
+class SharedCall(Call):
+    """One call for several waits."""
+
+    def __init__(self, tasks):
+        self.world = tasks[0].call.world
+        self.names = [task.call.name for task in tasks]
+
+    def make(self, time_left):
+        return Reply(self.world.answer(self.names, time_left, shared=True))
+
+
+def group(limit=10):
+    return Group(SharedCall, limit)
+
+
+def task(world, name, within, pool, **changes):
+    policy = Policy(**{"min_delay": 10, "max_delay": 60, "max_wait": 600, **changes})
+    call = Call(world, name)
+    run = WaitRun(DESCRIPTION, within.policy(policy), call, random=within.random)
+    return Task(run, call, pool, group=within, ids=(name,))
+
+
+def tasks_of(world, count, within=None, **changes):
+    within, pool = within or group(), connections(100)
+    return [task(world, str(index), within, pool, **changes) for index in range(count)]
+
+
+def run(clock, tasks, **keywords):
+    ended = {}
+    for each in scheduled(tasks, executor=VirtualExecutor(clock), **keywords):
+        ended[each.index] = clock.now
+    assert sorted(ended) == list(range(len(tasks)))
+    return ended
+
+
+# --- calls ------------------------------------------------------------------------------------
+
+
+def test_calls_ask_for_as_many_as_the_limit_allows(virtual_time):
+    world = World(virtual_time, ready_at={str(i): 100 for i in range(95)})
+    tasks = tasks_of(world, 95)
+    run(virtual_time, tasks)
+    assert set(world.calls_at().values()) == {10}
+    assert max(len(names) for _, names, _ in world.calls) == 10
+    assert all(each.result.response == {"name": str(i)} for i, each in enumerate(tasks))
+    assert all(each.result.coalesced for each in tasks)
+
+
+def test_calls_answered_in_sequence_stay_one_round(virtual_time):
+    latencies = itertools.cycle([0.3, 1.1, 0.7, 2.5])
+    world = World(virtual_time, ready_at={str(i): 1e9 for i in range(60)})
+    world.latency = lambda: next(latencies)
+    run(virtual_time, tasks_of(world, 60, max_attempts=8, max_wait=6000), threads=2)
+    rounds = [world.polls_of(str(index)) for index in range(60)]
+    assert {len(polls) for polls in rounds} == {8}
+    # Six calls a round, two at once: the third pair may begin two answers later.
+    for polls in zip(*rounds, strict=True):
+        assert max(polls) - min(polls) <= 3 * 2.5
+    assert len(world.calls) == 6 * 8
+
+
+def test_wait_for_several_ids_counts_each_of_them(virtual_time):
+    world, within, pool = (World(virtual_time), group(limit=4), connections())
+    tasks = [task(world, str(index), within, pool) for index in range(4)]
+    for index, each in enumerate(tasks):
+        each.ids = [f"{index}{i}" for i in range(3)] if index else ["00"]
+    run(virtual_time, tasks)
+    assert [names for _, names, _ in world.calls] == [["0", "1"], ["2"], ["3"]]
+
+
+def test_id_of_two_waits_counts_once(virtual_time):
+    world = World(virtual_time)
+    tasks = tasks_of(world, 30, group(limit=2))
+    for each in tasks:
+        each.ids = ("same",)
+    run(virtual_time, tasks)
+    assert len(world.calls) == 1
+
+
+def test_single_wait_makes_its_own_call(virtual_time):
+    tasks = tasks_of(World(virtual_time), 1)
+    run(virtual_time, tasks)
+    assert tasks[0].result.coalesced is False
+
+
+def test_groups_take_turns_with_others_of_their_client(virtual_time):
+    world, pool = World(virtual_time, latency=1), connections(1)
+    many, few = group(limit=2), group()
+    tasks = [task(world, f"m{index}", many, pool) for index in range(8)]
+    tasks.append(task(world, "few", few, pool))
+    run(virtual_time, tasks)
+    assert world.polls_of("few") == [1]
+
+
+# --- errors that may be about one -------------------------------------------------------------
+
+
+def test_culprit_is_found_by_halving_within_the_round(virtual_time):
+    world = World(virtual_time, unknown=["5"])
+    tasks = tasks_of(world, 16, group(limit=16))
+    run(virtual_time, tasks)
+    sizes = sorted(len(names) for _, names, _ in world.calls)
+    assert sizes == [1, 1, 2, 2, 4, 4, 8, 8, 16]
+    assert virtual_time.now == 0
+    assert isinstance(tasks[5].result, WaiterFailedError)
+    assert tasks[5].result.attempts == 1
+    others = [each.result for each in tasks if each is not tasks[5]]
+    assert all(isinstance(result, ResponseOutcome) for result in others)
+    assert {result.attempts for result in others} == {1}
+
+
+def test_culprit_stays_alone_while_its_attempts_are_errors(virtual_time):
+    ready_at = {str(i): 400 for i in range(8)}
+    world = World(virtual_time, ready_at=ready_at, unknown={"3": 200})
+    world.missing_is_retry = True
+    tasks = tasks_of(world, 8)
+    run(virtual_time, tasks)
+    counts = world.calls_at()
+    moments = list(counts)
+    first, *early = [moment for moment in moments if moment < 200]
+    late = [moment for moment in moments if moment >= 200]
+    assert counts[first] == 7
+    assert {counts[moment] for moment in early} == {2}
+    # Once alone, then with the others again.
+    assert [counts[moment] for moment in late] == [2, *[1] * (len(late) - 1)]
+    assert all(isinstance(each.result, ResponseOutcome) for each in tasks)
+
+
+def test_error_raised_by_shared_call_ends_one_wait(virtual_time):
+    class Bad(Call):
+        def make(self, time_left):
+            raise ZeroDivisionError
+
+    class Executor(VirtualExecutor):
+        def begin(self, target):
+            try:
+                super().begin(target)
+            except ZeroDivisionError as error:
+                self.running.append(target)
+                self.over.append(FinishedCall(target, None, error))
+
+    class Joined(SharedCall):
+        def __init__(self, tasks):
+            super().__init__(tasks)
+            self.is_bad = any(isinstance(task.call, Bad) for task in tasks)
+
+        def make(self, time_left):
+            if self.is_bad:
+                raise ZeroDivisionError
+            return super().make(time_left)
+
+    world, within, pool = (World(virtual_time), Group(Joined, 10), connections())
+    tasks = [task(world, str(index), within, pool) for index in range(6)]
+    tasks[4].call = Bad(world, "4")
+    list(scheduled(tasks, executor=Executor(virtual_time)))
+    kinds = [type(each.result) for each in tasks]
+    assert kinds == [*[ResponseOutcome] * 4, ZeroDivisionError, ResponseOutcome]
+
+
+@tabled("raises", "first", "later")
+def test_omitted_ids_are_asked_for_once_more(virtual_time, raises, first, later):
+    ready_at = {str(i): 1000 for i in range(8)}
+    world = World(virtual_time, ready_at=ready_at, unknown=["2", "5"])
+    world.raises, world.missing_is_retry = raises, True
+    tasks = tasks_of(world, 8, max_attempts=4)
+    run(virtual_time, tasks)
+    assert list(world.calls_at().values()) == [first, later, later, later]
+    assert world.calls[1][1] == ["2", "5"]
+    assert {each.result.attempts for each in tasks} == {4}
+
+
+def test_omitted_id_ends_by_its_own_error(virtual_time):
+    world = World(virtual_time, unknown=["2"])
+    world.raises = "all"
+    tasks = tasks_of(world, 4)
+    run(virtual_time, tasks)
+    assert isinstance(tasks[2].result, WaiterFailedError)
+    assert tasks[2].result.attempts == 1
+    assert isinstance(tasks[1].result, ResponseOutcome)
+
+
+def test_throttled_batches_are_not_halved(virtual_time):
+    world = World(virtual_time)
+    world.throttled = [(0, 5)]
+    tasks = tasks_of(world, 30, retry_transient=True)
+    run(virtual_time, tasks)
+    assert world.calls_at()[0] == 3
+    assert len(world.calls) == 6
+
+
+def test_response_that_cannot_be_split_disbands_the_group(virtual_time):
+    world = World(virtual_time, ready_at={str(i): 50 for i in range(25)})
+    world.more_pages = True
+    within = group()
+    tasks = tasks_of(world, 25, within)
+    run(virtual_time, tasks, threads=1)
+    assert within.is_disbanded
+    sizes = [len(names) for _, names, _ in world.calls]
+    assert sizes[0] == 10
+    assert set(sizes[1:]) == {1}
+    # Nobody could use the answer: its waits are polled again at once, in the same attempt.
+    assert world.calls_at()[0] == 1 + 25
+    assert len(world.polls_of("0")) == tasks[0].result.attempts + 1
+    assert len(world.polls_of("20")) == tasks[20].result.attempts
+    assert all(not each.result.coalesced for each in tasks)
+
+
+# --- one schedule -----------------------------------------------------------------------------
+
+
+@tabled("late", "polls")
+def test_late_wait_is_polled_with_the_others(virtual_time, late, polls):
+    world, within, pool = World(virtual_time), group(), connections()
+    world.ready_at = {"early": 400, "joins": 0 if len(polls) == 1 else 400}
+    tasks = [
+        task(world, "early", within, pool, pace=lambda _: 30.0),
+        task(world, "joins", within, pool, pace=lambda _: 30.0, **late),
+    ]
+    run(virtual_time, tasks)
+    assert world.polls_of("early")[:3] == [0, 30, 60]
+    assert world.polls_of("joins")[:2] == polls
+
+
+def test_last_attempt_is_made_when_it_is_due(virtual_time):
+    world, within, pool = World(virtual_time), group(), connections()
+    world.ready_at = {"short": 24.0, "long": 100}
+    pace = {"pace": lambda _: 20.0}
+    tasks = [
+        task(world, "short", within, pool, max_wait=25, last_attempt="deadline", **pace),
+        task(world, "long", within, pool, **pace),
+    ]
+    run(virtual_time, tasks)
+    assert world.polls_of("short") == [0, 20, 25]
+    assert world.polls_of("long") == [0, 20, 40, 60, 80, 100]
+    assert isinstance(tasks[0].result, ResponseOutcome)
+
+
+def test_one_late_answer_postpones_no_other_wait(virtual_time):
+    latencies = iter([0.1, 25.0])
+    world = World(virtual_time, ready_at=dict.fromkeys("0123", 1e9))
+    world.latency = lambda: next(latencies, 0.1)
+    run(virtual_time, tasks_of(world, 4, group(limit=2), pace=lambda _: 30.0))
+    # In time: at 30.1, at 60.2. The delay after the late answer ends at 55.
+    assert world.polls_of("0")[:3] == pytest.approx([0, 30.1, 60.2])
+    assert world.polls_of("2")[:3] == pytest.approx([0, 60.2, 90.3])
+
+
+def test_answers_in_sequence_postpone_the_whole_group(virtual_time):
+    latencies = iter([0, 5, 10, 15, 20])
+    world = World(virtual_time, ready_at={str(i): 1e9 for i in range(10)})
+    world.latency = lambda: next(latencies, 0.1)
+    run(virtual_time, tasks_of(world, 10, group(limit=2), pace=lambda _: 30.0))
+    assert {tuple(world.polls_of(str(index))[:2]) for index in range(10)} == {(0, 50)}
+
+
+def test_last_attempt_postpones_no_other_wait(virtual_time):
+    world, within, pool = World(virtual_time), group(), connections()
+    world.ready_at = {"short": 1000, "long": 100}
+    delays = {"min_delay": 20, "max_delay": 20}
+    tasks = [
+        task(world, "short", within, pool, max_wait=35, **delays),
+        task(world, "long", within, pool, **delays),
+    ]
+    run(virtual_time, tasks)
+    assert world.polls_of("short") == [0, 34.75]
+    assert world.polls_of("long") == [0, 20, 40, 60, 80, 100]
+
+
+def test_slow_last_attempt_is_not_held_for_the_others(virtual_time):
+    world, within, pool = (World(virtual_time, latency=16), group(), connections())
+    world.ready_at = {"short": 40, "later": 100}
+    pace = {"pace": lambda _: 30.0}
+    tasks = [
+        task(world, "short", within, pool, max_wait=70, **pace),
+        task(world, "later", within, pool, initial_delay=8, **pace),
+    ]
+    run(virtual_time, tasks)
+    assert world.polls_of("short") == [0, 46]
+    assert world.polls_of("later")[:2] == [8, 54]
+
+
+def test_each_wait_keeps_its_own_attempts(virtual_time):
+    world, within, pool = World(virtual_time), group(), connections()
+    world.ready_at = {"few": 1000, "many": 1000}
+    tasks = [
+        task(world, "few", within, pool, max_attempts=2),
+        task(world, "many", within, pool, max_attempts=4),
+    ]
+    run(virtual_time, tasks)
+    assert [each.result.attempts for each in tasks] == [2, 4]
+    assert all(isinstance(each.result, WaiterAttemptsError) for each in tasks)
+
+
+def test_delay_pace_is_called_once_for_the_group(virtual_time):
+    draws = itertools.count(20)
+    world = World(virtual_time, ready_at={str(i): 100 for i in range(30)})
+    run(virtual_time, tasks_of(world, 30, pace=lambda _: float(next(draws))))
+    assert world.calls_at() == {0: 3, 20: 3, 41: 3, 63: 3, 86: 3, 110: 3}
+
+
+def test_draws_differ_by_round_and_stay_within_bounds():
+    within = group()
+    seen = set()
+    for number in range(200):
+        within.due = number
+        within.begin_round(number)
+        draws = {within.random(5, 8) for _ in range(20)}
+        assert len(draws) == 1
+        assert draws <= {5, 6, 7, 8}
+        assert 0.5 <= within.random(0.5, 2.5) <= 2.5
+        seen |= draws
+    assert seen == {5, 6, 7, 8}
+
+
+def test_signal_to_one_wait_postpones_no_other(virtual_time):
+    world, within, pool = World(virtual_time), group(), connections()
+    world.ready_at = {"told": 400, "other": 400}
+    pace = {"pace": lambda _: 30.0}
+    tasks = [task(world, name, within, pool, **pace) for name in world.ready_at]
+    tasks[0].wake = threading.Event()
+    for moment in (12, 23, 28):
+        virtual_time.call_at(moment, tasks[0].wake.set)
+    run(virtual_time, tasks)
+    assert world.polls_of("told")[:4] == [0, 12, 23, 28]
+    assert world.polls_of("other")[:3] == [0, 30, 60]
+
+
+# --- ends -------------------------------------------------------------------------------------
+
+
+def test_hung_call_ends_each_wait_at_its_deadline(virtual_time):
+    world, within, pool = World(virtual_time), group(), connections()
+    world.latency = 1000
+    tasks = [task(world, str(seconds), within, pool, max_wait=seconds) for seconds in (20, 50, 80)]
+    ended = run(virtual_time, tasks)
+    assert [time_left for _, _, time_left in world.calls] == [80]
+    assert ended == pytest.approx({0: 20, 1: 50, 2: 80}, abs=0.01)
+    assert all(isinstance(each.result, WaiterTimeoutError) for each in tasks)
+
+
+def test_screen_that_hangs_leaves_the_first_to_end_its_own_call(virtual_time):
+    world, within = World(virtual_time, latency=1000), ScreenedGroup(SharedCall)
+    pool, ends = connections(), range(100, 100 + FEWEST_WAITS)
+    run(virtual_time, [task(world, str(end), within, pool, max_wait=end) for end in ends])
+    assert world.calls[0][2] == 100
+    assert within.waits == 0
+
+
+def test_wait_that_expires_leaves_the_call_to_others(virtual_time):
+    world, within, pool = World(virtual_time), group(), connections()
+    world.latency = 30
+    tasks = [task(world, str(seconds), within, pool, max_wait=seconds) for seconds in (20, 500)]
+    ended = run(virtual_time, tasks)
+    assert isinstance(tasks[0].result, WaiterTimeoutError)
+    assert ended[0] == pytest.approx(20, abs=0.01)
+    assert isinstance(tasks[1].result, ResponseOutcome)
+
+
+def test_wait_cancelled_during_call_leaves_it_to_others(virtual_time):
+    world = World(virtual_time, latency=30, unknown=["2"])
+    tasks = tasks_of(world, 8)
+    tasks[6].cancel = threading.Event()
+    virtual_time.call_at(5, tasks[6].cancel.set)
+    run(virtual_time, tasks)
+    assert isinstance(tasks[6].result, WaiterCancelledError)
+    assert isinstance(tasks[2].result, WaiterFailedError)
+    others = [each.result for index, each in enumerate(tasks) if index not in (2, 6)]
+    assert all(isinstance(result, ResponseOutcome) for result in others)
+    assert all("6" not in names for _, names, _ in world.calls[1:])
+
+
+def test_group_whose_waits_expired_in_queue_is_polled_again(virtual_time):
+    world, within, pool = World(virtual_time), group(), connections()
+    busy = World(virtual_time, latency=30)
+    tasks = [
+        task(busy, "busy", group(), connections()),
+        task(world, "first", within, pool, max_wait=20),
+        task(world, "second", within, pool, initial_delay=50),
+    ]
+    run(virtual_time, tasks, threads=1)
+    assert isinstance(tasks[1].result, WaiterTimeoutError)
+    assert [names for _, names, _ in world.calls] == [["second"]]
+
+
+def test_halves_that_queue_too_long_time_out(virtual_time):
+    world = World(virtual_time, latency=5, unknown=["0"])
+    hung = World(virtual_time, latency=1000)
+    tasks = tasks_of(world, 4, max_wait=45)
+    tasks.append(task(hung, "hung", group(), connections(1), max_wait=2000))
+    # With one thread, the call that hangs comes between the batch and its halves.
+    ended = run(virtual_time, tasks, threads=1)
+    assert [names for _, names, _ in world.calls] == [["0", "1", "2", "3"]]
+    assert all(isinstance(each.result, WaiterTimeoutError) for each in tasks[:4])
+    assert {each.result.attempts for each in tasks[:4]} == {1}
+    assert [ended[index] for index in range(4)] == pytest.approx([45] * 4, abs=0.01)
+
+
+# --- whatever happens -------------------------------------------------------------------------
+
+THINGS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "ready_at": st.floats(0, 150),
+            "unknown_until": st.one_of(st.just(0.0), st.floats(0, 100), st.just(1e9)),
+            "initial_delay": st.sampled_from([0, 0, 0, 5, 33]),
+        }
+    ),
+    min_size=1,
+    max_size=25,
+)
+
+
+@given(
+    things=THINGS,
+    limit=st.integers(2, 10),
+    threads=st.integers(1, 4),
+    latency=st.sampled_from([0.0, 0.2, 3.0]),
+    retried=st.booleans(),
+    raises=st.sampled_from(["any", "all", "none"]),
+)
+def test_each_wait_ends_as_it_would_alone(things, limit, threads, latency, retried, raises):
+    with open_virtual_time() as clock:
+        world = World(clock, latency=latency)
+        world.missing_is_retry, world.raises = retried, raises
+        within, pool = group(limit), connections()
+        tasks = []
+        for index, thing in enumerate(things):
+            world.ready_at[str(index)] = thing["ready_at"]
+            world.unknown[str(index)] = thing["unknown_until"]
+            initial = thing["initial_delay"]
+            tasks.append(task(world, str(index), within, pool, initial_delay=initial))
+        run(clock, tasks, threads=threads)
+        assert clock.now <= 600 + 0.01
+    assert pool.calling == pool.service.calling == 0
+    assert all(len(names) <= limit for _, names, _ in world.calls)
+    for index, (thing, each) in enumerate(zip(things, tasks, strict=True)):
+        polls = world.polls_of(str(index))
+        assert polls[0] >= thing["initial_delay"]
+        unknown = polls[0] < thing["unknown_until"]
+        if retried or raises == "none":
+            expected = WaiterTimeoutError if thing["unknown_until"] > 600 else ResponseOutcome
+            assert isinstance(each.result, expected)
+        elif unknown and latency == 0:
+            assert isinstance(each.result, WaiterFailedError)
+        elif not unknown:
+            assert isinstance(each.result, ResponseOutcome)
+        if isinstance(each.result, ResponseOutcome):
+            assert polls[-1] >= thing["ready_at"]
+            assert each.result.response == {"name": str(index)}

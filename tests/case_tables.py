@@ -1,0 +1,44 @@
+"""Rows of parametrized tests from tests/cases/tables: one file a folder, rows by `file::test`."""
+
+import builtins
+import functools
+import json
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+TABLES = TESTS / "cases" / "tables"
+
+
+def _value(members):
+    """The exception of `{"class": "ValueError"}` and the tuple of `{"tuple": [1, 2]}`."""
+    match members:
+        case {"class": name} if len(members) == 1:
+            return getattr(builtins, name)
+        case {"tuple": values} if len(members) == 1:
+            return tuple(values)
+    return members
+
+
+@functools.cache
+def tables(folder):
+    """Return the rows of each test of a folder: a list, or an object of rows by their ids."""
+    return json.loads((TABLES / f"{folder}.json").read_text("utf-8"), object_hook=_value)
+
+
+def tabled(*names, **options):
+    """Run a test for each of its rows; a row has a value for each of these names.
+
+    A string among rows that begins with # is a comment.
+    """
+
+    def parametrized(test):
+        file = Path(test.__code__.co_filename).relative_to(TESTS)
+        rows = tables(file.parent.name or "tests")[f"{file.name}::{test.__name__}"]
+        if isinstance(rows, dict):
+            options["ids"], rows = list(rows), list(rows.values())
+        rows = [row for row in rows if not (isinstance(row, str) and row.startswith("# "))]
+        return pytest.mark.parametrize(names if len(names) > 1 else names[0], rows, **options)(test)
+
+    return parametrized

@@ -1,0 +1,293 @@
+"""What is repeated, under which token, with which parameters, and for how long."""
+
+import itertools
+import threading
+import time
+import uuid
+from types import SimpleNamespace
+
+import boto3
+import pytest
+from case_tables import tabled
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import idempotency
+
+
+def tokens(requests):
+    return [request["body"]["ClientToken"] for request in requests]
+
+
+def test_all_attempts_carry_one_token(call_once, ec2, answers, each_lost, image, running):
+    service = answers(ec2, each_lost, each_lost, running)
+    call = call_once(ec2.run_instances, max_wait=600, **image)
+    assert tokens(service.requests) == [call.token] * 3
+    assert uuid.UUID(call.token).version == 4
+    assert (call.attempts, call.outcome, call.adopted) == (3, None, False)
+    assert call.response["Instances"][0]["InstanceId"] == "i-1"
+
+
+def test_token_of_the_caller_is_kept(call_once, ec2, answers, lost, image, running):
+    service = answers(ec2, lost, running)
+    call = call_once(ec2.run_instances, max_wait=600, ClientToken="mine", **image)
+    assert tokens(service.requests) == ["mine"] * 2
+    assert call.token == "mine"
+
+
+def test_nested_token_is_filled_in(call_once, stock_botocore, virtual_time, answers, lost):
+    client = boto3.client("cloudfront")
+    service = answers(client, lost, {"Invalidation": {"Id": "1"}})
+    batch = {"Paths": {"Quantity": 1, "Items": ["/"]}}
+    call = call_once(
+        client.create_invalidation, max_wait=60, DistributionId="d", InvalidationBatch=batch
+    )
+    assert [call.token.encode() in request["body"] for request in service.requests] == [True] * 2
+    assert "CallerReference" not in batch
+
+
+def test_parameters_are_frozen_at_the_first_attempt(call_once, ec2, answers, lost, running):
+    groups = ["sg-1"]
+
+    def change():
+        groups.append("sg-2")
+        return lost
+
+    service = answers(ec2, change, running)
+    call_once(
+        ec2.run_instances, max_wait=60, ImageId="a", MinCount=1, MaxCount=1, SecurityGroupIds=groups
+    )
+    first, second = (request["body"] for request in service.requests)
+    assert first == second
+    assert "SecurityGroupId.2" not in second
+
+
+def test_handlers_change_only_what_one_attempt_sends(ec2, answers, lost, image, running):
+    service = answers(ec2, lost, running)
+
+    def encode_again(params, **_):
+        params["Placement"]["GroupName"] += "!"
+
+    ec2.meta.events.register("provide-client-params.ec2.RunInstances", encode_again)
+    placement = {"GroupName": "g"}
+    idempotency.call_once(ec2.run_instances, max_wait=60, Placement=placement, **image)
+    assert [r["body"]["Placement.GroupName"] for r in service.requests] == ["g!", "g!"]
+
+
+@tabled("code", "status")
+def test_transient_errors_are_repeated(ec2, answers, error_answer, image, running, code, status):
+    answers(ec2, error_answer(code, "Too many requests", status), running)
+    assert idempotency.call_once(ec2.run_instances, max_wait=60, **image).attempts == 2
+
+
+@tabled("code", "message", "status")
+def test_refusals_are_never_repeated(
+    call_once, ec2, answers, error_answer, image, code, message, status
+):
+    service = answers(ec2, error_answer(code, message, status))
+    with pytest.raises(idempotency.CallRefusedError) as caught:
+        call_once(ec2.run_instances, max_wait=600, **image)
+    error = caught.value
+    assert type(error) is idempotency.CallRefusedError
+    assert isinstance(error, bwp.WaiterFailedError)
+    assert len(service.requests) == error.attempts == 1
+    assert error.token == tokens(service.requests)[0]
+    assert not error.outcome_unknown
+    assert error.last_response["Error"]["Code"] == code == error.__cause__.response["Error"]["Code"]
+    assert str(error).startswith(
+        f"RunInstances failed for ec2 ImageId=ami-1: RunInstances failed with {code}"
+    )
+
+
+def test_refusal_after_a_lost_reply_leaves_the_outcome_open(
+    call_once, ec2, answers, error_answer, lost, image
+):
+    answers(ec2, lost, error_answer("UnauthorizedOperation", status=403))
+    with pytest.raises(idempotency.CallRefusedError) as caught:
+        call_once(ec2.run_instances, max_wait=600, **image)
+    assert caught.value.outcome_unknown
+    assert f"pass ClientToken='{caught.value.token}' to call_once." in str(caught.value)
+
+
+def test_deadline_ends_the_repetitions(call_once, ec2, answers, lost, image, virtual_time):
+    service = answers(ec2, lost)
+    start = virtual_time.now
+    with pytest.raises(idempotency.CallTimeoutError) as caught:
+        call_once(ec2.run_instances, max_wait=100, **image)
+    error = caught.value
+    assert isinstance(error, bwp.WaiterTimeoutError)
+    assert 99 <= virtual_time.now - start <= 100
+    assert error.attempts == len(service.requests) >= 4
+    assert error.outcome_unknown
+    assert error.token == tokens(service.requests)[0]
+
+
+@pytest.mark.parametrize("max_wait", [0, -1])
+def test_time_that_is_over_makes_no_call(call_once, ec2, answers, image, running, max_wait):
+    service = answers(ec2, running)
+    with pytest.raises(bwp.WaiterTimeoutError) as caught:
+        call_once(ec2.run_instances, max_wait=max_wait, **image)
+    assert service.requests == []
+    assert not caught.value.outcome_unknown
+
+
+def test_call_that_is_cut_off_leaves_the_outcome_open(call_once, stock_botocore, answers, image):
+    client = boto3.client("ec2")
+    answers(client, lambda: time.sleep(0.3) or {})
+    with pytest.raises(idempotency.CallTimeoutError) as caught:
+        call_once(client.run_instances, max_wait=0.1, **image)
+    assert caught.value.outcome_unknown
+
+
+def test_response_at_the_deadline_is_kept(call_once, ec2, answers, image, running, virtual_time):
+    answers(ec2, lambda: virtual_time.advance(61) or running)
+    call = call_once(ec2.run_instances, max_wait=60, **image)
+    assert call.response["Instances"][0]["InstanceId"] == "i-1"
+
+
+@pytest.mark.parametrize(("code", "status"), [("Throttling", 400), ("RequestLimitExceeded", 503)])
+def test_throttles_alone_leave_no_outcome_open(ec2, answers, error_answer, image, code, status):
+    answers(ec2, error_answer(code, status=status))
+    with pytest.raises(idempotency.CallTimeoutError) as caught:
+        idempotency.call_once(ec2.run_instances, max_wait=100, **image)
+    assert not caught.value.outcome_unknown
+
+
+def test_deadline_around_the_caller_bounds_the_call(ec2, answers, lost, image, virtual_time):
+    answers(ec2, lost)
+    start = virtual_time.now
+    with bwp.deadline(50), pytest.raises(idempotency.CallTimeoutError):
+        idempotency.call_once(ec2.run_instances, max_wait=600, **image)
+    assert virtual_time.now - start <= 50
+
+
+def test_delays_are_those_of_the_algorithm(ec2, answers, lost, image, running, virtual_time):
+    times = []
+
+    def note():
+        times.append(virtual_time.now)
+        return lost
+
+    answers(ec2, *[note] * 5, running)
+    idempotency.call_once(ec2.run_instances, max_wait=600, **image)
+    delays = [later - earlier for earlier, later in itertools.pairwise(times)]
+    for attempt, delay in enumerate(delays):
+        assert 2 <= delay <= min(30, 2 * 2**attempt) + 0.1
+
+
+def test_observers_see_every_attempt(ec2, answers, lost, image, running):
+    events = []
+    bwp.enable(ec2, on_event=events.append)
+    answers(ec2, lost, running)
+    idempotency.call_once(ec2.run_instances, max_wait=60, **image)
+    assert [event.kind for event in events] == ["start", "attempt", "attempt", "success"]
+    assert {event.waiter for event in events} == {"RunInstances"}
+
+
+def test_exceptions_of_handlers_pass_unchanged(call_once, ec2, answers, image):
+    answers(ec2, KeyError("a bug"))
+    with pytest.raises(KeyError, match="a bug"):
+        call_once(ec2.run_instances, max_wait=60, **image)
+
+
+def test_operation_without_token_is_repeated_when_allowed(call_once, ec2, answers, lost):
+    answers(ec2, lost, {"TerminatingInstances": []})
+    terminate = ec2.terminate_instances
+    call = call_once(terminate, max_wait=60, allow_repeat=True, InstanceIds=["i-1"])
+    assert (call.token, call.attempts) == (None, 2)
+
+
+def test_repr_shows_no_response(ec2, answers, image):
+    answers(ec2, {"Instances": [{"InstanceId": "i-secret"}]})
+    call = idempotency.call_once(ec2.run_instances, max_wait=60, **image)
+    assert "i-secret" not in repr(call)
+    assert call.token not in repr(call)
+
+
+# --- cancelling ---------------------------------------------------------------------------------
+
+
+class SetAfter:
+    """An event that is set when it was asked for the nth time."""
+
+    def __init__(self, number):
+        self._left = number
+
+    def is_set(self):
+        self._left -= 1
+        return self._left < 0
+
+    def wait(self, timeout=None):
+        return self.is_set()
+
+
+def cancelled(call_once, ec2, event, image, **options):
+    with pytest.raises(idempotency.CallCancelledError, match="was cancelled") as caught:
+        call_once(ec2.run_instances, max_wait=600, cancel_event=event, **image, **options)
+    assert isinstance(caught.value, bwp.WaiterCancelledError)
+    return caught.value
+
+
+def test_no_request_once_it_is_cancelled(call_once, ec2, answers, image, running):
+    service = answers(ec2, running)
+    error = cancelled(call_once, ec2, SetAfter(0), image)
+    assert (service.requests, error.outcome_unknown, error.attempts) == ([], False, 0)
+
+
+def test_cancelling_ends_the_delay(call_once, ec2, answers, lost, image, running, virtual_time):
+    event = threading.Event()
+    service = answers(ec2, lambda: event.set() or lost, running)
+    error = cancelled(call_once, ec2, event, image)
+    assert (len(service.requests), error.outcome_unknown) == (1, True)
+    assert error.token in str(error)
+    assert virtual_time.now < 1
+
+
+def test_cancelling_ends_the_wait_that_follows(call_once, ec2, answers, image, running):
+    event = threading.Event()
+    service = answers(ec2, lambda: event.set() or running, {"Reservations": []})
+    with pytest.raises(bwp.WaiterCancelledError) as caught:
+        call_once(
+            ec2.run_instances,
+            max_wait=600,
+            then_wait="InstanceRunning",
+            cancel_event=event,
+            **image,
+        )
+    assert len(service.requests) == 1
+    assert caught.value.call.response["Instances"][0]["InstanceId"] == "i-1"
+
+
+def test_the_wait_that_follows_survives_a_bad_minute(
+    call_once, ec2, answers, error_answer, image, running, virtual_time
+):
+    unavailable = error_answer("Unavailable", status=503)
+    up = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
+    answers(ec2, running, unavailable, unavailable, up)
+    done = call_once(ec2.run_instances, max_wait=600, then_wait="InstanceRunning", **image)
+    assert done.outcome.attempts == 3
+
+
+def test_an_event_of_the_defaults_cancels(ec2, answers, image, running):
+    service = answers(ec2, running)
+    bwp.enable(ec2, defaults={"cancel_event": SetAfter(0)})
+    cancelled(idempotency.call_once, ec2, None, image)
+    assert service.requests == []
+
+
+def test_cancelled_call_stays_open_in_its_store(ec2, answers, lost, image, running):
+    kept = {}
+    store = SimpleNamespace(
+        save_call=lambda record: kept.update(open=record) or "calls/1",
+        finish_call=lambda path, result: kept.pop("open"),
+    )
+    event = threading.Event()
+    answers(ec2, lambda: event.set() or lost, running)
+    error = cancelled(idempotency.call_once, ec2, event, image, in_store=store)
+    assert kept["open"]["token"] == error.token
+
+
+def test_what_is_no_event_is_refused(ec2, answers, image):
+    service = answers(ec2, {})
+    with pytest.raises(TypeError, match="cancel_event must have the methods is_set, wait"):
+        idempotency.call_once(ec2.run_instances, max_wait=5, cancel_event=3, **image)
+    assert service.requests == []

@@ -1,0 +1,381 @@
+"""Calls that are kept before the first attempt, and go on in another process."""
+
+import datetime as dt
+import inspect
+import json
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ParamValidationError
+from case_tables import tabled
+from changes.token_service import TokenService, Wire
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import idempotency, operations
+from boto_waiters_plus.service.json_parameters import as_json, from_json
+
+POINTS = (
+    "before save",
+    "after save",
+    "before request",
+    "after request",
+    "before finish",
+    "after finish",
+)
+
+
+class KilledError(BaseException):
+    """The process ends here."""
+
+
+class FileStore:
+    """Calls as lines of JSON.
+
+    Args:
+        path: the file.
+        dies: called with the name of each point that is passed.
+    """
+
+    def __init__(self, path, dies=lambda point: None):
+        self._path = path
+        self._dies = dies
+
+    def save_call(self, record):
+        self._dies("before save")
+        self._write({"record": record})
+        self._dies("after save")
+        return "calls/1"
+
+    def finish_call(self, path, result):
+        self._dies("before finish")
+        self._write({"path": path, "result": result})
+        self._dies("after finish")
+
+    def _write(self, line):
+        with self._path.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def lines(self):
+        text = self._path.read_text() if self._path.exists() else ""
+        return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "calls"
+
+
+@pytest.fixture
+def client():
+    return boto3.client("ec2", config=Config(retries={"total_max_attempts": 1}))
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_killed_call_makes_at_most_one_resource(
+    call_once, client, path, image, virtual_time, point
+):
+    service = TokenService(virtual_time)
+    Wire(service).connect(client)
+
+    def dies(here):
+        if here == point:
+            raise KilledError
+
+    events = client.meta.events
+    events.register_first("before-send.ec2", lambda **_: dies("before request"))
+    events.register("response-received.ec2", lambda **_: dies("after request"))
+    with pytest.raises(KilledError):
+        call_once(client.run_instances, max_wait=60, in_store=FileStore(path, dies), **image)
+    made = len(service.instances)
+    assert made == (POINTS.index(point) > 2)
+    saved = [line["record"] for line in FileStore(path).lines() if "record" in line]
+    assert len(saved) == (point != "before save")
+
+    point = None
+    for record in saved:
+        call = idempotency.resume_call(client, record)
+        assert call.response["Instances"][0]["InstanceId"] == "i-1"
+        assert call.token == record["token"]
+        assert len(service.instances) == 1
+
+
+def test_call_is_kept_before_the_first_attempt(ec2, answers, lost, path, image, running):
+    store = FileStore(path)
+    kept = []
+
+    def note():
+        kept.append(store.lines())
+        return lost if len(kept) == 1 else running
+
+    answers(ec2, note)
+    call = idempotency.call_once(ec2.run_instances, max_wait=60, in_store=store, **image)
+    [[first], [second]] = kept
+    assert first == second
+    assert first["record"]["token"] == call.token == first["record"]["parameters"]["ClientToken"]
+    assert store.lines()[1]["result"] == {"succeeded": True, "attempts": 2}
+
+
+@pytest.mark.parametrize(("is_lost", "entries"), [(True, 1), (False, 2)])
+def test_call_of_unknown_outcome_stays_open(
+    ec2, answers, error_answer, lost, path, image, is_lost, entries
+):
+    store = FileStore(path)
+    answers(ec2, lost if is_lost else error_answer("InvalidParameterValue"))
+    with pytest.raises(idempotency.CallOnceError):
+        idempotency.call_once(ec2.run_instances, max_wait=60, in_store=store, **image)
+    assert len(store.lines()) == entries
+
+
+def test_refused_parameters_are_no_open_call(ec2, answers, path, image, running):
+    store = FileStore(path)
+    answers(ec2, running)
+    with pytest.raises(ParamValidationError):
+        idempotency.call_once(ec2.run_instances, max_wait=60, in_store=store, Nothing=1, **image)
+    assert store.lines()[1]["result"] == {"succeeded": False, "error": "ParamValidationError"}
+
+
+def test_resumed_call_waits_as_the_first_would(call_once, ec2, answers, path, image, running):
+    store = FileStore(path)
+    options = {"max_wait": 60, "then_wait": "InstanceRunning", "in_store": store}
+    up = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
+    answers(ec2, running, up, running, up)
+    call_once(ec2.run_instances, **options, **image)
+    record = store.lines()[0]["record"]
+    assert idempotency.resume_call(ec2, record).outcome.waiter == "InstanceRunning"
+
+
+def test_resource_of_a_resumed_call_may_be_ours(dynamodb, answers, error_answer, path, table, lost):
+    store = FileStore(path)
+    answers(dynamodb, lost)
+    create = {"allow_repeat": True, "adopt_existing": True, "in_store": store, **table}
+    with pytest.raises(idempotency.CallTimeoutError):
+        idempotency.call_once(dynamodb.create_table, max_wait=5, **create)
+    record = store.lines()[0]["record"]
+    again = boto3.client("dynamodb")
+    answers(again, error_answer("ResourceInUseException", "Table already exists"), {"Table": table})
+    assert idempotency.resume_call(again, record, max_wait=60).adopted
+
+
+def test_resumed_call_may_arrive_late(ec2, answers, lost, path, image, running):
+    store = FileStore(path)
+    answers(ec2, lost)
+    options = {"then_wait": "InstanceRunning", "in_store": store}
+    with pytest.raises(idempotency.CallTimeoutError):
+        idempotency.call_once(ec2.run_instances, max_wait=5, **options, **image)
+    again = boto3.client("ec2")
+    gone = {"Reservations": [{"Instances": [{"State": {"Name": "terminated"}}]}]}
+    answers(again, running, gone)
+    with pytest.raises(idempotency.LateArrivalError):
+        idempotency.resume_call(again, store.lines()[0]["record"], max_wait=60)
+
+
+def test_values_that_are_not_json_are_restored(stock_botocore, virtual_time, answers, path, lost):
+    client = boto3.client("lambda")
+    store = FileStore(path)
+    code = {"ZipFile": b"\x00\xff"}
+    service = answers(client, lost, {})
+    parameters = {
+        "FunctionName": "f",
+        "Role": "arn:aws:iam::123456789012:role/r",
+        "Tags": {"a": "b"},
+    }
+    with pytest.raises(ValueError, match=r"Code\.ZipFile is sensitive in the model"):
+        idempotency.call_once(
+            client.create_function,
+            max_wait=60,
+            in_store=store,
+            allow_repeat=True,
+            Code=code,
+            **parameters,
+        )
+    assert service.requests == store.lines() == []
+
+    # In the data alone: few parameters of mutating operations are blobs or timestamps.
+    value = {"a": [b"\x00\xff", dt.datetime(2026, 1, 2, tzinfo=dt.timezone.utc)], "b": 1}
+    assert from_json(json.loads(json.dumps(as_json(None, value)))) == value
+
+
+@pytest.mark.parametrize(
+    ("keywords", "match"),
+    [
+        ({"in_store": object()}, "in_store must have the methods save_call, finish_call"),
+        ({"then_wait": ("InstanceRunning", dict)}, "then_wait must be the name"),
+        ({"KeyName": object()}, "KeyName cannot be stored: it is object"),
+    ],
+)
+def test_what_cannot_be_stored_is_refused(ec2, answers, path, image, keywords, match):
+    service = answers(ec2, AssertionError("a request was made"))
+    keywords = {"in_store": FileStore(path), **keywords}
+    with pytest.raises(TypeError, match=match):
+        idempotency.call_once(ec2.run_instances, max_wait=60, **image, **keywords)
+    assert service.requests == []
+
+
+def test_resumed_call_is_finished_in_its_store(call_once, ec2, answers, lost, image, running):
+    pytest.importorskip("sqlalchemy")
+    store = operations.Store(":memory:")
+    answers(ec2, lost)
+    with pytest.raises(idempotency.CallTimeoutError) as caught:
+        call_once(ec2.run_instances, max_wait=5, in_store=store, **image)
+    [kept] = store.open_calls()
+    assert (kept["done"], kept["record"]["token"]) == (False, caught.value.token)
+    again = boto3.client("ec2")
+    service = answers(again, running)
+    call = idempotency.resume_call(again, kept["record"], in_store=store, path=kept["path"])
+    assert service.requests[0]["body"]["ClientToken"] == call.token == caught.value.token
+    assert store.open_calls() == []
+    assert store.get_json(kept["path"])["result"] == {"succeeded": True, "attempts": 1}
+    with pytest.raises(LookupError, match="no call calls/1"):
+        store.get_call("calls/1")
+    store.close()
+
+
+def test_store_and_path_belong_together(ec2, path):
+    with pytest.raises(TypeError, match="in_store and path must be given together"):
+        idempotency.resume_call(ec2, {"service": "ec2"}, in_store=FileStore(path))
+
+
+def test_client_of_another_service_is_refused(dynamodb):
+    with pytest.raises(ValueError, match="for the service dynamodb, but the call was made for ec2"):
+        idempotency.resume_call(dynamodb, {"service": "ec2"})
+
+
+RUNNING_NOW = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
+
+
+@pytest.fixture
+def store():
+    store = operations.Store(":memory:")
+    yield store
+    store.close()
+
+
+def start(call_once, client, store, image, **options):
+    """Make a call that gets no answer, and return what the store keeps."""
+    with pytest.raises(idempotency.CallTimeoutError):
+        call_once(client.run_instances, max_wait=5, in_store=store, **image, **options)
+    [kept] = store.open_calls()
+    return kept
+
+
+@tabled("name", "options")
+def test_client_for_elsewhere_is_refused(ec2, answers, lost, image, store, name, options):
+    if "aws_account_id" not in inspect.signature(boto3.Session.client).parameters:
+        pytest.skip("a client of this boto3 does not know its account")
+    first = boto3.client(
+        "ec2", aws_access_key_id="a", aws_secret_access_key="b", aws_account_id="111111111111"
+    )
+    answers(first, lost)
+    kept = start(idempotency.call_once, first, store, image)
+    other = boto3.client("ec2", aws_access_key_id="a", aws_secret_access_key="b", **options)
+    service = answers(other, RUNNING_NOW)
+    with pytest.raises(ValueError, match=f"the client is for the {name} "):
+        idempotency.resume_call(other, kept["record"], in_store=store, path=kept["path"])
+    assert service.requests == []
+
+
+def test_open_calls_tell_age_and_target(ec2, answers, lost, image, store):
+    answers(ec2, lost)
+    kept = start(idempotency.call_once, ec2, store, image)
+    region = ec2.meta.region_name
+    assert kept["target"]["service"] == "ec2"
+    assert (kept["target"]["region"], kept["target"]["endpoint"]) == (
+        region,
+        ec2.meta.endpoint_url,
+    )
+    assert 0 <= kept["age"] < 60
+    assert kept["phase"] == "started"
+
+
+def test_store_tells_the_age_of_the_token(dynamodb, answers, lost):
+    """Not the wall clock, which may have been set."""
+
+    class OldStore(operations.Store):
+        def get_call(self, path):
+            return {**super().get_call(path), "age": 571.0}
+
+    store = OldStore(":memory:")
+    answers(dynamodb, lost)
+    write = {"TransactItems": [{"Put": {"TableName": "orders", "Item": {"id": {"S": "1"}}}}]}
+    with pytest.raises(idempotency.CallTimeoutError):
+        idempotency.call_once(dynamodb.transact_write_items, max_wait=5, in_store=store, **write)
+    [kept] = store.open_calls()
+    again = boto3.client("dynamodb")
+    service = answers(again, {})
+    with pytest.raises(idempotency.CallTimeoutError):
+        idempotency.resume_call(again, kept["record"], in_store=store, path=kept["path"])
+    assert service.requests == []
+    store.close()
+
+
+def test_wait_that_ran_out_of_time_goes_on(call_once, ec2, answers, image, running, store):
+    pending = {"Reservations": [{"Instances": [{"State": {"Name": "pending"}}]}]}
+    answers(ec2, running, pending)
+    with pytest.raises(bwp.WaiterTimeoutError):
+        call_once(
+            ec2.run_instances, max_wait=5, then_wait="InstanceRunning", in_store=store, **image
+        )
+    [kept] = store.open_calls()
+    assert (kept["phase"], kept["answer"]["attempts"]) == ("waiting", 1)
+    again = boto3.client("ec2")
+    service = answers(again, RUNNING_NOW)
+    call = idempotency.resume_call(again, kept["record"], in_store=store, path=kept["path"])
+    assert service.operations == ["DescribeInstances"]
+    assert call.response["Instances"] == running["Instances"]
+    assert call.token == kept["record"]["token"]
+    assert call.outcome.observed == ["running"]
+    assert store.open_calls() == []
+    with pytest.raises(ValueError, match="has ended"):
+        idempotency.resume_call(again, kept["record"], in_store=store, path=kept["path"])
+
+
+def test_wait_that_failed_is_finished(call_once, ec2, answers, image, running, store):
+    terminated = {"Reservations": [{"Instances": [{"State": {"Name": "terminated"}}]}]}
+    answers(ec2, running, terminated)
+    with pytest.raises(bwp.WaiterFailedError):
+        call_once(
+            ec2.run_instances, max_wait=5, then_wait="InstanceRunning", in_store=store, **image
+        )
+    assert store.open_calls() == []
+
+
+@pytest.mark.parametrize("method", ["note_call", "finish_call"])
+def test_store_that_fails_loses_no_response(
+    call_once, ec2, answers, image, running, store, monkeypatch, method
+):
+    def fail(*_):
+        raise operations.StoreError("the disk is full")
+
+    monkeypatch.setattr(store, method, fail)
+    answers(ec2, running)
+    with pytest.raises(operations.StoreError, match="the disk is full") as caught:
+        call_once(ec2.run_instances, max_wait=5, in_store=store, **image)
+    call = caught.value.call
+    assert call.response["Instances"] == running["Instances"]
+    assert call.token is not None
+
+
+def test_expired_calls_are_deleted(ec2, answers, image, running, lost, store):
+    answers(ec2, running, lost)
+    idempotency.call_once(ec2.run_instances, max_wait=5, in_store=store, **image)
+    start(idempotency.call_once, ec2, store, image)
+    assert store.expire(0) == 1
+    assert len(store.open_calls()) == 1
+
+
+@tabled("service", "method", "parameters", "answer")
+def test_secrets_of_a_response_are_not_kept(
+    stock_botocore, virtual_time, answers, store, service, method, parameters, answer
+):
+    client = boto3.client(service)
+    made = answers(client, answer)
+    seen = []
+    note = store.note_call
+    store.note_call = lambda path, phase, answer: seen.append(answer) or note(path, phase, answer)
+    keywords = {"max_wait": 5, "allow_repeat": True, "in_store": store, **parameters}
+    call = idempotency.call_once(getattr(client, method), **keywords)
+    assert call.response.items() >= answer.items()
+    assert "mine" in json.dumps(seen)
+    assert "secret" not in json.dumps(seen)
+    assert len(made.requests) == 1

@@ -1,0 +1,76 @@
+"""The reference validator's own suite of waiter models, and its linter's verdicts."""
+
+import json
+import re
+
+import pytest
+from beside import beside
+
+from boto_waiters_plus.check.expressions import ExpressionSyntaxError, parse
+from boto_waiters_plus.check.type_checker import lint
+from boto_waiters_plus.validation import Severity, check
+
+SUITE, needs_suite = beside("conformance/smithy-validation")
+CASES = sorted(SUITE.glob("*.events.json"))
+EXPRESSIONS, needs_expressions = beside("conformance/jmespath-lint.json")
+
+
+def case(path):
+    return path.name.removesuffix(".events.json")
+
+
+@needs_suite
+def test_suite_is_complete():
+    assert len(CASES) == 22
+
+
+@needs_suite
+@pytest.mark.parametrize("path", CASES, ids=case)
+def test_model_gets_the_events_of_the_reference(path):
+    events = check(path.with_name(f"{case(path)}.json"))
+    found = [(e.severity.value, e.id, e.shape) for e in events if e.severity >= Severity.WARNING]
+    expected = json.loads(path.read_text(encoding="utf-8"))
+    assert sorted(found) == sorted((e["severity"], e["id"], e["shape"]) for e in expected)
+
+
+@needs_suite
+@pytest.mark.parametrize("path", CASES, ids=case)
+def test_model_satisfies_its_expectation_file(path):
+    """Match as the suite does: an id or a dot-prefix of it, the beginning of a message.
+
+    Positions inside an expression and the words of a syntax error are left out.
+    """
+    lines = path.with_name(f"{case(path)}.errors").read_text(encoding="utf-8").splitlines()
+    events = [e for e in check(path.with_name(f"{case(path)}.json")) if e.severity > "NOTE"]
+
+    def matches(line, event):
+        head, _, event_id = line.rpartition(" | ")
+        head = re.sub(r"( \(\d+:\d+\)|(?<=: Syntax error) at line .*)$", "", head)
+        is_rule = event.id == event_id or event.id.startswith(f"{event_id}.")
+        return is_rule and f"[{event.severity}] {event.shape}: {event.message}".startswith(head)
+
+    lines = [line for line in lines if line.strip()]
+    assert all(any(matches(line, event) for event in events) for line in lines)
+    assert all(any(matches(line, event) for line in lines) for event in events)
+
+
+@needs_expressions
+def test_expressions_get_the_verdict_of_the_reference():
+    expected = json.loads(EXPRESSIONS.read_text(encoding="utf-8"))
+    others = [case for case in expected if lint_result(case["expression"]) != summary(case)]
+    assert others == []
+    assert len(expected) == 948
+
+
+def lint_result(text):
+    try:
+        result = lint(parse(text))
+    except ExpressionSyntaxError:
+        return "parse error"
+    return result.return_type, sorted(problem.severity.value for problem in result.problems)
+
+
+def summary(case):
+    if "parseError" in case:
+        return "parse error"
+    return case["returnType"], sorted(problem["severity"] for problem in case["problems"])

@@ -1,0 +1,94 @@
+"""Files and folders, and the locations of events in them."""
+
+import json
+import os
+
+import pytest
+
+from boto_waiters_plus.check.documents import Document
+from boto_waiters_plus.validation import Severity, check
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "place"),
+    [
+        ('{"smithy": "2.0",\n  oops}', "not JSON: Expecting property name", (2, 3)),
+        ('{"smithy": "2.0", "smithy": "2.0"}', "member 'smithy' occurs twice", (None, None)),
+        ('{"smithy": "2.0", "x": NaN}', "NaN", (None, None)),
+        ('{"smithy": "9"}', "smithy must be the version", (1, 1)),
+        ("[" * 100_000, "nested too deeply", (None, None)),
+        ("{}", "neither Smithy JSON AST", (1, 1)),
+        ("[]", "must be a JSON object", (1, 1)),
+        ('{"waiters": {"A": {"operation": "X", "delay": 0}}}', "delay must be", (1, 14)),
+    ],
+)
+def test_unreadable_file_is_an_error_with_its_location(tmp_path, text, problem, place):
+    file = tmp_path / "broken.json"
+    file.write_text(text)
+    [event] = check(file)
+    assert (event.severity, event.id, event.source) == (Severity.ERROR, "Model", str(file))
+    assert problem in event.message
+    assert (event.line, event.column) == place
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (lambda file: None, "cannot be read: No such file"),
+        (lambda file: file.write_bytes(b"\xff\xfe"), "not UTF-8 text"),
+        (os.mkfifo, "not a regular file"),
+    ],
+    ids=["missing", "binary", "fifo"],
+)
+def test_file_that_is_no_text_is_an_error(tmp_path, make, problem):
+    file = tmp_path / "waiters.json"
+    make(file)
+    [event] = check(file)
+    assert (event.severity, event.id, event.source) == ("ERROR", "Model", str(file))
+    assert problem in event.message
+
+
+def test_event_has_the_location_of_the_acceptor(tmp_path, models):
+    file = tmp_path / "model.json"
+    acceptors = (models.ACTIVE, models.FAILED, models.error("Nope"))
+    file.write_text(json.dumps(models.thing(*acceptors, minDelay=9, maxDelay=3), indent=2))
+    lines = file.read_text().splitlines()
+    delay, error = [event for event in check(file) if event.severity > "NOTE"]
+    assert lines[delay.line - 1][delay.column - 1 :] == '"ThingActive": {'
+    assert lines[error.line - 1][error.column - 1 :] == "{"
+    assert '"errorType": "Nope"' in lines[error.line + 2]
+
+
+def test_folder_is_searched_for_files_with_waiters(tmp_path, models):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "a.json").write_text(json.dumps(models.thing(models.FAILED)))
+    (tmp_path / "other.json").write_text('{"no": "waiters"}')
+    (tmp_path / "broken.json").write_text("{")
+    events = [event for event in check(tmp_path) if event.severity == "ERROR"]
+    files = [tmp_path / "broken.json", tmp_path / "deep" / "a.json"]
+    assert [event.source for event in events] == [str(file) for file in files]
+
+
+def test_folder_without_waiters_is_a_warning(tmp_path):
+    (tmp_path / "other.json").write_text('{"no": "waiters"}')
+    [event] = check(tmp_path)
+    assert (event.severity, event.id) == ("WARNING", "WaiterNoDefinitions")
+    assert event.source == str(tmp_path)
+
+
+def test_parts_are_located_in_any_layout():
+    text = '{"a": [1, {"b\\"}": [[], {}, "x,]"], "c": {}}, null],\n"d": true}'
+    document = Document(json.loads(text), "f.json", text)
+    beginnings = {
+        ("a",): '"a"',
+        ("a", 1): '{"b',
+        ("a", 1, 'b"}', 2): '"x,]"',
+        ("a", 1, "c", "nothing", 4): '"c"',
+        ("a", 2): "null",
+        ("d",): '"d"',
+    }
+    found = {path: document.locate(path) for path in beginnings}
+    lines = text.split("\n")
+    for path, beginning in beginnings.items():
+        assert lines[found[path].line - 1][found[path].column - 1 :].startswith(beginning)
+    assert Document(json.loads(text)).locate(("a",)) is None

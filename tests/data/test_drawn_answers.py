@@ -1,0 +1,140 @@
+"""Every shipped waiter on answers drawn from the models, and on botocore's examples.
+
+An answer has members of the model with any values that it lists. No expression may fail on one,
+and a wait may succeed only on an answer that has a state that the acceptor compares.
+"""
+
+import functools
+import re
+from random import Random
+
+import botocore.loaders
+from botocore.model import ListShape, MapShape, StructureShape
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from boto_waiters_plus.calls.reply import Reply
+from boto_waiters_plus.check.absent_resources import means_absence
+from boto_waiters_plus.cli.service_lookup import client_name
+from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.engine.acceptors import AcceptorState
+from boto_waiters_plus.service.bound_waiter import BoundWaiter
+from boto_waiters_plus.service.definition_judge import DefinitionJudge
+
+DEEPEST = 8
+TEXT = "a text of no state"
+
+SUCCEED_WITHOUT_A_STATE = {
+    ("auto-scaling", "GroupInService"),  # AWS's own, which succeeds on no group
+    ("auto-scaling", "GroupsInService"),  # a group whose least size is 0
+    ("dynamodb", "GlobalSecondaryIndexesActive"),  # a table without an index
+    ("dynamodb", "ReplicasActive"),  # a table without a replica
+    ("ec2", "AddressPtrRecordUpdated"),  # an address without an update
+}
+LITERAL = re.compile(r"'([^']*)'|`\"([^\"]*)\"`")
+
+
+@functools.cache
+def bound_waiters():
+    """Each shipped waiter on its operation of the installed botocore."""
+    session = botocore.session.get_session()
+    known = set(session.get_available_services())
+    found = []
+    for service_id in shipped_services():
+        service = client_name(service_id)
+        model = session.get_service_model(service) if service in known else None
+        for definition in shipped_definitions(service_id) if model is not None else ():
+            if definition.operation in model.operation_names:
+                operation = model.operation_model(definition.operation)
+                found.append((service_id, BoundWaiter(definition, operation)))
+    return found
+
+
+@functools.cache
+def examples(service):
+    try:
+        document = botocore.loaders.Loader().load_service_model(service, "examples-1")
+    except botocore.exceptions.UnknownServiceError:
+        return {}
+    return document["examples"]
+
+
+def drawn(shape, random, fewest=0, depth=0):
+    """A value of a shape: any members, up to two items, one of the enumeration's values."""
+    if isinstance(shape, StructureShape):
+        names = [n for n in shape.members if depth < DEEPEST and random.random() < 0.8]
+        return {name: drawn(shape.members[name], random, fewest, depth + 1) for name in names}
+    if isinstance(shape, ListShape):
+        count = random.randint(fewest, 2)
+        return [drawn(shape.member, random, fewest, depth + 1) for _ in range(count)]
+    if isinstance(shape, MapShape):
+        return {"key": drawn(shape.value, random, fewest, depth + 1)}
+    values = {
+        "string": random.choice([*getattr(shape, "enum", ()), TEXT]),
+        "boolean": random.random() < 0.5,
+        "blob": b"",
+    }
+    return values.get(shape.type_name, random.randrange(3))
+
+
+def texts_in(value):
+    """All texts of an answer."""
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    if isinstance(value, str):
+        return {value}
+    return set().union(*map(texts_in, value)) if isinstance(value, list) else set()
+
+
+def mistake_on(waiter, parameters, answer):
+    """What is wrong with the verdict on an answer; None if nothing is."""
+    attempt = DefinitionJudge(waiter, parameters, None).judge(Reply(response=answer))
+    faults = [each for each in attempt.problems if each.is_fault]
+    if faults:
+        return faults
+    index = attempt.facts.acceptor
+    if index is None or waiter.definition.states[index] is not AcceptorState.SUCCESS:
+        return None
+    acceptor = waiter.definition.acceptors[index].to_json()
+    matcher = next(iter(acceptor["matcher"].values()))
+    if not isinstance(matcher, dict) or means_absence(waiter.definition.name):
+        return None
+    compared = {a or b for a, b in LITERAL.findall(matcher["path"])}
+    compared |= {matcher["expected"]} - {"true", "false"}
+    return acceptor if compared and not compared & texts_in(answer) else None
+
+
+def mistakes(answers):
+    """What is wrong with the verdicts on waiters, parameters and answers."""
+    found = {
+        (service_id, waiter.definition.name): mistake_on(waiter, parameters or {}, answer or {})
+        for service_id, waiter, parameters, answer in answers
+    }
+    return {
+        name: each for name, each in found.items() if each and name not in SUCCEED_WITHOUT_A_STATE
+    }
+
+
+@given(st.integers())
+@settings(max_examples=10, deadline=None)
+def test_a_drawn_answer_succeeds_only_by_a_state(seed):
+    random, answers = Random(seed), []
+    for service_id, waiter in bound_waiters():
+        request, response = waiter.operation.input_shape, waiter.operation.output_shape
+        parameters = request and drawn(request, random, fewest=1)
+        answers.append((service_id, waiter, parameters, response and drawn(response, random)))
+    assert mistakes(answers) == {}
+
+
+def test_an_example_of_botocore_succeeds_only_by_a_state():
+    answers = [
+        (service_id, waiter, example.get("input"), example.get("output"))
+        for service_id, waiter in bound_waiters()
+        for example in examples(service_of(waiter)).get(waiter.operation.name, ())
+    ]
+    assert len(answers) >= 200
+    assert mistakes(answers) == {}
+
+
+def service_of(waiter):
+    return waiter.operation.service_model.service_name

@@ -1,0 +1,62 @@
+"""No expression that is shipped, or of the conformance data, comes near the bound on its work."""
+
+import contextlib
+import json
+
+import pytest
+from beside import beside
+from botocore.loaders import create_loader
+from botocore.model import ListShape, MapShape, StructureShape
+
+from boto_waiters_plus.engine.path_interpreter import MOST_STEPS, Path, SpecEvaluation
+from boto_waiters_plus.service.service_waiters import ServiceWaiters
+
+ITEMS = 20
+"""Of each list in a response: 8,000 in a list of lists of lists."""
+
+VECTORS, needs_vectors = beside("conformance/vectors.json")
+
+
+def steps_of(paths, document):
+    evaluation = SpecEvaluation()
+    for path in paths:
+        with contextlib.suppress(TypeError, ValueError):
+            Path(path).value(document, evaluation)
+    return MOST_STEPS - evaluation.steps_left
+
+
+def long_response(shape, seen=()):
+    if shape is None or shape.name in seen:
+        return None
+    seen = (*seen, shape.name)
+    match shape:
+        case StructureShape():
+            return {name: long_response(member, seen) for name, member in shape.members.items()}
+        case ListShape():
+            return [long_response(shape.member, seen)] * ITEMS
+        case MapShape():
+            return dict.fromkeys(map(str, range(ITEMS)), long_response(shape.value, seen))
+    return "text" if shape.type_name == "string" else 1
+
+
+def test_shipped_expressions_take_few_steps(service_model):
+    most = {}
+    for service in create_loader().list_available_services("service-2"):
+        for waiter in ServiceWaiters(service_model(service), None).values():
+            output = long_response(waiter.operation.output_shape)
+            paths = [path for _, path in waiter.matching.paths]
+            both = {"input": {}, "output": output}
+            steps = max(steps_of(paths, output), steps_of(paths, both))
+            most[steps] = service, waiter.definition.name
+    assert max(most) < MOST_STEPS / 50, most[max(most)]
+
+
+@needs_vectors
+@pytest.mark.parametrize("kind", ["pathVectors", "expressionVectors"])
+def test_conformance_expressions_take_few_steps(kind):
+    vectors = json.loads(VECTORS.read_text(encoding="utf-8"))
+    for vector in vectors[kind]:
+        document = vector["document"]
+        document = vectors["documents"].get(document, {}) if isinstance(document, str) else document
+        path = vector.get("path") or vector["expression"]
+        assert steps_of([path], document) < MOST_STEPS / 1000

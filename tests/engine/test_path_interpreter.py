@@ -1,0 +1,92 @@
+"""Expressions do a bounded amount of work."""
+
+import jmespath
+import pytest
+from case_tables import tabled
+
+from boto_waiters_plus.engine.acceptors import (
+    Acceptor,
+    AcceptorState,
+    OutputMatcher,
+    PathComparator,
+    PathMatcher,
+    SuccessMatcher,
+)
+from boto_waiters_plus.engine.matching import Matching
+from boto_waiters_plus.engine.path_interpreter import (
+    MOST_STEPS,
+    Path,
+    SpecEvaluation,
+    StockEvaluation,
+    TooManyStepsError,
+)
+
+DOCUMENT = {"Table": {"TableStatus": "ACTIVE", "Keys": ['a"b'] * 10}, "Text": '"' * 100}
+
+
+def piped(*parts):
+    return "|".join(part for text, times in parts for part in [text] * times)
+
+
+DOUBLED, SHARED = "[@,@][]", "[@,@]"
+LONG = (("[@]", 1), (DOUBLED, 18))
+BOMBS = {
+    "doubled": piped((DOUBLED, 23)),
+    "shared": piped((SHARED, 60)),
+    "shared as text": piped((SHARED, 60), ("to_string(@)", 1)),
+    "shared and compared": piped((SHARED, 60), ("@ == `[1]`", 1)),
+    "shared and searched": piped((SHARED, 60), ("contains(@, `1`)", 1)),
+    "shared in an object": "{a: " + piped(("{a: @, b: @}", 60)) + "}",
+    "flattened twice": piped((DOUBLED, 17), ("[[@],[@]][]", 1), (DOUBLED, 17), ("[][]", 1)),
+    "quotes of quotes": piped(("Text", 1), ("to_string([@])", 60)),
+    "joined": piped(("[Text]", 1), (f"[join('{'a' * 28}', [@[0],@[0],@[0]])]", 40)),
+    "joined by a long text": piped(("[Text]", 1), ("[join(@[0], [@[0],@[0],@[0]])]", 10)),
+    "slices": piped(*LONG, ("[:]", 40)),
+    "sorted": piped(("[Text]", 1), (DOUBLED, 18), ("sort(@)", 40)),
+    "reversed": piped(*LONG, ("reverse(@)", 40)),
+    "mapped": piped(*LONG, ("map(&@, @)", 40)),
+    "filtered": piped(*LONG, ("[?@]", 40)),
+    "values": piped(*LONG, ("[].values(@)[]", 40)),
+}
+
+
+@pytest.mark.parametrize("evaluation", [SpecEvaluation, StockEvaluation])
+@pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS)
+def test_an_expression_that_is_too_much_work_ends(bomb, evaluation):
+    with pytest.raises(TooManyStepsError):
+        Path(bomb).value(DOCUMENT, evaluation())
+
+
+@tabled("expression")
+def test_expressions_have_the_values_of_jmespath(expression):
+    value = jmespath.search(expression, DOCUMENT)
+    for evaluation in (SpecEvaluation(), StockEvaluation()):
+        assert Path(expression).value(DOCUMENT, evaluation) == value
+
+
+def acceptor(matcher):
+    return Acceptor(state=AcceptorState.SUCCESS, matcher=matcher)
+
+
+def on_path(path):
+    compared = PathMatcher(path=path, expected="GONE", comparator=PathComparator.STRING_EQUALS)
+    return acceptor(OutputMatcher(compared))
+
+
+def test_too_much_work_is_no_match_and_is_told():
+    bomb = BOMBS["doubled"]
+    acceptors = [on_path("Table.TableStatus"), on_path(bomb)]
+    match = Matching(acceptors).match_response(DOCUMENT)
+    assert match.index is None
+    assert match.observed == "ACTIVE"
+    (problem,) = match.problems
+    assert str(problem).endswith(f" (more than {MOST_STEPS} steps)")
+    acceptors.append(acceptor(SuccessMatcher(success=True)))
+    assert Matching(acceptors).match_response(DOCUMENT).index == 2
+
+
+def test_the_expressions_of_a_response_share_their_steps():
+    once = piped((DOUBLED, 12))
+    assert Path(once).value(DOCUMENT, SpecEvaluation())
+    acceptors = [on_path(f"{once}|[{index}:]") for index in range(9)]
+    assert 1 <= len(Matching(acceptors).match_response(DOCUMENT).problems) < 9

@@ -1,0 +1,220 @@
+"""Clients that others have changed too: classes in their bases, mocks, objects of their own."""
+
+import contextlib
+from unittest import mock
+
+import boto3
+import botocore.session
+import pytest
+import wrapt
+from botocore.waiter import SingleWaiterConfig, Waiter
+
+import boto_waiters_plus as bwp
+
+# --- classes that others put into the bases of a client's class -----------------------------------
+
+
+def next_by_name(base_classes, made):
+    """As placebo: its `__init__` calls that of the next class of the order by itself."""
+
+    def initialize(self, *arguments, **keywords):
+        order = type(self).mro()
+        following = order[order.index(shim) + 1]
+        following.__init__(self, *arguments, **keywords)
+        made.append(self)
+
+    shim = type("Shim", (), {"__init__": initialize})
+    return shim
+
+
+def next_by_super(base_classes, made):
+    class Shim:
+        def __init__(self, *arguments, **keywords):
+            super().__init__(*arguments, **keywords)
+            made.append(self)
+
+    return Shim
+
+
+def first_base_by_name(base_classes, made):
+    """Calls the class that it found first, whichever stands between them in the end."""
+    found = base_classes[0]
+
+    class Shim:
+        def __init__(self, *arguments, **keywords):
+            found.__init__(self, *arguments, **keywords)
+            made.append(self)
+
+    return Shim
+
+
+def subclass_of_the_first_base(base_classes, made):
+    class Shim(base_classes[0]):
+        def __init__(self, *arguments, **keywords):
+            super().__init__(*arguments, **keywords)
+            made.append(self)
+
+    return Shim
+
+
+@pytest.mark.parametrize("install_when", ["before", "after", "never"])
+@pytest.mark.parametrize(
+    ("shim", "is_first"),
+    [
+        (next_by_name, True),
+        (next_by_super, True),
+        (first_base_by_name, True),
+        (subclass_of_the_first_base, True),
+        (next_by_super, False),
+    ],
+)
+def test_a_base_class_of_others_initializes_the_client(shim, install_when, is_first, answers):
+    made = []
+
+    def on_client_class(base_classes, **_):
+        base_classes.insert(0 if is_first else len(base_classes), shim(base_classes, made))
+
+    if install_when == "before":
+        bwp.install()
+    session = boto3.Session()
+    session.events.register("creating-client-class", on_client_class)
+    if install_when == "after":
+        bwp.install()
+    client = session.client("kinesis")
+    # Behind botocore's class, which calls no next one, there is nothing to call it.
+    assert made == ([client] if is_first else [])
+    assert hasattr(client, "wait_until_stream_exists") is (install_when != "never")
+    answers(client, {"StreamNames": []})
+    assert client.list_streams()["StreamNames"] == []
+
+
+# --- waiter objects that others put in place of botocore's ----------------------------------------
+
+CONFIG = SingleWaiterConfig({"operation": "X", "delay": 1, "maxAttempts": 1, "acceptors": []})
+
+
+class OwnWaiter:
+    """A waiter of a user's test."""
+
+    def wait(self, **keywords):
+        return "own", keywords
+
+
+class OwnSubclass(Waiter):
+    """A user's own kind of botocore's waiter."""
+
+    def __init__(self):
+        super().__init__("Own", CONFIG, None)
+
+    wait = OwnWaiter.wait
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["botocore.client.BaseClient.get_waiter", "botocore.waiter.create_waiter_with_client"],
+)
+@pytest.mark.parametrize("own", [OwnWaiter, OwnSubclass])
+def test_a_waiter_of_a_users_own_class_is_left_alone(target, own):
+    bwp.install()
+    waiter = own()
+    before = dict(vars(own))
+    with mock.patch(target, return_value=waiter):
+        assert boto3.client("s3").get_waiter("bucket_exists") is waiter
+    assert waiter.wait(Bucket="b") == ("own", {"Bucket": "b"})
+    assert vars(own) == before
+
+
+def test_a_mock_of_get_waiter_records_what_the_caller_did_only():
+    bwp.install()
+    with mock.patch("botocore.client.BaseClient.get_waiter") as get_waiter:
+        boto3.client("s3").get_waiter("bucket_exists").wait(Bucket="b")
+    assert get_waiter.mock_calls == [mock.call("bucket_exists"), mock.call().wait(Bucket="b")]
+
+
+def test_a_hand_built_waiter_that_get_waiter_returns_shares_its_class():
+    """What is changed of the class of one waiter is its own."""
+    bwp.install()
+    client = boto3.client("kinesis")
+    before = dict(vars(Waiter))
+    with mock.patch(
+        "botocore.client.BaseClient.get_waiter", return_value=Waiter("x", CONFIG, None)
+    ):
+        client.get_waiter("stream_exists")
+    assert vars(Waiter) == before
+
+
+def test_an_error_of_a_patched_get_waiter_is_the_callers():
+    bwp.install()
+    error = ValueError("not in this test")
+    with (
+        mock.patch("botocore.client.BaseClient.get_waiter", side_effect=error),
+        pytest.raises(ValueError, match="not in this test"),
+    ):
+        boto3.client("athena").get_waiter("query_execution_succeeded")
+
+
+# --- mocks and proxies of clients and sessions ----------------------------------------------------
+
+
+class Proxy:
+    """Passes everything on to a client, as tracers and caches of clients do."""
+
+    def __init__(self, client):
+        self._client = client
+
+    def __getattr__(self, name):
+        return getattr(self._client, name)
+
+
+@pytest.mark.parametrize("proxy", [Proxy, wrapt.ObjectProxy])
+@pytest.mark.parametrize("installed", [False, True])
+def test_a_proxy_is_waited_on_as_the_client_behind_it(proxy, installed, answers, active, missing):
+    if installed:
+        bwp.install()
+    s3, kinesis = boto3.client("s3"), boto3.client("kinesis")
+    answers(s3, missing)
+    answers(kinesis, active)
+    bwp.wait_until(proxy(s3), "bucket_not_exists", Bucket="b", max_wait=60)
+    outcome = bwp.wait_until(proxy(kinesis), "stream_exists", StreamName="s", max_wait=60)
+    assert outcome.label == "kinesis StreamName=s"
+
+
+def test_a_proxy_has_the_settings_of_the_client_behind_it(answers, active):
+    kinesis = bwp.enable(boto3.client("kinesis"), defaults={"show_parameters": False})
+    answers(kinesis, active)
+    outcome = bwp.wait_until(Proxy(kinesis), "stream_exists", StreamName="s", max_wait=60)
+    assert outcome.label == "kinesis"
+
+
+STAND_INS = {
+    "mock": lambda s3: mock.MagicMock(),
+    "mock with a spec": lambda s3: mock.Mock(spec=s3),
+    "autospec": mock.create_autospec,
+    "proxy": wrapt.ObjectProxy,
+    "mock of a session": lambda _: mock.create_autospec(botocore.session.Session, instance=True),
+    "mock of boto3's session": lambda _: mock.create_autospec(boto3.Session, instance=True),
+}
+
+
+@pytest.mark.parametrize("make", STAND_INS.values(), ids=STAND_INS)
+def test_stand_ins_are_refused_by_enable_and_left_alone(make, s3):
+    target = make(s3)
+    before = type(target).__mro__
+    with pytest.raises(TypeError, match="target must be a boto3 or botocore session, or a client"):
+        bwp.enable(target)
+    assert type(target).__mro__ == before
+    assert not [call for call in getattr(target, "mock_calls", ()) if "__" not in call[0]]
+
+
+@pytest.mark.parametrize("make", list(STAND_INS.values())[:3], ids=list(STAND_INS)[:3])
+def test_mocks_of_a_client_are_refused_by_name(make, s3):
+    with pytest.raises(TypeError, match=r"client must be a botocore client, not \w*Mock"):
+        bwp.wait_until(make(s3), "bucket_exists", Bucket="b", max_wait=1)
+
+
+def test_a_mock_of_a_session_gets_no_handlers():
+    bwp.install()
+    session = mock.create_autospec(botocore.session.Session, instance=True)
+    with contextlib.suppress(Exception):
+        botocore.session.Session.create_client(session, "s3")
+    session.register.assert_not_called()

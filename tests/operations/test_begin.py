@@ -1,0 +1,346 @@
+"""`begin` against services that answer the state from before a call for a while."""
+
+import asyncio
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import boto3
+import hypothesis
+import pytest
+from botocore.exceptions import ClientError
+from botocore.validate import ParamValidator
+from case_tables import tabled
+from hypothesis import strategies as st
+from installed_models import IS_OLDER
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.idempotency import call_once
+
+ROWS = json.loads((Path(__file__).parents[1] / "cases" / "changes.json").read_text("utf-8"))
+FIRST = {row["service"]: row for row in reversed(ROWS)}
+"""The first row of each service; all the others together take long."""
+
+SESSION = boto3.session.Session(region_name="us-east-1")
+MAX_WAIT = 3600
+
+
+class StaleService:
+    """A client whose polls are answered by the time since its first call, the mutation.
+
+    Attributes:
+        requests: the parameters of each call.
+    """
+
+    def __init__(self, row, clock, client=None):
+        self.row, self.requests, self.operations = row, [], []
+        self._clock, self._called_at = clock, None
+        self.client = client or SESSION.client(row["service"])
+        method = getattr(self.client, row["method"], None)
+        if IS_OLDER and (method is None or bwp.effect_of(method) is None):
+            pytest.skip("the installed botocore lacks the operation")
+        # What the operation is sent, which some protocols write as bytes.
+        self.client.meta.events.register("provide-client-params", self._sent)
+        self.client.meta.events.register("before-call", self._answer)
+
+    def _sent(self, params, model, **_):
+        if IS_OLDER and ParamValidator().validate(params, model.input_shape).has_errors():
+            pytest.skip("the installed botocore lacks a parameter")
+        self.requests.append(params)
+        self.operations.append(model.name)
+
+    def _answer(self, **_):
+        if self._called_at is None:
+            self._clock.advance(self.row.get("takes", 0))
+            refusals = self.row.get("refusals", [])
+            if refusals:
+                return http(refusals[0] if self.row["answer"] is None else refusals.pop(0))
+            self._called_at = self._clock.now
+            return http(self.row["answer"])
+        passed = self._clock.now - self._called_at
+        return http([answer for since, answer in self.row["polls"] if since <= passed][-1])
+
+
+def http(answer):
+    status = 400 if "Error" in answer else 200
+    metadata = {"HTTPStatusCode": status, "RequestId": "request-1", "RetryAttempts": 0}
+    return SimpleNamespace(status_code=status), {**answer, "ResponseMetadata": metadata}
+
+
+def begin(service, **options):
+    method = getattr(service.client, service.row["method"])
+    return bwp.begin(method, max_wait=MAX_WAIT, **options, **service.row["parameters"])
+
+
+@pytest.fixture
+def stale(virtual_time):
+    """`stale(row)`: the service of a row."""
+    return lambda row: StaleService(row, virtual_time)
+
+
+def named(part):
+    [row] = [row for row in ROWS if part in row["name"]]
+    return row
+
+
+def param(row):
+    is_first = row is FIRST[row["service"]]
+    return pytest.param(row, marks=() if is_first else pytest.mark.long, id=row["name"])
+
+
+@pytest.mark.parametrize("row", [*map(param, ROWS)])
+def test_a_change_ends_when_it_has_ended(stale, row):
+    service = stale(row)
+    operation = begin(service)
+    error = operation.exception(60)
+    if row["ends"] == "timeout":
+        assert isinstance(error, bwp.WaiterTimeoutError)
+        return
+    if row["ends"] == "failed":
+        assert type(error) is bwp.WaiterFailedError
+        assert row.get("reason", "") in str(error)
+        assert error.call is operation.call
+    else:
+        assert error is None
+        assert operation.result().basis == row["ends"]
+    elapsed = (error or operation.result()).elapsed
+    # The attempt before the end was earlier.
+    assert row["at"] - 1 <= elapsed <= row["at"] + 130
+    assert service.requests[-1] == row.get("polled", service.requests[-1])
+
+
+IN_ANY_ORDER = ("identity", "goal", "version")
+SUCCESSFUL = [
+    row
+    for row in ROWS
+    # An error from before is borne for a while only.
+    if row["ends"] in (*IN_ANY_ORDER, "transition") and "Error" not in str(row["polls"][:-1])
+]
+
+
+@pytest.mark.parametrize("row", SUCCESSFUL, ids=lambda row: row["name"])
+@hypothesis.given(data=st.data())
+@hypothesis.settings(
+    max_examples=5, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
+)
+def test_no_change_ends_before_it_has(stale, row, data):
+    """However long the earlier answers last; in any order where the basis holds for any."""
+    *before, end = [answer for _, answer in row["polls"]]
+    if row["ends"] in IN_ANY_ORDER:
+        before = data.draw(st.lists(st.sampled_from(before), min_size=1, max_size=4))
+    since, polls = 0, []
+    for answer in before:
+        polls.append([since, answer])
+        since += data.draw(st.integers(60, 400))
+    operation = begin(stale({**row, "polls": [*polls, [since, end]]}))
+    # What has held for settle_for counts, and the outcome says so.
+    if operation.exception(60) is None and operation.result().basis != "held":
+        assert operation.result().elapsed >= since
+
+
+def test_the_operation_has_the_call_and_its_effect(stale):
+    service = stale(named("glue: a job run"))
+    operation = begin(service)
+    assert operation.call.response["JobRunId"] == "jr"
+    assert operation.call.attempts == 1
+    assert (operation.effect.name, operation.effect.basis) == ("JobRunSucceeded", "identity")
+    assert operation.effect.actions == ("glue:GetJobRun", "glue:BatchStopJobRun")
+    assert operation.path.startswith("operations/")
+    assert bwp.effect_of(service.client.start_job_run) == operation.effect
+    operation.cancel()
+
+
+def test_stop_makes_the_call_that_stops_what_was_begun(stale):
+    service = stale(named("glue: a job run"))
+    operation = begin(service)
+    operation.stop()
+    stopped = service.operations.index("BatchStopJobRun")
+    assert service.requests[stopped] == {"JobName": "j", "JobRunIds": ["jr"]}
+    operation.cancel()
+
+
+def test_what_nothing_stops_says_so(stale):
+    service = stale(named("acm"))
+    operation = begin(service)
+    with pytest.raises(NotImplementedError, match="request_certificate"):
+        operation.stop()
+    operation.cancel()
+    with pytest.raises(ValueError, match="nothing stops what request_certificate begins"):
+        begin(service, stop_on_timeout=True)
+
+
+def test_a_timeout_stops_what_was_begun_if_asked_for(stale):
+    row = {**named("glue: a job run"), "polls": [[0, {"JobRun": {"JobRunState": "RUNNING"}}]]}
+    service = stale(row)
+    operation = begin(service, stop_on_timeout=True)
+    error = operation.exception(60)
+    assert isinstance(error, bwp.WaiterTimeoutError)
+    assert error.call is operation.call
+    assert service.operations[-1] == "BatchStopJobRun"
+
+
+def test_a_refusal_is_raised_as_boto3_raises_it(stale):
+    row = {
+        **named("a reboot"),
+        "answer": {"Error": {"Code": "InvalidDBInstanceState", "Message": ""}},
+    }
+    service = stale(row)
+    with pytest.raises(ClientError, match="RebootDBInstance") as caught:
+        begin(service)
+    assert type(caught.value) is service.client.exceptions.InvalidDBInstanceStateFault
+    assert service.operations == ["RebootDBInstance"]
+
+
+@tabled("part", "parameters", "reason")
+def test_what_has_nothing_to_wait_for_is_refused_before_the_call(stale, part, parameters, reason):
+    row = named(part)
+    service = stale({**row, "parameters": {**row["parameters"], **parameters}})
+    with pytest.raises(ValueError, match=f"has nothing to wait for: .*{reason}"):
+        begin(service)
+    assert service.operations == []
+
+
+@tabled("options", "kind", "words")
+def test_a_bad_argument_is_refused_before_the_call(stale, options, kind, words):
+    service = stale(named("glue: a job run"))
+    with pytest.raises(kind, match=words):
+        begin(service, **options)
+    assert service.operations == []
+
+
+@tabled("service", "method")
+def test_an_effect_polls_what_the_installed_botocore_has(service, method):
+    client = SESSION.client(service)
+    effect = bwp.effect_of(getattr(client, method))
+    assert effect is None or effect.operation in client.meta.service_model.operation_names
+
+
+def test_an_operation_without_an_effect_names_waiters_of_the_resource(stale):
+    client = stale(named("dynamodb: throughput")).client
+    dax = stale({**named("dynamodb: throughput"), "service": "dax"}).client
+    assert bwp.effect_of(dax.update_cluster) is None
+    with pytest.raises(ValueError, match="of the same resource: ClusterAvailable, ClusterDeleted"):
+        bwp.begin(dax.update_cluster, max_wait=9, ClusterName="c")
+    with pytest.raises(ValueError, match="put_item has nothing to wait for: the change is compl"):
+        bwp.begin(client.put_item, max_wait=9, TableName="t")
+    with pytest.raises(TypeError, match="effect_of takes a method of a client"):
+        bwp.effect_of(print)
+
+
+def test_a_waiter_and_a_function_take_the_place_of_the_effect(stale):
+    service = stale(named("glue: a job run"))
+    then_wait = (
+        "JobRunSucceeded",
+        lambda response: {"JobName": "x", "RunId": response["JobRunId"]},
+    )
+    assert begin(service, then_wait=then_wait).result(60).attempts > 1
+    assert service.requests[-1] == {"JobName": "x", "RunId": "jr"}
+
+
+@pytest.mark.parametrize("part", ["glue: a job run", "opensearch: a change by its id"])
+def test_a_call_that_does_not_tell_its_effect_is_not_lost(stale, part):
+    service = stale({**named(part), "answer": {}})
+    with pytest.raises(bwp.WaiterFailedError, match="does not tell") as caught:
+        begin(service)
+    assert caught.value.call.response["ResponseMetadata"]["HTTPStatusCode"] == 200
+
+
+def test_a_call_that_takes_all_of_max_wait_is_not_lost(stale):
+    service = stale({**named("glue: a job run"), "takes": MAX_WAIT + 1})
+    with pytest.raises(bwp.WaiterTimeoutError, match="the call took all of max_wait") as caught:
+        begin(service)
+    assert caught.value.call.response["JobRunId"] == "jr"
+
+
+def test_what_is_no_method_of_a_client_is_refused():
+    with pytest.raises(TypeError, match="begin takes a method of a client"):
+        bwp.begin(print, max_wait=9)
+
+
+def refused(message):
+    return {"Error": {"Code": "InvalidParameterValueException", "Message": message}}
+
+
+def test_a_role_that_is_not_visible_yet_is_waited_for(stale):
+    role = refused("The role defined for the function cannot be assumed by Lambda.")
+    operation = begin(stale({**named("not known everywhere"), "refusals": [role, role]}))
+    assert operation.result(60).basis == "identity"
+    assert operation.call.attempts == 3
+
+
+@tabled("message", "options", "calls")
+def test_no_other_refusal_is_repeated(stale, message, options, calls):
+    row = {**named("not known everywhere"), "refusals": [refused(message)], "answer": None}
+    service = stale(row)
+    with pytest.raises(ClientError, match=message):
+        begin(service, **options)
+    assert min(calls, 2) <= len(service.requests) <= 4 * calls
+
+
+def test_propagation_wait_is_checked(stale):
+    with pytest.raises(ValueError, match="propagation_wait"):
+        begin(stale(named("glue: a job run")), propagation_wait=-1)
+
+
+def test_a_task_begins_a_change_and_awaits_it(stale):
+    service = stale(named("glue: a job run"))
+
+    async def change():
+        operation = await bwp.begin_async(
+            service.client.start_job_run, max_wait=MAX_WAIT, JobName="j"
+        )
+        return await operation
+
+    assert asyncio.run(change()).basis == "identity"
+
+
+def test_an_error_of_the_callers_function_has_the_call(stale):
+    service = stale(named("glue: a job run"))
+    with pytest.raises(KeyError) as caught:
+        begin(service, then_wait=("JobRunSucceeded", lambda response: {"RunId": response["no"]}))
+    assert caught.value.call.response["JobRunId"] == "jr"
+
+
+def test_a_stop_that_fails_leaves_the_timeout(stale):
+    row = {**named("glue: a job run"), "polls": [[0, {"JobRun": {"JobRunState": "RUNNING"}}]]}
+    service = stale(row)
+
+    def fail(**_):
+        raise RuntimeError
+
+    service.client.meta.events.register("provide-client-params.glue.BatchStopJobRun", fail)
+    operation = begin(service, stop_on_timeout=True)
+    assert isinstance(operation.exception(60), bwp.WaiterTimeoutError)
+
+
+def test_call_once_waits_for_the_effect(stale):
+    service = stale(named("ecs: a stale service"))
+    call = call_once(
+        service.client.update_service,
+        max_wait=MAX_WAIT,
+        then_wait=True,
+        allow_repeat=True,
+        **service.row["parameters"],
+    )
+    assert call.outcome.basis == "identity"
+    assert call.outcome.elapsed >= service.row["at"] - 1
+
+
+def test_changes_are_awaited_together(stale):
+    good, bad = named("glue: a job run"), named("sagemaker: the endpoint is rolled back")
+    operations = [begin(stale(row)) for row in (good, bad)]
+    ends = dict(bwp.as_completed(operations, max_wait=MAX_WAIT))
+    assert ends[operations[0]] is operations[0].result(60)
+    assert ends[operations[1]] is operations[1].exception(60)
+    assert bwp.wait_any(operations) == (operations[0], operations[0].result())
+    with pytest.raises(bwp.WaitersError) as caught:
+        bwp.wait_all(operations)
+    assert caught.value.errors == {1: operations[1].exception()}
+
+
+def test_an_operation_goes_on_after_the_batch(stale):
+    operation = begin(stale(named("glue: a job run")))
+    with pytest.raises(bwp.WaitersError, match="timed out"):
+        bwp.wait_all([operation], max_wait=1)
+    assert not operation.done()
+    assert bwp.wait_all([operation]) == [operation.result(60)]

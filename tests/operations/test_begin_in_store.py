@@ -1,0 +1,430 @@
+"""`begin` with a store: call and wait outlive the process that made the call."""
+
+import asyncio
+import subprocess
+import sys
+import time
+from pathlib import Path
+from unittest import mock
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError, ParamValidationError, ReadTimeoutError
+from case_tables import tabled
+from changes.test_killed_process import ACCOUNT, serving
+from stored_waits import QUICK, until, work
+from test_begin import StaleService, http, named
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
+from boto_waiters_plus.operations import (
+    begun_rows,
+    client_description,
+    stored_operation,
+    stored_wait,
+)
+
+ON_FILE = pytest.mark.parametrize("store_url", ["file"], indirect=True)
+IN_MEMORY = pytest.mark.parametrize("store_url", ["memory"], indirect=True)
+JOB, BUILD = "glue: a job run", "codebuild: a build"
+FAILED_CHANGE = {**QUICK, "settle_for": 0.05}
+POINTS = ("before the call", "after the answer")
+
+
+class Clock:
+    """A minute of the service takes a twentieth of a second."""
+
+    def __init__(self):
+        self._start = time.monotonic()
+
+    @property
+    def now(self):
+        return (time.monotonic() - self._start) * 1200
+
+    def advance(self, seconds):
+        pass
+
+
+class Service(StaleService):
+    """Answers the mutation each time."""
+
+    def _answer(self, model, **_):
+        if self._called_at is not None and model.name == self.operations[0]:
+            return http(self.row["answer"])
+        return super()._answer()
+
+
+class KilledError(BaseException):
+    """The process ends here."""
+
+
+@pytest.fixture
+def service():
+    """`service(name)`: the service of a row of the table."""
+    return lambda name, **members: Service({**named(name), **members}, Clock())
+
+
+@pytest.fixture
+def quick_lease(monkeypatch):
+    """A dead process is noticed after half a second."""
+    monkeypatch.setattr(begun_rows, "CALLER_LEASE", 0.5)
+    monkeypatch.setattr(stored_wait, "CALLER_LEASE", 0.5)
+
+
+def begin(store, service, max_wait=60, **options):
+    method = getattr(service.client, service.row["method"])
+    keywords = {**QUICK, **service.row["parameters"], **options}
+    return bwp.begin(method, max_wait=max_wait, in_store=store, **keywords)
+
+
+def kill(store, service, point, **options):
+    """Begin, and end as a process does that is killed: no lease is given back."""
+    event = {"before the call": "before-call", "after the answer": "after-call"}[point]
+
+    def die(**_):
+        raise KilledError
+
+    register = service.client.meta.events.register_first
+    register(event, die, unique_id="die")
+    with pytest.raises(KilledError), mock.patch.object(store.backend, "release"):
+        begin(store, service, **options)
+    service.client.meta.events.unregister(event, unique_id="die")
+    return store.list().operations[0]["path"]
+
+
+@pytest.mark.parametrize("name", [JOB, BUILD, "ecs: a stale service", "rds: three minutes"])
+def test_a_worker_goes_on_once_the_call_is_answered(open_store, service, name):
+    store = open_store()
+    made = service(name)
+    before = []
+    look = lambda **_: before.extend(store.list(state="open").operations)  # noqa: E731
+    made.client.meta.events.register_first("before-call", look, unique_id="look")
+    operation = begin(store, made)
+    made.client.meta.events.unregister("before-call", unique_id="look")
+    assert [each["path"] for each in before] == [operation.path]
+    assert before[0]["metadata"]["worker"] is not None
+    assert operation.metadata["worker"] is None
+    assert work(store, made.client) == 1
+    assert operation.result(10).basis == made.row["ends"]
+    elsewhere = open_store().get(operation.path)
+    assert elsewhere.result(0).basis == made.row["ends"]
+    assert elsewhere.effect == operation.effect
+    answer = {k: v for k, v in elsewhere.call.response.items() if k != "ResponseMetadata"}
+    assert answer == made.row["answer"]
+    assert elsewhere.call.token == operation.call.token
+    assert made.operations.count(made.operations[0]) == 1
+
+
+def test_a_failure_has_the_call(store, service):
+    made = service("ecs: the circuit breaker")
+    operation = begin(store, made, **FAILED_CHANGE)
+    work(store, made.client)
+    error = operation.exception(10)
+    assert made.row["reason"] in str(error)
+    assert error.call is operation.call
+    assert store.get(operation.path).exception(0).call.attempts == 1
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("name", [JOB, BUILD])
+def test_only_a_token_lets_a_dead_call_be_repeated(store, service, quick_lease, name, point):
+    made = service(name)
+    path = kill(store, made, point)
+    until(lambda: work(store, made.client) == 1)
+    operation = store.get(path)
+    calls = [params for params in made.requests if "projectName" in params]
+    if name == JOB:
+        assert operation.exception(0).code == "outcome_unknown"
+        assert made.operations == ["StartJobRun"]
+        assert operation.call is None
+        with pytest.raises(ValueError, match="StartJobRun got no answer, and cannot be repeated"):
+            store.resume(path, max_wait=9)
+        return
+    assert operation.result(0).basis == "identity"
+    assert len(calls) == 2
+    assert calls[0]["idempotencyToken"] == calls[1]["idempotencyToken"] == operation.call.token
+
+
+@IN_MEMORY
+def test_a_worker_that_is_first_leaves_a_call_alone(store, service, working):
+    made, claims = service(JOB), []
+    acquire, claim = store.backend.acquire, store.backend.claim
+
+    def claim_and_note(*arguments):
+        rows, now = claim(*arguments)
+        claims.extend(rows)
+        return rows, now
+
+    def acquire_late(*arguments):
+        store.backend.acquire, store.backend.claim = acquire, claim_and_note
+        working(store, made.client)
+        # The second time it was given back.
+        until(lambda: len(claims) > 1)
+        return acquire(*arguments)
+
+    store.backend.acquire = acquire_late
+    assert begin(store, made).result(20).basis == "identity"
+    assert made.operations.count("StartJobRun") == 1
+
+
+@IN_MEMORY
+def test_a_dead_call_is_unknown_past_its_deadline(store, service, quick_lease, monkeypatch):
+    monkeypatch.setattr(stored_operation, "UNDRIVEN_GRACE", 0.1)
+    monkeypatch.setattr(stored_operation, "COMPARE_INTERVAL", 0.1)
+    path = kill(store, service(BUILD), "before the call", max_wait=0.2)
+    assert store.get(path).exception(20).code == "outcome_unknown"
+
+
+@IN_MEMORY
+def test_a_worker_that_cannot_call_leaves_it_to_others(store, service, quick_lease):
+    made = service(BUILD)
+    path = kill(store, made, "after the answer")
+    other = boto3.client("codebuild", region_name="eu-west-1")
+    until(lambda: not work(store, other) and "last_error" in store.get_json(path)["metadata"])
+    assert "for the region" in store.get_json(path)["metadata"]["last_error"]["detail"]
+    assert made.operations == ["StartBuild"]
+
+
+def refuse(**_):
+    return http({"Error": {"Code": "AccessDeniedException", "Message": "no"}})
+
+
+def lose(**_):
+    raise ReadTimeoutError(endpoint_url="https://glue")
+
+
+def break_down(**_):
+    raise RuntimeError
+
+
+@IN_MEMORY
+@pytest.mark.parametrize("answer", [refuse, break_down])
+def test_a_repeated_call_that_fails_stays_unknown(store, service, quick_lease, answer):
+    made = service(BUILD)
+    path = kill(store, made, "after the answer")
+    made.client.meta.events.register_first("before-call", answer)
+    until(lambda: work(store, made.client) == 1)
+    assert store.get(path).exception(0).code == "outcome_unknown"
+    made.client.meta.events.unregister("before-call", answer)
+    operation = store.resume(path)
+    work(store, made.client)
+    assert operation.result(10).basis == "identity"
+
+
+@IN_MEMORY
+def test_a_repeated_call_is_as_patient_with_a_new_role(store, service, quick_lease):
+    cluster = {"name": "c", "roleArn": "arn:r", "resourcesVpcConfig": {}}
+    made = service("eks: an update by its id", method="create_cluster", parameters=cluster)
+    calls = []
+
+    def refuse(**_):
+        calls.append(1)
+        message = "The role could not be assumed"
+        return http({"Error": {"Code": "InvalidParameterException", "Message": message}})
+
+    path = kill(store, made, "before the call", propagation_wait=0)
+    made.client.meta.events.register_first("before-call", refuse)
+    until(lambda: work(store, made.client) == 1)
+    assert store.get(path).exception(0).code == "outcome_unknown"
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "state"),
+    [(refuse, ClientError, "failed"), (lose, ReadTimeoutError, "outcome_unknown")],
+)
+def test_a_call_without_success_ends_its_operation(store, service, answer, kind, state):
+    made = service(JOB)
+    made.client.meta.events.register_first("before-call", answer)
+    with pytest.raises(kind):
+        begin(store, made)
+    [body] = store.list(state=state).operations
+    assert store.get(body["path"]).call is None
+    assert work(store, made.client) == 0
+
+
+def test_a_call_whose_answer_does_not_tell_is_kept(store, service):
+    made = service(JOB, answer={})
+    with pytest.raises(bwp.WaiterFailedError, match="does not tell"):
+        begin(store, made)
+    [body] = store.list(state="failed").operations
+    assert store.get(body["path"]).call.attempts == 1
+
+
+@ON_FILE
+def test_no_sensitive_parameter_is_stored(store, store_url, service, quick_lease):
+    made = service("rds: three minutes", polls=named("rds: a password is not")["polls"][:1])
+    # The class is read back at once; that the password is not must not be forgotten.
+    secret = {"MasterUserPassword": "hunter-2", "DBInstanceClass": "db.m6g.large"}
+    operation = begin(store, made, settle_for=0.4, **secret)
+    assert made.requests[0]["MasterUserPassword"] == "hunter-2"
+    work(store, made.client)
+    assert operation.result(10).basis == "held"
+    backup = {"BackupVaultName": "v", "ResourceArn": "a", "IamRoleArn": "r"}
+    tagged = {**backup, "RecoveryPointTags": {"k": "hunter-2"}}
+    row = {"service": "backup", "method": "start_backup_job", "parameters": tagged}
+    begun = Service({**row, "answer": {"BackupJobId": "b"}, "polls": []}, Clock())
+    path = kill(store, begun, "after the answer")
+    until(lambda: work(store, begun.client) == 1)
+    assert store.get(path).exception(0).code == "outcome_unknown"
+    files = Path(store_url).parent.glob(Path(store_url).name + "*")
+    assert not any(b"hunter-2" in file.read_bytes() for file in files)
+
+
+def test_a_request_id_makes_one_call(store, service):
+    made = service(JOB)
+    operation = begin(store, made, request_id="r", exclusive_key="deploy")
+    assert begin(store, made, request_id="r", exclusive_key="deploy") is operation
+    for other, code in [({"request_id": "r"}, "request_mismatch"), ({}, "conflict")]:
+        with pytest.raises(operations.OperationError) as caught:
+            begin(store, made, exclusive_key="deploy", JobName="another", **other)
+        assert (caught.value.code, caught.value.path) == (code, operation.path)
+    assert made.operations == ["StartJobRun"]
+
+
+@IN_MEMORY
+def test_options_of_a_store_reach_the_worker(store, service):
+    made, profiles = service(JOB), []
+    operation = begin(store, made, include_response=True, profile_name="deployer")
+    make = lambda description: profiles.append(description.profile) or made.client  # noqa: E731
+    store.work(until_idle=True, make_client=make)
+    assert operation.result(10).response["JobRun"]["JobRunState"] == "SUCCEEDED"
+    assert profiles == ["deployer"]
+
+
+def test_stop_takes_the_credentials_of_its_process(store, service, monkeypatch):
+    made, other = service(JOB), service(JOB)
+    other.client.get_job_run(JobName="j", RunId="r")
+    operation = begin(store, made)
+    operation.stop()
+    assert made.requests[-1] == {"JobName": "j", "JobRunIds": ["jr"]}
+    row = store.row(operation.path)
+    monkeypatch.setattr(client_description.ClientDescription, "make", lambda _: other.client)
+    stored_operation.StoredOperation(store, row).stop()
+    assert other.requests[-1] == made.requests[-1]
+    acm = begin(store, service("acm"))
+    with pytest.raises(NotImplementedError, match="nothing is known that stops"):
+        acm.stop()
+
+
+def test_a_worker_stops_what_took_too_long(store, service):
+    made = service(JOB, polls=[[0, {"JobRun": {"JobRunState": "RUNNING"}}]])
+    operation = begin(store, made, max_wait=0.5, stop_on_timeout=True)
+    work(store, made.client)
+    assert isinstance(operation.exception(10), bwp.WaiterTimeoutError)
+    assert made.operations[-1] == "BatchStopJobRun"
+
+
+def test_a_cancelled_operation_leaves_the_call_alone(store, service):
+    made = service(JOB)
+
+    def cancel(**_):
+        store.cancel(store.list().operations[0]["path"])
+
+    made.client.meta.events.register_first("before-call", cancel)
+    operation = begin(store, made)
+    assert operation.cancelled()
+    assert operation.call.response["JobRunId"] == "jr"
+
+
+@IN_MEMORY
+def test_a_store_that_fails_loses_no_answer(store, service, monkeypatch):
+    made = service(JOB)
+
+    def fail(**_):
+        def write(*_):
+            raise operations.StoreError("the disk is full")
+
+        monkeypatch.setattr(store.backend, "write", write)
+
+    made.client.meta.events.register("after-call", fail)
+    with pytest.raises(operations.StoreError, match="the disk is full") as caught:
+        begin(store, made)
+    assert caught.value.call.response["JobRunId"] == "jr"
+
+
+@IN_MEMORY
+def test_a_task_begins_in_a_store(store, service):
+    made = service(BUILD)
+
+    async def change():
+        parameters = {"in_store": store, **made.row["parameters"], **QUICK}
+        return await bwp.begin_async(made.client.start_build, max_wait=60, **parameters)
+
+    operation = asyncio.run(change())
+    work(store, made.client)
+    assert operation.result(10).basis == "identity"
+
+
+@IN_MEMORY
+def test_a_function_tells_what_to_poll(store, service):
+    made = service(JOB)
+    function = lambda response: {"JobName": "x", "RunId": response["JobRunId"]}  # noqa: E731
+    operation = begin(store, made, then_wait=("JobRunSucceeded", function))
+    work(store, made.client)
+    assert operation.result(10).waiter == "JobRunSucceeded"
+    assert made.requests[-1] == {"JobName": "x", "RunId": "jr"}
+
+
+@IN_MEMORY
+@pytest.mark.parametrize(
+    ("options", "kind", "words"),
+    [
+        ({"in_store": object()}, TypeError, "in_store must have the methods"),
+        ({"in_store": None, "request_id": "r"}, TypeError, "request_id goes with in_store"),
+        ({"on_attempt": print}, TypeError, "on_attempt cannot be stored"),
+        ({"exclusive_key": 5}, TypeError, "exclusive_key must be text"),
+        ({"JobName": 5}, ParamValidationError, "JobName"),
+    ],
+)
+def test_a_bad_argument_stores_nothing(store, service, options, kind, words):
+    made = service(JOB)
+    with pytest.raises(kind, match=words):
+        begin(options.pop("in_store", store), made, **options)
+    assert made.operations == []
+    assert store.list().operations == []
+
+
+@IN_MEMORY
+def test_a_sensitive_parameter_of_the_wait_is_refused(store):
+    name = "bedrock-agentcore-control"
+    if name not in boto3.Session().get_available_services():
+        pytest.skip("this botocore does not know the service")
+    client = boto3.client(name, region_name="us-east-1")
+    keywords = {"agentRuntimeId": "a-0123456789", "endpointName": "e"}
+    with pytest.raises(ValueError, match="endpointName is sensitive in the model"):
+        bwp.begin(client.delete_agent_runtime_endpoint, max_wait=9, in_store=store, **keywords)
+    assert store.list().operations == []
+
+
+def run_caller(url, store, method, point):
+    script = Path(__file__).with_name("killed_beginner.py")
+    command = [sys.executable, str(script), url, str(store), method, point]
+    return subprocess.run(
+        command, env={**ACCOUNT}, capture_output=True, text=True, timeout=170, check=False
+    )
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform == "win32", reason="no kill -9 here")
+@pytest.mark.parametrize("method", ["run_instances", "terminate_instances"])
+@tabled("point", "ends")
+def test_a_killed_process_leaves_one_change(tmp_path, method, point, ends):
+    pytest.importorskip("sqlalchemy")
+    path = tmp_path / "begun.db"
+    has_token = method == "run_instances"
+    with serving() as service:
+        if not has_token:
+            service.instances["i-1"] = {"token": "t", "state": "running", "gone": None}
+        killed = run_caller(service.url, path, method, point)
+        assert killed.returncode == -9, killed.stderr
+        end = ""
+        while ends and not end.strip().replace("None", ""):
+            done = run_caller(service.url, path, method, "none")
+            assert done.returncode == 0, done.stderr
+            end = done.stdout
+        assert end.split() == ends[not has_token : 1 + (not has_token)]
+        assert len(service.instances) == (not has_token or bool(ends))
+        # What may have been executed is repeated under its token, or never.
+        made = service.actions.count("RunInstances" if has_token else "TerminateInstances")
+        assert made <= 1 + (has_token and point == "before the answer is kept")

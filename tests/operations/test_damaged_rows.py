@@ -1,0 +1,98 @@
+"""A damaged row ends alone: its neighbours and its worker go on."""
+
+import contextlib
+import json
+import sqlite3
+
+import hypothesis
+import pytest
+from hypothesis import strategies as st
+from stored_waits import start  # beside this file
+
+from boto_waiters_plus import operations
+from boto_waiters_plus.operations.sql.tables import WAITS
+
+COLUMNS = sorted({column.name for column in WAITS.columns} - {"id"})
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20),
+    st.binary(max_size=20),
+    st.sampled_from(["{}", "[]", "null", '{"version":1}', '"x"', "5", "encrypted:AAAA"]),
+)
+
+KNOWN = [
+    *[(name, text) for name in ("endpoint", "service", "kind", "digest") for text in ("x", "")],
+    *[("client_settings", text) for text in ("5", '{"retries":5}', '{"nothing":1}')],
+    *[(name, "[" * 10_000) for name in ("policy", "machine")],
+    *[("policy", "{}"), ("parameters", "5")],
+    *[
+        (name, text)
+        for name in ("deadline", "machine_at", "elapsed")
+        for text in ("x", None, 1e300)
+    ],
+    *[("machine", text) for text in ("{}", "x", b"x")],
+    ("lease", 99),
+    ("created", "x"),
+    ("last_error", "5"),
+    ("last_error", b"x"),
+]
+
+
+@pytest.fixture
+def damage(store_url, store):
+    """`damage(id, column, value)`: changes a row behind the back of the store."""
+
+    def by_backend(wait_id, column, value):
+        # It refuses values that its columns cannot hold.
+        with contextlib.suppress(TypeError, operations.StoreError):
+            store.backend.write(None, [{"id": wait_id, column: value}])
+
+    def in_file(wait_id, column, value):
+        with contextlib.closing(sqlite3.connect(store_url)) as database, database:
+            statement = f"update {WAITS.name} set {column} = ? where id = ?"
+            with contextlib.suppress(sqlite3.IntegrityError):
+                database.execute(statement, (value, wait_id))
+
+    return in_file if store_url.endswith(".db") else by_backend
+
+
+def with_known(test):
+    for column, value in KNOWN:
+        test = hypothesis.example(column=column, value=value)(test)
+    return test
+
+
+@with_known
+@hypothesis.given(column=st.sampled_from(COLUMNS), value=VALUES)
+@hypothesis.settings(
+    max_examples=20, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
+)
+def test_a_damaged_row_ends_alone(store, stream, active, damage, column, value):
+    client = stream(active, active)
+    damaged, good = start(store, client), start(store, client)
+    damage(damaged.path.partition("/")[2], column, value)
+    store.work(until_idle=True, make_client=lambda _: client)
+    assert good.result(10).acceptor.index == 0
+    bodies = {body["path"]: json.dumps(body) for body in store.list().operations}
+    assert good.path in bodies
+    body = store.get_json(damaged.path)
+    assert body["done"] or column == "state", body
+    with contextlib.suppress(TimeoutError):
+        repr(store.get(damaged.path).exception(0))
+    store.expire(0)
+
+
+@pytest.mark.parametrize(("column", "value"), KNOWN[:15])
+def test_a_row_that_was_changed_is_unreadable(store, stream, active, damage, column, value):
+    client = stream(active, active)
+    damaged, good = start(store, client), start(store, client)
+    damage(damaged.path.partition("/")[2], column, value)
+    before = store.get_json(damaged.path)
+    store.work(until_idle=True, make_client=lambda _: client)
+    assert good.result(10).attempts == 1
+    # No definition has that digest: a database with keys refuses it.
+    if column != "digest":
+        assert store.get_json(damaged.path)["error"]["code"] == "unreadable", before

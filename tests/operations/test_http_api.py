@@ -1,0 +1,522 @@
+"""The HTTP face: AEP-151's methods and statuses, errors in one form."""
+
+import base64
+import contextlib
+import json
+import socket
+import threading
+import time
+
+import boto3
+import httpx2 as httpx
+import pytest
+import uvicorn
+from case_tables import tabled
+from installed_models import installed_operation
+from openapi_spec_validator import validate
+from starlette.testclient import TestClient
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
+from boto_waiters_plus.operations import http_api
+from boto_waiters_plus.operations.error_codes import CODES
+from boto_waiters_plus.operations.http_api import DOCUMENT, LARGEST_BODY
+from boto_waiters_plus.operations.operation_pages import (
+    LARGEST_PAGE,
+    LONGEST_NAME,
+    NAME_PATTERN,
+    STATES,
+)
+
+TOKEN = {"Authorization": "Bearer word"}
+WAIT = {
+    "service": "kinesis",
+    "waiter": "stream_exists",
+    "max_wait": 60,
+    "parameters": {"StreamName": "orders"},
+    "options": {"min_delay": 0.01, "max_delay": 0.02},
+}
+
+
+THROTTLED = {
+    "Error": {"Code": "ThrottlingException", "Message": "slow\x1b down"},
+    "ResponseMetadata": {"HTTPStatusCode": 400},
+}
+
+
+@pytest.fixture
+def app(store, stream, active):
+    return operations.asgi(store, token="word", make_client=lambda *_: stream(active))
+
+
+@pytest.fixture
+def web(app):
+    return TestClient(app, headers=TOKEN, raise_server_exceptions=False)
+
+
+@pytest.fixture
+def started(web):
+    return web.post("/operations", json=WAIT).json()["path"]
+
+
+def is_problem(response, status, code):
+    body = response.json()
+    assert response.status_code == status, body
+    assert response.headers["content-type"] == "application/problem+json"
+    assert (body["status"], body["code"]) == (status, code)
+    assert body.keys() >= {"type", "title", "detail"}
+    return body["detail"]
+
+
+def test_a_start_is_accepted_with_an_operation(web, store):
+    response = web.post("/operations", json=WAIT)
+    assert response.status_code == 202
+    assert response.headers["content-type"] == "application/json"
+    body = response.json()
+    assert body["done"] is False
+    assert body == web.get(f"/{body['path']}").json() == store.get_json(body["path"])
+
+
+def test_the_end_is_seen(web, store, stream, active, started):
+    store.work(until_idle=True, make_client=lambda _: stream(active))
+    response = web.get(f"/{started}")
+    assert response.status_code == 200
+    outcome = response.json()["response"]
+    assert (outcome["kind"], outcome["attempts"], outcome["observed"]) == ("response", 1, "ACTIVE")
+    schema = DOCUMENT["components"]["schemas"]["Outcome"]
+    assert set(schema["required"]) <= outcome.keys() <= schema["properties"].keys()
+
+
+def test_list_takes_filters_and_page_tokens(web):
+    paths = [web.post("/operations", json=WAIT).json()["path"] for _ in range(4)]
+    web.post(f"/{paths.pop()}:cancel")
+    first = web.get("/operations", params={"page_size": 2, "state": "open"}).json()
+    token = first["next_page_token"]
+    rest = web.get("/operations", params={"page_size": 2, "state": "open", "page_token": token})
+    listed = [each["path"] for each in first["results"] + rest.json()["results"]]
+    assert listed == paths[::-1]
+    assert rest.json()["next_page_token"] is None
+
+
+def test_cancel(web, started):
+    response = web.post(f"/{started}:cancel")
+    assert response.status_code == 200
+    assert response.json()["error"]["code"] == "cancelled"
+    assert web.post(f"/{started}:cancel").json()["error"]["code"] == "cancelled"
+
+
+def test_a_parallel_exclusive_wait_conflicts(web):
+    wait = {**WAIT, "exclusive_key": "deploy"}
+    first = web.post("/operations", json=wait).json()["path"]
+    response = web.post("/operations", json=wait)
+    assert "exclusive_key" in is_problem(response, 409, "conflict")
+    assert response.json()["path"] == first
+    web.post(f"/{first}:cancel")
+    assert web.post("/operations", json=wait).status_code == 202
+
+
+def test_the_exclusive_key_is_shown_and_filters(web, started):
+    wait = {**WAIT, "exclusive_key": "deploy"}
+    path = web.post("/operations", json=wait).json()["path"]
+    for key, found in [("deploy", [path]), ("other", [])]:
+        listed = web.get("/operations", params={"exclusive_key": key}).json()["results"]
+        assert [each["path"] for each in listed] == found
+    assert web.get(f"/{path}").json()["metadata"]["exclusive_key"] == "deploy"
+    assert web.get(f"/{started}").json()["metadata"]["exclusive_key"] is None
+
+
+def test_a_request_id_gives_the_same_operation(web, store):
+    wait = {**WAIT, "request_id": "r-1", "exclusive_key": "deploy"}
+    first = web.post("/operations", json=wait)
+    again = web.post("/operations", json=wait)
+    assert (first.status_code, again.status_code) == (202, 202)
+    path = first.json()["path"]
+    assert again.json()["path"] == path
+    store.cancel(path)
+    assert web.post("/operations", json=wait).json() == store.get_json(path)
+    assert len(store.list().operations) == 1
+
+
+@pytest.mark.parametrize(
+    "change", [{"max_wait": 61}, {"parameters": {"StreamName": "others"}}, {"exclusive_key": "x"}]
+)
+def test_a_request_id_of_another_body_is_a_mismatch(web, change):
+    wait = {**WAIT, "request_id": "r-1"}
+    path = web.post("/operations", json=wait).json()["path"]
+    response = web.post("/operations", json={**wait, **change})
+    is_problem(response, 409, "request_mismatch")
+    assert response.json()["path"] == path
+
+
+def test_an_expired_operation_is_not_found(web, store, started):
+    web.post(f"/{started}:cancel")
+    store.expire(0)
+    assert "expired" in is_problem(web.get(f"/{started}"), 404, "not_found")
+    is_problem(web.post(f"/{started}:cancel"), 404, "not_found")
+
+
+@pytest.mark.parametrize("header", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "w"}])
+def test_without_the_token_nothing_is_told(app, started, header):
+    web = TestClient(app, headers=header)
+    for path in ("/operations", f"/{started}", "/openapi.json", "/operations:events", "/other"):
+        response = web.get(path)
+        is_problem(response, 401, "unauthenticated")
+        assert response.headers["www-authenticate"] == "Bearer"
+    assert web.post("/operations", json=WAIT).status_code == 401
+    assert "Open waits" in web.get("/").text
+
+
+@tabled("change", "words")
+def test_wrong_starts_are_refused(web, store, change, words):
+    # The client of the tests cannot send half a character itself.
+    response = web.post("/operations", content=json.dumps({**WAIT, **change}))
+    assert words in is_problem(response, 400, "invalid_argument")
+    assert not store.list().operations
+
+
+def test_an_incomplete_start_is_refused(web):
+    start = {**WAIT, "definition": {"smithy": "2.0", "shapes": {}}}
+    detail = is_problem(web.post("/operations", json=start), 400, "invalid_argument")
+    assert "definition has no waiter 'stream_exists'" in detail
+    start = {"service": "kinesis", "max_wait": 5}
+    assert "waiter is missing" in is_problem(
+        web.post("/operations", json=start), 400, "invalid_argument"
+    )
+
+
+@tabled("parameters", "member")
+def test_wrong_parameters_are_refused_by_name(web, store, parameters, member):
+    response = web.post("/operations", content=json.dumps({**WAIT, "parameters": parameters}))
+    assert member in is_problem(response, 400, "invalid_parameters")
+    assert not store.list().operations
+
+
+@pytest.mark.parametrize("bucket", [5, [], {}, "", "not a bucket", None, True])
+def test_what_botocore_looks_into_first_is_refused_by_name(store, bucket):
+    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
+    wait = {"service": "s3", "waiter": "bucket_exists", "max_wait": 5, "region": "us-east-1"}
+    response = web.post("/operations", json={**wait, "parameters": {"Bucket": bucket}})
+    assert "ucket" in is_problem(response, 400, "invalid_parameters")
+
+
+def polling(service, operation, matcher=None):
+    acceptor = {"state": "success", "matcher": matcher or {"success": True}}
+    waitable = {"smithy.waiters#waitable": {"Mine": {"acceptors": [acceptor]}}}
+    shapes = {f"x#{operation}": {"type": "apply", "traits": waitable}}
+    definition = {"smithy": "2.0", "shapes": shapes}
+    return {"service": service, "waiter": "Mine", "max_wait": 5, "definition": definition}
+
+
+@tabled("service", "operation", "parameters", "words")
+def test_a_definition_polls_what_only_reads(store, service, operation, parameters, words):
+    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
+    wait = {**polling(service, operation), "region": "us-east-1", "parameters": parameters}
+    response = web.post("/operations", json=wait)
+    if words is None:
+        assert response.status_code == 202
+    else:
+        detail = is_problem(response, 400, "invalid_argument")
+        assert operation in detail
+        assert words in detail
+        assert not store.list().operations
+
+
+def test_a_definition_is_nested_as_deep_as_50(store):
+    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
+    for levels, status in ((50, 202), (51, 400)):
+        path = {"path": "|".join(["Table"] * levels), "expected": "x", "comparator": "stringEquals"}
+        wait = polling("dynamodb", "DescribeTable", {"output": path})
+        wait |= {"region": "us-east-1", "parameters": {"TableName": "orders"}}
+        response = web.post("/operations", json=wait)
+        assert response.status_code == status, (levels, response.text)
+    assert "nested more than 50 deep" in response.json()["detail"]
+
+
+def test_a_waiter_whose_parameters_change_things_is_refused(store):
+    installed_operation("mwaa.InvokeRestApi")
+    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
+    parameters = {"Name": "mine", "Method": "POST", "Path": "/dags/mine/dagRuns"}
+    wait = {"service": "mwaa", "waiter": "dag_run_succeeded", "region": "us-east-1"}
+    response = web.post("/operations", json={**wait, "max_wait": 5, "parameters": parameters})
+    assert "any request to Airflow" in is_problem(response, 400, "invalid_argument")
+    assert not store.list().operations
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_errors_on_the_way_are_problems_in_the_metadata(open_store, stream, active, encrypted):
+    def invert(data):
+        return bytes(255 - each for each in data)
+
+    store = open_store(**({"encrypt": invert, "decrypt": invert} if encrypted else {}))
+    client = stream(THROTTLED, active)
+    # Long enough that the first attempt is written before the second.
+    slow = {"min_delay": 0.3, "max_delay": 0.3}
+    operation = store.start(client, "stream_exists", max_wait=60, StreamName="orders", **slow)
+    store.work(until_idle=True, make_client=lambda _: client)
+    metadata = store.get_json(operation.path)["metadata"]
+    assert metadata["attempts"] == 2
+    error = metadata["last_error"]
+    assert (error["code"], error["status"], error["attempt"]) == ("attempt_failed", 502, 1)
+    assert error["detail"] == r"ThrottlingException: slow\x1b down"
+
+
+def test_an_error_on_the_way_in_memory(stream, active):
+    quick = {"min_delay": 0.01, "max_delay": 0.02}
+    start = {"max_wait": 60, "StreamName": "orders", **quick}
+    throttled = operations.start(stream(THROTTLED, active), "stream_exists", **start)
+    throttled.result(20)
+    assert throttled.metadata["last_error"]["detail"] == r"ThrottlingException: slow\x1b down"
+
+
+def test_a_sensitive_message_is_no_part_of_the_last_error(answers):
+    client = boto3.client("proton")
+    answers(client, THROTTLED, {"environment": {"deploymentStatus": "SUCCEEDED"}})
+    start = {"max_wait": 60, "min_delay": 0.01, "max_delay": 0.02, "name": "orders"}
+    operation = operations.start(client, "environment_deployed", **start)
+    operation.result(20)
+    assert operation.metadata["last_error"]["detail"] == "ThrottlingException"
+
+
+def test_a_stored_error_says_where_a_sensitive_reason_was(answers):
+    client = boto3.client("stepfunctions")
+    answers(client, {"status": "FAILED", "cause": "secret"})
+    start = {"max_wait": 60, "executionArn": "error.last_response"}
+    operation = operations.start(client, "execution_succeeded", **start)
+    assert operation.exception(20).last_response["cause"] == "secret"
+    detail = operation.to_json()["error"]["detail"]
+    assert "executionArn=error.last_response: " in detail
+    assert ': the reason is in the response["cause"], not shown because the model' in detail
+
+
+def test_an_error_that_a_waiter_retries_is_an_answer(stream, active):
+    gone = {**THROTTLED, "Error": {"Code": "ResourceNotFoundException", "Message": "gone"}}
+    waiter = bwp.WaiterDefinition.from_states(
+        "Made",
+        "DescribeStream",
+        path="StreamDescription.StreamStatus",
+        success=["ACTIVE"],
+        retry_on_error=["ResourceNotFoundException"],
+    )
+    operation = operations.start(
+        stream(gone, active), waiter, max_wait=60, StreamName="orders", min_delay=0.01
+    )
+    operation.result(20)
+    assert operation.metadata["attempts"] == 2
+    assert "last_error" not in operation.metadata
+
+
+def nested(levels):
+    return json.dumps(WAIT).replace('"orders"', "[" * levels + "]" * levels)
+
+
+# What other tests left is set aside: its finalizers would find no stack below a nested body.
+@pytest.mark.usefixtures("collect_garbage")
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[]", b"{", b"\xff", b"[" * 9999, nested(300), nested(900), '{"max_wait": NaN}'],
+)
+def test_a_body_that_is_no_object(web, content):
+    is_problem(web.post("/operations", content=content), 400, "invalid_argument")
+
+
+def test_a_body_as_deep_as_it_may_be_is_checked(web):
+    # Two levels are around it.
+    assert "levels" not in is_problem(
+        web.post("/operations", content=nested(98)), 400, "invalid_parameters"
+    )
+    assert "levels" in is_problem(
+        web.post("/operations", content=nested(99)), 400, "invalid_argument"
+    )
+
+
+def test_sessions_and_their_models_are_kept(store, monkeypatch):
+    made = []
+    session = http_api.boto3.session.Session
+
+    def make(**arguments):
+        made.append(arguments)
+        return session(**arguments)
+
+    monkeypatch.setattr(http_api.boto3.session, "Session", make)
+    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
+    regions = ["us-east-1", "eu-west-1"]
+    bodies = [web.post("/operations", json={**WAIT, "region": each}).json() for each in regions]
+    assert [body["metadata"]["region"] for body in bodies] == regions
+    assert made == [{"profile_name": None}]
+
+
+def test_an_unknown_service(store):
+    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
+    wait = {**WAIT, "service": "kinesys"}
+    detail = is_problem(web.post("/operations", json=wait), 400, "invalid_argument")
+    assert detail == "botocore has no service 'kinesys'"
+
+
+@pytest.mark.parametrize(
+    "change", [{"region": "\ud800"}, {"region": "no region"}, {"profile": "\ud800"}]
+)
+def test_a_client_that_cannot_be_made(store, change):
+    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
+    response = web.post("/operations", content=json.dumps({**WAIT, **change}))
+    is_problem(response, 400, "invalid_argument")
+    assert not store.list().operations
+
+
+def test_a_large_body_is_refused(web):
+    content = b" " * (LARGEST_BODY + 1)
+    is_problem(web.post("/operations", content=content), 413, "too_large")
+
+
+def test_get_takes_the_path_only(web, started):
+    is_problem(web.get(f"/{started}", params={"view": "full"}), 400, "invalid_argument")
+    is_problem(web.get("/operations", params={"page_size": "x"}), 400, "invalid_argument")
+    is_problem(web.get("/operations?state=open&state=done"), 400, "invalid_argument")
+
+
+@pytest.mark.parametrize("size", ["1000", "9" * 30, "9" * 5000, "0" * 5000 + "7"])
+def test_a_large_page_is_cut(web, started, size):
+    response = web.get("/operations", params={"page_size": size})
+    assert [each["path"] for each in response.json()["results"]] == [started]
+
+
+@pytest.mark.parametrize("size", ["0", "-1", "+1", " 1", "1_0", "1.5", "\u0661", "", "x"])
+def test_a_page_size_is_a_number(web, size):
+    is_problem(web.get("/operations", params={"page_size": size}), 400, "invalid_argument")
+
+
+ID = "0" * 32
+
+
+@pytest.mark.parametrize(
+    "position",
+    [
+        f'[NaN,"{ID}",{{}}]',
+        f'["NaN","{ID}",{{}}]',
+        f'[1e999,"{ID}",{{}}]',
+        f'[{"1" * 400},"{ID}",{{}}]',
+        f'[true,"{ID}",{{}}]',
+        f'[1.0,"{ID[1:]}\\u0000",{{}}]',
+        f'[1.0,"{ID}",{{"state":"open"}}]',
+        f'[1.0, "{ID}", {{}}]',
+        "[1.0,2,{}]",
+        "[" * 5000,
+        "{}",
+        "1",
+        "",
+    ],
+)
+def test_a_page_token_of_another_is_refused(web, position):
+    token = base64.urlsafe_b64encode(position.encode()).decode()
+    is_problem(web.get("/operations", params={"page_token": token}), 400, "invalid_argument")
+
+
+@pytest.mark.parametrize("change", ["\u00e9", "=", "!", "\0", "A"])
+def test_a_changed_page_token_is_refused(web, started, change):
+    web.post("/operations", json=WAIT)
+    token = web.get("/operations", params={"page_size": 1}).json()["next_page_token"]
+    assert web.get("/operations", params={"page_token": token}).status_code == 200
+    answer = web.get("/operations", params={"page_token": token + change})
+    is_problem(answer, 400, "invalid_argument")
+
+
+@pytest.mark.parametrize("max_wait", [1e12, 1e300, 10**400])
+def test_a_far_deadline_can_be_shown(web, max_wait):
+    response = web.post("/operations", json={**WAIT, "max_wait": max_wait})
+    assert response.json()["metadata"]["deadline"].startswith("9999-12-31")
+    assert web.get("/operations").json()["results"] == [response.json()]
+
+
+def test_other_methods_and_paths(web, started):
+    is_problem(web.delete(f"/{started}"), 405, "method_not_allowed")
+    allowed = web.delete("/operations").headers["allow"]
+    assert set(allowed.split(", ")) == {"GET", "HEAD", "POST"}
+    is_problem(web.get("/else"), 404, "not_found")
+
+
+def test_a_store_that_fails_is_unavailable():
+    store = operations.Store("postgresql://me:hidden-word@127.0.0.1:1/waits")
+    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
+    assert "hidden-word" not in is_problem(web.get("/operations"), 503, "unavailable")
+
+
+def test_the_token_must_not_be_empty(store):
+    with pytest.raises(ValueError, match=r"^token must not be empty$"):
+        operations.asgi(store, token="")
+
+
+def test_the_openapi_document_is_valid(web):
+    assert web.get("/openapi.json").json() == DOCUMENT
+    assert DOCUMENT["info"]["version"] == bwp.__version__
+    validate(DOCUMENT)
+
+
+def test_the_openapi_document_says_what_the_code_does():
+    schemas = DOCUMENT["components"]["schemas"]
+    parameters = DOCUMENT["paths"]["/operations"]["get"]["parameters"]
+    filters = {each["name"]: each["schema"] for each in parameters}
+    assert schemas["Problem"]["properties"]["code"]["enum"] == list(CODES)
+    assert filters["state"]["enum"] == list(STATES)
+    names = [filters[name] for name in ("service", "waiter", "exclusive_key")]
+    names += [schemas["Start"]["properties"][name] for name in ("exclusive_key", "request_id")]
+    assert {(each["maxLength"], each["pattern"]) for each in names} == {
+        (LONGEST_NAME, NAME_PATTERN)
+    }
+    assert str(LARGEST_PAGE) in filters["page_size"]["description"]
+
+
+def test_the_openapi_document_names_all_of_an_operation(web, started):
+    metadata = DOCUMENT["components"]["schemas"]["Metadata"]["properties"]
+    assert {*web.get(f"/{started}").json()["metadata"], "last_error"} == set(metadata)
+
+
+def test_only_202_is_a_success_of_start():
+    responses = DOCUMENT["paths"]["/operations"]["post"]["responses"]
+    assert [status for status in responses if status.startswith("2")] == ["202"]
+    assert list(responses["202"]["content"]) == ["application/json"]
+
+
+@pytest.fixture
+def address(app):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", ws="none"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{port}"
+    server.force_exit = server.should_exit = True
+    thread.join(10)
+
+
+def test_many_streams_and_slow_bodies_hold_up_no_request(address):
+    head = "Host: here\r\nAuthorization: Bearer word\r\n"
+    stream_ = f"GET /operations:events HTTP/1.1\r\n{head}\r\n"
+    # One byte of the body is sent.
+    slow = f"POST /operations HTTP/1.1\r\n{head}Content-Length: 99\r\n\r\n{{"
+    with contextlib.ExitStack() as opened:
+        for request in [stream_, slow] * 100:
+            place = ("127.0.0.1", int(address.rpartition(":")[2]))
+            connection = opened.enter_context(socket.create_connection(place, timeout=30))
+            connection.sendall(request.encode())
+            if request is stream_:
+                assert connection.recv(100).startswith(b"HTTP/1.1 200")
+        path = httpx.post(f"{address}/operations", headers=TOKEN, json=WAIT, timeout=30).json()
+        assert not httpx.get(f"{address}/{path['path']}", headers=TOKEN, timeout=30).json()["done"]
+
+
+def test_events_show_changes(address, store, stream, active):
+    def data(lines):
+        for line in lines:
+            if line.startswith("data: "):
+                yield json.loads(line.removeprefix("data: "))
+
+    with httpx.stream("GET", f"{address}/operations:events", headers=TOKEN, timeout=10) as stream_:
+        assert stream_.headers["content-type"].startswith("text/event-stream")
+        events = data(stream_.iter_lines())
+        assert next(events) == []
+        path = httpx.post(f"{address}/operations", headers=TOKEN, json=WAIT).json()["path"]
+        assert [each["path"] for each in next(events)] == [path]
+        httpx.post(f"{address}/{path}:cancel", headers=TOKEN)
+        assert next(events) == []

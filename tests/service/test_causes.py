@@ -1,0 +1,378 @@
+"""The reads that tell why a wait failed, by `data/explains.json`, and their bounds."""
+
+import asyncio
+import contextlib
+import json
+import logging
+import pickle
+import threading
+import time
+from pathlib import Path
+
+import boto3
+import pytest
+from case_tables import tabled
+from moto import mock_aws
+from moto.cloudformation.models import Event, cloudformation_backends
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
+from boto_waiters_plus.cli import main
+from boto_waiters_plus.definitions.explains_trait import Explanation
+from boto_waiters_plus.operations.representation import error_from_json, error_json
+from boto_waiters_plus.service import causes
+
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "causes.json").read_text())
+STACK, NESTED = (
+    next(case for case in CASES if case["name"].startswith(words))
+    for words in ("a stack of a botocore", "a nested stack, one")
+)
+EVENTS = STACK["reads"][0][2]
+GOING = {"Stacks": [{"StackId": "arn:web", "StackStatus": "UPDATE_IN_PROGRESS"}]}
+DONE = {"Stacks": [{"StackId": "arn:web", "StackStatus": "UPDATE_COMPLETE"}]}
+
+
+def by_method(client, waiter, **keywords):
+    return getattr(client, f"wait_until_{waiter}")(**keywords)
+
+
+def by_task(client, waiter, **keywords):
+    return asyncio.run(bwp.wait_until_async(client, waiter, **keywords))
+
+
+def by_batch(client, waiter, **keywords):
+    options = {name: keywords.pop(name) for name in list(keywords) if "_" in name}
+    wait = bwp.Wait(client, waiter, keywords, **options)
+    [result] = bwp.wait_all([wait], on_failure="collect")
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
+def in_background(client, waiter, **keywords):
+    return operations.start(client, waiter, **keywords).result()
+
+
+def in_store(client, waiter, **keywords):
+    with contextlib.closing(operations.Store(":memory:")) as store:
+        operation = store.start(client, waiter, **keywords)
+        store.work(until_idle=True, make_client=lambda _: client)
+        return operation.result()
+
+
+def awaited(client, waiter, **keywords):
+    """Wait on a client of aiobotocore that has the handlers of this one."""
+    aiosession = pytest.importorskip("aiobotocore.session")
+
+    async def wait():
+        session = aiosession.get_session()
+        # An emitter of aiobotocore calls plain handlers too.
+        for name in ("before-call", "provide-client-params"):
+            session.register(name, answer)
+        service = client.meta.service_model.service_name
+        async with session.create_client(service, region_name="us-east-1") as awaiting:
+            return await getattr(awaiting, f"wait_until_{waiter}")(**keywords)
+
+    def answer(event_name, **facts):
+        replies = [reply for _, reply in client.meta.events.emit(event_name, **facts)]
+        return next(filter(None, replies), None)
+
+    return asyncio.run(wait())
+
+
+def by_waiter_object(client, waiter, **keywords):
+    return client.get_waiter(waiter).wait(**keywords)
+
+
+WAYS = [by_method, by_task, awaited, by_batch, in_background]
+
+
+@pytest.fixture
+def cloudformation():
+    bwp.install()
+    return boto3.client("cloudformation")
+
+
+def failure(way, client, waiter="stack_update_complete", **keywords):
+    """Return the error that a wait for a stack ends in."""
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        way(client, waiter, **{"max_wait": 300, "StackName": "web", **keywords})
+    return caught.value
+
+
+def with_start(parameters):
+    """Return the parameters of a read with "started" for the start of the wait."""
+    start = parameters.get("StartTime")
+    is_of_wait = start is not None and time.time() - 120 < start < time.time()
+    return {**parameters, "StartTime": "started"} if is_of_wait else parameters
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("way", [*WAYS, in_store])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_a_failure_names_its_cause(answers, case, way):
+    bwp.install()
+    client, sent = boto3.client(case["service"]), []
+    client.meta.events.register(
+        "provide-client-params", lambda params, model, **_: sent.append([model.name, params])
+    )
+    answers(client, case["poll"], *(read[2] for read in case["reads"]))
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        way(client, case["waiter"], max_wait=300, **case["parameters"])
+    reads = [[name, with_start(params)] for name, params in sent[1:]]
+    assert reads == [read[:2] for read in case["reads"]]
+    assert len(reads) <= 2
+    error, cause = caught.value, case["cause"]
+    assert error.cause_found == cause
+    is_news = cause is not None and cause not in (error.service_message or "")
+    assert str(error).endswith(f" Cause: {cause.rstrip('.')}." if is_news else " s).")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_success_and_time_out_make_no_read(virtual_time, answers, cloudformation, way):
+    script = answers(cloudformation, GOING, DONE)
+    assert way(cloudformation, "stack_update_complete", StackName="web", max_wait=300).attempts == 2
+    assert script.operations == ["DescribeStacks"] * 2
+    client = boto3.client("cloudformation")
+    late = answers(client, GOING)
+    with pytest.raises(bwp.WaiterTimeoutError) as caught:
+        way(client, "stack_update_complete", StackName="web", max_wait=30)
+    assert caught.value.cause_found is None
+    assert set(late.operations) == {"DescribeStacks"}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_read_is_made_where_that_is_turned_off(answers, cloudformation, way):
+    script = answers(cloudformation, STACK["poll"], EVENTS)
+    error = failure(way, cloudformation, explain_failure=False)
+    assert (script.operations, error.cause_found) == (["DescribeStacks"], None)
+
+
+def test_smithy_makes_no_read(answers):
+    bwp.install(defaults=bwp.SMITHY)
+    client = boto3.client("cloudformation")
+    script = answers(client, STACK["poll"], EVENTS)
+    assert failure(by_method, client).cause_found is None
+    assert script.operations == ["DescribeStacks"]
+
+
+def test_waiter_object_reads_only_if_asked(answers, cloudformation):
+    script = answers(cloudformation, STACK["poll"])
+    assert failure(by_waiter_object, cloudformation).cause_found is None
+    assert script.operations == ["DescribeStacks"]
+    client = boto3.client("cloudformation")
+    answers(client, STACK["poll"], EVENTS)
+    error = failure(by_waiter_object, client, explain_failure=True)
+    assert "terminal failure state" in str(error)
+    assert str(error).endswith(" Cause: Queue: no such key.")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "raised",
+    [NotImplementedError("a mock"), ValueError("a handler"), {"Error": {"Code": "Denied"}}],
+)
+def test_an_error_of_a_read_is_only_logged(answers, cloudformation, caplog, way, raised):
+    caplog.set_level(logging.DEBUG, "boto_waiters_plus")
+    answers(cloudformation, STACK["poll"], raised)
+    error = failure(way, cloudformation)
+    assert error.cause_found is None
+    assert error.last_exception is None
+    [line] = [each for each in caplog.records if "DescribeStackEvents" in each.getMessage()]
+    assert line.levelno == logging.DEBUG
+
+
+@tabled("read", "logged")
+def test_path_that_fails_is_only_logged(answers, cloudformation, caplog, monkeypatch, read, logged):
+    caplog.set_level(logging.DEBUG, "boto_waiters_plus")
+    whole = {"operation": "DescribeStackEvents", "parameters": {"StackName": "input.StackName"}}
+    known = {
+        "com.amazonaws.cloudformation#DescribeStacks": Explanation.of({"reads": [whole | read]})
+    }
+    monkeypatch.setattr(causes, "shipped_explanations", lambda: known)
+    answers(cloudformation, STACK["poll"], EVENTS)
+    assert failure(by_method, cloudformation).cause_found is None
+    assert any(logged in each.getMessage() for each in caplog.records)
+
+
+@pytest.mark.parametrize("way", [by_method, by_task, by_batch])
+def test_slow_read_ends_with_its_time(virtual_time, answers, cloudformation, way):
+    """The first read takes all of the two seconds."""
+
+    def slow():
+        time.sleep(2.5)
+        return NESTED["reads"][0][2]
+
+    script = answers(cloudformation, NESTED["poll"], slow, NESTED["reads"][1][2])
+    began = virtual_time.now
+    failure(way, cloudformation, "stack_create_complete")
+    assert script.operations == ["DescribeStacks", "DescribeStackEvents"]
+    assert virtual_time.now - began == pytest.approx(2.5)
+
+
+def test_read_that_hangs_is_abandoned(answers, cloudformation, caplog):
+    caplog.set_level(logging.DEBUG, "boto_waiters_plus")
+    over = threading.Event()
+
+    def hang():
+        over.wait(60)
+        return EVENTS
+
+    answers(cloudformation, STACK["poll"], hang)
+    error = failure(by_method, cloudformation, max_wait=0.5, call_in_thread=True)
+    over.set()
+    assert error.cause_found is None
+    assert "DescribeStackEvents failed: it was cut off" in caplog.text
+
+
+def test_cancelled_during_a_read_the_wait_has_failed(answers, cloudformation):
+    cancel = threading.Event()
+    script = answers(
+        cloudformation, NESTED["poll"], lambda: cancel.set() or NESTED["reads"][0][2], {}
+    )
+    failure(by_method, cloudformation, "stack_create_complete", cancel_event=cancel)
+    assert script.operations == ["DescribeStacks", "DescribeStackEvents"]
+
+
+def test_a_batch_makes_twenty_reads(virtual_time, answers, cloudformation):
+    def answer(params, model, **_):
+        asked.append(model.name)
+
+    asked = []
+    cloudformation.meta.events.register("provide-client-params", answer)
+    reads = {"DescribeStacks": STACK["poll"], "DescribeStackEvents": EVENTS}
+    answers(cloudformation, lambda: reads[asked[-1]])
+    waits = [
+        bwp.Wait(cloudformation, "stack_update_complete", {"StackName": f"web-{number}"})
+        for number in range(25)
+    ]
+    results = bwp.wait_all(waits, max_wait=300, on_failure="collect", threads=1)
+    assert asked.count("DescribeStackEvents") == 20
+    assert sum(each.cause_found is not None for each in results) == 20
+    assert sum("not asked for: other waits used up the reads" in str(each) for each in results) == 5
+
+
+def test_waits_that_share_polls_read_each_on_its_own(virtual_time, answers):
+    bwp.install()
+    ecs, asked = boto3.client("ecs"), []
+
+    def listed(params, model, **_):
+        asked.append((model.name, params.get("services") or params.get("serviceName")))
+
+    def answer():
+        name, of = asked[-1]
+        if name == "ListTasks":
+            return {"taskArns": []}
+        services = [
+            {"serviceName": each, "serviceArn": each, "clusterArn": "main", "status": "INACTIVE"}
+            | {"events": [{"message": f"{each} was deleted"}]}
+            for each in of
+        ]
+        return {"services": services}
+
+    ecs.meta.events.register("provide-client-params", listed)
+    answers(ecs, answer)
+    names = [f"web-{number}" for number in range(4)]
+    waits = [bwp.Wait(ecs, "services_stable", {"services": [name]}) for name in names]
+    results = bwp.wait_all(waits, max_wait=300, on_failure="collect", threads=1)
+    assert [each.cause_found for each in results] == [f"{name} was deleted" for name in names]
+    assert asked[0] == ("DescribeServices", names)
+    assert sorted(asked[1:]) == [("ListTasks", name) for name in names]
+
+
+def test_the_cause_is_that_of_the_call(virtual_time, answers):
+    """`begin` knows its deployment: tasks of others are not the cause."""
+    bwp.install()
+    ecs = boto3.client("ecs")
+    service = {"serviceName": "web", "serviceArn": "arn:web", "clusterArn": "arn:main"}
+    service |= {"status": "ACTIVE", "events": []}
+    mine = {"id": "ecs-svc/2", "status": "PRIMARY", "rolloutState": "IN_PROGRESS"}
+    failed = {"deployments": [{**mine, "rolloutState": "FAILED"}]}
+    task = {"stoppedAt": "2026-11-01T10:00:00Z", "stoppedReason": "Task failed to start"}
+    tasks = [
+        {**task, "taskArn": "arn:1", "startedBy": "ecs-svc/2", "containers": [{"name": "app"}]},
+        {**task, "taskArn": "arn:2", "startedBy": "ecs-svc/1", "stoppedAt": "2026-11-02T10:00:00Z"},
+    ]
+    tasks[0]["containers"][0]["reason"] = "CannotPullContainerError: no such image"
+    tasks[1]["stoppedReason"] = "another deployment"
+    script = answers(
+        ecs,
+        {"service": {**service, "deployments": [mine]}},
+        {"services": [{**service, **failed}]},
+        {"taskArns": ["arn:1", "arn:2"]},
+        {"tasks": tasks},
+    )
+    operation = bwp.begin(ecs.update_service, max_wait=900, cluster="main", service="web")
+    error = operation.exception()
+    assert error.cause_found == (
+        "Task failed to start: app CannotPullContainerError: no such image"
+    )
+    assert script.operations[2:] == ["ListTasks", "DescribeTasks"]
+
+
+def test_the_cause_is_kept_and_told(answers, cloudformation):
+    seen = []
+    bwp.install(on_event=seen.append)
+    answers(cloudformation, STACK["poll"], EVENTS)
+    error = failure(by_method, cloudformation)
+    assert seen[-1].message.endswith(" Cause: Queue: no such key.")
+    for copy in (pickle.loads(pickle.dumps(error)), error_from_json(error_json(error))):
+        assert (copy.cause_found, str(copy)) == ("Queue: no such key", str(error))
+
+
+@pytest.mark.parametrize(
+    ("event", "cause"),
+    [
+        ({"ResourceStatusReason": "x" * 600}, f"Queue: {'x' * 490}..."),
+        ({"ResourceStatusReason": "a\nb\x1b[2J"}, r"Queue: a\nb\x1b[2J"),
+        ({"ResourceStatusReason": "see https://b/k?X-Amz-Signature=abc"}, None),
+    ],
+)
+def test_a_cause_is_safe_to_show(answers, cloudformation, event, cause):
+    [_, failed, *rest] = EVENTS["StackEvents"]
+    answers(cloudformation, STACK["poll"], {"StackEvents": [{**failed, **event}, *rest]})
+    assert failure(by_method, cloudformation).cause_found == cause
+
+
+def test_sensitive_text_is_no_cause(answers, monkeypatch):
+    """The model marks the cause of an execution as sensitive."""
+    bwp.install()
+    client = boto3.client("stepfunctions")
+    path = "GetExecutionHistory.events[0].executionFailedEventDetails.cause"
+    read = {
+        "operation": "GetExecutionHistory",
+        "parameters": {"executionArn": "output.executionArn"},
+    }
+    shown = Explanation.of({"reads": [{**read, "text": path}]})
+    known = {"com.amazonaws.sfn#DescribeExecution": shown}
+    monkeypatch.setattr(causes, "shipped_explanations", lambda: known)
+    event = {"type": "ExecutionFailed", "executionFailedEventDetails": {"cause": "secret"}}
+    script = answers(client, {"status": "FAILED", "executionArn": "arn:e"}, {"events": [event]})
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        client.wait_until_execution_succeeded(executionArn="arn:e", max_wait=60)
+    assert script.operations == ["DescribeExecution"]
+    assert caught.value.cause_found is None
+
+
+@mock_aws
+def test_the_buckets_own_reason_on_moto(capsys):
+    bwp.install()
+    boto3.client("s3").create_bucket(Bucket="taken")
+    client, bucket = boto3.client("cloudformation"), {"Type": "AWS::S3::Bucket"}
+    bucket["Properties"] = {"BucketName": "taken"}
+    template = json.dumps({"Resources": {"Bucket": bucket}})
+    with pytest.raises(client.exceptions.ClientError) as refused:
+        client.create_stack(StackName="web", TemplateBody=template)
+    # moto answers with the error of the bucket, where AWS rolls the stack back.
+    reason = refused.value.response["Error"]["Message"]
+    [stack] = cloudformation_backends["123456789012"]["us-east-1"].stacks.values()
+    stack.events.append(
+        Event(stack.stack_id, "web", "Bucket", "", bucket["Type"], "CREATE_FAILED", reason, None)
+    )
+    stack.status = "ROLLBACK_COMPLETE"
+    assert failure(by_method, client, "stack_create_complete").cause_found == f"Bucket: {reason}"
+    words = ["cloudformation", "stack-create-complete", "--stack-name", "web", "--max-wait", "60"]
+    assert main([*words, "--output", "json"]) == 255
+    assert json.loads(capsys.readouterr().out)["cause_found"] == f"Bucket: {reason}"
+    assert main([*words, "--output", "json", "--no-explain-failure"]) == 255
+    assert json.loads(capsys.readouterr().out)["cause_found"] is None

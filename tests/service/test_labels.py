@@ -1,0 +1,181 @@
+"""Labels: which resource a wait is about, on everything that the package says."""
+
+import asyncio
+import logging
+
+import boto3
+import pytest
+from botocore.model import ServiceModel
+from case_tables import tabled, tables
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import conditions
+from boto_waiters_plus.service.labels import ResourceLabel
+
+
+def operation(service, name):
+    return boto3.client(service).meta.service_model.operation_model(name)
+
+
+ANY = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
+
+
+def filters(**values):
+    return {"Filters": [{"Name": name, "Values": list(each)} for name, each in values.items()]}
+
+
+@tabled("service", "name", "parameters", "label")
+def test_label_of_an_operation(service, name, parameters, label):
+    assert ResourceLabel(operation(service, name)).text(parameters) == label
+
+
+def test_no_sensitive_member_is_in_a_label():
+    model = tables("service")["test_labels.py::test_no_sensitive_member_is_in_a_label"]
+    label = ResourceLabel(ServiceModel(model, "acme").operation_model("GetThing"))
+    secrets = {"PinCode": "1", "ClientId": "2", "KeyIds": ["3"], "ThingIds": ["4"]}
+    secrets |= filters(color=["5"])
+    assert label.text({"Id": "thing", **secrets}) == "acme Id=thing"
+    assert label.text(secrets) == "acme"
+
+
+def by_method(client, **options):
+    return client.wait_until_bucket_exists(Bucket="planted", max_wait=9, **options)
+
+
+def by_function(client, **options):
+    return bwp.wait_until(client, "BucketExists", Bucket="planted", max_wait=9, **options)
+
+
+def in_a_task(client, **options):
+    wait = bwp.wait_until_async(client, "BucketExists", Bucket="planted", max_wait=9, **options)
+    return asyncio.run(wait)
+
+
+def by_waiter(client, **options):
+    return client.get_waiter("bucket_exists").wait(Bucket="planted", max_wait=9, **options)
+
+
+def by_batch(client, **options):
+    wait = bwp.Wait(client, "BucketExists", {"Bucket": "planted"}, **options)
+    try:
+        return bwp.wait_all([wait], max_wait=9)[0]
+    except bwp.WaitersError as error:
+        [only] = error.errors.values()
+        raise only from error
+
+
+WAYS = [by_method, by_function, in_a_task, by_waiter, by_batch]
+
+
+def ended(wait, client, **options):
+    """Return the outcome or the error of a wait."""
+    try:
+        return wait(client, **options)
+    except bwp.WaiterError as error:
+        return error
+
+
+@pytest.mark.parametrize("wait", WAYS)
+def test_every_wait_has_its_label(wait, answers, missing, virtual_time):
+    events = []
+    bwp.install(on_event=events.append)
+    client = boto3.client("s3")
+    answers(client, {}, missing)
+    assert ended(wait, client).label == "s3 Bucket=planted"
+    error = ended(wait, client)
+    assert error.label == "s3 Bucket=planted"
+    assert "or s3 Bucket=planted: last state seen: 404 Not Found" in str(error)
+    assert {event.label for event in events} == {"s3 Bucket=planted"}
+
+
+def test_a_resource_of_boto3_has_a_label(answers, missing, virtual_time):
+    bwp.install()
+    bucket = boto3.resource("s3").Bucket("planted")
+    answers(bucket.meta.client, missing)
+    with pytest.raises(bwp.WaiterError, match="For s3 Bucket=planted: last state seen: 404"):
+        bucket.wait_until_exists()
+
+
+def texts_of(wait, client, caplog, **options):
+    """Return all texts of a wait in one."""
+    events = []
+    bwp.enable(client, on_event=events.append)
+    caplog.set_level(logging.DEBUG, logger="boto_waiters_plus")
+    end = ended(wait, client, on_attempt=events.append, **options)
+    parts = [str(end), repr(end), repr(getattr(end, "kwargs", "")), end.label, caplog.text]
+    parts += [str(end.by_id), repr(end.__cause__) if isinstance(end, Exception) else ""]
+    return "\n".join([*parts, *map(repr, events)])
+
+
+@pytest.mark.parametrize("wait", WAYS)
+@tabled("answer", ids=["success", "timeout", "failure", "transient"])
+def test_show_parameters_false_hides_them_everywhere(wait, answer, answers, caplog, virtual_time):
+    bwp.install(defaults={"show_parameters": False})
+    client = boto3.client("s3")
+    answers(client, answer)
+    text = texts_of(wait, client, caplog)
+    assert "planted" not in text
+    assert "BucketExists" in text
+    # The test would miss nothing: by default the value is there.
+    bwp.install(defaults={"show_parameters": True})
+    assert "planted" in texts_of(wait, client, caplog)
+
+
+@pytest.mark.parametrize("state", ["terminated", "pending", "running"])
+def test_hidden_identifiers_are_counted(state, answers, caplog, virtual_time):
+    ec2 = bwp.enable(boto3.client("ec2"), defaults={"show_parameters": False})
+    instances = [
+        {"InstanceId": f"i-planted{n}", "State": {"Name": each}}
+        for n, each in enumerate(["running", state])
+    ]
+    answers(ec2, {"Reservations": [{"Instances": instances}]})
+    ids = [each["InstanceId"] for each in instances]
+
+    def wait(client, **options):
+        return client.wait_until_instance_running(InstanceIds=ids, max_wait=60, **options)
+
+    text = texts_of(wait, ec2, caplog)
+    assert "planted" not in text
+    assert ("1 of 2 identifiers" in text) == (state != "running")
+
+
+def test_a_batch_hides_parameters(s3, answers, missing, virtual_time):
+    bwp.enable(s3, defaults={"show_parameters": False})
+    answers(s3, missing)
+    waits = [bwp.Wait(s3, "BucketExists", {"Bucket": f"planted{n}"}) for n in range(12)]
+    reports = []
+    with pytest.raises(bwp.WaitersError) as caught:
+        bwp.wait_all(waits, max_wait=9, progress=reports.append)
+    assert "planted" not in f"{caught.value}{caught.value!r}{waits}{reports}"
+
+
+def test_the_callers_label_takes_its_place(s3, answers, missing, virtual_time):
+    answers(s3, missing)
+    options = {"label": "web tier", "show_parameters": False}
+    wait = bwp.Wait(s3, "BucketExists", {"Bucket": "b"}, max_wait=9, **options)
+    reports = []
+    with pytest.raises(bwp.WaitersError, match="timed out after 9 s for web tier: ") as caught:
+        bwp.wait_all([wait], progress=reports.append)
+    assert caught.value.errors[0].label == wait.label == "web tier"
+    assert repr(wait) == "Wait(BucketExists for web tier, max_wait=9)"
+    assert {report.label for report in reports} == {"web tier"}
+
+
+@tabled("options", "kind", "words")
+def test_bad_input_is_refused_before_a_request(s3, answers, options, kind, words):
+    asked = answers(s3, {})
+    with pytest.raises(kind, match=words):
+        bwp.Wait(s3, "BucketExists", {"Bucket": "b"}, **options)
+    if "label" not in options:
+        with pytest.raises(kind, match=words):
+            s3.wait_until_bucket_exists(Bucket="b", max_wait=3, **options)
+    with pytest.raises(kind, match=words):
+        conditions.wait_for(lambda: 1, max_wait=3, **options)
+    with pytest.raises(kind, match=words):
+        conditions.poll(lambda: 1, ANY, max_wait=3, **options)
+    assert asked.requests == []
+
+
+def test_a_handler_of_install_must_be_callable():
+    with pytest.raises(TypeError, match="on_event must be a function, not str"):
+        bwp.install(on_event="print")

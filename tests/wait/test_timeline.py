@@ -1,0 +1,106 @@
+"""The timeline of a wait: its last attempts, with their times and the states that they saw."""
+
+import copy
+import pickle
+
+import boto3
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.outcome import LONGEST, TimelineEntry
+from boto_waiters_plus.wait.earlier_attempts import EarlierAttempts
+
+THROTTLE = {"Error": {"Code": "ThrottlingException", "Message": "slow down"}}
+EVERY_SECOND = {"min_delay": 1, "delay_pace": "fixed"}
+
+
+@pytest.fixture
+def kinesis(virtual_time):
+    bwp.install()
+    return boto3.client("kinesis")
+
+
+def wait(client, **options):
+    return client.wait_until_stream_exists(StreamName="s", **{"max_wait": 900, **options})
+
+
+@pytest.mark.parametrize("way", ["wait_until", "get_waiter", "wait_all"])
+def test_each_attempt_has_its_time_and_state(kinesis, answers, creating, active, way):
+    answers(kinesis, creating, THROTTLE, creating, active)
+    if way == "wait_until":
+        outcome = wait(kinesis, **EVERY_SECOND)
+    elif way == "get_waiter":
+        waiter, schedule = kinesis.get_waiter("stream_exists"), {"Delay": 1, "MaxAttempts": 9}
+        outcome = waiter.wait(StreamName="s", WaiterConfig=schedule)
+    else:
+        each = bwp.Wait(kinesis, "stream_exists", {"StreamName": "s"}, **EVERY_SECOND)
+        [outcome] = bwp.wait_all([each], max_wait=900)
+    states = ("CREATING", "ThrottlingException", "CREATING", "ACTIVE")
+    found = [(attempt, round(elapsed, 1), state) for attempt, elapsed, state in outcome.timeline]
+    assert found == [(place + 1, place, state) for place, state in enumerate(states)]
+
+
+def test_an_error_has_the_attempts_that_were_answered(kinesis, answers, creating):
+    answers(kinesis, creating, {"Error": {"Code": "AccessDenied"}})
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        wait(kinesis)
+    assert [entry.state for entry in caught.value.timeline] == ["CREATING", "AccessDenied"]
+    with pytest.raises(bwp.WaiterTimeoutError) as caught:
+        wait(kinesis, max_wait=0)
+    assert caught.value.timeline == ()
+
+
+def test_the_last_100_are_kept_in_little_memory(kinesis, answers, creating, active):
+    answers(kinesis, *[creating] * 180, THROTTLE, *[creating] * 39, active)
+    outcome = wait(kinesis, **EVERY_SECOND)
+    timeline = outcome.timeline
+    assert [entry.attempt for entry in timeline] == list(range(122, 222))
+    assert [entry.attempt for entry in timeline if entry.state != "CREATING"] == [181, 221]
+    assert timeline[0].elapsed == 121
+    assert len(pickle.dumps(outcome.timeline_record)) < 1000
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 1e4), st.sampled_from(["a", "b", None])), min_size=1, max_size=300
+    ),
+    st.integers(1, 300),
+)
+def test_earlier_attempts_are_those_of_a_list(attempts, first):
+    earlier = EarlierAttempts(first)
+    expected = [TimelineEntry(first + at, *each) for at, each in enumerate(attempts)]
+    for entry in expected:
+        earlier.add(*entry[1:])
+    found = [*earlier]
+    expected = expected[1 - LONGEST :]
+    assert [(each.attempt, each.state) for each in found] == [
+        (each.attempt, each.state) for each in expected
+    ]
+    times = [each.elapsed for each in expected]
+    assert [each.elapsed for each in found] == pytest.approx(times, abs=0.001)
+
+
+def test_copies_and_pickles_keep_it(kinesis, answers, creating, active):
+    answers(kinesis, creating, active, creating)
+    outcome = wait(kinesis)
+    with pytest.raises(bwp.WaiterTimeoutError) as caught:
+        wait(kinesis, max_wait=30)
+    for end in (outcome, caught.value):
+        assert len(end.timeline) > 1
+        for again in (copy.copy(end), pickle.loads(pickle.dumps(end))):
+            assert again.timeline == end.timeline
+
+
+def test_states_that_may_not_be_shown_are_left_out(answers, virtual_time):
+    path = "Credentials.SecretAccessKey"
+    token = bwp.WaiterDefinition.from_states("Given", "GetSessionToken", path=path, success=["x"])
+    sts = boto3.client("sts")
+    answers(
+        sts,
+        {"Credentials": {"SecretAccessKey": "hidden"}},
+        {"Credentials": {"SecretAccessKey": "x"}},
+    )
+    outcome = bwp.wait_until(sts, token, max_wait=60)
+    assert [entry.state for entry in outcome.timeline] == [None, None]

@@ -1,0 +1,62 @@
+"""The page of the mutations whose effect is known.
+
+python tools/effects_page.py PAGE
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from check_traits import TRAITS
+
+from boto_waiters_plus.check.botocore_services import service_by_namespace
+from boto_waiters_plus.definitions.effect_trait import EFFECTS_FILE, EffectTrait, shipped_effects
+from boto_waiters_plus.definitions.shipped import read_shipped
+
+DOCUMENTATION = "smithy.api#documentation"
+
+INTRODUCTION = """\
+# Changes and their effects
+
+What [`begin`](begin.md) waits for after a call; the first effect of an operation is the default.
+The basis is `outcome.basis` where the state is certain.
+
+**Settles in.** {settle_for}
+
+| operation | effect | basis | settles in | stop |
+|---|---|---|---|---|
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the page."""
+    parser = argparse.ArgumentParser(description="List the mutations with an effect.")
+    parser.add_argument("page", type=Path, help="the file to write")
+    page: Path = parser.parse_args(arguments).page
+    settle_for = TRAITS["boto.waiters#Effect"]["members"]["settleFor"]["traits"][DOCUMENTATION]
+    introduction = INTRODUCTION.format(settle_for=settle_for)
+    page.write_text(introduction + "\n".join(_rows()) + "\n", encoding="utf-8", newline="\n")
+
+
+def _rows() -> Iterator[str]:
+    for shape_id in json.loads(read_shipped(EFFECTS_FILE) or "{}")["shapes"]:
+        namespace, _, name = shape_id.partition("#")
+        service = service_by_namespace(namespace)
+        if service is None or name not in service.operation_names:
+            continue  # in an older botocore
+        for effect in shipped_effects(shape_id):
+            yield _row(service.name, name, effect)
+
+
+def _row(service: str, operation: str, effect: EffectTrait) -> str:
+    settles = f"{effect.settle_for:g} s" if effect.settle_for else ""
+    stop = "" if effect.stop is None else f"`{effect.stop.operation}`"
+    cells = (f"{service} `{operation}`", f"`{effect.name}`", effect.basis, settles, stop)
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    main()
