@@ -18,7 +18,9 @@ import boto_waiters_plus as bwp
 # Models are millions of objects: searching them for cycles would be a fifth of the time.
 gc.set_threshold(50_000, 50, 100)
 
-hypothesis.settings.register_profile("quick", max_examples=50, deadline=None)
+hypothesis.settings.register_profile(
+    "quick", max_examples=50, deadline=None, derandomize=True, database=None
+)
 hypothesis.settings.register_profile("thorough", max_examples=1000, deadline=None)
 hypothesis.settings.register_profile(
     "repeatable", max_examples=200, deadline=None, derandomize=True
@@ -234,3 +236,66 @@ def definition(waitable):
         return waitable(name, operation, acceptor, namespace="com.amazonaws.kinesis", **members)
 
     return make
+
+
+# --- what the gate leaves to `tox run -e moments` ------------------------------------------------
+
+NIGHTLY = (
+    # texts, lines, sizes, counts, tools and files: no behaviour
+    "tests/data/test_evidence.py",
+    "tests/data/test_handwritten.py",
+    "tests/data/test_second_reading.py",
+    "tests/data/test_state_waits.py",
+    "tests/docs/",
+    "tests/hooks/test_cost.py",
+    "tests/hooks/test_wait_path.py",
+    "tests/operations/test_schema.py",
+    "tests/packaging/test_bare_clone.py",
+    "tests/packaging/test_other_platforms.py",
+    "tests/packaging/test_project_files.py",
+    "tests/packaging/test_pyinstaller_hook.py",
+    "tests/test_messages.py",
+    "tests/test_rare_messages.py",
+    "tests/tools/",
+    # real time, processes, other programs, the network
+    "tests/aws/test_bounded_call.py",
+    "tests/aws/test_many_definitions.py",
+    "tests/cli/test_demo.py",
+    "tests/cli/test_draft.py",
+    "tests/cli/test_process.py",
+    "tests/data/test_account_run.py",
+    "tests/data/test_airflow.py",
+    "tests/data/test_on_moto.py",
+    "tests/data/test_states.py",
+    "tests/definitions/test_malformed.py",
+    "tests/faults/",
+    "tests/fleet/",
+    "tests/hooks/test_leaks.py",
+    "tests/idempotency/test_cut_connections.py",
+    "tests/idempotency/test_dying_callers.py",
+    "tests/idempotency/test_killed_process.py",
+    "tests/many/test_adversity.py",
+    "tests/operations/test_edges.py",
+    "tests/operations/test_lost_answers.py",
+    "tests/operations/test_page.py",
+    "tests/operations/test_rough_ground.py",
+    "tests/operations/test_stored_policy.py",
+    "tests/operations/test_worker.py",
+    "tests/peers/",
+    "tests/programs/",
+    "tests/runtime/test_background.py",
+    "tests/simulation/",
+    "tests/testing/test_virtual_tasks.py",
+    "tests/testing/test_virtual_threads.py",
+    "tests/typed/",
+    # falls where warnings are no errors: the loader takes jmespath's deprecated literals
+    "tests/validation/test_checker.py::test_checker_refuses_what_the_loader_refuses[path is `{`]",
+)
+"""Files and folders whose tests do not gate."""
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        # PostgreSQL is found on some machines and not on others.
+        if item.nodeid.startswith(NIGHTLY) or "postgresql" in item.nodeid.lower():
+            item.add_marker(pytest.mark.nightly)
