@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# pin.sh [VERSION]   Writes constraints.txt, constraints-oldest.txt and constraints-aio.txt anew: all that tests, style, types
-# and docs install, at its newest, with botocore and boto3 at VERSION (default: as in constraints.txt). Needs uv.
-# The data has to be raised to that version, too (docs/contributing.md), and so has [build-system] in pyproject.toml.
+# pin.sh   Writes constraints.txt, constraints-oldest.txt and constraints-aio.txt anew: all that tests, style, types and docs
+# install, at its newest, but boto3, botocore and hatchling as pyproject.toml pins them for the build. Needs uv.
+# `data/` has to be raised to a new botocore, too (docs/contributing.md).
 set -euo pipefail
 cd "$(dirname "$0")/.."
-version=${1:-$(sed -n 's/^botocore==//p' constraints.txt)}
 given=$(mktemp)
 also=$(mktemp)
 trap 'rm -f "$given" "$also"' EXIT
@@ -12,21 +11,23 @@ trap 'rm -f "$given" "$also"' EXIT
 pin() { # pin FILE ARGUMENT...
   local file=$1
   shift
-  uv pip compile pyproject.toml "$also" --universal --python-version 3.10 --no-annotate --quiet \
-    --custom-compile-command "tools/pin.sh" --constraints "$given" --output-file "$file" "$@"
+  echo "# tools/pin.sh" > "$file"
+  uv pip compile pyproject.toml "$also" --universal --python-version 3.10 --no-header --no-annotate --quiet \
+    --constraints "$given" "$@" >> "$file"
 }
 
 every=()
-for extra in cli demo fleet idl otel serve store store-postgresql; do every+=(--extra "$extra"); done
 for group in test lint type docs package; do every+=(--group "$group"); done
-printf 'tox\nhatchling\n' > "$also"
-printf 'boto3==%s\nbotocore==%s\n' "$version" "$version" > "$given"
-pin constraints.txt "${every[@]}"
+sed -n '/^\[build-system\]/,/^requires/ s/^requires = //p' pyproject.toml | grep -o '[a-z0-9]*==[0-9.]*' > "$given"
+printf 'hatchling\ntox\n' > "$also"
+pin constraints.txt --all-extras --no-extra aio "${every[@]}"
 
-: > "$also"
+# The oldest that pyproject.toml allows.
 printf 'boto3==1.34.0\nbotocore==1.34.0\njmespath==1.0.1\nwrapt==1.15.0\n' > "$given"
+: > "$also"
 pin constraints-oldest.txt --extra cli --group test
 
-printf 'httpx2\n' > "$also"
+# aiobotocore decides about botocore.
 : > "$given"
+echo httpx2 > "$also"
 pin constraints-aio.txt --extra aio --extra cli --group test

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import enum
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar, cast
 
 import jmespath
+from jmespath.exceptions import JMESPathError
 from jmespath.functions import Functions
+from jmespath.lexer import Lexer
 
 from ..arguments import unknown
 from ..definition_error import WaiterDefinitionError
@@ -123,6 +126,7 @@ def expression_tree(path: Any, place: Place, member: str = "path") -> Any:
         raise place.error(f"{member} is longer than {MAX_EXPRESSION_LENGTH} characters")
     try:
         tree = jmespath.compile(path).parsed
+        _require_json_literals(path)
     # jmespath lets RecursionError and other builtin errors through.
     except Exception as error:
         raise place.error(
@@ -131,6 +135,21 @@ def expression_tree(path: Any, place: Place, member: str = "path") -> Any:
     if max(depth for _, depth in _nodes(tree)) > MAX_EXPRESSION_DEPTH:
         raise place.error(f"{member} is nested more than {MAX_EXPRESSION_DEPTH} deep")
     return tree
+
+
+def _require_json_literals(path: str) -> None:
+    """Refuse a literal that is not JSON: jmespath.py takes it for text, and warns at most."""
+    for token in Lexer().tokenize(path) if "`" in path else ():
+        if token["type"] != "literal" or path[token["start"]] != "`":
+            continue
+        text = path[token["start"] + 1 :].lstrip()
+        try:
+            json.dumps(token["value"], allow_nan=False)
+            is_json = not isinstance(token["value"], str) or text.startswith('"')
+        except ValueError:
+            is_json = False
+        if not is_json:
+            raise JMESPathError("a literal is not JSON")
 
 
 def _nodes(tree: Any) -> Iterator[tuple[Any, int]]:
