@@ -2,10 +2,8 @@
 
 import asyncio
 import gc
-import json
 import os
 import time
-from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
@@ -21,40 +19,18 @@ from boto_waiters_plus.definitions.shipped import WRITTEN_FOR
 # Models are millions of objects: searching them for cycles would be a fifth of the time.
 gc.set_threshold(50_000, 50, 100)
 
-hypothesis.settings.register_profile("quick", max_examples=50, deadline=None)
-hypothesis.settings.register_profile("thorough", max_examples=1000, deadline=None)
+hypothesis.settings.register_profile(
+    "quick", max_examples=50, deadline=None, derandomize=True, database=None
+)
+# CI=true alone makes the draws of every profile repeatable.
+hypothesis.settings.register_profile("nightly", max_examples=50, deadline=None, derandomize=False)
+hypothesis.settings.register_profile(
+    "thorough", max_examples=1000, deadline=None, derandomize=False
+)
 hypothesis.settings.register_profile(
     "repeatable", max_examples=200, deadline=None, derandomize=True
 )
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
-
-LONG = frozenset(json.loads((Path(__file__).parent / "cases" / "long.json").read_text("utf-8")))
-
-
-def pytest_ignore_collect(collection_path, config):
-    """Files of which every test is long are not even imported by a run without long tests."""
-    place = collection_path.relative_to(config.rootpath).as_posix()
-    return (place in LONG and "not long" in config.option.markexpr) or None
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """What the table names, by folder, file or function, is long; so is what needs a server.
-
-    What is marked `models` runs beside one botocore: each release has states and words of its own.
-    """
-    other_models = pytest.mark.skipif(
-        botocore.__version__ != WRITTEN_FOR and "MODELS_REQUIRED" not in os.environ,
-        reason=f"the data were written from botocore {WRITTEN_FOR}",
-    )
-    for item in items:
-        if item.get_closest_marker("models"):
-            item.add_marker(other_models)
-        function = item.nodeid.partition("[")[0]
-        file = Path(function.partition("::")[0])
-        names = {item.nodeid, function, *map(Path.as_posix, [file, *file.parents])}
-        if names & LONG or "postgresql" in item.nodeid.casefold():
-            item.add_marker(pytest.mark.long)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -265,3 +241,89 @@ def definition(waitable):
         return waitable(name, operation, acceptor, namespace="com.amazonaws.kinesis", **members)
 
     return make
+
+
+# --- what the gate leaves to `tox run -e moments` ------------------------------------------------
+
+NIGHTLY = (
+    # texts, lines, sizes, counts, tools and files
+    "tests/data/test_handwritten.py",
+    "tests/data/test_second_reading.py",
+    "tests/data/test_state_waits.py",
+    "tests/docs/",
+    "tests/hooks/test_cost.py",
+    "tests/hooks/test_wait_path.py",
+    "tests/operations/test_schema.py",
+    "tests/packaging/test_bare_clone.py",
+    "tests/packaging/test_other_platforms.py",
+    "tests/packaging/test_project_files.py",
+    "tests/packaging/test_pyinstaller_hook.py",
+    "tests/test_case_tables.py",
+    "tests/test_messages.py",
+    "tests/test_rare_messages.py",
+    "tests/tools/",
+    # real time, the garbage collector, processes, other programs, the network, constants of others
+    "tests/batch/test_adversity.py",
+    "tests/batch/test_background.py",
+    "tests/batch/test_callbacks.py",
+    "tests/batch/test_scheduler.py",
+    "tests/batch/test_screens.py",
+    "tests/calls/test_bounded_call.py",
+    "tests/calls/test_private_names.py",
+    "tests/changes/test_cut_connections.py",
+    "tests/changes/test_dying_callers.py",
+    "tests/changes/test_killed_lines.py",
+    "tests/changes/test_killed_process.py",
+    "tests/cli/test_begin_ends.py",
+    "tests/cli/test_demo.py",
+    "tests/cli/test_draft.py",
+    "tests/cli/test_exit_codes.py",
+    "tests/cli/test_process.py",
+    "tests/data/test_account_run.py",
+    "tests/data/test_airflow.py",
+    "tests/data/test_on_moto.py",
+    "tests/data/test_states.py",
+    "tests/definitions/test_malformed.py",
+    "tests/faults/",
+    "tests/fleet/",
+    "tests/hooks/test_leaks.py",
+    "tests/operations/test_begin_in_store.py",
+    "tests/operations/test_command.py",
+    "tests/operations/test_edges.py",
+    "tests/operations/test_exit_signals.py",
+    "tests/operations/test_in_memory.py::test_cancel_ends_the_wait",
+    "tests/operations/test_kill.py",
+    "tests/operations/test_lost_answers.py",
+    "tests/operations/test_page.py",
+    "tests/operations/test_rough_ground.py",
+    "tests/operations/test_store.py",
+    "tests/operations/test_stored_policy.py",
+    "tests/operations/test_worker.py",
+    "tests/peers/",
+    "tests/programs/",
+    "tests/service/test_many_definitions.py",
+    "tests/simulation/",
+    "tests/testing/test_assertions.py",
+    "tests/testing/test_virtual_tasks.py",
+    "tests/testing/test_virtual_threads.py",
+    "tests/typed/",
+)
+"""Folders, files and functions whose tests do not gate."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark what does not gate, and skip what belongs to another botocore.
+
+    What is marked `models` runs beside one botocore: each release has states and words of its own.
+    """
+    other_models = pytest.mark.skipif(
+        botocore.__version__ != WRITTEN_FOR,
+        reason=f"the data were written from botocore {WRITTEN_FOR}",
+    )
+    for item in items:
+        if item.get_closest_marker("models"):
+            item.add_marker(other_models)
+        # PostgreSQL is found on some machines and not on others.
+        if item.nodeid.startswith(NIGHTLY) or "postgresql" in item.nodeid.lower():
+            item.add_marker(pytest.mark.nightly)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -69,8 +67,8 @@ def parse(text: str) -> Expression:
         ExpressionSyntaxError: the text is not a JMESPath expression.
     """
     try:
-        tokens = _tokens(text)
         tree = expression_tree(text, Place("expression"))
+        tokens = list(Lexer().tokenize(text))
         commas = sum(token["type"] == "comma" for token in tokens)
         if commas != sum(len(node["children"]) - 1 for node in _separated(tree)):
             raise ExpressionSyntaxError("Syntax error: a comma is missing or superfluous")
@@ -94,24 +92,6 @@ def _problem(error: BaseException | None) -> str:
         case WaiterDefinitionError():
             return error.problem
     raise AssertionError(error)
-
-
-def _tokens(text: str) -> list[Node]:
-    """Return the tokens of an expression that jmespath.py can parse.
-
-    Raises:
-        ExpressionSyntaxError: a literal is not JSON. jmespath.py takes it for text, and warns.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", PendingDeprecationWarning)
-        try:
-            tokens = list(Lexer().tokenize(text))
-            json.dumps([token["value"] for token in tokens], allow_nan=False)
-        except JMESPathError:
-            raise
-        except (PendingDeprecationWarning, ValueError) as error:
-            raise ExpressionSyntaxError("Syntax error: a literal is not JSON") from error
-    return tokens
 
 
 def _separated(node: Node) -> Iterator[Node]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import enum
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar, cast
 
 import jmespath
+from jmespath.exceptions import JMESPathError
 from jmespath.functions import Functions
+from jmespath.lexer import Lexer
 
 from ..common.arguments import unknown
 from ..common.definition_error import WaiterDefinitionError
@@ -132,6 +135,7 @@ def expression_tree(path: Any, place: Place, member: str = "path") -> Any:
         raise place.error(f"{member} is longer than {MAX_EXPRESSION_LENGTH} characters")
     try:
         tree = jmespath.compile(path).parsed
+        _require_json_literals(path)
     # jmespath lets RecursionError and other builtin errors through.
     except Exception as error:
         raise place.error(
@@ -149,6 +153,21 @@ def depth_of(path: str) -> int:
 
 def _depth(tree: Any) -> int:
     return max(depth for _, depth in _nodes(tree))
+
+
+def _require_json_literals(path: str) -> None:
+    """Refuse a literal that is not JSON: jmespath.py takes it for text, and warns at most."""
+    for token in Lexer().tokenize(path) if "`" in path else ():
+        if token["type"] != "literal" or path[token["start"]] != "`":
+            continue
+        text = path[token["start"] + 1 :].lstrip()
+        try:
+            json.dumps(token["value"], allow_nan=False)
+            is_json = not isinstance(token["value"], str) or text.startswith('"')
+        except ValueError:
+            is_json = False
+        if not is_json:
+            raise JMESPathError("a literal is not JSON")
 
 
 def _nodes(tree: Any) -> Iterator[tuple[Any, int]]:

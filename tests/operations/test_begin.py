@@ -85,7 +85,7 @@ def named(part):
 
 def param(row):
     is_first = row is FIRST[row["service"]]
-    return pytest.param(row, marks=() if is_first else pytest.mark.long, id=row["name"])
+    return pytest.param(row, marks=() if is_first else pytest.mark.nightly, id=row["name"])
 
 
 @pytest.mark.parametrize("row", [*map(param, ROWS)])

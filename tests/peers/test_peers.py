@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 
 SCRIPT = Path(__file__).with_name("behaviours.py")
 
