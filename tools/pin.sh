@@ -16,11 +16,16 @@ pin() { # pin FILE ARGUMENT...
     --constraints "$given" "$@" >> "$file"
 }
 
+names() { # names TABLE   The keys of a table of pyproject.toml.
+  sed -n "/^\[$1\]/,/^$/s/ = .*//p" pyproject.toml
+}
+
 every=()
-for group in test lint type docs package; do every+=(--group "$group"); done
+for extra in $(names project.optional-dependencies | grep -v '^aio$'); do every+=(--extra "$extra"); done
+for group in $(names dependency-groups); do every+=(--group "$group"); done
 sed -n '/^\[build-system\]/,/^requires/ s/^requires = //p' pyproject.toml | grep -o '[a-z0-9]*==[0-9.]*' > "$given"
 printf 'hatchling\ntox\n' > "$also"
-pin constraints.txt --all-extras --no-extra aio "${every[@]}"
+pin constraints.txt "${every[@]}"
 
 # The oldest that pyproject.toml allows.
 printf 'boto3==1.34.0\nbotocore==1.34.0\njmespath==1.0.1\nwrapt==1.15.0\n' > "$given"
