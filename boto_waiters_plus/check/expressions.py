@@ -12,7 +12,7 @@ from jmespath.exceptions import JMESPathError
 from jmespath.lexer import Lexer
 from jmespath.visitor import Visitor
 
-from ..definitions.parsing import Place, expression_tree
+from ..definitions.parsing import Place, expression_tree, has_json_literals
 from ..exceptions import WaiterDefinitionError
 
 Node = Any
@@ -68,6 +68,8 @@ def parse(text: str) -> Expression:
     """
     try:
         tree = expression_tree(text, Place("expression"))
+        if not has_json_literals(text):
+            raise ExpressionSyntaxError("Syntax error: a literal is not JSON")
         tokens = list(Lexer().tokenize(text))
         commas = sum(token["type"] == "comma" for token in tokens)
         if commas != sum(len(node["children"]) - 1 for node in _separated(tree)):

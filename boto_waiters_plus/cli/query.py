@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,7 +12,7 @@ import jmespath
 from jmespath.exceptions import ArityError, JMESPathError
 from jmespath.parser import ParsedResult
 
-from ..definitions.parsing import Place, require_expression
+from ..definitions.parsing import Place, require_known_functions
 from ..engine.redaction import printable
 from ..exceptions import WaiterDefinitionError
 from .text import json_text
@@ -38,13 +37,11 @@ def expression(text: str) -> ParsedResult:
     """
     place = Place("--query")
     try:
-        with warnings.catch_warnings():
-            # Examples of aws-cli have literals without quotes: [?State==`running`].
-            warnings.simplefilter("ignore", PendingDeprecationWarning)
-            require_expression(text, place, "expression")
-            parsed: ParsedResult = jmespath.compile(text)
+        # Literals may lack quotes, as in examples of aws-cli: [?State==`running`].
+        require_known_functions(text, place, "expression")
     except WaiterDefinitionError as error:
         raise argparse.ArgumentTypeError(error.problem.splitlines()[0]) from None
+    parsed: ParsedResult = jmespath.compile(text)
     try:
         parsed.search({})
     except ArityError as error:

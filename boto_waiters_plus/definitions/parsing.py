@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar, cast
 
 import jmespath
-from jmespath.exceptions import JMESPathError
 from jmespath.functions import Functions
 from jmespath.lexer import Lexer
 
@@ -119,12 +118,36 @@ def require_success(acceptors: tuple[Acceptor, ...], place: Place) -> None:
 
 
 def require_expression(path: Any, place: Place, member: str = "path") -> str:
-    """Return the path; refuse anything but an expression with functions that JMESPath has."""
+    """Return the path; refuse anything but a JMESPath expression with literals that are JSON."""
+    require_known_functions(path, place, member)
+    if not has_json_literals(path):
+        raise place.error(
+            f"{member} {path[:80]!r} is not a JMESPath expression: a literal is not JSON"
+        )
+    return str(path)
+
+
+def require_known_functions(path: Any, place: Place, member: str = "path") -> None:
+    """Refuse anything but an expression with functions that JMESPath has."""
     for node, _ in _nodes(expression_tree(path, place, member)):
         if node["type"] == "function_expression" and node["value"] not in _FUNCTIONS:
             problem = unknown(node["value"], _FUNCTIONS, "function")
             raise place.error(f"{member} {path[:80]!r}: {problem}")
-    return str(path)
+
+
+def has_json_literals(expression: str) -> bool:
+    """Tell whether each literal is JSON; jmespath.py takes any other for text, and only warns."""
+    for token in Lexer().tokenize(expression) if "`" in expression else ():
+        if token["type"] != "literal" or expression[token["start"]] != "`":
+            continue
+        is_quoted = expression[token["start"] + 1 :].lstrip().startswith('"')
+        if isinstance(token["value"], str) and not is_quoted:
+            return False
+        try:
+            json.dumps(token["value"], allow_nan=False)
+        except ValueError:
+            return False
+    return True
 
 
 def expression_tree(path: Any, place: Place, member: str = "path") -> Any:
@@ -135,7 +158,6 @@ def expression_tree(path: Any, place: Place, member: str = "path") -> Any:
         raise place.error(f"{member} is longer than {MAX_EXPRESSION_LENGTH} characters")
     try:
         tree = jmespath.compile(path).parsed
-        _require_json_literals(path)
     # jmespath lets RecursionError and other builtin errors through.
     except Exception as error:
         raise place.error(
@@ -153,21 +175,6 @@ def depth_of(path: str) -> int:
 
 def _depth(tree: Any) -> int:
     return max(depth for _, depth in _nodes(tree))
-
-
-def _require_json_literals(path: str) -> None:
-    """Refuse a literal that is not JSON: jmespath.py takes it for text, and warns at most."""
-    for token in Lexer().tokenize(path) if "`" in path else ():
-        if token["type"] != "literal" or path[token["start"]] != "`":
-            continue
-        text = path[token["start"] + 1 :].lstrip()
-        try:
-            json.dumps(token["value"], allow_nan=False)
-            is_json = not isinstance(token["value"], str) or text.startswith('"')
-        except ValueError:
-            is_json = False
-        if not is_json:
-            raise JMESPathError("a literal is not JSON")
 
 
 def _nodes(tree: Any) -> Iterator[tuple[Any, int]]:
