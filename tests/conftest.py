@@ -258,6 +258,7 @@ NIGHTLY = (
     "tests/packaging/test_other_platforms.py",
     "tests/packaging/test_project_files.py",
     "tests/packaging/test_pyinstaller_hook.py",
+    "tests/packaging/test_wheel.py::test_installed_size_has_a_limit",
     "tests/test_case_tables.py",
     "tests/test_messages.py",
     "tests/test_rare_messages.py",
