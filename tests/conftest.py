@@ -247,7 +247,9 @@ def definition(waitable):
 
 NIGHTLY = (
     # texts, lines, sizes, counts, tools and files
+    "tests/data/test_effects.py::test_nearly_all_jobs_and_changes_have_an_effect",
     "tests/data/test_handwritten.py",
+    "tests/data/test_reasons.py::test_the_list_of_missing_reasons_says_why",
     "tests/data/test_second_reading.py",
     "tests/data/test_state_waits.py",
     "tests/docs/",
@@ -259,6 +261,7 @@ NIGHTLY = (
     "tests/packaging/test_project_files.py",
     "tests/packaging/test_pyinstaller_hook.py",
     "tests/packaging/test_wheel.py::test_installed_size_has_a_limit",
+    "tests/test_attacks.py",
     "tests/test_case_tables.py",
     "tests/test_messages.py",
     "tests/test_rare_messages.py",

@@ -1,7 +1,7 @@
 """Print the lines of code of the package and of the tests, by folder, and what is too large.
 
 python tools/size.py
-python tools/size.py --check     fail where a limit is passed; CI does this
+python tools/size.py --check     fail where a limit is passed
 
 A line of code is one that has code: no docstring, no comment and no blank line, so that deleting
 documentation pays nothing. A folder may grow to its limit, which is a twentieth more than it had

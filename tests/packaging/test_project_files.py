@@ -40,8 +40,8 @@ def test_ci_runs_the_projects_own_command_on_linux():
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o100
 
 
-def test_ci_runs_unit_tests_on_macos_and_windows():
-    workflow = read(".github/workflows/ci.yml")
+def test_the_night_runs_unit_tests_on_macos_and_windows():
+    workflow = read(".github/workflows/nightly.yml")
     systems = {
         name.partition("-")[0] for name in workflow["jobs"]["unit"]["strategy"]["matrix"]["os"]
     }
@@ -53,14 +53,14 @@ def test_ci_runs_unit_tests_on_macos_and_windows():
 
 
 def test_versions_of_the_matrix_are_text_and_supported():
-    matrix = read(".github/workflows/ci.yml")["jobs"]["unit"]["strategy"]["matrix"]
+    matrix = read(".github/workflows/nightly.yml")["jobs"]["unit"]["strategy"]["matrix"]
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert {f"Python :: {version}" for version in matrix["python"]} <= set(
         re.findall(r"Python :: [\d.]+", text)
     )
 
 
-@pytest.mark.parametrize("name", ["ci", "release"])
+@pytest.mark.parametrize("name", ["ci", "nightly", "release"])
 def test_workflows_have_no_more_rights_than_needed(name):
     workflow = read(f".github/workflows/{name}.yml")
     assert workflow["permissions"] == {"contents": "read"}
