@@ -81,9 +81,11 @@ class History:
 
     def times(self, key: HistoryKey) -> tuple[KnownTime, ...]:
         """Return the times under a key, the newest first; empty if they cannot be read."""
-        if time.monotonic() < self._usable_at or not self.path.exists():
+        if time.monotonic() < self._usable_at:
             return ()
         try:
+            if not self.path.exists():
+                return ()
             with closing(_connected(self.path, "ro")) as connection:
                 rows = connection.execute(_READ, (*key, MOST_TIMES)).fetchall()
         # Whatever it is: a wait goes on as without a history.
@@ -112,7 +114,7 @@ class History:
         """Return all times, in seconds and with their ends, by their keys.
 
         Raises:
-            sqlite3.Error: the file is damaged, locked, or cannot be read.
+            sqlite3.Error, OSError: the file is damaged, locked, or cannot be read.
         """
         if not self.path.exists():
             return {}

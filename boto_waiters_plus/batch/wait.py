@@ -96,7 +96,9 @@ class Wait:
         if not isinstance(parameters, Mapping):
             raise TypeError(f"parameters must be a mapping, not {type(parameters).__name__}")
         found = find_waiter(client, waiter, until_state, state_path)
-        self._make(client, found, parameters, label, _only_options(options), max_wait)
+        given = _only_options(options)
+        refuse_short_wait(given, max_wait)
+        self._make(client, found, parameters, label, given, max_wait)
 
     @classmethod
     def with_options(
@@ -149,7 +151,6 @@ class Wait:
             return
         if max_wait is not None:
             max_wait = time_bound("max_wait", max_wait)
-        refuse_short_wait(options, max_wait)
         self.settings = settings
         self.merged_options = options.merged_over(settings.defaults)
         # Raises for delays that do not fit the definition's.

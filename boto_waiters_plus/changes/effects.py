@@ -20,6 +20,7 @@ from ..definitions.near_waiters import did_you_mean
 from ..definitions.screen_trait import Screen
 from ..engine.acceptors import AcceptorState
 from ..engine.computed_once import computed_once
+from ..engine.model import WaiterDefinition
 from ..engine.wait_description import WaitDescription
 from ..exceptions import WaiterFailedError, WaiterTimeoutError
 from ..options import NO_OPTIONS, CancelEvent, WaitOptions
@@ -46,11 +47,12 @@ class Effect:
     """Its name, which `begin` takes as `then_wait`."""
     operation: str
     """The operation that is polled."""
-    basis: Basis
+    basis: Basis | None
     """How it is known that a state belongs to the change, best first: `"identity"`, the answer of
     the call names the change; `"goal"`, what was asked for is read back; `"version"`, the revision
     of the answer or a later one; `"transition"`, another state was seen first; `"held"`, none was
-    seen, and the state has held for the whole of `settle_for`."""
+    seen, and the state has held for the whole of `settle_for`. None: nothing is known of a waiter
+    of the caller's, which may end on a state from before the call."""
     settle_for: float
     """Seconds after the call in which a state counts only if another one was seen before it."""
     stop: str | None
@@ -79,6 +81,8 @@ class EffectWaiter(BoundWaiter):
         """The effect; its own acceptors, whose expressions are long, by what is waited for."""
         trait = self._trait
         description = WaitDescription.of(self.definition, self.service_name)
+        if trait.basis is None:
+            return description
         bases = (
             trait.basis if not trait.settle_for or index in self.certain else None
             for index in range(len(description.acceptors))
@@ -100,7 +104,7 @@ class EffectWaiter(BoundWaiter):
         trait = self._trait
         if not isinstance(trait.waiter, str):
             return trait.certain
-        if trait.basis in ("transition", "held"):
+        if trait.basis in ("transition", "held", None):
             return ()
         acceptors = self.definition.acceptors
         return [i for i, each in enumerate(acceptors) if each.state is AcceptorState.SUCCESS]
@@ -316,7 +320,8 @@ def effect_of(client_method: Any, /) -> Effect | None:
 
 def effects_of(client: Any, operation: OperationModel) -> list[Effect]:
     """Return the effects of an operation, the one that is meant by default first."""
-    return [EffectOfCall(client, operation, trait).effect for trait in _traits(client, operation)]
+    traits = known_traits(client, operation)
+    return [EffectOfCall(client, operation, trait).effect for trait in traits]
 
 
 def chosen_effect(
@@ -342,17 +347,21 @@ def chosen_effect(
 
 def _chosen(client: Any, operation: OperationModel, then_wait: Any) -> EffectOfCall:
     if isinstance(then_wait, tuple):
-        waiter, function = then_wait
-        if not callable(function):
-            kind = type(function).__name__
-            raise TypeError(f"then_wait takes a waiter and a function of the response, not {kind}")
+        match then_wait:
+            case str() | WaiterDefinition() as waiter, function if callable(function):
+                pass
+            case _:
+                kinds = ", ".join(type(each).__name__ for each in then_wait)
+                raise TypeError(
+                    f"then_wait takes a waiter and a function of the response, not ({kinds})"
+                )
         name = waiter if isinstance(waiter, str) else waiter.name
-        trait = EffectTrait(name=name, waiter=waiter, parameters={}, basis="identity")
-        return EffectOfCall(client, operation, trait, then_wait[1])
+        trait = EffectTrait(name=name, waiter=waiter, parameters={}, basis=None)
+        return EffectOfCall(client, operation, trait, function)
     if then_wait is not None and not isinstance(then_wait, str):
         kind = type(then_wait).__name__
         raise TypeError(f"then_wait must be the name of an effect, or a pair, not {kind}")
-    traits = {trait.name: trait for trait in _traits(client, operation)}
+    traits = {trait.name: trait for trait in known_traits(client, operation)}
     for name, trait in traits.items():
         if then_wait in (None, name, xform_name(name)):
             return EffectOfCall(client, operation, trait)
@@ -383,7 +392,7 @@ def _nothing_follows(operation: OperationModel, reason: str) -> str:
     return f"{xform_name(operation.name)} has nothing to wait for: {reason}"
 
 
-def _traits(client: Any, operation: OperationModel) -> list[EffectTrait]:
+def known_traits(client: Any, operation: OperationModel) -> list[EffectTrait]:
     """Return the effects, without those that poll what an older botocore lacks."""
     known = {*waiters_of(client).service, *operation.service_model.operation_names}
     return [each for each in shipped_effects(shape_id_of(operation)) if each.polled in known]

@@ -75,6 +75,8 @@ class CallOptions:
     """Whether an operation without a token is called once."""
     propagation_wait: float = PROPAGATION_WAIT
     """Seconds in which a refusal is repeated that a new role or policy explains."""
+    show_parameters: bool | None = None
+    """Whether the label of the call has parameters; None: as the client's settings say."""
 
     def __post_init__(self) -> None:
         WaitOptions(cancel_event=self.cancel_event)  # raises for what is no event
@@ -274,7 +276,9 @@ class PreparedCall:
             self.target.client,
             operation,
             parameters,
-            cancel_event=options.cancel_event,
+            options=WaitOptions(
+                cancel_event=options.cancel_event, show_parameters=options.show_parameters
+            ),
             first_is_unknown=self._is_resumed,
             once=options.once and self.target.member is None,
             propagation_wait=options.propagation_wait,

@@ -18,7 +18,7 @@ from ..engine.acceptors import AcceptorState, MatchedAcceptor
 from ..engine.machine import Ending, Facts, Policy
 from ..engine.wait_description import WaitDescription
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterTimeoutError
-from ..options import CancelEvent, WaitOptions
+from ..options import WaitOptions
 from ..service.clients import waiters_of
 from ..service.errors import error_facts
 from ..service.labels import ResourceLabel, label_of
@@ -64,7 +64,7 @@ class Repetition:
         operation: the operation.
         parameters: sent with every attempt, each time as a copy.
         max_wait: seconds.
-        cancel_event: cancels the call.
+        options: of the caller: the cancel event, and whether the label has parameters.
         first_is_unknown: whether the call may have been executed before.
         once: whether only a refusal that a new role explains is repeated.
         propagation_wait: the seconds in which it is.
@@ -79,7 +79,7 @@ class Repetition:
         parameters: Mapping[str, Any],
         *,
         max_wait: float,
-        cancel_event: CancelEvent | None,
+        options: WaitOptions,
         first_is_unknown: bool,
         once: bool,
         propagation_wait: float,
@@ -93,7 +93,7 @@ class Repetition:
         if all_pages and client.can_paginate(name):
             self._method = partial(_all_pages, client.get_paginator(name))
         settings = waiters_of(client).settings
-        options = WaitOptions(cancel_event=cancel_event).merged_over(settings.defaults)
+        options = options.merged_over(settings.defaults)
         self._cancel_event = options.cancel_event
         self.judge = CallJudge(
             operation,

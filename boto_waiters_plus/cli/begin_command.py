@@ -144,11 +144,12 @@ def _resumed(arguments: argparse.Namespace) -> PreparedCall:
     store = store_of(arguments.store)
     with refused(LookupError):
         kept = store.get_call(arguments.resume)
-    target = kept["record"]["target"]
-    arguments.region = arguments.region or target["region"]
-    arguments.endpoint_url = arguments.endpoint_url or target["endpoint"]
-    client = client_of(session_of(arguments), target["service"], arguments)
-    return resumed_call(client, kept["record"], arguments.max_wait, store, arguments.resume)
+    record = kept["record"]
+    target = record.get("target") or {}
+    arguments.region = arguments.region or target.get("region")
+    arguments.endpoint_url = arguments.endpoint_url or target.get("endpoint")
+    client = client_of(session_of(arguments), record["service"], arguments)
+    return resumed_call(client, record, arguments.max_wait, store, arguments.resume)
 
 
 class _AnnouncedStore:

@@ -53,7 +53,7 @@ def kept(
     try:
         history = History(path)
         times = history.entries()
-    except (ImportError, sqlite3.Error) as error:
+    except (ImportError, OSError, sqlite3.Error) as error:
         raise CannotRunError(f"{path or 'the history'} cannot be read: {error}") from None
     name = squashed(waiter or "")
     keys = [each for each in times if service in (None, each.service)]

@@ -38,7 +38,7 @@ from .text import acceptor_rows, columns, delays_text, json_text
 
 DIAGRAMS = {"mermaid": mermaid, "dot": dot}
 
-BASES = {
+BASES: dict[str | None, str] = {
     "identity": "the answer of the call names the change",
     "goal": "what was asked for is read back",
     "version": "the revision of the answer, or a later one",

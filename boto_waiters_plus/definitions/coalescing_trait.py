@@ -1,7 +1,7 @@
 """Operations that accept a list of identifiers, and how to split their responses by identifier.
 
 They are listed in `data/coalescing.json`, by the trait `boto.waiters#coalescing`, which
-`data/traits.json` defines. `boto-wait check` checks the list against the service models.
+`data/traits.json` defines. The project's tools check the list against the service models.
 """
 
 from __future__ import annotations

@@ -54,7 +54,8 @@ class EffectTrait:
     """The name of a waiter of the service, or acceptors that see the call."""
     parameters: Mapping[str, str]
     """By parameter of the polled operation: an expression on the call."""
-    basis: Basis
+    basis: Basis | None
+    """None: of a waiter of the caller's."""
     certain: Collection[int] = ()
     """The acceptors that tell of this change, whatever the state was before it."""
     says: tuple[str, ...] = ()

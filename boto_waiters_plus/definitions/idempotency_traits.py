@@ -6,8 +6,7 @@
 - `boto.waiters#describedBy`: the call that tells who made a resource that exists.
 - `boto.waiters#alreadyExists`: the errors that themselves say who made it.
 
-`boto-wait check` checks the first two against the service models, and `tools/check_traits.py` of
-the project all of them.
+`tools/check_traits.py` of the project checks them against the service models.
 """
 
 from __future__ import annotations

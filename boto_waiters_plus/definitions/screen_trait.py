@@ -1,7 +1,7 @@
 """Operations whose sibling tells the states of many resources at once.
 
 They are listed in `data/screens.json`, by the trait `boto.waiters#screen`, which
-`data/traits.json` defines. `boto-wait check` checks the list against the service models.
+`data/traits.json` defines. The project's tools check the list against the service models.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from typing import Any
 from ..batch.wait import Wait
 from ..calls.client_kind import is_async
 from ..engine.model import WaiterDefinition
+from ..options import refuse_short_wait
 from ..service.client_waits import split_keywords
 from ..service.waits import find_waiter
 
@@ -19,6 +20,7 @@ def background_wait(
     bound_waiter, _ = find_waiter(client, waiter, *states)
     _check(client, max_wait)
     options, parameters = split_keywords(bound_waiter, keywords)
+    refuse_short_wait(options, max_wait)
     waiter = waiter if states[0] is None else bound_waiter.definition
     return Wait.with_options(client, waiter, parameters, options, max_wait=max_wait)
 

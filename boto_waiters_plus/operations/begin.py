@@ -17,12 +17,12 @@ from ..changes.effects import STOP_TIME, AnsweredCall, Effect, chosen_effect
 from ..changes.prepared_call import PROPAGATION_WAIT, CallOptions, CallOutcome, PreparedCall
 from ..common.arguments import flag, with_methods
 from ..exceptions import WaiterError, WaiterTimeoutError
-from ..options import policy_for, refuse_other_names, split_options
+from ..options import policy_for, refuse_other_names, refuse_short_wait, split_options
 from ..service.clients import waiters_of
 from ..service.json_parameters import from_json
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import refuse_wrong_parameters
-from .begun_rows import CALL, CallerLease, begun_call, wait_after
+from .begun_rows import CALL, CallerLease, begun_call, stop_begun, wait_after
 from .error_codes import StoreError
 from .in_memory import MEMORY, MemoryOperation
 from .loop_pool import LoopPool
@@ -128,8 +128,14 @@ class _Beginning:
     ) -> None:
         self._stop_on_timeout = flag("stop_on_timeout", stop_on_timeout)
         given, self._asked = split_options(keywords)
-        own = {"cancel_event": given.cancel_event, "propagation_wait": propagation_wait}
-        options = CallOptions(max_wait, name="begin", once=True, **own)
+        options = CallOptions(
+            max_wait,
+            cancel_event=given.cancel_event,
+            name="begin",
+            once=True,
+            propagation_wait=propagation_wait,
+            show_parameters=given.show_parameters,
+        )
         self.prepared = prepared = PreparedCall(method, options, self._asked)
         operation = prepared.target.operation
         shape = operation.input_shape
@@ -141,6 +147,7 @@ class _Beginning:
         settings = waiters_of(self.client).settings
         self._options = self._effect.options_over(settings, given)
         definition = self._effect.bound_waiter.definition
+        refuse_short_wait(given, prepared.max_wait)
         policy_for(definition, self._options, prepared.max_wait)
         self._clock = current_time().clock()
         self._start = self._clock()
@@ -148,7 +155,7 @@ class _Beginning:
     def begun(self, call: CallOutcome) -> BegunOperation:
         """Return the operation for the effect of the call that was made."""
         try:
-            answered = self._effect.answered(self.prepared.parameters, call.response)
+            answered = self._answered(call)
             passed = self._clock() - self._start
             left = self.prepared.max_wait - passed
             wait = wait_after(answered, self._options, max_wait=left, since_call=passed)
@@ -160,6 +167,23 @@ class _Beginning:
         if is_async(type(self.client)):
             return MEMORY.keep(AwaitedOperation(wait, LoopPool(), answered, call, stops=stops))
         return MEMORY.keep(BegunOperation(wait, MEMORY.pool(), answered, call, stops=stops))
+
+    def stop(self, call: CallOutcome) -> None:
+        """Stop what a call has begun that took all the time, if that was asked for."""
+        if self._stop_on_timeout:
+            self._answered(call).stop()
+
+    async def stop_awaited(self, call: CallOutcome) -> None:
+        """As `stop`, as part of the calling task."""
+        if not is_async(type(self.client)):
+            await asyncio.to_thread(self.stop, call)
+        elif self._stop_on_timeout:
+            with contextlib.suppress(Exception):
+                method, parameters = self._answered(call).stop_call()
+                await asyncio.wait_for(getattr(self.client, method)(**parameters), STOP_TIME)
+
+    def _answered(self, call: CallOutcome) -> AnsweredCall:
+        return self._effect.answered(self.prepared.parameters, call.response)
 
     def begun_in(self, store: Store, options: Mapping[str, Any]) -> StoredOperation:
         """Make the call, which the store keeps before, and return the operation for its effect.
@@ -183,7 +207,10 @@ class _Beginning:
         row, is_new = store.add_one(rows)
         if not is_new:
             return store.operation(row)
-        call, lease = None, CallerLease(store.backend, row)
+        try:
+            call, lease = None, CallerLease(store.backend, row)
+        except StoreError as error:
+            raise _uncalled(store, path_of(row), error) from error
         held = (store.backend, lease.number, self._start + prepared.max_wait)
         row_call = RowCall(row, wait, begun, store.seal, *held)
         try:
@@ -196,6 +223,8 @@ class _Beginning:
                 end["parameters"] = store.seal.closed({CALL: begun})
                 with contextlib.suppress(StoreError):
                     store.backend.write(lease.number, [end])
+            if self._stop_on_timeout and isinstance(error, WaiterTimeoutError):
+                stop_begun(client, begun)
             raise
         finally:
             lease.end()
@@ -265,7 +294,11 @@ def begin(
         call = run_blocking(beginning.prepared)
     except CallOnceError as error:
         raise _as_boto3(error) from None
-    return beginning.begun(call)
+    try:
+        return beginning.begun(call)
+    except WaiterTimeoutError:
+        beginning.stop(call)
+        raise
 
 
 async def begin_async(
@@ -299,7 +332,20 @@ async def begin_async(
         call = await make_awaited(beginning.prepared)
     except CallOnceError as error:
         raise _as_boto3(error) from None
-    return beginning.begun(call)
+    try:
+        return beginning.begun(call)
+    except WaiterTimeoutError:
+        await beginning.stop_awaited(call)
+        raise
+
+
+def _uncalled(store: Store, path: str, error: StoreError) -> StoreError:
+    """Return the error of a call that was not made; no worker shall make it later."""
+    try:
+        store.cancel(path)
+    except StoreError:
+        return StoreError(f"{error}: {path} is kept, and a worker will make its call")
+    return error
 
 
 def _as_boto3(error: CallOnceError) -> Exception:

@@ -118,6 +118,12 @@ def begun_of(row: Row, seal: Seal) -> dict[str, Any] | None:
     return None
 
 
+def tells_what_to_poll(row: Row, seal: Seal) -> bool:
+    """Whether a row whose call was answered has what is polled, or expressions that give it."""
+    body = seal.opened(row["parameters"], "parameters")
+    return len(body) > 1 or bool(body[CALL]["trait"]["parameters"])
+
+
 def stop_begun(client: Any, begun: Mapping[str, Any]) -> None:
     """Make the call that stops what was begun, in a few seconds, if there is one."""
     if begun["stop"] is not None:

@@ -17,7 +17,7 @@ from ..common.arguments import count, seconds
 from ..engine.model import WaiterDefinition
 from .backend import OPEN, SUCCEEDED, Backend, KeyInUseError, Row
 from .background_wait import background_wait, check_background
-from .begun_rows import begun_of
+from .begun_rows import begun_of, tells_what_to_poll
 from .client_description import ClientDescription
 from .error_codes import OperationError, refuse_missing
 from .exit_signals import ended_by_signals
@@ -223,7 +223,7 @@ class Store(OpenStore):
         Raises:
             LookupError: there is no such wait.
             ValueError: it is open or has succeeded, no time or no attempts are left, or its call
-                of `begin` got no answer and cannot be repeated.
+                of `begin` got no answer and cannot be repeated, or does not tell what to poll.
             OperationError: its state cannot be read, or its `exclusive_key` is in use.
         """
         time_left = None if max_wait is None else seconds("max_wait", max_wait)
@@ -232,6 +232,9 @@ class Store(OpenStore):
         begun = begun_of(row, self.seal)
         if begun is not None and not (begun["answer"] or begun["is_repeatable"]):
             raise ValueError(f"{path}: {begun['operation']} got no answer, and cannot be repeated")
+        if begun is not None and begun["answer"] and not tells_what_to_poll(row, self.seal):
+            method = begun["operation"]
+            raise ValueError(f"{path}: only the process that called {method} knew what to poll")
         if row["state"] not in (OPEN, SUCCEEDED):
             try:
                 if self.backend.reopen(row, reopened(row, time_left, attempts)):

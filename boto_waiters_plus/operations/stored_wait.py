@@ -20,8 +20,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 from ..batch.wait import Wait
 from ..calls.clock import current_time
 from ..changes.call import resumed_call, run_blocking
-from ..changes.effects import EffectOfCall, EffectWaiter
+from ..changes.effects import AnsweredCall, EffectOfCall, EffectWaiter
 from ..changes.prepared_call import CallOutcome, PreparedCall
+from ..changes.stored_calls import restored_response
 from ..common.process import start_thread
 from ..definitions.effect_trait import EffectTrait
 from ..definitions.files import load_definitions
@@ -291,6 +292,14 @@ def _definition_json(definition: WaiterDefinition) -> str:
     return json.dumps(members, sort_keys=True, separators=(",", ":"))
 
 
+def _polled(client: Any, begun: Mapping[str, Any], trait: EffectTrait) -> Any:
+    """Return, as JSON, what is polled for the effect of a call that was answered."""
+    mutation = client.meta.service_model.operation_model(begun["operation"])
+    effect = EffectOfCall(client, mutation, trait)
+    answered = AnsweredCall(effect, begun["document"], restored_response(begun["answer"]))
+    return as_json(None, answered.parameters(math.inf))
+
+
 class WaitMaker:
     """Makes waits from rows; waits with the same client or definition share it."""
 
@@ -318,12 +327,15 @@ class WaitMaker:
                 trait = EffectTrait.from_json(begun["trait"], definition)
                 waiter = EffectWaiter(find_waiter(client, definition)[0], trait)
                 own["call"] = begun["document"]
+                if begun["answer"] and trait.parameters and not body:
+                    # It ended before they were known, and was reopened.
+                    body = _polled(client, begun, trait)
             return Wait.with_options(client, waiter, from_json(body), options, **own), begun
         except OperationError:
             raise
         except WaiterDefinitionError as error:
             raise UnableError("unsupported", str(error)) from error
-        except (TypeError, ValueError, AttributeError) as error:
+        except (TypeError, ValueError, AttributeError, WaiterError) as error:
             raise unreadable(str(error)) from error
         # A damaged row may make any function fail; only the wait of that row ends.
         except Exception as error:

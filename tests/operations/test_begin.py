@@ -252,6 +252,53 @@ def test_a_call_that_takes_all_of_max_wait_is_not_lost(stale):
     assert caught.value.call.response["JobRunId"] == "jr"
 
 
+def test_a_call_that_takes_all_of_max_wait_is_stopped_if_asked_for(stale):
+    service = stale({**named("glue: a job run"), "takes": MAX_WAIT + 1})
+    with pytest.raises(bwp.WaiterTimeoutError, match="the call took all of max_wait"):
+        begin(service, stop_on_timeout=True)
+    assert service.operations == ["StartJobRun", "BatchStopJobRun"]
+
+
+def test_a_task_stops_a_call_that_takes_all_of_max_wait(stale):
+    service = stale({**named("glue: a job run"), "takes": MAX_WAIT + 1})
+    method = service.client.start_job_run
+    with pytest.raises(bwp.WaiterTimeoutError, match="the call took all of max_wait"):
+        asyncio.run(bwp.begin_async(method, max_wait=MAX_WAIT, stop_on_timeout=True, JobName="j"))
+    assert service.operations == ["StartJobRun", "BatchStopJobRun"]
+
+
+@pytest.mark.parametrize("option", ["success_for", "initial_delay"])
+def test_an_option_that_outlasts_max_wait_is_refused_before_the_call(stale, option):
+    service = stale(named("glue: a job run"))
+    with pytest.raises(ValueError, match=f"{option} .* must be less than max_wait"):
+        begin(service, **{option: MAX_WAIT})
+    assert service.operations == []
+
+
+def test_a_default_that_outlasts_max_wait_is_no_error(stale, stock_botocore):
+    service = stale(named("glue: a job run"))
+    bwp.enable(service.client, defaults={"initial_delay": MAX_WAIT})
+    assert begin(service).result(60).basis == "identity"
+
+
+def test_a_waiter_of_the_callers_has_no_basis(stale):
+    service = stale(named("glue: a job run"))
+    run = {"JobName": "j", "RunId": "jr"}
+    operation = begin(service, then_wait=("JobRunSucceeded", lambda _: run))
+    assert operation.effect.basis is None
+    assert operation.result(60).basis is None
+
+
+def test_hidden_parameters_are_no_part_of_the_calls_label(stale, caplog):
+    service = stale({**named("glue: a job run"), "takes": MAX_WAIT + 1})
+    labels = []
+    bwp.enable(service.client, on_event=lambda event: labels.append(event.label))
+    with caplog.at_level("DEBUG"), pytest.raises(bwp.WaiterTimeoutError) as caught:
+        begin(service, show_parameters=False)
+    assert labels
+    assert "JobName" not in f"{labels} {caplog.text} {caught.value}"
+
+
 def test_what_is_no_method_of_a_client_is_refused():
     with pytest.raises(TypeError, match="begin takes a method of a client"):
         bwp.begin(print, max_wait=9)

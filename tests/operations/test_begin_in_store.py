@@ -251,6 +251,55 @@ def test_a_call_whose_answer_does_not_tell_is_kept(store, service):
     assert store.get(body["path"]).call.attempts == 1
 
 
+@pytest.mark.parametrize("name", [JOB, BUILD])
+def test_a_call_whose_answer_does_not_tell_polls_nothing_when_resumed(store, service, name):
+    made = service(name, answer={})
+    with pytest.raises(bwp.WaiterFailedError, match="does not tell"):
+        begin(store, made)
+    [body] = store.list(state="failed").operations
+    operation = store.resume(body["path"], max_wait=60)
+    work(store, made.client)
+    assert "does not tell" in str(operation.exception(10))
+    assert len(made.operations) == 1
+
+
+def test_a_call_that_took_all_of_max_wait_is_waited_for_when_resumed(store, service, monkeypatch):
+    made = service(JOB)
+    with monkeypatch.context() as patched:
+        patched.setattr(stored_wait.RowCall, "_left", lambda _: 0.0)
+        with pytest.raises(bwp.WaiterTimeoutError, match="the call took all of max_wait"):
+            begin(store, made)
+    [body] = store.list().operations
+    operation = store.resume(body["path"], max_wait=60)
+    work(store, made.client)
+    assert operation.result(10).basis == "identity"
+    assert {"JobName": "j", "RunId": "jr"}.items() <= made.requests[-1].items()
+
+
+def test_what_only_a_function_tells_is_not_resumed(store, service):
+    made = service(JOB)
+    with pytest.raises(KeyError):
+        begin(store, made, then_wait=("JobRunSucceeded", lambda response: response["no"]))
+    [body] = store.list().operations
+    with pytest.raises(ValueError, match="knew what to poll"):
+        store.resume(body["path"], max_wait=60)
+
+
+@IN_MEMORY
+def test_a_call_whose_row_cannot_be_held_is_never_made(store, service, monkeypatch, quick_lease):
+    made = service(BUILD)
+    with monkeypatch.context() as patched:
+        error = operations.StoreError("the disk is full")
+        patched.setattr(store.backend, "acquire", mock.Mock(side_effect=error))
+        with pytest.raises(operations.StoreError, match="the disk is full"):
+            begin(store, made)
+    [body] = store.list().operations
+    assert body["done"]
+    time.sleep(0.6)
+    assert work(store, made.client) == 0
+    assert made.operations == []
+
+
 @ON_FILE
 def test_no_sensitive_parameter_is_stored(store, store_url, service, quick_lease):
     made = service("rds: three minutes", polls=named("rds: a password is not")["polls"][:1])
