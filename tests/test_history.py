@@ -14,6 +14,7 @@ import boto3
 import pytest
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.cli import main
 from boto_waiters_plus.conditions import poll, wait_for
 from boto_waiters_plus.history import MOST_TIMES, HistoryKey
 from boto_waiters_plus.operations import Store
@@ -54,6 +55,13 @@ def test_processes_share_the_file(history):
     code += f"HistoryKey(*{tuple(KEY)!r}), 'success', 7.0)"
     subprocess.run([sys.executable, "-c", code, str(history.path)], check=True, timeout=60)
     assert [each.seconds for each in history.times(KEY)] == [7.0, 5.0]
+
+
+def test_a_path_that_no_file_can_have_is_no_error_of_a_wait(tmp_path, caplog):
+    history = bwp.History(tmp_path / ("x" * 300))
+    assert history.times(KEY) == ()
+    history.add(KEY, "success", 5.0)
+    assert main(["history", "--file", str(history.path)]) == 255
 
 
 def damage(path):

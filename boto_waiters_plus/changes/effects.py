@@ -320,8 +320,7 @@ def effect_of(client_method: Any, /) -> Effect | None:
 
 def effects_of(client: Any, operation: OperationModel) -> list[Effect]:
     """Return the effects of an operation, the one that is meant by default first."""
-    traits = known_traits(client, operation)
-    return [EffectOfCall(client, operation, trait).effect for trait in traits]
+    return [EffectOfCall(client, operation, trait).effect for trait in _traits(client, operation)]
 
 
 def chosen_effect(
@@ -361,7 +360,7 @@ def _chosen(client: Any, operation: OperationModel, then_wait: Any) -> EffectOfC
     if then_wait is not None and not isinstance(then_wait, str):
         kind = type(then_wait).__name__
         raise TypeError(f"then_wait must be the name of an effect, or a pair, not {kind}")
-    traits = {trait.name: trait for trait in known_traits(client, operation)}
+    traits = {trait.name: trait for trait in _traits(client, operation)}
     for name, trait in traits.items():
         if then_wait in (None, name, xform_name(name)):
             return EffectOfCall(client, operation, trait)
@@ -392,7 +391,7 @@ def _nothing_follows(operation: OperationModel, reason: str) -> str:
     return f"{xform_name(operation.name)} has nothing to wait for: {reason}"
 
 
-def known_traits(client: Any, operation: OperationModel) -> list[EffectTrait]:
+def _traits(client: Any, operation: OperationModel) -> list[EffectTrait]:
     """Return the effects, without those that poll what an older botocore lacks."""
     known = {*waiters_of(client).service, *operation.service_model.operation_names}
     return [each for each in shipped_effects(shape_id_of(operation)) if each.polled in known]

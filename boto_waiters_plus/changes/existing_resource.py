@@ -11,6 +11,7 @@ import jmespath
 from botocore import xform_name
 from botocore.model import OperationModel
 
+from ..definitions.effect_trait import shipped_effects
 from ..definitions.idempotency_traits import shipped_description, shipped_existence
 from ..definitions.services import aws_namespace
 from ..engine.redaction import shown
@@ -18,7 +19,7 @@ from ..service.tokens import shape_id_of
 from ..service.waits import find_waiter
 from .call_errors import AlreadyExistsError
 from .call_target import CallTarget
-from .effects import evaluated_paths, is_empty, known_traits
+from .effects import evaluated_paths, is_empty
 
 
 class Maker(enum.Enum):
@@ -184,7 +185,7 @@ def _describing_calls(
     client: Any, operation: OperationModel, input: Mapping[str, Any]
 ) -> Iterator[tuple[OperationModel, dict[str, Any]]]:
     """Yield the calls that describe the resource of a call by that call's own parameters."""
-    for trait in known_traits(client, operation):
+    for trait in shipped_effects(shape_id_of(operation)):
         if not any("call.output" in path for path in trait.parameters.values()):
             parameters = evaluated_paths(trait.parameters, call={"input": input})
             if not any(map(is_empty, parameters.values())):

@@ -1,6 +1,7 @@
 """`boto-wait begin SERVICE OPERATION`."""
 
 import json
+from unittest import mock
 
 import boto3
 import pytest
@@ -137,6 +138,20 @@ def test_stored_call_is_resumed(wait, monkeypatch, tmp_path):
     code, _, err = wait(*words)
     assert code == 2
     assert "has ended" in err
+
+
+def test_call_that_was_kept_without_its_target_is_resumed(wait, monkeypatch, tmp_path):
+    pytest.importorskip("sqlalchemy")
+    store = str(tmp_path / "calls.db")
+    with monkeypatch.context() as patched:
+        patched.setattr("boto_waiters_plus.changes.prepared_call.target_of", lambda _: {})
+        patched.setattr(
+            "botocore.client.BaseClient._make_api_call", mock.Mock(side_effect=KeyboardInterrupt)
+        )
+        _, _, err = wait(*RUN, "1", "--max-wait", "9", "--store", store)
+    [command] = [line for line in err.splitlines() if "to go on" in line]
+    code, _, err = wait(*command.partition("to go on: boto-wait ")[2].split())
+    assert (code, err) == (0, "")
 
 
 def test_unknown_path_cannot_be_resumed(wait, tmp_path):
