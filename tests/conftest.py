@@ -22,7 +22,7 @@ gc.set_threshold(50_000, 50, 100)
 hypothesis.settings.register_profile(
     "quick", max_examples=50, deadline=None, derandomize=True, database=None
 )
-# CI=true alone makes the draws of every profile repeatable.
+# With CI=true, hypothesis repeats its draws unless a profile says otherwise.
 hypothesis.settings.register_profile("nightly", max_examples=50, deadline=None, derandomize=False)
 hypothesis.settings.register_profile(
     "thorough", max_examples=1000, deadline=None, derandomize=False

@@ -51,8 +51,8 @@ class Effect:
     """How it is known that a state belongs to the change, best first: `"identity"`, the answer of
     the call names the change; `"goal"`, what was asked for is read back; `"version"`, the revision
     of the answer or a later one; `"transition"`, another state was seen first; `"held"`, none was
-    seen, and the state has held for the whole of `settle_for`. None: nothing is known of a waiter
-    of the caller's, which may end on a state from before the call."""
+    seen, and the state has held for the whole of `settle_for`. None: the waiter is the
+    caller's, and may end on a state from before the call."""
     settle_for: float
     """Seconds after the call in which a state counts only if another one was seen before it."""
     stop: str | None

@@ -55,7 +55,7 @@ class EffectTrait:
     parameters: Mapping[str, str]
     """By parameter of the polled operation: an expression on the call."""
     basis: Basis | None
-    """None: of a waiter of the caller's."""
+    """None: the waiter is the caller's."""
     certain: Collection[int] = ()
     """The acceptors that tell of this change, whatever the state was before it."""
     says: tuple[str, ...] = ()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ..batch.tasks import Task
@@ -69,8 +70,7 @@ class BegunOperation(MemoryOperation):
             NotImplementedError: nothing is known that stops it.
             ClientError: the service refused.
         """
-        method, parameters = self._answered.stop_call()
-        return getattr(self._answered.effect.client, method)(**parameters)
+        return _request_stop(self._answered)
 
     def _concluded(self, task: Task) -> Any:
         if self._stops_after(task):
@@ -108,8 +108,7 @@ class AwaitedOperation(BegunOperation):
         # The time-out is what the caller is told, whatever comes of the stop, and of its loop.
         try:
             if self._stops_after(task):
-                with contextlib.suppress(Exception):
-                    await asyncio.wait_for(self.stop(), STOP_TIME)
+                await _stop_async(self.stop)
         finally:
             self.end(task.result)
 
@@ -169,18 +168,18 @@ class _Beginning:
         return MEMORY.keep(BegunOperation(wait, MEMORY.pool(), answered, call, stops=stops))
 
     def stop(self, call: CallOutcome) -> None:
-        """Stop what a call has begun that took all the time, if that was asked for."""
+        """Stop what was begun by a call that took all the time, if that was asked for."""
         if self._stop_on_timeout:
             self._answered(call).stop()
 
     async def stop_awaited(self, call: CallOutcome) -> None:
         """As `stop`, as part of the calling task."""
-        if not is_async(type(self.client)):
+        if not self._stop_on_timeout:
+            return
+        if is_async(type(self.client)):
+            await _stop_async(partial(_request_stop, self._answered(call)))
+        else:
             await asyncio.to_thread(self.stop, call)
-        elif self._stop_on_timeout:
-            with contextlib.suppress(Exception):
-                method, parameters = self._answered(call).stop_call()
-                await asyncio.wait_for(getattr(self.client, method)(**parameters), STOP_TIME)
 
     def _answered(self, call: CallOutcome) -> AnsweredCall:
         return self._effect.answered(self.prepared.parameters, call.response)
@@ -254,7 +253,8 @@ def begin(
         client_method: a method of a client, such as `ecs.update_service`.
         max_wait: seconds (or a `timedelta`) for the call and the wait together.
         then_wait: the name of an effect, where an operation has several; or a waiter and a function
-            that takes the response of the call and returns the parameters of the waiter.
+            that takes the response of the call and returns the parameters of the waiter. Such a
+            waiter may end on a state from before the call.
         in_store: a `Store`, which keeps the call before it is made: call and wait outlive this
             process. A worker of the store goes on once the call is answered; it repeats a call
             whose process is gone, if it has a token and no sensitive parameter.
@@ -339,8 +339,20 @@ async def begin_async(
         raise
 
 
+def _request_stop(answered: AnsweredCall) -> Any:
+    """Make the call that stops what was begun; of an aiobotocore client, a coroutine."""
+    method, parameters = answered.stop_call()
+    return getattr(answered.effect.client, method)(**parameters)
+
+
+async def _stop_async(stop: Callable[[], Awaitable[Any]]) -> None:
+    """Await the call that stops what was begun, as `stop_in_time` makes it."""
+    with contextlib.suppress(Exception):
+        await asyncio.wait_for(stop(), STOP_TIME)
+
+
 def _uncalled(store: Store, path: str, error: StoreError) -> StoreError:
-    """Return the error of a call that was not made; no worker shall make it later."""
+    """Cancel a call before it is made, so that no worker makes it; return the error for it."""
     try:
         store.cancel(path)
     except StoreError:

@@ -17,7 +17,7 @@ def stale(virtual_time):
 
     @contextlib.asynccontextmanager
     async def stale(part):
-        row = named(part)
+        row = {**named(part)}
         session = required("aiobotocore.session").get_session()
         settings = {"aws_access_key_id": "a", "aws_secret_access_key": "b"}
         async with session.create_client(row["service"], "us-east-1", **settings) as client:
@@ -46,6 +46,17 @@ def test_the_wait_ends_as_it_does_on_a_blocking_client(stale):
             with pytest.raises(bwp.WaiterFailedError) as caught:
                 await operation
             assert caught.value.call is operation.call
+
+    asyncio.run(main())
+
+
+def test_a_call_that_takes_all_of_max_wait_is_stopped_if_asked_for(stale):
+    async def main():
+        async with stale("glue: a job run") as service:
+            service.row["takes"] = MAX_WAIT + 1
+            with pytest.raises(bwp.WaiterTimeoutError, match="the call took all of max_wait"):
+                await begin(service, stop_on_timeout=True)
+            assert service.operations == ["StartJobRun", "BatchStopJobRun"]
 
     asyncio.run(main())
 

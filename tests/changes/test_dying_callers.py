@@ -14,7 +14,6 @@ from changes.cutting_proxy import CuttingProxy
 IS_OLD = tuple(map(int, botocore.__version__.split(".")[:2])) < (1, 40)
 
 pytestmark = [
-    pytest.mark.nightly,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="the service forks"),
 ]
 pytest.importorskip("sqlalchemy")

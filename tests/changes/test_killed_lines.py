@@ -21,7 +21,6 @@ from boto_waiters_plus import idempotency
 from boto_waiters_plus.operations import Store
 
 pytestmark = [
-    pytest.mark.nightly,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="the service forks"),
 ]
 

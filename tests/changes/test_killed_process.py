@@ -35,7 +35,6 @@ ACCOUNT = {
 """Of every caller: one without credentials ends before it is killed."""
 
 pytestmark = [
-    pytest.mark.nightly,
     pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no kill -9 here"),
 ]
 

@@ -13,8 +13,6 @@ import stream_clients  # beside this file
 from boto_waiters_plus import fleet, operations
 from boto_waiters_plus.fleet import fleet_run
 
-pytestmark = pytest.mark.nightly
-
 ATTEMPTS = "create table test_attempts (id varchar(32), attempts integer)"
 TRIGGERS = {
     "sqlite": """create trigger test_attempt after update of attempts on boto_waiters_operations

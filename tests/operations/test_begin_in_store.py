@@ -454,7 +454,6 @@ def run_caller(url, store, method, point):
     )
 
 
-@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform == "win32", reason="no kill -9 here")
 @pytest.mark.parametrize("method", ["run_instances", "terminate_instances"])
 @tabled("point", "ends")

@@ -10,7 +10,6 @@ BENCH = Path(__file__).parents[2] / "bench" / "operations_kill.py"
 
 pytestmark = [
     pytest.mark.timing,
-    pytest.mark.nightly,
     pytest.mark.skipif(not BENCH.exists(), reason="bench/ is not part of a wheel"),
     pytest.mark.skipif(sys.platform != "linux", reason="limits of another process"),
 ]

@@ -5,10 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-pytestmark = pytest.mark.nightly
-
 SCRIPT = Path(__file__).with_name("behaviours.py")
 
 
