@@ -11,8 +11,6 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import effects_page  # noqa: E402 - found by the line above
-import messages  # noqa: E402 - the same
-import pictures  # noqa: E402 - the same
 import reference_pages  # noqa: E402 - the same
 import screens_page  # noqa: E402 - the same
 import waiter_coverage  # noqa: E402 - the same
@@ -41,13 +39,11 @@ napoleon_use_ivar = True
 
 
 def write_generated_files(_app: Any) -> None:
-    """Write what is made from the package and its tests: pages that git ignores, and pictures."""
+    """Write the pages that are made from the package, which git ignores."""
     reference_pages.main([str(ROOT / "docs/reference")])
-    messages.main([str(ROOT / "docs/messages.md")])
     effects_page.main([str(ROOT / "docs/effects.md")])
     screens_page.main([str(ROOT / "docs/screens.md")])
     waiter_coverage.main([str(ROOT / "docs/coverage.md")])
-    pictures.main([str(ROOT / "docs/pictures")])
 
 
 def find_public_name(app: Any, env: Any, node: Any, link: Any) -> Any:

@@ -30,8 +30,6 @@ def stands_in(command):
             require_text("tox.ini", command[0])
         case ["tox", "run", "-e", names]:
             require_environments(names.split(","))
-        case ["python", "tools/size.py", option]:
-            require_text("tools/size.py", option)
         case ["python", "-m", "pytest", *arguments]:
             require_tests(arguments)
         case _:

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 EXECUTED = ("python", "console", "json", "smithy", "ini")
 OUTPUT = "text"
-MADE_BY_THE_BUILD = ("reference/", "messages.md", "coverage.md", "screens.md", "effects.md")
+MADE_BY_THE_BUILD = ("reference/", "coverage.md", "screens.md", "effects.md")
 
 
 class Block(NamedTuple):
