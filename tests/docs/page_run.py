@@ -1,23 +1,23 @@
-"""Executes the blocks of a page."""
+"""Runs the blocks of a page in order and in one namespace, against moto and in virtual time."""
 
 import ast
 import asyncio
 import configparser
 import contextlib
+import doctest
 import inspect
 import io
 import json
-import os
+import re
 import shlex
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 import pytest
-from docs.commands import stands_in
-from docs.snippets import ROOT, RoughChecker, name_of
+from sybil import Sybil
+from sybil.parsers.markdown import CodeBlockParser
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.cli import main
@@ -25,9 +25,12 @@ from boto_waiters_plus.definitions.files import load_layers
 from boto_waiters_plus.testing import virtual_time
 from boto_waiters_plus.validation import check
 
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+
 
 class PageRun:
-    """The execution of the blocks of a page, in order and in one namespace.
+    """The run of a page.
 
     Attributes:
         names: the namespace of the Python blocks.
@@ -40,17 +43,14 @@ class PageRun:
             or tasks that go on after the block.
         in_loop: whether blocks run in an event loop, as in a notebook.
         is_test_module: whether the Python blocks are collected in `test_page.py` instead of run.
-        printed: the output of each block that was executed.
-        executed: these blocks.
-        folder: the current directory.
+        printed: the output of each block.
+        examples: the blocks.
     """
 
     def __init__(self, page, folder, monkeypatch, answers):
-        self.page = page
         self.folder = folder
         self.monkeypatch = monkeypatch
         self.answers = answers
-        self.names = {"__name__": "__main__"}
         self.replaced = dict
         self.planned = []
         self.rough_times = False
@@ -59,7 +59,15 @@ class PageRun:
         self.is_test_module = False
         self.service = None
         self.printed = []
-        self.executed = []
+        languages = "python", "console", "json", "ini", "smithy", "text"
+        runs = {language: getattr(self, f"_run_{language}") for language in languages}
+        sybil = Sybil([CodeBlockParser(*each) for each in runs.items()], path=str(DOCS))
+        document = sybil.parse(page)
+        self.examples = list(document.examples())
+        self.text = document.text
+        self.names = document.namespace
+        self.names["__name__"] = "__main__"
+        self._end_of_code = 0
         self._loop = asyncio.new_event_loop()
         self._servers = {}
 
@@ -80,26 +88,27 @@ class PageRun:
             self._servers[port].start()
         return "http://{}:{}".format(*self._servers[port].get_host_and_port())
 
-    def _export(self, name, value):
-        for port in filter(None, self._servers):
-            value = value.replace(f"http://127.0.0.1:{port}", self.start_server(port))
-        self.monkeypatch.setenv(name, value)
-
-    def execute(self, block):
-        """Run a block, and compare what it printed with what the page shows."""
+    @contextlib.contextmanager
+    def _printing(self, example):
+        """Keep what the block prints, for the text that may follow."""
         output = io.StringIO()
         with contextlib.redirect_stdout(output):
-            getattr(self, f"_run_{block.language}")(block)
-        printed = output.getvalue()
+            yield
+        self.printed.append(output.getvalue())
+        self._end_of_code = example.region.end
+
+    def _run_text(self, example):
+        """A text directly below a block is its output; `...` stands for anything."""
+        between = self.text[self._end_of_code : example.region.start].strip("`\n ")
+        if between or not self.printed:
+            return
+        printed, shown = self.printed[-1], example.parsed
         for real, short in self.replaced().items():
             printed = printed.replace(real, short)
-        self.printed.append(printed)
-        self.executed.append(block)
-        checker = RoughChecker(rough_times=self.rough_times)
-        if block.shown is not None and not checker.matches(block.shown, printed):
-            pytest.fail(
-                f"{name_of(self.page)}:{block.line} prints\n{printed}\ninstead of\n{block.shown}"
-            )
+        if self.rough_times:
+            printed, shown = map(_without_times, (printed, shown))
+        if not doctest.OutputChecker().check_output(shown, printed, doctest.ELLIPSIS):
+            pytest.fail(f"line {example.line} shows\n{shown}\ninstead of\n{printed}")
 
     @contextlib.contextmanager
     def _time(self, code):
@@ -115,93 +124,81 @@ class PageRun:
             time.sleep(0)
             yield
 
-    def _run_python(self, block):
+    def _run_python(self, example):
+        with self._printing(example):
+            self._run_code(str(example.parsed), example.line)
+
+    def _run_code(self, text, line):
         if self.is_test_module:
             with (self.folder / "test_page.py").open("a", encoding="utf-8") as module:
-                module.write(f"{block.code}\n")
+                module.write(f"{text}\n")
             return
         # A file, so that assertions can quote it.
-        file = self.folder / f"{self.page.stem}_{block.line}.py"
-        file.write_text(block.code, encoding="utf-8")
-        code = compile(block.code, str(file), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-        with self._time(block.code):
+        file = self.folder / f"page_{line}.py"
+        file.write_text(text, encoding="utf-8")
+        code = compile(text, str(file), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        with self._time(text):
             if self.in_loop or code.co_flags & inspect.CO_COROUTINE:
-                self._loop.run_until_complete(self._run_code(code))
+                self._loop.run_until_complete(self._awaited(code))
             else:
                 exec(code, self.names)
 
-    async def _run_code(self, code):
+    async def _awaited(self, code):
         awaitable = eval(code, self.names)
         if awaitable is not None:
             await awaitable
 
-    def _run_json(self, block):
+    def _run_json(self, example):
         """Definitions load, and pass the check; anything else is JSON."""
-        document = json.loads(block.code)
+        document = json.loads(example.parsed)
         if "shapes" in document or "version" in document:
             assert load_layers(document)
             service = None if "smithy" in document else self.service
             events = check(document, service)
             assert [event for event in events if event.severity.name != "NOTE"] == []
 
-    def _run_ini(self, block):
+    def _run_ini(self, example):
         """The command of a systemd unit drives the waits of a store until it is empty."""
         unit = configparser.ConfigParser(interpolation=None)
-        unit.read_string(block.code)
-        program, *words = shlex.split(unit["Service"]["ExecStart"])
-        assert Path(program).name == "boto-wait"
+        unit.read_string(example.parsed)
+        _, *words = shlex.split(unit["Service"]["ExecStart"])
         folder = f"/var/lib/{unit['Service']['StateDirectory']}"
         words = [word.replace(folder, str(self.folder)) for word in words]
         assert main([*words, "--until-idle"]) == 0
 
-    def _run_smithy(self, block):
+    def _run_smithy(self, example):
         pytest.importorskip("lark")
         from boto_waiters_plus.definitions.idl import parse_idl  # noqa: PLC0415 - needs lark
 
-        document, _ = parse_idl(block.code, source=self.page.name)
+        document, _ = parse_idl(example.parsed, source="the page")
         assert bwp.load_definitions(document)
         self.names["idl"] = document
 
-    # --- commands -------------------------------------------------------------------------------
-
-    def _run_console(self, block):
-        if "$(" in block.code:
-            self._run_shell(block.code)
-            return
-        for line in block.code.replace("\\\n", " ").splitlines():
-            self._run_line(line)
+    def _run_console(self, example):
+        """Run `boto-wait` and the tools; what only a shell can do is left out."""
+        with self._printing(example):
+            for line in example.parsed.replace("\\\n", " ").splitlines():
+                if "$" not in line.partition(" || echo ")[0] and not line.endswith("&"):
+                    self._run_line(line)
 
     def _run_line(self, line):
         line, _, on_failure = line.partition(" || echo ")
-        words = shlex.split(line, comments=True)
-        while "&&" in words:
-            place = words.index("&&")
-            self._run_words(words[:place], line)
-            words = words[place + 1 :]
-        code = self._run_words(words, line) if words else 0
+        code = 0
+        match shlex.split(line, comments=True):
+            case ["boto-wait", *words] if words[0] != "demo":
+                code = self._run_boto_wait(words)
+            case ["export", *variables]:
+                for variable in variables:
+                    name, _, value = variable.partition("=")
+                    is_server = name == "AWS_ENDPOINT_URL"
+                    self.monkeypatch.setenv(name, self.start_server() if is_server else value)
+            case ["python", tool, *words] if tool.startswith("tools/export"):
+                command = [sys.executable, str(ROOT / tool), *words]
+                done = subprocess.run(command, capture_output=True, text=True, check=True)
+                sys.stdout.write(done.stdout)
         assert (code != 0) == bool(on_failure), f"{line}: exit code {code}"
         if on_failure:
             sys.stdout.write(shlex.split(on_failure)[0].replace("$?", str(code)) + "\n")
-
-    def _run_words(self, words, line):
-        """Run a command, or what stands in for it; return its exit code."""
-        command = [words[0].rpartition("/")[2].replace("python3", "python"), *words[1:]]
-        if stands_in(command if command[0] else words):
-            return 0
-        match command:
-            case ["boto-wait", *arguments]:
-                return self._run_boto_wait(arguments)
-            case ["moto_server", "--port", port, *_]:
-                self.start_server(port)
-                return 0
-            case ["export", *variables]:
-                for variable in variables:
-                    self._export(*variable.split("=", 1))
-                return 0
-            case ["python", tool, *_] if tool.startswith("tools/"):
-                return self._run_shell(line.replace("tools/", f"{ROOT}/tools/"))
-            case _:
-                return self._run_shell(line)
 
     def _run_boto_wait(self, words):
         """Run `boto-wait` in this process, with `< FILE` and `> FILE`; return its exit code."""
@@ -213,11 +210,10 @@ class PageRun:
             stack.enter_context(contextlib.redirect_stderr(sys.stdout))
             while len(words) > 2 and words[-2] in "<>":
                 *words, sign, name = words
+                file = stack.enter_context((self.folder / name).open("r" if sign == "<" else "w"))
                 if sign == "<":
-                    text = (self.folder / name).read_text(encoding="utf-8")
-                    patch.setattr(sys, "stdin", io.StringIO(text))
+                    patch.setattr(sys, "stdin", file)
                 else:
-                    file = stack.enter_context((self.folder / name).open("w"))
                     stack.enter_context(contextlib.redirect_stdout(file))
             if words[0] == "run":
                 stack.callback(bwp.uninstall)
@@ -227,31 +223,8 @@ class PageRun:
             except SystemExit as ended:
                 return ended.code
 
-    def _run_shell(self, script):
-        """Run a script in bash, which finds the package and moto's resources on a server."""
-        url = self.start_server()
-        programs = Path(tempfile.mkdtemp(dir=self.folder))
-        # A file and not a function of the shell: `kill $!` has to kill the command itself.
-        command = programs / "boto-wait"
-        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m boto_waiters_plus.cli "$@"\n')
-        command.chmod(0o755)
-        environment = {
-            **os.environ,
-            "PATH": os.pathsep.join(
-                [str(programs), str(Path(sys.executable).parent), os.environ["PATH"]]
-            ),
-            "HOME": str(self.folder),
-            "AWS_ENDPOINT_URL": url,
-        }
-        run = subprocess.run(
-            ["bash", "-ec", script],
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            timeout=60,
-        )
-        sys.stdout.write(run.stdout)
-        assert run.returncode == 0, run.stdout
-        return run.returncode
+
+def _without_times(text):
+    text = re.sub(r"\d+(\.\d+)? s\b", "N s", text)
+    text = re.sub(r"\b(attempts|elapsed)=[\d.]+", r"\1=N", text)
+    return re.sub(r"\b\d+ attempts?\b", "N attempts", text)

@@ -20,7 +20,7 @@ import boto3
 import pytest
 from aio.clients import required
 from botocore.config import Config
-from docs.snippets import ROOT, blocks
+from docs.page_run import ROOT
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.signals import receiver
@@ -247,7 +247,7 @@ def migration(page):
 def test_module(page):
     page.is_test_module = True
     yield
-    names = re.findall(r"^def (test_\w+)", page.page.read_text(encoding="utf-8"), re.MULTILINE)
+    names = re.findall(r"^def (test_\w+)", page.text, re.MULTILINE)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_page.py"]
     page.monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "tests"), *sys.path]))
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=170)
@@ -424,8 +424,8 @@ def start_after_first_attempt(ec2, instances):
 
 @setup("definitions.md")
 def definitions(page):
-    examples = [block for block in blocks(page.page) if block.language == "json"]
-    (page.folder / "queue.json").write_text(examples[0].code, encoding="utf-8")
+    [first, *_] = [each.parsed for each in page.examples if "smithy.waiters" in each.parsed]
+    (page.folder / "queue.json").write_text(first, encoding="utf-8")
     page.service = "sqs"
     boto3.client("sqs").create_queue(QueueName="orders")
     make_table("orders")
@@ -435,7 +435,7 @@ def definitions(page):
     make_query_waiter(page.folder)
     yield
     names = page.names
-    assert bwp.load_definitions(names["idl"]) == bwp.load_definitions(json.loads(examples[0].code))
+    assert bwp.load_definitions(names["idl"]) == bwp.load_definitions(json.loads(first))
     waiter = names["instances_running"](4, "app", "shop")
     with virtual_time(), pytest.raises(bwp.WaiterTimeoutError):
         bwp.wait_until(boto3.client("ec2"), waiter, max_wait=10)
@@ -496,14 +496,14 @@ def idempotency(page):
 
 def interrupt_and_resume(page):
     """Run the block that resumes calls after one that was interrupted."""
-    [block] = [block for block in blocks(page.page) if "resume_call(" in block.code]
+    [block] = [each for each in page.examples if "resume_call(" in each.parsed]
     events = page.names["ec2"].meta.events
     events.register("before-call.ec2.RunInstances", interrupt, unique_id="interrupt")
     with pytest.raises(KeyboardInterrupt):
-        page.execute(block)
+        block.evaluate()
     assert len(page.names["store"].open_calls()) == 1
     events.unregister("before-call.ec2.RunInstances", unique_id="interrupt")
-    page.execute(block)
+    block.evaluate()
 
 
 def interrupt(**_):
