@@ -38,9 +38,13 @@ STUBS = re.compile(r"mypy_boto3_|types_aiobotocore|(boto3|botocore|aiobotocore)-
 ENVIRONMENTS = ("with stubs", "without stubs")
 CHECKERS = ("mypy", "pyright")
 
-pytestmark = pytest.mark.skipif(
-    bool(MISSING) and "TYPES_REQUIRED" not in os.environ, reason=f"without {', '.join(MISSING)}"
-)
+pytestmark = [
+    pytest.mark.nightly(subject="types"),
+    pytest.mark.skipif(
+        bool(MISSING) and "TYPES_REQUIRED" not in os.environ,
+        reason=f"without {', '.join(MISSING)}",
+    ),
+]
 
 
 @pytest.fixture(scope="module")

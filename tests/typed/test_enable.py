@@ -2,7 +2,6 @@
 
 import ast
 import importlib
-import os
 import re
 from pathlib import Path
 
@@ -42,7 +41,7 @@ def test_enable_adds_the_methods_and_returns_the_client(service, name, waiter):
     assert hasattr(client, f"wait_until_{waiter}")
 
 
-@pytest.mark.skipif("TYPES_REQUIRED" not in os.environ, reason="creates 306 clients")
+@pytest.mark.nightly(subject="types")
 def test_enable_takes_clients_of_every_service(stubs):
     session = boto3.Session()
     for name, text in stubs.items():
@@ -79,6 +78,7 @@ def test_wrong_targets_are_refused_by_name(call, error, message):
         call()
 
 
+@pytest.mark.nightly(subject="types")
 def test_stubs_parse_and_name_every_waiter(stubs):
     loader = Loader(include_default_search_paths=False)
     loader.search_paths.append(loader.BUILTIN_DATA_PATH)
