@@ -7,9 +7,12 @@ import pytest
 
 QUICK = {"min_delay": 0.01, "max_delay": 0.02}
 
+NIGHTLY = pytest.mark.nightly(subject="stores")
+POSTGRESQL = pytest.param("postgresql", marks=NIGHTLY)
+
 ON_FILE = pytest.mark.parametrize("store_url", ["file"], indirect=True)
-ON_SERVER = pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
-SHARED = pytest.mark.parametrize("store_url", ["file", "postgresql"], indirect=True)
+ON_SERVER = pytest.mark.parametrize("store_url", [POSTGRESQL], indirect=True)
+SHARED = pytest.mark.parametrize("store_url", ["file", POSTGRESQL], indirect=True)
 
 # Where nohup started the tests, the processes that they start ignore SIGHUP, and have to.
 HAS_SIGHUP = hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN

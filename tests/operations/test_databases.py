@@ -9,16 +9,13 @@ import stat
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 import sqlalchemy
 from case_tables import tabled
-from sqlalchemy.schema import CreateTable
 from stored_waits import start  # beside this file
 
 from boto_waiters_plus import operations
-from boto_waiters_plus.operations.sql import tables
 
 
 def test_the_default_is_in_the_state_directory(tmp_path, stream, active):
@@ -188,16 +185,6 @@ def test_times_of_a_new_file_are_those_of_the_wall_clock(tmp_path, stream, activ
     operation = start(operations.Store(tmp_path / "waits.db"), stream(active))
     created = dt.datetime.fromisoformat(operation.metadata["create_time"].replace("Z", "+00:00"))
     assert created.timestamp() == pytest.approx(time.time(), abs=60)
-
-
-def test_the_tables_of_a_schema_version_do_not_change():
-    """Every release that has this version reads and writes them; see `tables.VERSION`."""
-    file = Path(__file__).with_name(f"schema_{tables.VERSION}.sql")
-    _, _, written = file.read_text("utf-8").partition("\n")
-    made = "".join(
-        f"{CreateTable(table)}".strip() + ";\n" for table in tables.METADATA.sorted_tables
-    )
-    assert made.split() == written.split()
 
 
 def test_a_server_that_does_not_answer():

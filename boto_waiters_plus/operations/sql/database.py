@@ -23,7 +23,7 @@ from ..boot_clock import BOOT, since_boot, steady_time
 from ..error_codes import StoreError, refuse_missing
 from .fork_gate import fork_gate
 from .private_file import PrivateFile
-from .tables import CLOCKS, known_version, needs_preparation, prepare
+from .tables import CLOCKS, check_version, create_tables, needs_tables
 from .time_limit import CONNECT_LIMIT, TimeLimits
 
 LOCK_TIMEOUT: Final = 10.0
@@ -49,8 +49,7 @@ class OutdatedError(StoreError):
 class Database:
     """A SQLite file or a PostgreSQL server.
 
-    The tables are created or migrated at first use. Each process has connections of its own, also
-    after a fork.
+    The tables are created at first use. Each process has connections of its own, also after a fork.
 
     Args:
         url: a SQLAlchemy URL, the path of a file, or None for a file in the user's state directory.
@@ -135,7 +134,7 @@ class Database:
                     self._prepare()
                 with engine.begin() as connection:
                     # A newer package may migrate a store that is open here.
-                    known_version(connection)
+                    check_version(connection)
                     yield connection
         except IntegrityError as error:
             raise OutdatedError(f"store {self.name}: {_first_line(error.orig)}") from None
@@ -151,7 +150,7 @@ class Database:
 
     def _prepare(self) -> None:
         with self._engine.begin() as connection:
-            has_to = needs_preparation(connection)
+            has_to = needs_tables(connection)
         # Not before it is known to be a store: the file may be another program's.
         if self._file is not None:
             self._file.restrict()
@@ -159,11 +158,7 @@ class Database:
             if self.is_sqlite:
                 self._keep_log_ahead()
             with self._engine.execution_options(writes=True).begin() as connection:
-                if not self.is_sqlite:
-                    # A migration of many waits.
-                    self.limits.lift(connection)
-                    connection.execute(text("set local statement_timeout = 0"))
-                prepare(connection, self.now)
+                create_tables(connection)
         self._is_ready = True
 
     def _keep_log_ahead(self) -> None:
