@@ -1,32 +1,12 @@
 """Stores that a package with another schema made."""
 
 import re
-import subprocess
-import sys
 import threading
 
 import pytest
-from stored_waits import NIGHTLY, SHARED, start, until  # beside this
+from stored_waits import SHARED, start, until  # beside this
 
 from boto_waiters_plus import operations
-
-# Processes that have imported all they need before the first of them opens the store.
-OPEN_AT_ONCE = """if True:
-    import multiprocessing, sys
-    from boto_waiters_plus import operations
-    import boto_waiters_plus.operations.sql.sql_backend
-
-    processes = multiprocessing.get_context("fork")
-    barrier = processes.Barrier(10)
-
-    def look(_):
-        store = operations.Store(sys.argv[1])
-        barrier.wait()
-        return len(store.open_calls()), len(store.list().operations)
-
-    with processes.Pool(10) as pool:
-        print(pool.map(look, range(10), chunksize=1))
-"""
 
 pytestmark = SHARED
 
@@ -66,10 +46,3 @@ def test_an_open_store_notices_a_newer_schema(store, stream, creating):
     for refused in (lambda: start(store, stream(creating)), store.list):
         with pytest.raises(operations.StoreError, match=newer):
             refused()
-
-
-@NIGHTLY
-def test_processes_may_open_it_at_once(store_url):
-    command = [sys.executable, "-c", OPEN_AT_ONCE, store_url]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
-    assert (done.stdout, done.stderr) == (f"{[(0, 0)] * 10}\n", "")
