@@ -113,8 +113,8 @@ def test_a_profile_is_remembered(store, active, stream, tmp_path, monkeypatch):
     config.write_text("[profile there]\n")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
     bwp.install()
-    client = boto3.session.Session(profile_name="there").client("kinesis")
-    start(store, client)
+    session = boto3.session.Session(profile_name="there")
+    start(store, session.client("kinesis"))
     made = []
     store.work(until_idle=True, make_client=lambda each: made.append(each) or stream(active))
     assert (made[0].profile, made[0].region) == ("there", "us-east-1")
