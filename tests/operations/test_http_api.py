@@ -55,25 +55,35 @@ def real_web(store):
 
 @pytest.fixture
 def started(web):
-    return web.post("/operations", json=WAIT).json()["path"]
+    return post(web).json()["path"]
 
 
-def is_problem(response, status, code):
+def post(web, **changes):
+    # The client of the tests cannot send half a character itself.
+    return web.post("/operations", content=json.dumps({**WAIT, **changes}))
+
+
+def is_problem(response, status, code, words=""):
     body = response.json()
     assert response.status_code == status, body
     assert response.headers["content-type"] == "application/problem+json"
     assert (body["status"], body["code"]) == (status, code)
     assert body.keys() >= {"type", "title", "detail"}
-    return body["detail"]
+    assert words in body["detail"]
+
+
+# --- what is answered -----------------------------------------------------------------------------
 
 
 def test_a_start_is_accepted_with_an_operation(web, store):
-    response = web.post("/operations", json=WAIT)
+    response = post(web)
     assert response.status_code == 202
     assert response.headers["content-type"] == "application/json"
     body = response.json()
     assert body["done"] is False
     assert body == web.get(f"/{body['path']}").json() == store.get_json(body["path"])
+    metadata = DOCUMENT["components"]["schemas"]["Metadata"]["properties"]
+    assert {*body["metadata"], "last_error"} == set(metadata)
 
 
 def test_the_end_is_seen(web, store, stream, active, started):
@@ -87,14 +97,16 @@ def test_the_end_is_seen(web, store, stream, active, started):
 
 
 def test_list_takes_filters_and_page_tokens(web):
-    paths = [web.post("/operations", json=WAIT).json()["path"] for _ in range(4)]
+    paths = [post(web, exclusive_key=key).json()["path"] for key in "abcd"]
     web.post(f"/{paths.pop()}:cancel")
-    first = web.get("/operations", params={"page_size": 2, "state": "open"}).json()
-    token = first["next_page_token"]
-    rest = web.get("/operations", params={"page_size": 2, "state": "open", "page_token": token})
-    listed = [each["path"] for each in first["results"] + rest.json()["results"]]
-    assert listed == paths[::-1]
-    assert rest.json()["next_page_token"] is None
+    query = {"page_size": 2, "state": "open"}
+    first = web.get("/operations", params=query).json()
+    query["page_token"] = first["next_page_token"]
+    rest = web.get("/operations", params=query).json()
+    listed = [each["path"] for each in first["results"] + rest["results"]]
+    assert (listed, rest["next_page_token"]) == (paths[::-1], None)
+    (found,) = web.get("/operations", params={"exclusive_key": "b"}).json()["results"]
+    assert (found["path"], found["metadata"]["exclusive_key"]) == (paths[1], "b")
 
 
 def test_cancel(web, store, started):
@@ -103,43 +115,45 @@ def test_cancel(web, store, started):
         assert response.status_code == 200
         assert response.json()["error"]["code"] == "cancelled"
     store.expire(0)
-    assert "expired" in is_problem(web.get(f"/{started}"), 404, "not_found")
+    is_problem(web.get(f"/{started}"), 404, "not_found", "expired")
     is_problem(web.post(f"/{started}:cancel"), 404, "not_found")
 
 
 def test_a_parallel_exclusive_wait_conflicts(web):
-    wait = {**WAIT, "exclusive_key": "deploy"}
-    first = web.post("/operations", json=wait).json()["path"]
-    response = web.post("/operations", json=wait)
-    assert "exclusive_key" in is_problem(response, 409, "conflict")
+    first = post(web, exclusive_key="deploy").json()["path"]
+    response = post(web, exclusive_key="deploy")
+    is_problem(response, 409, "conflict", "exclusive_key")
     assert response.json()["path"] == first
     web.post(f"/{first}:cancel")
-    assert web.post("/operations", json=wait).status_code == 202
-
-
-def test_the_exclusive_key_is_shown_and_filters(web, started):
-    wait = {**WAIT, "exclusive_key": "deploy"}
-    path = web.post("/operations", json=wait).json()["path"]
-    for key, found in [("deploy", [path]), ("other", [])]:
-        listed = web.get("/operations", params={"exclusive_key": key}).json()["results"]
-        assert [each["path"] for each in listed] == found
-    assert web.get(f"/{path}").json()["metadata"]["exclusive_key"] == "deploy"
-    assert web.get(f"/{started}").json()["metadata"]["exclusive_key"] is None
+    assert post(web, exclusive_key="deploy").status_code == 202
 
 
 def test_a_request_id_gives_the_same_operation(web, store):
-    wait = {**WAIT, "request_id": "r-1", "exclusive_key": "deploy"}
-    first = web.post("/operations", json=wait)
-    again = web.post("/operations", json=wait)
-    assert (first.status_code, again.status_code) == (202, 202)
-    path = first.json()["path"]
-    assert again.json()["path"] == path
+    wait = {"request_id": "r-1", "exclusive_key": "deploy"}
+    path = post(web, **wait).json()["path"]
+    again = post(web, **wait)
+    assert (again.status_code, again.json()["path"]) == (202, path)
     store.cancel(path)
-    assert web.post("/operations", json=wait).json() == store.get_json(path)
+    assert post(web, **wait).json() == store.get_json(path)
     assert len(store.list().operations) == 1
-    response = web.post("/operations", json={**wait, "max_wait": 61})
+    response = post(web, **wait, max_wait=61)
     is_problem(response, 409, "request_mismatch")
     assert response.json()["path"] == path
+
+
+@pytest.mark.parametrize("max_wait", [1e12, 1e300, 10**400])
+def test_a_far_deadline_can_be_shown(web, max_wait):
+    response = post(web, max_wait=max_wait)
+    assert response.json()["metadata"]["deadline"].startswith("9999-12-31")
+    assert web.get("/operations").json()["results"] == [response.json()]
+
+
+def test_a_region_is_that_of_the_client(real_web):
+    for region in ("us-east-1", "eu-west-1"):
+        assert post(real_web, region=region).json()["metadata"]["region"] == region
+
+
+# --- what is refused ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("header", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "w"}])
@@ -155,34 +169,28 @@ def test_without_the_token_nothing_is_told(app, started, header):
 
 @tabled("change", "words")
 def test_wrong_starts_are_refused(web, store, change, words):
-    # The client of the tests cannot send half a character itself.
-    response = web.post("/operations", content=json.dumps({**WAIT, **change}))
-    assert words in is_problem(response, 400, "invalid_argument")
+    is_problem(post(web, **change), 400, "invalid_argument", words)
     assert not store.list().operations
 
 
 def test_an_incomplete_start_is_refused(web):
-    start = {**WAIT, "definition": {"smithy": "2.0", "shapes": {}}}
-    detail = is_problem(web.post("/operations", json=start), 400, "invalid_argument")
-    assert "definition has no waiter 'stream_exists'" in detail
-    start = {"service": "kinesis", "max_wait": 5}
-    assert "waiter is missing" in is_problem(
-        web.post("/operations", json=start), 400, "invalid_argument"
-    )
+    response = post(web, definition={"smithy": "2.0", "shapes": {}})
+    is_problem(response, 400, "invalid_argument", "'stream_exists'")
+    response = web.post("/operations", json={"service": "kinesis", "max_wait": 5})
+    is_problem(response, 400, "invalid_argument", "waiter")
 
 
 @tabled("parameters", "member")
 def test_wrong_parameters_are_refused_by_name(web, store, parameters, member):
-    response = web.post("/operations", content=json.dumps({**WAIT, "parameters": parameters}))
-    assert member in is_problem(response, 400, "invalid_parameters")
+    is_problem(post(web, parameters=parameters), 400, "invalid_parameters", member)
     assert not store.list().operations
 
 
 @pytest.mark.parametrize("bucket", [5, [], {}, "", "not a bucket", None, True])
 def test_what_botocore_looks_into_first_is_refused_by_name(real_web, bucket):
-    wait = {"service": "s3", "waiter": "bucket_exists", "max_wait": 5, "region": "us-east-1"}
-    response = real_web.post("/operations", json={**wait, "parameters": {"Bucket": bucket}})
-    assert "ucket" in is_problem(response, 400, "invalid_parameters")
+    wait = {"service": "s3", "waiter": "bucket_exists", "parameters": {"Bucket": bucket}}
+    response = post(real_web, region="us-east-1", **wait)
+    is_problem(response, 400, "invalid_parameters", "ucket")
 
 
 def polling(service, operation, matcher=None):
@@ -196,13 +204,12 @@ def polling(service, operation, matcher=None):
 @tabled("service", "operation", "parameters", "words")
 def test_a_definition_polls_what_only_reads(real_web, store, service, operation, parameters, words):
     wait = {**polling(service, operation), "region": "us-east-1", "parameters": parameters}
-    response = real_web.post("/operations", json=wait)
+    response = post(real_web, **wait)
     if words is None:
         assert response.status_code == 202
     else:
-        detail = is_problem(response, 400, "invalid_argument")
-        assert operation in detail
-        assert words in detail
+        is_problem(response, 400, "invalid_argument", operation)
+        is_problem(response, 400, "invalid_argument", words)
         assert not store.list().operations
 
 
@@ -211,18 +218,115 @@ def test_a_definition_is_nested_as_deep_as_50(real_web):
         path = {"path": "|".join(["Table"] * levels), "expected": "x", "comparator": "stringEquals"}
         wait = polling("dynamodb", "DescribeTable", {"output": path})
         wait |= {"region": "us-east-1", "parameters": {"TableName": "orders"}}
-        response = real_web.post("/operations", json=wait)
+        response = post(real_web, **wait)
         assert response.status_code == status, (levels, response.text)
-    assert "nested more than 50 deep" in response.json()["detail"]
+    is_problem(response, 400, "invalid_argument", "nested")
 
 
 def test_a_waiter_whose_parameters_change_things_is_refused(real_web, store):
     installed_operation("mwaa.InvokeRestApi")
     parameters = {"Name": "mine", "Method": "POST", "Path": "/dags/mine/dagRuns"}
     wait = {"service": "mwaa", "waiter": "dag_run_succeeded", "region": "us-east-1"}
-    response = real_web.post("/operations", json={**wait, "max_wait": 5, "parameters": parameters})
-    assert "any request to Airflow" in is_problem(response, 400, "invalid_argument")
+    response = post(real_web, **wait, parameters=parameters)
+    is_problem(response, 400, "invalid_argument", "any request to Airflow")
     assert not store.list().operations
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"service": "kinesys"}, "'kinesys'"),
+        ({"region": "\ud800"}, "region"),
+        ({"region": "no region"}, "region"),
+        ({"profile": "\ud800"}, "profile"),
+    ],
+)
+def test_a_client_that_cannot_be_made(real_web, store, change, words):
+    is_problem(post(real_web, **change), 400, "invalid_argument", words)
+    assert not store.list().operations
+
+
+def nested(levels):
+    return json.dumps(WAIT).replace('"orders"', "[" * levels + "]" * levels)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"{", b"\xff", b"[" * 9999, nested(300), '{"max_wait": NaN}']
+)
+def test_a_body_that_is_no_object(web, content):
+    is_problem(web.post("/operations", content=content), 400, "invalid_argument")
+
+
+def test_the_size_of_a_body_is_limited(web):
+    # Two levels are around it.
+    for levels, code in ((98, "invalid_parameters"), (99, "invalid_argument")):
+        is_problem(web.post("/operations", content=nested(levels)), 400, code)
+    content = b" " * (LARGEST_BODY + 1)
+    is_problem(web.post("/operations", content=content), 413, "too_large")
+
+
+@pytest.mark.parametrize("size", ["1000", "9" * 5000, "0" * 5000 + "7"])
+def test_a_large_page_is_cut(web, started, size):
+    response = web.get("/operations", params={"page_size": size})
+    assert [each["path"] for each in response.json()["results"]] == [started]
+
+
+ID = "0" * 32
+
+
+def page_token(position):
+    return {"page_token": base64.urlsafe_b64encode(position.encode()).decode()}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"view": "full"},
+        [("state", "open"), ("state", "done")],
+        *[{"page_size": each} for each in ("0", "-1", "+1", " 1", "1_0", "1.5", "\u0661", "", "x")],
+        page_token(f'[NaN,"{ID}",{{}}]'),
+        page_token(f'["NaN","{ID}",{{}}]'),
+        page_token(f'[1e999,"{ID}",{{}}]'),
+        page_token(f'[{"1" * 400},"{ID}",{{}}]'),
+        page_token(f'[true,"{ID}",{{}}]'),
+        page_token(f'[1.0,"{ID[1:]}\\u0000",{{}}]'),
+        page_token(f'[1.0,"{ID}",{{"state":"open"}}]'),
+        page_token(f'[1.0, "{ID}", {{}}]'),
+        *map(page_token, ["[1.0,2,{}]", "[" * 5000, "{}", "1", ""]),
+    ],
+)
+def test_wrong_queries_are_refused(web, query):
+    is_problem(web.get("/operations", params=query), 400, "invalid_argument")
+
+
+@pytest.mark.parametrize("change", ["\u00e9", "=", "!", "\0", "A"])
+def test_a_changed_page_token_is_refused(web, started, change):
+    post(web)
+    token = web.get("/operations", params={"page_size": 1}).json()["next_page_token"]
+    assert web.get("/operations", params={"page_token": token}).status_code == 200
+    answer = web.get("/operations", params={"page_token": token + change})
+    is_problem(answer, 400, "invalid_argument")
+
+
+def test_other_methods_and_paths(web, started):
+    is_problem(web.get(f"/{started}", params={"view": "full"}), 400, "invalid_argument")
+    is_problem(web.delete(f"/{started}"), 405, "method_not_allowed")
+    allowed = web.delete("/operations").headers["allow"]
+    assert set(allowed.split(", ")) == {"GET", "HEAD", "POST"}
+    is_problem(web.get("/else"), 404, "not_found")
+
+
+def test_a_store_that_fails_is_unavailable(web, store):
+    store.close()
+    is_problem(web.get("/operations"), 503, "unavailable")
+
+
+def test_the_token_must_not_be_empty(store):
+    with pytest.raises(ValueError, match="token"):
+        operations.asgi(store, token="")
+
+
+# --- errors on the way ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("place", ["memory", "store", "encrypted"])
@@ -278,137 +382,10 @@ def test_an_error_that_a_waiter_retries_is_an_answer(stream, active):
     assert "last_error" not in operation.metadata
 
 
-def nested(levels):
-    return json.dumps(WAIT).replace('"orders"', "[" * levels + "]" * levels)
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"[]", b"{", b"\xff", b"[" * 9999, nested(300), '{"max_wait": NaN}']
-)
-def test_a_body_that_is_no_object(web, content):
-    is_problem(web.post("/operations", content=content), 400, "invalid_argument")
-
-
-def test_a_body_as_deep_as_it_may_be_is_checked(web):
-    # Two levels are around it.
-    assert "levels" not in is_problem(
-        web.post("/operations", content=nested(98)), 400, "invalid_parameters"
-    )
-    assert "levels" in is_problem(
-        web.post("/operations", content=nested(99)), 400, "invalid_argument"
-    )
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"service": "kinesys"}, "'kinesys'"),
-        ({"region": "\ud800"}, "region"),
-        ({"region": "no region"}, "region"),
-        ({"profile": "\ud800"}, "profile"),
-    ],
-)
-def test_a_client_that_cannot_be_made(real_web, store, change, words):
-    response = real_web.post("/operations", content=json.dumps({**WAIT, **change}))
-    assert words in is_problem(response, 400, "invalid_argument")
-    assert not store.list().operations
-
-
-def test_a_region_is_that_of_the_client(real_web):
-    for region in ("us-east-1", "eu-west-1"):
-        body = real_web.post("/operations", json={**WAIT, "region": region}).json()
-        assert body["metadata"]["region"] == region
-
-
-def test_a_large_body_is_refused(web):
-    content = b" " * (LARGEST_BODY + 1)
-    is_problem(web.post("/operations", content=content), 413, "too_large")
-
-
-def test_get_takes_the_path_only(web, started):
-    is_problem(web.get(f"/{started}", params={"view": "full"}), 400, "invalid_argument")
-    is_problem(web.get("/operations?state=open&state=done"), 400, "invalid_argument")
-
-
-@pytest.mark.parametrize("size", ["1000", "9" * 5000, "0" * 5000 + "7"])
-def test_a_large_page_is_cut(web, started, size):
-    response = web.get("/operations", params={"page_size": size})
-    assert [each["path"] for each in response.json()["results"]] == [started]
-
-
-@pytest.mark.parametrize("size", ["0", "-1", "+1", " 1", "1_0", "1.5", "\u0661", "", "x"])
-def test_a_page_size_is_a_number(web, size):
-    is_problem(web.get("/operations", params={"page_size": size}), 400, "invalid_argument")
-
-
-ID = "0" * 32
-
-
-@pytest.mark.parametrize(
-    "position",
-    [
-        f'[NaN,"{ID}",{{}}]',
-        f'["NaN","{ID}",{{}}]',
-        f'[1e999,"{ID}",{{}}]',
-        f'[{"1" * 400},"{ID}",{{}}]',
-        f'[true,"{ID}",{{}}]',
-        f'[1.0,"{ID[1:]}\\u0000",{{}}]',
-        f'[1.0,"{ID}",{{"state":"open"}}]',
-        f'[1.0, "{ID}", {{}}]',
-        "[1.0,2,{}]",
-        "[" * 5000,
-        "{}",
-        "1",
-        "",
-    ],
-)
-def test_a_page_token_of_another_is_refused(web, position):
-    token = base64.urlsafe_b64encode(position.encode()).decode()
-    is_problem(web.get("/operations", params={"page_token": token}), 400, "invalid_argument")
-
-
-@pytest.mark.parametrize("change", ["\u00e9", "=", "!", "\0", "A"])
-def test_a_changed_page_token_is_refused(web, started, change):
-    web.post("/operations", json=WAIT)
-    token = web.get("/operations", params={"page_size": 1}).json()["next_page_token"]
-    assert web.get("/operations", params={"page_token": token}).status_code == 200
-    answer = web.get("/operations", params={"page_token": token + change})
-    is_problem(answer, 400, "invalid_argument")
-
-
-@pytest.mark.parametrize("max_wait", [1e12, 1e300, 10**400])
-def test_a_far_deadline_can_be_shown(web, max_wait):
-    response = web.post("/operations", json={**WAIT, "max_wait": max_wait})
-    assert response.json()["metadata"]["deadline"].startswith("9999-12-31")
-    assert web.get("/operations").json()["results"] == [response.json()]
-
-
-def test_other_methods_and_paths(web, started):
-    is_problem(web.delete(f"/{started}"), 405, "method_not_allowed")
-    allowed = web.delete("/operations").headers["allow"]
-    assert set(allowed.split(", ")) == {"GET", "HEAD", "POST"}
-    is_problem(web.get("/else"), 404, "not_found")
-
-
-def test_a_store_that_fails_is_unavailable(web, store):
-    store.close()
-    is_problem(web.get("/operations"), 503, "unavailable")
-
-
-def test_the_token_must_not_be_empty(store):
-    with pytest.raises(ValueError, match=r"^token must not be empty$"):
-        operations.asgi(store, token="")
-
-
 def test_the_openapi_document_is_valid(web):
     assert web.get("/openapi.json").json() == DOCUMENT
     assert DOCUMENT["info"]["version"] == bwp.__version__
     validate(DOCUMENT)
-
-
-def test_the_openapi_document_names_all_of_an_operation(web, started):
-    metadata = DOCUMENT["components"]["schemas"]["Metadata"]["properties"]
-    assert {*web.get(f"/{started}").json()["metadata"], "last_error"} == set(metadata)
 
 
 def test_only_202_is_a_success_of_start():
