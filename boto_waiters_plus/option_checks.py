@@ -29,19 +29,9 @@ def _delay_pace(name: str, value: Any) -> Any:
         return value
     if not isinstance(value, str):
         raise TypeError(f'{name} must be "fixed" or a function of the attempt number')
-    if value in _REMOVED_PACES:
-        raise ValueError(f"{name}: {value!r} was removed; {_REMOVED_PACES[value]}")
     if value != "fixed":
         raise ValueError(f"{name}: {unknown(value, ('fixed',), 'pace')}")
     return value
-
-
-_REMOVED_PACES: Final = {
-    "spec": "leave delay_pace out for the specification's algorithm, the default",
-    "eager": "leave delay_pace out, and give max_delay=D and min_delay=D/4 where a definition "
-    "has longer delays",
-}
-"""What to write instead, by the former value of `delay_pace`."""
 
 
 def _last_attempt(name: str, value: Any) -> str:

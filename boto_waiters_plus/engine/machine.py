@@ -323,8 +323,6 @@ class State:
     def loaded(cls, members: dict[str, Any]) -> State:
         """Return the state that was stored with these members, after checking every one."""
         defaults = asdict(cls())
-        # Version 0.1.0 stored a state without the later members.
-        members = {**{name: defaults[name] for name in _ADDED}, **members}
         if members.keys() != defaults.keys():
             raise ValueError("not the state of a wait: members are missing or unknown")
         state = cls(**{**members, "phase": Phase(members["phase"])})
@@ -342,8 +340,6 @@ class State:
 
 
 _COUNTS: Final = ("attempts", "successes", "throttles", "transient_errors")
-_ADDED: Final = ("answered", "transient_errors", "holding", "held_since", "moved")
-"""Members of the state that version 0.1.0 did not have."""
 
 
 class MachineMisuseError(RuntimeError):

@@ -210,7 +210,7 @@ class _Beginning:
             call, lease = None, CallerLease(store.backend, row)
         except StoreError as error:
             raise _uncalled(store, path_of(row), error) from error
-        held = (store.backend, lease.number, self._start + prepared.max_wait)
+        held = (store.backend, lease.number, self._start + prepared.max_wait, self._clock)
         row_call = RowCall(row, wait, begun, store.seal, *held)
         try:
             if lease.is_taken:

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
+
+Clock = Callable[[], float]
+"""Returns the time in seconds; it goes on evenly."""
 
 
 def _boot() -> str | None:
@@ -44,3 +48,8 @@ START: Final = time.time() - since_boot()
 def steady_time() -> float:
     """Return the time as seconds since the epoch, whatever is done to the wall clock later."""
     return START + since_boot()
+
+
+def monotonic_time() -> float:
+    """Return `time.monotonic()`, as it is replaced by then: virtual time does that."""
+    return time.monotonic()

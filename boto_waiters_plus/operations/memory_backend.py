@@ -24,20 +24,25 @@ from .backend import (
     request_key,
     rows_to_add,
 )
-from .boot_clock import steady_time
+from .boot_clock import Clock, steady_time
 from .error_codes import StoreError
 
 _Rows = dict[str, dict[str, Any]]
 
 
 class MemoryBackend(Backend):
-    """Waits in dictionaries. One lock makes a transaction of each method."""
+    """Waits in dictionaries. One lock makes a transaction of each method.
+
+    Args:
+        clock: tells the time in place of the real clock.
+    """
 
     name = ":memory:"
     url = None
     is_local = True
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = steady_time if clock is None else clock
         self._lock = ProcessLock()
         self._numbers = itertools.count(1)
         self._is_closed = False
@@ -202,7 +207,7 @@ class MemoryBackend(Backend):
         with self._lock:
             if self._is_closed:
                 raise closed(self.name)
-            yield steady_time()
+            yield self._clock()
 
     def _is_driven_by(self, lease: int | None, wait_id: str, now: float = 0.0) -> bool:
         row = self._waits.get(wait_id, {"state": None})

@@ -259,8 +259,7 @@ def _facts_json(end: WaiterOutcome[Any] | WaiterError) -> dict[str, Any]:
 def _facts(body: Mapping[str, Any]) -> dict[str, Any]:
     facts = {name: body[name] for name in ("waiter", "label", "attempts", "elapsed", "observed")}
     facts["acceptor"] = body["acceptor"] and MatchedAcceptor(**body["acceptor"])
-    # Rows of earlier versions have none.
-    return facts | {"timeline_record": _record_from_json(body.get("timeline", ()))}
+    return facts | {"timeline_record": _record_from_json(body["timeline"])}
 
 
 def _changes_in(timeline: Sequence[TimelineEntry]) -> list[dict[str, Any]]:

@@ -62,6 +62,8 @@ class Store(OpenStore):
             `Backend`.
         encrypt: encrypts what is kept of requests and responses, from bytes to bytes.
         decrypt: the reverse.
+        clock: for tests: tells the seconds by which deadlines, leases and checks go here, in place
+            of the real clock. A `Backend` has its own.
 
     Raises:
         ValueError: `url` cannot be parsed, or is of another kind of database.
@@ -74,8 +76,9 @@ class Store(OpenStore):
         *,
         encrypt: Cipher | None = None,
         decrypt: Cipher | None = None,
+        clock: Callable[[], float] | None = None,
     ) -> None:
-        super().__init__(_backend(url), Seal(encrypt, decrypt))
+        super().__init__(_backend(url, clock), Seal(encrypt, decrypt), clock)
         self._key = uuid.uuid4().hex if self.backend.url is None else self.backend.name
         _STORES[self._key] = self
 
@@ -436,17 +439,17 @@ def find_operation(url: str | None, key: str, path: str) -> Operation:
     return store.get(path)
 
 
-def _backend(url: Any) -> Backend:
+def _backend(url: Any, clock: Callable[[], float] | None) -> Backend:
     if isinstance(url, Backend):
         return url
     if isinstance(url, str) and url in _IN_MEMORY:
-        return MemoryBackend()
+        return MemoryBackend(clock)
     try:
         from .sql import SqlBackend  # noqa: PLC0415 - an extra
     except ImportError as error:
         needed = ("sqlalchemy", "platformdirs")
         refuse_missing("a store in a database", "store", error, *needed)
-    return SqlBackend(url)
+    return SqlBackend(url, clock)
 
 
 def _conflict(error: KeyInUseError) -> OperationError:

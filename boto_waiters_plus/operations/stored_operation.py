@@ -6,7 +6,6 @@ import contextlib
 import math
 import re
 import threading
-import time
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection
@@ -22,6 +21,7 @@ from ..service.json_parameters import from_json
 from ..wait.wording import seconds_text
 from .backend import OPEN, UNDRIVEN, Backend, Row
 from .begun_rows import begun_of
+from .boot_clock import Clock, monotonic_time
 from .client_description import ClientDescription
 from .error_codes import OperationError, SchemaError, StoreError, problem
 from .operation import CANCELLED_DETAIL, COLLECTION, UNDRIVEN_GRACE, Operation, id_of, path_of
@@ -50,9 +50,10 @@ CLOSE_GRACE: Final = 10.0
 class OpenStore(ABC):
     """What operations and workers need of their store."""
 
-    def __init__(self, backend: Backend, seal: Seal) -> None:
+    def __init__(self, backend: Backend, seal: Seal, clock: Clock | None) -> None:
         self.backend, self.seal = backend, seal
-        self.watcher = EndWatcher(backend, seal)
+        self.clock = monotonic_time if clock is None else clock
+        self.watcher = EndWatcher(backend, seal, self.clock)
 
     def __repr__(self) -> str:
         return f"Store({self.backend.name!r})"
@@ -196,9 +197,10 @@ def _hindrance(row: Row, now: float, *, is_driven: bool) -> str:
 class EndWatcher:
     """Notices the ends of operations that are open, in one thread while any of them is held."""
 
-    def __init__(self, backend: Backend, seal: Seal) -> None:
+    def __init__(self, backend: Backend, seal: Seal, clock: Clock) -> None:
         self._backend = backend
         self._seal = seal
+        self._clock = clock
         self._lock = ProcessLock()
         self._open = weakref.WeakValueDictionary[str, StoredOperation]()
         self._kept: dict[str, StoredOperation] = {}
@@ -264,9 +266,9 @@ class EndWatcher:
         since, compare_at = None, 0.0
         while not self._has_nothing_open():
             try:
-                if since is None or time.monotonic() >= compare_at:
+                if since is None or self._clock() >= compare_at:
                     since = self._compare()
-                    compare_at = time.monotonic() + COMPARE_INTERVAL
+                    compare_at = self._clock() + COMPARE_INTERVAL
                 else:
                     ended, since = self._backend.ended_ids(since - OVERLAP)
                     self._end(ended)

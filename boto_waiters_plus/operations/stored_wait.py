@@ -18,7 +18,6 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ..batch.wait import Wait
-from ..calls.clock import current_time
 from ..changes.call import resumed_call, run_blocking
 from ..changes.effects import AnsweredCall, EffectOfCall, EffectWaiter
 from ..changes.prepared_call import CallOutcome, PreparedCall
@@ -36,6 +35,7 @@ from ..service.parameters import refuse_wrong_parameters
 from ..service.waits import find_waiter
 from .backend import FREE, OPEN, REQUEST_KEY, Backend, Row
 from .begun_rows import CALL, CALLER_LEASE, keep_answer, unknown, wait_after
+from .boot_clock import Clock
 from .client_description import CLIENT_COLUMNS, ClientDescription
 from .error_codes import OperationError, StoreError, UnableError, unreadable
 from .operation_pages import check_text
@@ -165,7 +165,8 @@ class RowCall:
     lease: int
     """Under which the row is held here."""
     deadline: float
-    """By the clock of this process."""
+    """By the clock."""
+    clock: Clock
 
     def make(self, prepared: PreparedCall, effect: EffectOfCall) -> CallOutcome:
         """Make the call, and write what it was answered.
@@ -227,7 +228,7 @@ class RowCall:
         self.make(prepared, EffectOfCall(client, prepared.target.operation, trait))
 
     def _left(self) -> float:
-        return self.deadline - current_time().clock()()
+        return self.deadline - self.clock()
 
 
 def _columns_of(client: Any, profile: str | None) -> dict[str, Any]:

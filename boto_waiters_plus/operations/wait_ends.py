@@ -28,7 +28,7 @@ class Driven:
     kind: str
     include_response: bool
     deadline: float
-    """Its end by the monotonic clock of this process."""
+    """Its end by the clock of the worker."""
     operation: OperationModel | None = None
     """What it polls; None until it was made."""
     task: Task | None = None

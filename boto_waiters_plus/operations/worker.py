@@ -6,7 +6,6 @@ import contextlib
 import logging
 import queue
 import threading
-import time
 from collections.abc import Iterable
 from functools import partial
 from sys import intern
@@ -51,7 +50,7 @@ class Worker:
 
     One thread (the caller's) talks to the store, another steps the waits. What is written is
     fenced by the lease (see `backend`): if the lease was lost, none of it takes effect. The stop
-    event ends `run`; `metadata` shows the name.
+    event ends `run`; `metadata` shows the name. The clock is that of the store.
     """
 
     def __init__(
@@ -63,6 +62,7 @@ class Worker:
         stop_event: threading.Event,
     ) -> None:
         self._backend, self._seal, self._watcher = store.backend, store.seal, store.watcher
+        self._clock = store.clock
         self._options = options
         self._name = name or process_name()
         # The generation of every wait that is driven here.
@@ -109,7 +109,7 @@ class Worker:
                     continue
                 if is_idle and until_idle:
                     break
-                self._sleep(min(self._check_at, self._renew_at) - time.monotonic())
+                self._sleep(min(self._check_at, self._renew_at) - self._clock())
         finally:
             self._hand_back()
         return self._ended
@@ -138,7 +138,7 @@ class Worker:
             self._backend.release(self._lease)
             self._replace_lease()
         self._give_back()
-        if time.monotonic() < self._check_at:
+        if self._clock() < self._check_at:
             return False
         # Cancelled, or driven by another worker.
         self._drop(self._backend.lost(self._lease, list(self._driven)))
@@ -150,16 +150,16 @@ class Worker:
             self._replace_lease()
             return False
         self._has_unconfirmed_claim = False
-        self._check_at = time.monotonic() + (0.0 if is_full else CHECK_INTERVAL)
+        self._check_at = self._clock() + (0.0 if is_full else CHECK_INTERVAL)
         return not self._driven
 
     def _acquire(self) -> None:
         seconds = self._options.lease
         self._lease = self._backend.acquire(self._name, seconds)
-        self._renew_at = time.monotonic() + seconds / RENEWALS
+        self._renew_at = self._clock() + seconds / RENEWALS
 
     def _renew_if_due(self) -> None:
-        before, seconds = time.monotonic(), self._options.lease
+        before, seconds = self._clock(), self._options.lease
         if before < self._renew_at:
             return
         if self._backend.renew(self._lease, seconds):
@@ -199,7 +199,7 @@ class Worker:
             self._backend.write(self._lease, changes)
             self._has_unconfirmed_claim = False
             # Other workers may take them first.
-            self._check_at = time.monotonic() + CHECK_INTERVAL
+            self._check_at = self._clock() + CHECK_INTERVAL
 
     def _drop(self, keys: Iterable[str]) -> None:
         """Stop driving waits, and write nothing more of them."""
@@ -229,12 +229,12 @@ class Worker:
         if most <= 0:
             return False
         with self._lock:
-            now = time.monotonic()
+            now = self._clock()
             self._unable = {k: found for k, found in self._unable.items() if found[0] > now}
             without = set(self._unable)
         rows, clock = self._backend.claim(self._lease, options.lease, most, without)
         # Read after the claim, which may have waited for a lock before it read its clock.
-        now = time.monotonic()
+        now = self._clock()
         # All of them count as driven from now on, before the first wait is made.
         for row in rows:
             self._driven[row["id"]] = self._held(row, now - clock)
@@ -250,7 +250,7 @@ class Worker:
             self._pool.start(prepared)
         return len(rows) == most
 
-    def _held(self, row: Row, to_monotonic: float) -> Driven:
+    def _held(self, row: Row, to_here: float) -> Driven:
         """Return what this worker keeps of a row; a damaged one has its end already."""
         try:
             check_row(row)
@@ -259,7 +259,7 @@ class Worker:
                 self._changed.add(row["id"])
             self._news.put(None)
             return ended(row, error)
-        deadline = row["deadline"] + to_monotonic
+        deadline = row["deadline"] + to_here
         return Driven(row["id"], intern(row["kind"]), bool(row["include_response"]), deadline)
 
     def _prepare(self, row: Row, clock: float, began: float, times: RowTimes) -> None:
@@ -274,8 +274,8 @@ class Worker:
             wait, begun = self._maker.wait_of(row)
             if begun is not None:
                 if begun["answer"] is None:
-                    held = (self._seal, self._backend, self._lease, driven.deadline)
-                    age = clock - row["created"] + time.monotonic() - began
+                    held = (self._seal, self._backend, self._lease, driven.deadline, self._clock)
+                    age = clock - row["created"] + self._clock() - began
                     self._go_on_calling(driven, RowCall(row, wait, begun, *held), age)
                     return
                 if begun["stop_on_timeout"]:
@@ -290,7 +290,7 @@ class Worker:
                 MethodType(self._on_attempt, driven),
                 state=row["machine"],
                 digest=intern(row["digest"]),
-                seconds_ago=max(0.0, age + time.monotonic() - began),
+                seconds_ago=max(0.0, age + self._clock() - began),
             )
         except OperationError as error:
             polled = timeout_of(row) if row["attempts"] else None
@@ -332,7 +332,7 @@ class Worker:
             if event.next_delay is None:
                 driven.last_change = change
                 return
-            driven.change = change, time.monotonic()
+            driven.change = change, self._clock()
             self._changed.add(driven.id)
             if task.run.is_unreachable:
                 self._to_give_back.add(driven.id)
@@ -365,7 +365,7 @@ class Worker:
             if isinstance(result, UnableError) and driven.kind not in self._unable:
                 text = "worker: %s; waits of this kind are left to others for %g s"
                 logger.warning(text, result, UNABLE_FOR)
-                self._unable[driven.kind] = time.monotonic() + UNABLE_FOR, result
+                self._unable[driven.kind] = self._clock() + UNABLE_FOR, result
         self._news.put(None)
 
     def _write(self) -> None:
@@ -378,7 +378,7 @@ class Worker:
             attempts = [(each, each.change) for each in changed if each.change is not None]
             results = [(each, each.result) for each in changed if each.result is not None]
             self._changed = {each.id for each, _ in (*attempts, *results)}
-        now = time.monotonic()
+        now = self._clock()
         changes = []
         for driven, (change, moment) in attempts:
             age, delay = now - moment, change["next_attempt"]
@@ -397,7 +397,7 @@ class Worker:
     def _write_ends(
         self, results: Iterable[tuple[Driven, WaiterOutcome[Any] | BaseException]]
     ) -> None:
-        now = time.monotonic()
+        now = self._clock()
         ends, backs = [], []
         for driven, result in results:
             if isinstance(result, UnableError) and now < driven.deadline:

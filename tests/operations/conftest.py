@@ -16,6 +16,7 @@ from boto_waiters_plus import operations
 
 sys.path.insert(0, str(Path(__file__).parent))
 from database_fixtures import new_database, server  # noqa: F401 - fixtures, beside this file
+from stored_waits import POSTGRESQL, Clock  # beside this file
 
 pytest.register_assert_rewrite("backend_contract")
 SESSION = boto3.session.Session(region_name="us-east-1")
@@ -45,7 +46,7 @@ def no_answer():
     return botocore.exceptions.ReadTimeoutError(endpoint_url="https://example.com")
 
 
-@pytest.fixture(params=["memory", "file", "postgresql"])
+@pytest.fixture(params=["memory", "file", POSTGRESQL])
 def store_url(request, tmp_path):
     """An empty database of each kind."""
     if request.param == "memory":
@@ -74,6 +75,11 @@ def open_store(store_url):
 @pytest.fixture
 def store(open_store):
     return open_store()
+
+
+@pytest.fixture
+def clock():
+    return Clock()
 
 
 @pytest.fixture

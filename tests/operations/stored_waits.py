@@ -1,31 +1,45 @@
 """How the tests of stores start waits on a stream, drive them and wait for what happens."""
 
-import signal
 import time
 
 import pytest
 
 QUICK = {"min_delay": 0.01, "max_delay": 0.02}
 
+NIGHTLY = pytest.mark.nightly(subject="stores")
+POSTGRESQL = pytest.param("postgresql", marks=NIGHTLY)
+
+IN_MEMORY = pytest.mark.parametrize("store_url", ["memory"], indirect=True)
 ON_FILE = pytest.mark.parametrize("store_url", ["file"], indirect=True)
-ON_SERVER = pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
-SHARED = pytest.mark.parametrize("store_url", ["file", "postgresql"], indirect=True)
-
-# Where nohup started the tests, the processes that they start ignore SIGHUP, and have to.
-HAS_SIGHUP = hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
-SIGHUP = pytest.param(
-    "SIGHUP", marks=pytest.mark.skipif(not HAS_SIGHUP, reason="no SIGHUP comes through")
-)
-BY_SIGNALS = pytest.mark.parametrize("name", ["SIGTERM", SIGHUP])
+SHARED = pytest.mark.parametrize("store_url", ["file", POSTGRESQL], indirect=True)
 
 
-def start(store, client, max_wait=60, **keywords):
+class Clock:
+    """A clock that stands still until a test moves it: `clock.now += 60`."""
+
+    def __init__(self):
+        self.now = 1e9
+
+    def __call__(self):
+        return self.now
+
+
+def start(store, client, max_wait=60, waiter="stream_exists", **keywords):
     parameters = {"StreamName": "orders", **QUICK, **keywords}
-    return store.start(client, "stream_exists", max_wait=max_wait, **parameters)
+    return store.start(client, waiter, max_wait=max_wait, **parameters)
 
 
 def work(store, client, **arguments):
     return store.work(until_idle=True, make_client=lambda _: client, **arguments)
+
+
+def row_id(operation):
+    return operation.path.partition("/")[2]
+
+
+def swapped(data):
+    """Encrypts and decrypts."""
+    return bytes(255 - byte for byte in data)
 
 
 def until(condition, seconds=60):

@@ -1,61 +1,58 @@
 """The backends of the package under the contract of all backends."""
 
-import threading
+import time
 
 import backend_contract as contract  # beside this file
 import pytest
+from stored_waits import NIGHTLY  # beside this file
 
-from boto_waiters_plus.operations.backend import UNDRIVEN
 from boto_waiters_plus.operations.memory_backend import MemoryBackend
 from boto_waiters_plus.operations.sql import SqlBackend
-from boto_waiters_plus.operations.sql.tables import LEASES, WAITS
 
 
 class Opened(contract.SharedContract):
     """Opens a database a second time."""
 
     @pytest.fixture
-    def another(self, backend):
-        another = SqlBackend(backend.url)
+    def backend(self, url, clock):
+        backend = SqlBackend(url, clock)
+        yield backend
+        backend.close()
+
+    @pytest.fixture
+    def another(self, url, clock):
+        another = SqlBackend(url, clock)
         yield another
         another.close()
 
 
-class TestMemory(contract.LocalContract):
+class TestMemory(contract.BackendContract):
     @pytest.fixture
-    def backend(self):
-        return MemoryBackend()
+    def backend(self, clock):
+        return MemoryBackend(clock)
 
 
-class TestSqlite(contract.LocalContract, Opened):
+class TestSqlite(Opened):
     @pytest.fixture
-    def backend(self, tmp_path):
-        backend = SqlBackend(tmp_path / "waits.db")
-        yield backend
-        backend.close()
+    def url(self, tmp_path):
+        return tmp_path / "waits.db"
 
 
+@NIGHTLY
 class TestPostgresql(Opened):
     @pytest.fixture
-    def backend(self, new_database):
-        backend = SqlBackend(new_database())
-        yield backend
-        backend.close()
+    def url(self, new_database):
+        return new_database()
 
-    @pytest.mark.parametrize("other", ["acquire", "write"])
-    def test_a_wait_that_is_claimed_meanwhile_stays_claimed(self, backend, other):
-        """The other reads the leases before the claim is committed."""
-        backend.add([contract.wait_row(1)], contract.DEFINITIONS)
-        overdue = [{"id": contract.ids(1)[0], "state": "expired", "lease": None, "worker": None}]
-        arguments = {"acquire": ("second", 30), "write": (UNDRIVEN, overdue)}[other]
-        thread = threading.Thread(target=getattr(backend, other), args=arguments)
-        with backend.database.writing() as first:
-            lease = LEASES.insert().values(worker="first", expires=1e12).returning(LEASES.c.id)
-            number = first.execute(lease).scalar_one()
-            first.execute(WAITS.update().values(lease=number, worker="first"))
-            thread.start()
-            waiting = "select count(*) from pg_locks where not granted"
-            while thread.is_alive() and not first.exec_driver_sql(waiting).scalar_one():
-                pass
-        thread.join()
-        assert contract.driver(backend, 1) == (number, "first")
+
+@pytest.mark.parametrize("kind", ["memory", "file"])
+def test_setting_the_wall_clock_moves_nothing(tmp_path, monkeypatch, kind):
+    backend = MemoryBackend() if kind == "memory" else SqlBackend(tmp_path / "waits.db")
+    lease, real = backend.acquire("worker", 3600), time.time
+    _, before = backend.ended_ids(0)
+    assert before == pytest.approx(real(), abs=600)
+    for jump in (-7200, 7200):
+        monkeypatch.setattr(time, "time", lambda jump=jump: real() + jump)
+        assert backend.leases() == {lease}
+        assert 0 <= backend.ended_ids(0)[1] - before < 600
+    backend.close()

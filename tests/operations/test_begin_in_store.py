@@ -1,48 +1,33 @@
 """`begin` with a store: call and wait outlive the process that made the call."""
 
 import asyncio
-import subprocess
-import sys
-import time
+import threading
 from pathlib import Path
+from time import monotonic
 from unittest import mock
 
 import boto3
 import pytest
 from botocore.exceptions import ClientError, ParamValidationError, ReadTimeoutError
-from case_tables import tabled
-from changes.test_killed_process import ACCOUNT, serving
-from stored_waits import QUICK, until, work
-from test_begin import StaleService, http, named
+from stored_waits import IN_MEMORY, ON_FILE, work
+from test_begin import MAX_WAIT, StaleService, http, named
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
-from boto_waiters_plus.operations import (
-    begun_rows,
-    client_description,
-    stored_operation,
-    stored_wait,
-)
+from boto_waiters_plus.operations import client_description, stored_operation
 
-ON_FILE = pytest.mark.parametrize("store_url", ["file"], indirect=True)
-IN_MEMORY = pytest.mark.parametrize("store_url", ["memory"], indirect=True)
 JOB, BUILD = "glue: a job run", "codebuild: a build"
-FAILED_CHANGE = {**QUICK, "settle_for": 0.05}
 POINTS = ("before the call", "after the answer")
 
 
 class Clock:
-    """A minute of the service takes a twentieth of a second."""
+    """The clock of a store: it goes on by itself, and a test may move it."""
 
     def __init__(self):
-        self._start = time.monotonic()
+        self.ahead = 1e9
 
-    @property
-    def now(self):
-        return (time.monotonic() - self._start) * 1200
-
-    def advance(self, seconds):
-        pass
+    def __call__(self):
+        return monotonic() + self.ahead
 
 
 class Service(StaleService):
@@ -59,26 +44,30 @@ class KilledError(BaseException):
 
 
 @pytest.fixture
-def service():
-    """`service(name)`: the service of a row of the table."""
-    return lambda name, **members: Service({**named(name), **members}, Clock())
+def clock():
+    return Clock()
 
 
 @pytest.fixture
-def quick_lease(monkeypatch):
-    """A dead process is noticed after half a second."""
-    monkeypatch.setattr(begun_rows, "CALLER_LEASE", 0.5)
-    monkeypatch.setattr(stored_wait, "CALLER_LEASE", 0.5)
+def store(open_store, clock):
+    return open_store(clock=clock)
 
 
-def begin(store, service, max_wait=60, **options):
+@pytest.fixture
+def service(virtual_time):
+    """`service(name)`: the service of a row of the table."""
+    return lambda name, **members: Service({**named(name), **members}, virtual_time)
+
+
+def begin(store, service, max_wait=MAX_WAIT, **options):
     method = getattr(service.client, service.row["method"])
-    keywords = {**QUICK, **service.row["parameters"], **options}
-    return bwp.begin(method, max_wait=max_wait, in_store=store, **keywords)
+    return bwp.begin(
+        method, max_wait=max_wait, in_store=store, **{**service.row["parameters"], **options}
+    )
 
 
 def kill(store, service, point, **options):
-    """Begin, and end as a process does that is killed: no lease is given back."""
+    """Begin, and end as a process does that is killed, until its lease has ended."""
     event = {"before the call": "before-call", "after the answer": "after-call"}[point]
 
     def die(**_):
@@ -89,12 +78,12 @@ def kill(store, service, point, **options):
     with pytest.raises(KilledError), mock.patch.object(store.backend, "release"):
         begin(store, service, **options)
     service.client.meta.events.unregister(event, unique_id="die")
+    store.clock.ahead += 31
     return store.list().operations[0]["path"]
 
 
 @pytest.mark.parametrize("name", [JOB, BUILD, "ecs: a stale service", "rds: three minutes"])
-def test_a_worker_goes_on_once_the_call_is_answered(open_store, service, name):
-    store = open_store()
+def test_a_worker_goes_on_once_the_call_is_answered(store, service, name):
     made = service(name)
     before = []
     look = lambda **_: before.extend(store.list(state="open").operations)  # noqa: E731
@@ -106,7 +95,7 @@ def test_a_worker_goes_on_once_the_call_is_answered(open_store, service, name):
     assert operation.metadata["worker"] is None
     assert work(store, made.client) == 1
     assert operation.result(10).basis == made.row["ends"]
-    elsewhere = open_store().get(operation.path)
+    elsewhere = store.get(operation.path)
     assert elsewhere.result(0).basis == made.row["ends"]
     assert elsewhere.effect == operation.effect
     answer = {k: v for k, v in elsewhere.call.response.items() if k != "ResponseMetadata"}
@@ -117,7 +106,7 @@ def test_a_worker_goes_on_once_the_call_is_answered(open_store, service, name):
 
 def test_a_failure_has_the_call(store, service):
     made = service("ecs: the circuit breaker")
-    operation = begin(store, made, **FAILED_CHANGE)
+    operation = begin(store, made)
     work(store, made.client)
     error = operation.exception(10)
     assert made.row["reason"] in str(error)
@@ -127,10 +116,10 @@ def test_a_failure_has_the_call(store, service):
 
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("name", [JOB, BUILD])
-def test_only_a_token_lets_a_dead_call_be_repeated(store, service, quick_lease, name, point):
+def test_only_a_token_lets_a_dead_call_be_repeated(store, service, name, point):
     made = service(name)
     path = kill(store, made, point)
-    until(lambda: work(store, made.client) == 1)
+    assert work(store, made.client) == 1
     operation = store.get(path)
     calls = [params for params in made.requests if "projectName" in params]
     if name == JOB:
@@ -147,40 +136,39 @@ def test_only_a_token_lets_a_dead_call_be_repeated(store, service, quick_lease, 
 
 @IN_MEMORY
 def test_a_worker_that_is_first_leaves_a_call_alone(store, service, working):
-    made, claims = service(JOB), []
+    made, claims, was_given_back = service(JOB), [], threading.Event()
     acquire, claim = store.backend.acquire, store.backend.claim
 
     def claim_and_note(*arguments):
         rows, now = claim(*arguments)
         claims.extend(rows)
+        if len(claims) > 1:
+            was_given_back.set()
         return rows, now
 
     def acquire_late(*arguments):
         store.backend.acquire, store.backend.claim = acquire, claim_and_note
         working(store, made.client)
-        # The second time it was given back.
-        until(lambda: len(claims) > 1)
+        assert was_given_back.wait(60)
         return acquire(*arguments)
 
     store.backend.acquire = acquire_late
-    assert begin(store, made).result(20).basis == "identity"
+    assert begin(store, made).result(60).basis == "identity"
     assert made.operations.count("StartJobRun") == 1
 
 
 @IN_MEMORY
-def test_a_dead_call_is_unknown_past_its_deadline(store, service, quick_lease, monkeypatch):
-    monkeypatch.setattr(stored_operation, "UNDRIVEN_GRACE", 0.1)
-    monkeypatch.setattr(stored_operation, "COMPARE_INTERVAL", 0.1)
-    path = kill(store, service(BUILD), "before the call", max_wait=0.2)
-    assert store.get(path).exception(20).code == "outcome_unknown"
+def test_a_dead_call_is_unknown_past_its_deadline(store, clock, service):
+    path = kill(store, service(BUILD), "before the call")
+    clock.ahead += 2 * MAX_WAIT
+    assert store.get(path).exception(60).code == "outcome_unknown"
 
 
 @IN_MEMORY
-def test_a_worker_that_cannot_call_leaves_it_to_others(store, service, quick_lease):
+def test_a_worker_that_cannot_call_leaves_it_to_others(store, service):
     made = service(BUILD)
     path = kill(store, made, "after the answer")
-    other = boto3.client("codebuild", region_name="eu-west-1")
-    until(lambda: not work(store, other) and "last_error" in store.get_json(path)["metadata"])
+    assert work(store, boto3.client("codebuild", region_name="eu-west-1")) == 0
     assert "for the region" in store.get_json(path)["metadata"]["last_error"]["detail"]
     assert made.operations == ["StartBuild"]
 
@@ -199,11 +187,11 @@ def break_down(**_):
 
 @IN_MEMORY
 @pytest.mark.parametrize("answer", [refuse, break_down])
-def test_a_repeated_call_that_fails_stays_unknown(store, service, quick_lease, answer):
+def test_a_repeated_call_that_fails_stays_unknown(store, service, answer):
     made = service(BUILD)
     path = kill(store, made, "after the answer")
     made.client.meta.events.register_first("before-call", answer)
-    until(lambda: work(store, made.client) == 1)
+    assert work(store, made.client) == 1
     assert store.get(path).exception(0).code == "outcome_unknown"
     made.client.meta.events.unregister("before-call", answer)
     operation = store.resume(path)
@@ -212,7 +200,7 @@ def test_a_repeated_call_that_fails_stays_unknown(store, service, quick_lease, a
 
 
 @IN_MEMORY
-def test_a_repeated_call_is_as_patient_with_a_new_role(store, service, quick_lease):
+def test_a_repeated_call_is_as_patient_with_a_new_role(store, service):
     cluster = {"name": "c", "roleArn": "arn:r", "resourcesVpcConfig": {}}
     made = service("eks: an update by its id", method="create_cluster", parameters=cluster)
     calls = []
@@ -224,7 +212,7 @@ def test_a_repeated_call_is_as_patient_with_a_new_role(store, service, quick_lea
 
     path = kill(store, made, "before the call", propagation_wait=0)
     made.client.meta.events.register_first("before-call", refuse)
-    until(lambda: work(store, made.client) == 1)
+    assert work(store, made.client) == 1
     assert store.get(path).exception(0).code == "outcome_unknown"
     assert len(calls) == 1
 
@@ -243,34 +231,25 @@ def test_a_call_without_success_ends_its_operation(store, service, answer, kind,
     assert work(store, made.client) == 0
 
 
-def test_a_call_whose_answer_does_not_tell_is_kept(store, service):
-    made = service(JOB, answer={})
-    with pytest.raises(bwp.WaiterFailedError, match="does not tell"):
-        begin(store, made)
-    [body] = store.list(state="failed").operations
-    assert store.get(body["path"]).call.attempts == 1
-
-
 @pytest.mark.parametrize("name", [JOB, BUILD])
-def test_a_call_whose_answer_does_not_tell_polls_nothing_when_resumed(store, service, name):
+def test_a_call_whose_answer_does_not_tell_is_kept_and_polls_nothing(store, service, name):
     made = service(name, answer={})
     with pytest.raises(bwp.WaiterFailedError, match="does not tell"):
         begin(store, made)
     [body] = store.list(state="failed").operations
+    assert store.get(body["path"]).call.attempts == 1
     operation = store.resume(body["path"], max_wait=60)
     work(store, made.client)
     assert "does not tell" in str(operation.exception(10))
     assert len(made.operations) == 1
 
 
-def test_a_call_that_took_all_of_max_wait_is_waited_for_when_resumed(store, service, monkeypatch):
-    made = service(JOB)
-    with monkeypatch.context() as patched:
-        patched.setattr(stored_wait.RowCall, "_left", lambda _: 0.0)
-        with pytest.raises(bwp.WaiterTimeoutError, match="the call took all of max_wait"):
-            begin(store, made)
+def test_a_call_that_took_all_of_max_wait_is_waited_for_when_resumed(store, service):
+    made = service(JOB, takes=MAX_WAIT + 1)
+    with pytest.raises(bwp.WaiterTimeoutError, match="the call took all of max_wait"):
+        begin(store, made)
     [body] = store.list().operations
-    operation = store.resume(body["path"], max_wait=60)
+    operation = store.resume(body["path"], max_wait=MAX_WAIT)
     work(store, made.client)
     assert operation.result(10).basis == "identity"
     assert {"JobName": "j", "RunId": "jr"}.items() <= made.requests[-1].items()
@@ -286,7 +265,7 @@ def test_what_only_a_function_tells_is_not_resumed(store, service):
 
 
 @IN_MEMORY
-def test_a_call_whose_row_cannot_be_held_is_never_made(store, service, monkeypatch, quick_lease):
+def test_a_call_whose_row_cannot_be_held_is_never_made(store, clock, service, monkeypatch):
     made = service(BUILD)
     with monkeypatch.context() as patched:
         error = operations.StoreError("the disk is full")
@@ -295,26 +274,26 @@ def test_a_call_whose_row_cannot_be_held_is_never_made(store, service, monkeypat
             begin(store, made)
     [body] = store.list().operations
     assert body["done"]
-    time.sleep(0.6)
+    clock.ahead += 31
     assert work(store, made.client) == 0
     assert made.operations == []
 
 
 @ON_FILE
-def test_no_sensitive_parameter_is_stored(store, store_url, service, quick_lease):
+def test_no_sensitive_parameter_is_stored(store, store_url, service, virtual_time):
     made = service("rds: three minutes", polls=named("rds: a password is not")["polls"][:1])
     # The class is read back at once; that the password is not must not be forgotten.
     secret = {"MasterUserPassword": "hunter-2", "DBInstanceClass": "db.m6g.large"}
-    operation = begin(store, made, settle_for=0.4, **secret)
+    operation = begin(store, made, **secret)
     assert made.requests[0]["MasterUserPassword"] == "hunter-2"
     work(store, made.client)
     assert operation.result(10).basis == "held"
     backup = {"BackupVaultName": "v", "ResourceArn": "a", "IamRoleArn": "r"}
     tagged = {**backup, "RecoveryPointTags": {"k": "hunter-2"}}
     row = {"service": "backup", "method": "start_backup_job", "parameters": tagged}
-    begun = Service({**row, "answer": {"BackupJobId": "b"}, "polls": []}, Clock())
+    begun = Service({**row, "answer": {"BackupJobId": "b"}, "polls": []}, virtual_time)
     path = kill(store, begun, "after the answer")
-    until(lambda: work(store, begun.client) == 1)
+    assert work(store, begun.client) == 1
     assert store.get(path).exception(0).code == "outcome_unknown"
     files = Path(store_url).parent.glob(Path(store_url).name + "*")
     assert not any(b"hunter-2" in file.read_bytes() for file in files)
@@ -358,7 +337,7 @@ def test_stop_takes_the_credentials_of_its_process(store, service, monkeypatch):
 
 def test_a_worker_stops_what_took_too_long(store, service):
     made = service(JOB, polls=[[0, {"JobRun": {"JobRunState": "RUNNING"}}]])
-    operation = begin(store, made, max_wait=0.5, stop_on_timeout=True)
+    operation = begin(store, made, stop_on_timeout=True)
     work(store, made.client)
     assert isinstance(operation.exception(10), bwp.WaiterTimeoutError)
     assert made.operations[-1] == "BatchStopJobRun"
@@ -397,8 +376,8 @@ def test_a_task_begins_in_a_store(store, service):
     made = service(BUILD)
 
     async def change():
-        parameters = {"in_store": store, **made.row["parameters"], **QUICK}
-        return await bwp.begin_async(made.client.start_build, max_wait=60, **parameters)
+        parameters = {"in_store": store, **made.row["parameters"]}
+        return await bwp.begin_async(made.client.start_build, max_wait=MAX_WAIT, **parameters)
 
     operation = asyncio.run(change())
     work(store, made.client)
@@ -444,35 +423,3 @@ def test_a_sensitive_parameter_of_the_wait_is_refused(store):
     with pytest.raises(ValueError, match="endpointName is sensitive in the model"):
         bwp.begin(client.delete_agent_runtime_endpoint, max_wait=9, in_store=store, **keywords)
     assert store.list().operations == []
-
-
-def run_caller(url, store, method, point):
-    script = Path(__file__).with_name("killed_beginner.py")
-    command = [sys.executable, str(script), url, str(store), method, point]
-    return subprocess.run(
-        command, env={**ACCOUNT}, capture_output=True, text=True, timeout=170, check=False
-    )
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no kill -9 here")
-@pytest.mark.parametrize("method", ["run_instances", "terminate_instances"])
-@tabled("point", "ends")
-def test_a_killed_process_leaves_one_change(tmp_path, method, point, ends):
-    pytest.importorskip("sqlalchemy")
-    path = tmp_path / "begun.db"
-    has_token = method == "run_instances"
-    with serving() as service:
-        if not has_token:
-            service.instances["i-1"] = {"token": "t", "state": "running", "gone": None}
-        killed = run_caller(service.url, path, method, point)
-        assert killed.returncode == -9, killed.stderr
-        end = ""
-        while ends and not end.strip().replace("None", ""):
-            done = run_caller(service.url, path, method, "none")
-            assert done.returncode == 0, done.stderr
-            end = done.stdout
-        assert end.split() == ends[not has_token : 1 + (not has_token)]
-        assert len(service.instances) == (not has_token or bool(ends))
-        # What may have been executed is repeated under its token, or never.
-        made = service.actions.count("RunInstances" if has_token else "TerminateInstances")
-        assert made <= 1 + (has_token and point == "before the answer is kept")

@@ -1,31 +1,17 @@
-"""`boto-wait operations`, in processes of its own, against a moto server."""
+"""`boto-wait operations`, in process."""
 
-import contextlib
 import json
-import os
-import signal
 import socket
-import sqlite3
-import subprocess
-import sys
-import time
-import uuid
 
 import boto3
-import httpx2 as httpx
 import pytest
 from case_tables import tabled
+from stored_waits import work  # beside this file
 
-import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 from boto_waiters_plus.cli import main
-from boto_waiters_plus.cli.exit_codes import CannotRunError
-from boto_waiters_plus.cli.operations import start_in_background
 
-
-@pytest.fixture
-def s3(endpoint):
-    return boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1")
+BACKGROUND = ["s3", "bucket-exists", "--max-wait", "1m", "--region", "us-east-1", "--background"]
 
 
 @pytest.fixture
@@ -35,7 +21,7 @@ def file(tmp_path):
 
 @pytest.fixture
 def command(file, capsys):
-    """`command(*words)`: exit code and stdout of a command on the store."""
+    """`command(action, *words)`: exit code and stdout of a command on the store."""
 
     def run(action, *words):
         code = main(["operations", action, "--store", file, *words])
@@ -45,83 +31,54 @@ def command(file, capsys):
 
 
 @pytest.fixture
-def bucket():
-    return f"later-{uuid.uuid4()}"
+def start(file, capsys):
+    """`start(*words)`: the paths of waits that `--background` began."""
+
+    def run(*words):
+        assert main([*BACKGROUND, "--store", file, *words]) == 0
+        return capsys.readouterr().out.split()
+
+    return run
 
 
-@pytest.fixture
-def path(s3, file, bucket, capsys):
-    """An operation that waits for a bucket."""
-    options = {"min_delay": 0.05, "max_delay": 0.1, "max_wait": 60}
-    wait = bwp.Wait(s3, "bucket_exists", {"Bucket": bucket}, **options)
-    assert start_in_background([wait], file) == 0
-    return capsys.readouterr().out.strip()
+def test_background_prints_the_path(start, command):
+    (path,) = start("--bucket", "later", "--endpoint-url", "http://127.0.0.1:9")
+    assert json.loads(command("get", path)[1])["metadata"]["label"] == "s3 Bucket=later"
 
 
-@pytest.fixture
-def worker(file):
-    """`worker(*words)`: a process that drives the waits of the store, killed after the test."""
-    code = "import sys; from boto_waiters_plus.cli import main; sys.exit(main())"
-    command = [sys.executable, "-c", code, "operations", "work", "--store", file]
-    processes = []
-
-    def start(*words):
-        process = subprocess.Popen([*command, *words], stderr=subprocess.DEVNULL, env=os.environ)
-        processes.append(process)
-        return process
-
-    yield start
-    for process in processes:
-        process.kill()
-        process.wait()
-
-
-def test_a_wait_outlives_its_worker(s3, worker, bucket, path, command):
-    """Start in the background, kill the worker, start another, see the result."""
-    first = worker("--lease", "1")
-    end = time.monotonic() + 30
-    while not json.loads(command("get", path)[1])["metadata"]["attempts"]:
-        assert time.monotonic() < end
-        time.sleep(0.1)
-    first.send_signal(signal.SIGKILL)
-    first.wait()
-    s3.create_bucket(Bucket=bucket)
-    worker("--lease", "1")
-    code, text = command("wait", path, "--timeout", "30")
-    assert code == 0
-    assert json.loads(text)["response"]["kind"] == "response"
-
-
-def test_background_prints_the_path(endpoint, file, bucket, command, capsys):
-    words = ["s3", "bucket-exists", "--bucket", bucket, "--max-wait", "1m", "--background"]
-    where = ["--endpoint-url", endpoint, "--region", "us-east-1", "--store", file]
-    assert main([*words, *where]) == 0
-    path = capsys.readouterr().out.strip()
-    body = json.loads(command("get", path)[1])
-    assert body["metadata"]["label"] == f"s3 Bucket={bucket}"
+def test_many_background_waits_are_stored_at_one_moment(start, command):
+    paths = start("--each", "bucket", *[f"bucket-{number}" for number in range(30)])
+    found = json.loads(command("list", "--output", "json")[1])["results"]
+    assert {each["path"] for each in found} == {*paths}
+    assert len({each["metadata"]["create_time"] for each in found}) == 1
 
 
 def test_background_takes_no_delays_that_contradict_each_other(file, capsys):
-    words = ["s3", "bucket-exists", "--bucket", "b", "--max-wait", "1m", "--region", "us-east-1"]
-    delays = ["--min-delay", "9", "--max-delay", "1"]
-    assert main([*words, *delays, "--background", "--store", file]) == 2
-    text = "boto-wait: --min-delay (9.0) is more than --max-delay (1.0)\n"
-    assert capsys.readouterr() == ("", text)
+    delays = ["--bucket", "b", "--min-delay", "9", "--max-delay", "1"]
+    assert main([*BACKGROUND, *delays, "--store", file]) == 2
+    out, error = capsys.readouterr()
+    assert (out, "--min-delay" in error) == ("", True)
 
 
-def test_list_shows_states(path, command):
+def test_list_shows_states(start, file, command):
+    (path,) = start("--bucket", "b")
     code, text = command("list")
     assert code == 0
     header, row = text.strip().splitlines()
     assert header.split() == ["PATH", "STATE", "ATTEMPTS", "DEADLINE", "LABEL"]
     assert row.split()[:3] == [path, "open", "0"]
-    assert json.loads(command("list", "--output", "json", "--state", "done")[1]) == {
-        "results": [],
-        "next_page_token": None,
-    }
+    none = {"results": [], "next_page_token": None}
+    assert json.loads(command("list", "--output", "json", "--state", "done")[1]) == none
+    store = operations.Store(file)
+    options = {"max_wait": 60, "exclusive_key": "deploy", "Bucket": "b"}
+    wanted = store.start(boto3.client("s3"), "bucket_exists", **options)
+    text = command("list", "--exclusive-key", "deploy", "--output", "json")[1]
+    assert [each["path"] for each in json.loads(text)["results"]] == [wanted.path]
+    store.close()
 
 
-def test_cancel_resume_expire(path, command):
+def test_cancel_resume_expire(start, command):
+    (path,) = start("--bucket", "b")
     assert command("cancel", path)[0] == 0
     assert command("cancel", path)[0] == 255
     code, text = command("wait", path)
@@ -134,6 +91,18 @@ def test_cancel_resume_expire(path, command):
     assert "\n" not in command("list")[1].strip()
 
 
+def test_the_end_of_a_wait_is_its_exit_code(start, file, command, answers):
+    (path,) = start("--bucket", "b")
+    client = boto3.client("s3")
+    answers(client, {})
+    store = operations.Store(file)
+    work(store, client)
+    store.close()
+    code, text = command("wait", path)
+    assert (code, json.loads(text)["response"]["kind"]) == (0, "response")
+    assert command("work", "--until-idle")[0] == 0
+
+
 @tabled("words", "problem")
 def test_wrong_arguments_are_one_line(words, problem, file, capsys):
     assert main(["operations", words[0], "--store", file, *words[1:]]) == 2
@@ -142,59 +111,11 @@ def test_wrong_arguments_are_one_line(words, problem, file, capsys):
     assert error.count("\n") == 1
 
 
-def test_a_store_that_cannot_be_used(tmp_path, s3, capsys):
+def test_a_store_that_cannot_be_used(tmp_path, capsys):
     missing = str(tmp_path / "no" / "waits.db")
-    assert main(["operations", "list", "--store", missing]) == 255
-    assert "unable to open" in capsys.readouterr().err
-    with pytest.raises(CannotRunError, match="unable to open"):
-        start_in_background([bwp.Wait(s3, "bucket_exists", {"Bucket": "b"}, max_wait=9)], missing)
-
-
-@pytest.mark.parametrize("is_broken", [False, True])
-def test_sigterm_hands_back_and_exits_with_0(file, path, worker, is_broken):
-    process = worker()
-    store = operations.Store(file)
-    end = time.monotonic() + 30
-    while not store.get_json(path)["metadata"]["attempts"]:
-        assert time.monotonic() < end
-        time.sleep(0.1)
-    if is_broken:
-        with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as connection:
-            connection.execute("alter table boto_waiters_leases rename to gone")
-    process.terminate()
-    assert process.wait(20) == (255 if is_broken else 0)
-    if not is_broken:
-        assert store.get_json(path)["metadata"]["worker"] is None
-    store.close()
-
-
-def test_sigterm_ends_serve_with_143(file, serve):
-    process, address = serve("--store", file)
-    assert httpx.get(address.partition("#")[0]).status_code == 200
-    process.terminate()
-    assert process.communicate(timeout=10)[1] == "boto-wait: terminated\n"
-    assert process.returncode == 143
-
-
-@pytest.mark.parametrize("token", [None, "word"])
-def test_serve_answers_until_it_is_interrupted(file, path, serve, tmp_path, token):
-    words = ["--store", file]
-    if token is not None:
-        (tmp_path / "token").write_text(f"{token}\n")
-        words += ["--token-file", str(tmp_path / "token")]
-    process, address = serve(*words)
-    url, _, generated = address.partition("#token=")
-    token = token or generated
-    assert len(token) > 30 if generated else "#" not in address
-    assert httpx.get(f"{url}{path}").status_code == 401
-    headers = {"Authorization": f"Bearer {token}"}
-    assert httpx.get(f"{url}{path}", headers=headers).json()["path"] == path
-    # A page that is open does not keep it from ending.
-    with httpx.stream("GET", f"{url}operations:events", headers=headers) as events:
-        assert path in next(events.iter_lines())
-        process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=10)[1] == "boto-wait: interrupted\n"
-    assert process.returncode == 130
+    for words in (["operations", "list"], [*BACKGROUND, "--bucket", "b"]):
+        assert main([*words, "--store", missing]) == 255
+        assert "unable to open" in capsys.readouterr().err
 
 
 @tabled("words", "problem")

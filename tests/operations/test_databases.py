@@ -1,33 +1,47 @@
 """Databases that cannot be used: a clear error, and nothing half written."""
 
 import contextlib
-import datetime as dt
-import logging
 import os
+import re
 import sqlite3
 import stat
-import subprocess
 import sys
-import time
-from pathlib import Path
+import threading
 
 import pytest
 import sqlalchemy
 from case_tables import tabled
-from sqlalchemy.schema import CreateTable
-from stored_waits import start  # beside this file
+from stored_waits import SHARED, start, until  # beside this file
 
 from boto_waiters_plus import operations
-from boto_waiters_plus.operations.sql import tables
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
 
 
-def test_the_default_is_in_the_state_directory(tmp_path, stream, active):
-    script = "from boto_waiters_plus import operations; print(operations.Store().list())"
-    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", script], check=True, env=environment, timeout=60)
-    file = tmp_path / "boto_waiters_plus" / "operations.db"
-    assert file.exists()
-    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "waits.db"
+
+
+@pytest.fixture
+def hasty(file):
+    """A store that does not wait for the file; and another connection to the file."""
+    operations.Store(file).list()
+    store = operations.Store(f"sqlite:///{file}?timeout=0.1")
+    with contextlib.closing(
+        sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    ) as other:
+        yield store, other
+        store.close()
+
+
+@pytest.fixture
+def other_program(tmp_path):
+    """The database of another program."""
+    file = tmp_path / "waits.db"
+    with contextlib.closing(sqlite3.connect(file)) as other, other:
+        other.execute("create table bookmarks (x)")
+    return file
 
 
 def modes(file):
@@ -36,10 +50,21 @@ def modes(file):
     }
 
 
-@pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
+# --- files ----------------------------------------------------------------------------------------
+
+
+@POSIX
+def test_the_default_is_in_the_state_directory(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    operations.Store().list()
+    file = tmp_path / "boto_waiters_plus" / "operations.db"
+    assert file.exists()
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+@POSIX
 @pytest.mark.parametrize("url", ["{}", "sqlite:///{}", "sqlite:///file:{}?uri=true"])
-def test_the_files_are_their_owners_from_the_first(tmp_path, stream, active, url):
-    file = tmp_path / "waits.db"
+def test_the_files_are_their_owners_from_the_first(file, stream, url):
     at_first = []
 
     def opened(*_):
@@ -49,174 +74,161 @@ def test_the_files_are_their_owners_from_the_first(tmp_path, stream, active, url
     sqlalchemy.event.listen(sqlalchemy.Engine, "connect", opened)
     try:
         store = operations.Store(url.format(file))
-        start(store, stream(active))
+        start(store, stream())
         private = dict.fromkeys(("waits.db", "waits.db-wal", "waits.db-shm"), "0o600")
         assert modes(file) == private
     finally:
         sqlalchemy.event.remove(sqlalchemy.Engine, "connect", opened)
         os.umask(before)
     assert at_first[0] == {"waits.db": "0o600"}
-    # What an older version left open to others is closed.
-    for path in tmp_path.iterdir():
+    # What was opened to others is closed.
+    for path in file.parent.iterdir():
         path.chmod(0o666)
     operations.Store(file).list()
     assert modes(file) == private
 
 
-@pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
-def test_the_mode_of_another_programs_file_stays(tmp_path):
-    file = tmp_path / "waits.db"
-    with contextlib.closing(sqlite3.connect(file)) as other, other:
-        other.execute("create table bookmarks (x)")
-    file.chmod(0o644)
-    with pytest.raises(operations.StoreError, match="has the table bookmarks"):
-        operations.Store(file).list()
+@POSIX
+def test_the_mode_of_another_programs_file_stays(other_program, tmp_path):
+    other_program.chmod(0o644)
+    with pytest.raises(operations.StoreError, match="bookmarks"):
+        operations.Store(other_program).list()
     with pytest.raises(operations.StoreError, match="unable to open"):
         operations.Store(f"sqlite:///file:{tmp_path}/no.db?mode=ro&uri=true").list()
-    assert modes(file) == {"waits.db": "0o644"}
+    assert modes(other_program) == {"waits.db": "0o644"}
     assert not (tmp_path / "no.db").exists()
 
 
-def test_a_file_does_not_import_the_dialect_of_postgresql(tmp_path):
-    script = (
-        "import sys; from boto_waiters_plus import operations; operations.Store(sys.argv[1]).list()"
-        "; sys.exit('sqlalchemy.dialects.postgresql' in sys.modules)"
-    )
-    command = [sys.executable, "-c", script, str(tmp_path / "waits.db")]
-    subprocess.run(command, check=True, timeout=60)
-
-
-def test_a_file_of_another_program_is_refused(tmp_path, stream, active):
-    file = tmp_path / "bookmarks.db"
-    with contextlib.closing(sqlite3.connect(file)) as other, other:
-        other.execute("create table bookmarks (x)")
-    with pytest.raises(operations.StoreError, match="has the table bookmarks"):
-        start(operations.Store(file), stream(active))
-    with contextlib.closing(sqlite3.connect(file)) as other:
+def test_a_file_of_another_program_is_refused(other_program, stream):
+    with pytest.raises(operations.StoreError, match="bookmarks"):
+        start(operations.Store(other_program), stream())
+    with contextlib.closing(sqlite3.connect(other_program)) as other:
         assert other.execute("select count(*) from sqlite_master").fetchone() == (1,)
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [(b"no database at all, but a text" * 50, "not a database"), (None, "unable to open")],
-)
-def test_what_is_no_database_is_refused(tmp_path, stream, active, content, words):
-    file = tmp_path / "waits.db"
-    if content is None:
+@pytest.mark.parametrize("content", ["text", "folder", "missing folder"])
+def test_what_is_no_database_is_refused(file, stream, content):
+    words = "unable to open"
+    if content == "text":
+        file.write_bytes(b"no database at all, but a text" * 50)
+        words = "not a database"
+    elif content == "folder":
         file.mkdir()
     else:
-        file.write_bytes(content)
+        file = file / "waits.db"
     with pytest.raises(operations.StoreError, match=words) as caught:
-        start(operations.Store(file), stream(active))
+        start(operations.Store(file), stream())
     assert "waits.db" in str(caught.value)
 
 
-def test_a_missing_folder_is_named(tmp_path, stream, active):
-    with pytest.raises(operations.StoreError, match="unable to open"):
-        start(operations.Store(tmp_path / "no" / "waits.db"), stream(active))
-
-
-def test_a_locked_file_is_reported(tmp_path, stream, active):
-    file = tmp_path / "waits.db"
-    operations.Store(file).list()
-    store = operations.Store(f"sqlite:///{file}?timeout=0.1")
-    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
-        other.execute("begin immediate")
-        with pytest.raises(operations.StoreError, match="database is locked"):
-            start(store, stream(active))
-        other.execute("rollback")
+def test_a_locked_file_is_reported(hasty, stream):
+    store, other = hasty
+    other.execute("begin immediate")
+    with pytest.raises(operations.StoreError, match="locked"):
+        start(store, stream())
+    other.execute("rollback")
     assert not store.list().operations
-    assert start(store, stream(active))
+    assert start(store, stream())
 
 
-def test_a_program_that_reads_the_file_holds_up_no_writer(tmp_path, stream, active):
-    file = tmp_path / "waits.db"
-    operations.Store(file).list()
-    store = operations.Store(f"sqlite:///{file}?timeout=0.1")
-    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
-        other.execute("begin")
-        (before,) = other.execute("select count(*) from boto_waiters_operations").fetchone()
-        assert start(store, stream(active))
-        assert other.execute("select count(*) from boto_waiters_operations").fetchone() == (before,)
-        other.execute("rollback")
+def test_a_worker_goes_on_after_a_lock(hasty, stream, creating, active, working, caplog):
+    store, other = hasty
+    client = stream(*[creating] * 20, active)
+    operation = start(store, client)
+    working(store, client)
+    until(lambda: operation.metadata["attempts"])
+
+    def begins():
+        with contextlib.suppress(sqlite3.OperationalError):
+            return other.execute("begin immediate")
+
+    until(begins)
+    until(lambda: "locked; trying again" in caplog.text)
+    other.execute("rollback")
+    assert operation.result(60).attempts == 21
 
 
-def test_a_read_only_file_can_be_read(tmp_path, stream, active):
-    file = tmp_path / "waits.db"
-    writer = operations.Store(file)
-    path = start(writer, stream(active)).path
+def test_a_program_that_reads_the_file_holds_up_no_writer(hasty, stream):
+    store, other = hasty
+    count = "select count(*) from boto_waiters_operations"
+    other.execute("begin")
+    before = other.execute(count).fetchone()
+    assert start(store, stream())
+    assert other.execute(count).fetchone() == before
+
+
+def test_a_read_only_file_can_be_read(file, stream):
+    path = start(operations.Store(file), stream()).path
     store = operations.Store(f"sqlite:///file:{file}?mode=ro&uri=true")
     assert store.get_json(path)["path"] == path
-    with pytest.raises(operations.StoreError, match="attempt to write a readonly database"):
-        start(store, stream(active))
-    with pytest.raises(operations.StoreError, match="attempt to write a readonly database"):
-        store.work(until_idle=True)
+    for change in (lambda: start(store, stream()), lambda: store.work(until_idle=True)):
+        with pytest.raises(operations.StoreError, match="readonly"):
+            change()
     assert len(store.list().operations) == 1
 
 
-def test_a_full_disk_is_reported(tmp_path, stream, active):
-    store = operations.Store(tmp_path / "waits.db")
-    path = start(store, stream(active)).path
+def test_a_full_disk_is_reported(file, stream):
+    store = operations.Store(file)
+    path = start(store, stream()).path
     with store.backend.database.reading() as connection:
         pages = connection.exec_driver_sql("pragma page_count").scalar()
     # SQLite refuses to grow the file any further, as on a full disk.
-    full = operations.Store(tmp_path / "waits.db")
-    limit = f"pragma max_page_count = {pages}"
+    full = operations.Store(file)
 
-    def listener(connection):
-        connection.exec_driver_sql(limit)
+    def limit(connection):
+        connection.exec_driver_sql(f"pragma max_page_count = {pages}")
 
-    sqlalchemy.event.listen(sqlalchemy.Engine, "begin", listener)
-    name = "x" * 1_000_000
-    with pytest.raises(operations.StoreError, match="database or disk is full"):
-        full.start(stream(active), "stream_exists", max_wait=60, StreamName=name)
-    sqlalchemy.event.remove(sqlalchemy.Engine, "begin", listener)
+    sqlalchemy.event.listen(sqlalchemy.Engine, "begin", limit)
+    with pytest.raises(operations.StoreError, match="full"):
+        start(full, stream(), StreamName="x" * 1_000_000)
+    sqlalchemy.event.remove(sqlalchemy.Engine, "begin", limit)
     assert [body["path"] for body in store.list().operations] == [path]
-    assert start(store, stream(active))
+    assert start(store, stream())
 
 
-def test_two_stores_on_one_file(store, open_store, stream, active, store_url):
-    if store_url == ":memory:":
-        pytest.skip("it has no file")
-    other = open_store()
-    first, second = start(store, stream(active)), start(other, stream(active))
-    listed = {body["path"] for body in store.list().operations}
-    assert listed == {first.path, second.path}
+# --- schemas --------------------------------------------------------------------------------------
 
 
-def test_times_of_a_new_file_are_those_of_the_wall_clock(tmp_path, stream, active):
-    operation = start(operations.Store(tmp_path / "waits.db"), stream(active))
-    created = dt.datetime.fromisoformat(operation.metadata["create_time"].replace("Z", "+00:00"))
-    assert created.timestamp() == pytest.approx(time.time(), abs=60)
+def set_version(store, version):
+    with store.backend.database.writing() as connection:
+        connection.exec_driver_sql(f"update boto_waiters_schema set version = {version}")
 
 
-def test_the_tables_of_a_schema_version_do_not_change():
-    """Every release that has this version reads and writes them; see `tables.VERSION`."""
-    file = Path(__file__).with_name(f"schema_{tables.VERSION}.sql")
-    _, _, written = file.read_text("utf-8").partition("\n")
-    made = "".join(
-        f"{CreateTable(table)}".strip() + ";\n" for table in tables.METADATA.sorted_tables
-    )
-    assert made.split() == written.split()
+@SHARED
+@pytest.mark.parametrize(("version", "needed"), [(99, "a newer"), (0, "an older")])
+def test_another_schema_version_is_refused(open_store, store_url, version, needed):
+    store = open_store()
+    store.list()
+    set_version(store, version)
+    with pytest.raises(operations.StoreError, match=rf"version {version}.*install {needed}"):
+        open_store(store_url).list()
 
 
-def test_a_server_that_does_not_answer():
-    store = operations.Store("postgresql://me:hidden-word@127.0.0.1:1/waits")
-    with pytest.raises(operations.StoreError, match=r"127\.0\.0\.1") as caught:
-        store.list()
-    assert "hidden-word" not in str(caught.value)
-    assert caught.value.__cause__ is None
+@SHARED
+def test_an_open_store_notices_a_newer_schema(store, stream, creating):
+    held = start(store, stream(creating))
+    errors = []
+
+    def work_on():
+        with pytest.raises(operations.StoreError) as caught:
+            store.work(make_client=lambda _: stream(creating))
+        errors.append(caught.value)
+
+    worker = threading.Thread(target=work_on, daemon=True)
+    worker.start()
+    until(lambda: held.metadata["attempts"])
+    set_version(store, 99)
+    newer = r"(waits\.db|postgresql).*version 99.*install a newer"
+    with pytest.raises(operations.StoreError, match=newer):
+        held.result(60)
+    worker.join(60)
+    assert re.search(newer, str(errors[0]))
+    for refused in (lambda: start(store, stream(creating)), store.list):
+        with pytest.raises(operations.StoreError, match=newer):
+            refused()
 
 
-def test_a_password_is_never_shown(server, caplog, capsys):
-    caplog.set_level(logging.DEBUG)
-    url = sqlalchemy.make_url(server).set(username="nobody", password="hidden-word")
-    store = operations.Store(url.render_as_string(hide_password=False))
-    with pytest.raises(operations.StoreError, match="nobody") as caught:
-        store.list()
-    shown = capsys.readouterr()
-    for text in (str(caught.value), repr(store), caplog.text, shown.out, shown.err):
-        assert "hidden-word" not in text
+# --- URLs and extras ------------------------------------------------------------------------------
 
 
 @tabled("url", "words")
@@ -224,3 +236,11 @@ def test_urls_that_are_none(url, words):
     with pytest.raises(ValueError, match=words) as caught:
         operations.Store(url)
     assert "hidden-word" not in str(caught.value)
+
+
+def test_a_store_without_its_extra_says_so(monkeypatch):
+    for name in [each for each in sys.modules if each.startswith("boto_waiters_plus.operations.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    with pytest.raises(ImportError, match=r"boto-waiters-plus\[store\]"):
+        operations.Store("waits.db")

@@ -1,32 +1,20 @@
 """The HTTP face: AEP-151's methods and statuses, errors in one form."""
 
 import base64
-import contextlib
 import json
-import socket
-import threading
-import time
 
 import boto3
-import httpx2 as httpx
 import pytest
-import uvicorn
 from case_tables import tabled
 from installed_models import installed_operation
 from openapi_spec_validator import validate
 from starlette.testclient import TestClient
+from stored_waits import start, swapped  # beside this file
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 from boto_waiters_plus.operations import http_api
-from boto_waiters_plus.operations.error_codes import CODES
 from boto_waiters_plus.operations.http_api import DOCUMENT, LARGEST_BODY
-from boto_waiters_plus.operations.operation_pages import (
-    LARGEST_PAGE,
-    LONGEST_NAME,
-    NAME_PATTERN,
-    STATES,
-)
 
 TOKEN = {"Authorization": "Bearer word"}
 WAIT = {
@@ -45,6 +33,11 @@ THROTTLED = {
 
 
 @pytest.fixture
+def store_url():
+    return ":memory:"
+
+
+@pytest.fixture
 def app(store, stream, active):
     return operations.asgi(store, token="word", make_client=lambda *_: stream(active))
 
@@ -55,26 +48,42 @@ def web(app):
 
 
 @pytest.fixture
+def real_web(store):
+    """With clients of boto3 sessions."""
+    return TestClient(operations.asgi(store, token="word"), headers=TOKEN)
+
+
+@pytest.fixture
 def started(web):
-    return web.post("/operations", json=WAIT).json()["path"]
+    return post(web).json()["path"]
 
 
-def is_problem(response, status, code):
+def post(web, **changes):
+    # The client of the tests cannot send half a character itself.
+    return web.post("/operations", content=json.dumps({**WAIT, **changes}))
+
+
+def is_problem(response, status, code, words=""):
     body = response.json()
     assert response.status_code == status, body
     assert response.headers["content-type"] == "application/problem+json"
     assert (body["status"], body["code"]) == (status, code)
     assert body.keys() >= {"type", "title", "detail"}
-    return body["detail"]
+    assert words in body["detail"]
+
+
+# --- what is answered -----------------------------------------------------------------------------
 
 
 def test_a_start_is_accepted_with_an_operation(web, store):
-    response = web.post("/operations", json=WAIT)
+    response = post(web)
     assert response.status_code == 202
     assert response.headers["content-type"] == "application/json"
     body = response.json()
     assert body["done"] is False
     assert body == web.get(f"/{body['path']}").json() == store.get_json(body["path"])
+    metadata = DOCUMENT["components"]["schemas"]["Metadata"]["properties"]
+    assert {*body["metadata"], "last_error"} == set(metadata)
 
 
 def test_the_end_is_seen(web, store, stream, active, started):
@@ -88,71 +97,63 @@ def test_the_end_is_seen(web, store, stream, active, started):
 
 
 def test_list_takes_filters_and_page_tokens(web):
-    paths = [web.post("/operations", json=WAIT).json()["path"] for _ in range(4)]
+    paths = [post(web, exclusive_key=key).json()["path"] for key in "abcd"]
     web.post(f"/{paths.pop()}:cancel")
-    first = web.get("/operations", params={"page_size": 2, "state": "open"}).json()
-    token = first["next_page_token"]
-    rest = web.get("/operations", params={"page_size": 2, "state": "open", "page_token": token})
-    listed = [each["path"] for each in first["results"] + rest.json()["results"]]
-    assert listed == paths[::-1]
-    assert rest.json()["next_page_token"] is None
+    query = {"page_size": 2, "state": "open"}
+    first = web.get("/operations", params=query).json()
+    query["page_token"] = first["next_page_token"]
+    rest = web.get("/operations", params=query).json()
+    listed = [each["path"] for each in first["results"] + rest["results"]]
+    assert (listed, rest["next_page_token"]) == (paths[::-1], None)
+    (found,) = web.get("/operations", params={"exclusive_key": "b"}).json()["results"]
+    assert (found["path"], found["metadata"]["exclusive_key"]) == (paths[1], "b")
 
 
-def test_cancel(web, started):
-    response = web.post(f"/{started}:cancel")
-    assert response.status_code == 200
-    assert response.json()["error"]["code"] == "cancelled"
-    assert web.post(f"/{started}:cancel").json()["error"]["code"] == "cancelled"
+def test_cancel(web, store, started):
+    for _ in range(2):
+        response = web.post(f"/{started}:cancel")
+        assert response.status_code == 200
+        assert response.json()["error"]["code"] == "cancelled"
+    store.expire(0)
+    is_problem(web.get(f"/{started}"), 404, "not_found", "expired")
+    is_problem(web.post(f"/{started}:cancel"), 404, "not_found")
 
 
 def test_a_parallel_exclusive_wait_conflicts(web):
-    wait = {**WAIT, "exclusive_key": "deploy"}
-    first = web.post("/operations", json=wait).json()["path"]
-    response = web.post("/operations", json=wait)
-    assert "exclusive_key" in is_problem(response, 409, "conflict")
+    first = post(web, exclusive_key="deploy").json()["path"]
+    response = post(web, exclusive_key="deploy")
+    is_problem(response, 409, "conflict", "exclusive_key")
     assert response.json()["path"] == first
     web.post(f"/{first}:cancel")
-    assert web.post("/operations", json=wait).status_code == 202
-
-
-def test_the_exclusive_key_is_shown_and_filters(web, started):
-    wait = {**WAIT, "exclusive_key": "deploy"}
-    path = web.post("/operations", json=wait).json()["path"]
-    for key, found in [("deploy", [path]), ("other", [])]:
-        listed = web.get("/operations", params={"exclusive_key": key}).json()["results"]
-        assert [each["path"] for each in listed] == found
-    assert web.get(f"/{path}").json()["metadata"]["exclusive_key"] == "deploy"
-    assert web.get(f"/{started}").json()["metadata"]["exclusive_key"] is None
+    assert post(web, exclusive_key="deploy").status_code == 202
 
 
 def test_a_request_id_gives_the_same_operation(web, store):
-    wait = {**WAIT, "request_id": "r-1", "exclusive_key": "deploy"}
-    first = web.post("/operations", json=wait)
-    again = web.post("/operations", json=wait)
-    assert (first.status_code, again.status_code) == (202, 202)
-    path = first.json()["path"]
-    assert again.json()["path"] == path
+    wait = {"request_id": "r-1", "exclusive_key": "deploy"}
+    path = post(web, **wait).json()["path"]
+    again = post(web, **wait)
+    assert (again.status_code, again.json()["path"]) == (202, path)
     store.cancel(path)
-    assert web.post("/operations", json=wait).json() == store.get_json(path)
+    assert post(web, **wait).json() == store.get_json(path)
     assert len(store.list().operations) == 1
-
-
-@pytest.mark.parametrize(
-    "change", [{"max_wait": 61}, {"parameters": {"StreamName": "others"}}, {"exclusive_key": "x"}]
-)
-def test_a_request_id_of_another_body_is_a_mismatch(web, change):
-    wait = {**WAIT, "request_id": "r-1"}
-    path = web.post("/operations", json=wait).json()["path"]
-    response = web.post("/operations", json={**wait, **change})
+    response = post(web, **wait, max_wait=61)
     is_problem(response, 409, "request_mismatch")
     assert response.json()["path"] == path
 
 
-def test_an_expired_operation_is_not_found(web, store, started):
-    web.post(f"/{started}:cancel")
-    store.expire(0)
-    assert "expired" in is_problem(web.get(f"/{started}"), 404, "not_found")
-    is_problem(web.post(f"/{started}:cancel"), 404, "not_found")
+@pytest.mark.parametrize("max_wait", [1e12, 1e300, 10**400])
+def test_a_far_deadline_can_be_shown(web, max_wait):
+    response = post(web, max_wait=max_wait)
+    assert response.json()["metadata"]["deadline"].startswith("9999-12-31")
+    assert web.get("/operations").json()["results"] == [response.json()]
+
+
+def test_a_region_is_that_of_the_client(real_web):
+    for region in ("us-east-1", "eu-west-1"):
+        assert post(real_web, region=region).json()["metadata"]["region"] == region
+
+
+# --- what is refused ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("header", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "w"}])
@@ -168,35 +169,28 @@ def test_without_the_token_nothing_is_told(app, started, header):
 
 @tabled("change", "words")
 def test_wrong_starts_are_refused(web, store, change, words):
-    # The client of the tests cannot send half a character itself.
-    response = web.post("/operations", content=json.dumps({**WAIT, **change}))
-    assert words in is_problem(response, 400, "invalid_argument")
+    is_problem(post(web, **change), 400, "invalid_argument", words)
     assert not store.list().operations
 
 
 def test_an_incomplete_start_is_refused(web):
-    start = {**WAIT, "definition": {"smithy": "2.0", "shapes": {}}}
-    detail = is_problem(web.post("/operations", json=start), 400, "invalid_argument")
-    assert "definition has no waiter 'stream_exists'" in detail
-    start = {"service": "kinesis", "max_wait": 5}
-    assert "waiter is missing" in is_problem(
-        web.post("/operations", json=start), 400, "invalid_argument"
-    )
+    response = post(web, definition={"smithy": "2.0", "shapes": {}})
+    is_problem(response, 400, "invalid_argument", "'stream_exists'")
+    response = web.post("/operations", json={"service": "kinesis", "max_wait": 5})
+    is_problem(response, 400, "invalid_argument", "waiter")
 
 
 @tabled("parameters", "member")
 def test_wrong_parameters_are_refused_by_name(web, store, parameters, member):
-    response = web.post("/operations", content=json.dumps({**WAIT, "parameters": parameters}))
-    assert member in is_problem(response, 400, "invalid_parameters")
+    is_problem(post(web, parameters=parameters), 400, "invalid_parameters", member)
     assert not store.list().operations
 
 
 @pytest.mark.parametrize("bucket", [5, [], {}, "", "not a bucket", None, True])
-def test_what_botocore_looks_into_first_is_refused_by_name(store, bucket):
-    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
-    wait = {"service": "s3", "waiter": "bucket_exists", "max_wait": 5, "region": "us-east-1"}
-    response = web.post("/operations", json={**wait, "parameters": {"Bucket": bucket}})
-    assert "ucket" in is_problem(response, 400, "invalid_parameters")
+def test_what_botocore_looks_into_first_is_refused_by_name(real_web, bucket):
+    wait = {"service": "s3", "waiter": "bucket_exists", "parameters": {"Bucket": bucket}}
+    response = post(real_web, region="us-east-1", **wait)
+    is_problem(response, 400, "invalid_parameters", "ucket")
 
 
 def polling(service, operation, matcher=None):
@@ -208,64 +202,147 @@ def polling(service, operation, matcher=None):
 
 
 @tabled("service", "operation", "parameters", "words")
-def test_a_definition_polls_what_only_reads(store, service, operation, parameters, words):
-    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
+def test_a_definition_polls_what_only_reads(real_web, store, service, operation, parameters, words):
     wait = {**polling(service, operation), "region": "us-east-1", "parameters": parameters}
-    response = web.post("/operations", json=wait)
+    response = post(real_web, **wait)
     if words is None:
         assert response.status_code == 202
     else:
-        detail = is_problem(response, 400, "invalid_argument")
-        assert operation in detail
-        assert words in detail
+        is_problem(response, 400, "invalid_argument", operation)
+        is_problem(response, 400, "invalid_argument", words)
         assert not store.list().operations
 
 
-def test_a_definition_is_nested_as_deep_as_50(store):
-    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
+def test_a_definition_is_nested_as_deep_as_50(real_web):
     for levels, status in ((50, 202), (51, 400)):
         path = {"path": "|".join(["Table"] * levels), "expected": "x", "comparator": "stringEquals"}
         wait = polling("dynamodb", "DescribeTable", {"output": path})
         wait |= {"region": "us-east-1", "parameters": {"TableName": "orders"}}
-        response = web.post("/operations", json=wait)
+        response = post(real_web, **wait)
         assert response.status_code == status, (levels, response.text)
-    assert "nested more than 50 deep" in response.json()["detail"]
+    is_problem(response, 400, "invalid_argument", "nested")
 
 
-def test_a_waiter_whose_parameters_change_things_is_refused(store):
+def test_a_waiter_whose_parameters_change_things_is_refused(real_web, store):
     installed_operation("mwaa.InvokeRestApi")
-    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
     parameters = {"Name": "mine", "Method": "POST", "Path": "/dags/mine/dagRuns"}
     wait = {"service": "mwaa", "waiter": "dag_run_succeeded", "region": "us-east-1"}
-    response = web.post("/operations", json={**wait, "max_wait": 5, "parameters": parameters})
-    assert "any request to Airflow" in is_problem(response, 400, "invalid_argument")
+    response = post(real_web, **wait, parameters=parameters)
+    is_problem(response, 400, "invalid_argument", "any request to Airflow")
     assert not store.list().operations
 
 
-@pytest.mark.parametrize("encrypted", [False, True])
-def test_errors_on_the_way_are_problems_in_the_metadata(open_store, stream, active, encrypted):
-    def invert(data):
-        return bytes(255 - each for each in data)
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"service": "kinesys"}, "'kinesys'"),
+        ({"region": "\ud800"}, "region"),
+        ({"region": "no region"}, "region"),
+        ({"profile": "\ud800"}, "profile"),
+    ],
+)
+def test_a_client_that_cannot_be_made(real_web, store, change, words):
+    is_problem(post(real_web, **change), 400, "invalid_argument", words)
+    assert not store.list().operations
 
-    store = open_store(**({"encrypt": invert, "decrypt": invert} if encrypted else {}))
+
+def nested(levels):
+    return json.dumps(WAIT).replace('"orders"', "[" * levels + "]" * levels)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"{", b"\xff", b"[" * 9999, nested(300), '{"max_wait": NaN}']
+)
+def test_a_body_that_is_no_object(web, content):
+    is_problem(web.post("/operations", content=content), 400, "invalid_argument")
+
+
+def test_the_size_of_a_body_is_limited(web):
+    # Two levels are around it.
+    for levels, code in ((98, "invalid_parameters"), (99, "invalid_argument")):
+        is_problem(web.post("/operations", content=nested(levels)), 400, code)
+    content = b" " * (LARGEST_BODY + 1)
+    is_problem(web.post("/operations", content=content), 413, "too_large")
+
+
+@pytest.mark.parametrize("size", ["1000", "9" * 5000, "0" * 5000 + "7"])
+def test_a_large_page_is_cut(web, started, size):
+    response = web.get("/operations", params={"page_size": size})
+    assert [each["path"] for each in response.json()["results"]] == [started]
+
+
+ID = "0" * 32
+
+
+def page_token(position):
+    return {"page_token": base64.urlsafe_b64encode(position.encode()).decode()}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"view": "full"},
+        [("state", "open"), ("state", "done")],
+        *[{"page_size": each} for each in ("0", "-1", "+1", " 1", "1_0", "1.5", "\u0661", "", "x")],
+        page_token(f'[NaN,"{ID}",{{}}]'),
+        page_token(f'["NaN","{ID}",{{}}]'),
+        page_token(f'[1e999,"{ID}",{{}}]'),
+        page_token(f'[{"1" * 400},"{ID}",{{}}]'),
+        page_token(f'[true,"{ID}",{{}}]'),
+        page_token(f'[1.0,"{ID[1:]}\\u0000",{{}}]'),
+        page_token(f'[1.0,"{ID}",{{"state":"open"}}]'),
+        page_token(f'[1.0, "{ID}", {{}}]'),
+        *map(page_token, ["[1.0,2,{}]", "[" * 5000, "{}", "1", ""]),
+    ],
+)
+def test_wrong_queries_are_refused(web, query):
+    is_problem(web.get("/operations", params=query), 400, "invalid_argument")
+
+
+@pytest.mark.parametrize("change", ["\u00e9", "=", "!", "\0", "A"])
+def test_a_changed_page_token_is_refused(web, started, change):
+    post(web)
+    token = web.get("/operations", params={"page_size": 1}).json()["next_page_token"]
+    assert web.get("/operations", params={"page_token": token}).status_code == 200
+    answer = web.get("/operations", params={"page_token": token + change})
+    is_problem(answer, 400, "invalid_argument")
+
+
+def test_other_methods_and_paths(web, started):
+    is_problem(web.get(f"/{started}", params={"view": "full"}), 400, "invalid_argument")
+    is_problem(web.delete(f"/{started}"), 405, "method_not_allowed")
+    allowed = web.delete("/operations").headers["allow"]
+    assert set(allowed.split(", ")) == {"GET", "HEAD", "POST"}
+    is_problem(web.get("/else"), 404, "not_found")
+
+
+def test_a_store_that_fails_is_unavailable(web, store):
+    store.close()
+    is_problem(web.get("/operations"), 503, "unavailable")
+
+
+def test_the_token_must_not_be_empty(store):
+    with pytest.raises(ValueError, match="token"):
+        operations.asgi(store, token="")
+
+
+# --- errors on the way ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", ["memory", "store", "encrypted"])
+def test_errors_on_the_way_are_problems_in_the_metadata(open_store, stream, active, place):
     client = stream(THROTTLED, active)
-    # Long enough that the first attempt is written before the second.
-    slow = {"min_delay": 0.3, "max_delay": 0.3}
-    operation = store.start(client, "stream_exists", max_wait=60, StreamName="orders", **slow)
+    store = open_store(**({"encrypt": swapped, "decrypt": swapped} if place == "encrypted" else {}))
+    wait = {"StreamName": "orders", "min_delay": 0.01, "max_delay": 0.02}
+    wait |= {} if place == "memory" else {"in_store": store}
+    operation = operations.start(client, "stream_exists", max_wait=60, **wait)
     store.work(until_idle=True, make_client=lambda _: client)
-    metadata = store.get_json(operation.path)["metadata"]
+    operation.result(60)
+    metadata = operation.to_json()["metadata"]
     assert metadata["attempts"] == 2
     error = metadata["last_error"]
     assert (error["code"], error["status"], error["attempt"]) == ("attempt_failed", 502, 1)
     assert error["detail"] == r"ThrottlingException: slow\x1b down"
-
-
-def test_an_error_on_the_way_in_memory(stream, active):
-    quick = {"min_delay": 0.01, "max_delay": 0.02}
-    start = {"max_wait": 60, "StreamName": "orders", **quick}
-    throttled = operations.start(stream(THROTTLED, active), "stream_exists", **start)
-    throttled.result(20)
-    assert throttled.metadata["last_error"]["detail"] == r"ThrottlingException: slow\x1b down"
 
 
 def test_a_sensitive_message_is_no_part_of_the_last_error(answers):
@@ -305,168 +382,10 @@ def test_an_error_that_a_waiter_retries_is_an_answer(stream, active):
     assert "last_error" not in operation.metadata
 
 
-def nested(levels):
-    return json.dumps(WAIT).replace('"orders"', "[" * levels + "]" * levels)
-
-
-# What other tests left is set aside: its finalizers would find no stack below a nested body.
-@pytest.mark.usefixtures("collect_garbage")
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"[]", b"{", b"\xff", b"[" * 9999, nested(300), nested(900), '{"max_wait": NaN}'],
-)
-def test_a_body_that_is_no_object(web, content):
-    is_problem(web.post("/operations", content=content), 400, "invalid_argument")
-
-
-def test_a_body_as_deep_as_it_may_be_is_checked(web):
-    # Two levels are around it.
-    assert "levels" not in is_problem(
-        web.post("/operations", content=nested(98)), 400, "invalid_parameters"
-    )
-    assert "levels" in is_problem(
-        web.post("/operations", content=nested(99)), 400, "invalid_argument"
-    )
-
-
-def test_sessions_and_their_models_are_kept(store, monkeypatch):
-    made = []
-    session = http_api.boto3.session.Session
-
-    def make(**arguments):
-        made.append(arguments)
-        return session(**arguments)
-
-    monkeypatch.setattr(http_api.boto3.session, "Session", make)
-    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
-    regions = ["us-east-1", "eu-west-1"]
-    bodies = [web.post("/operations", json={**WAIT, "region": each}).json() for each in regions]
-    assert [body["metadata"]["region"] for body in bodies] == regions
-    assert made == [{"profile_name": None}]
-
-
-def test_an_unknown_service(store):
-    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
-    wait = {**WAIT, "service": "kinesys"}
-    detail = is_problem(web.post("/operations", json=wait), 400, "invalid_argument")
-    assert detail == "botocore has no service 'kinesys'"
-
-
-@pytest.mark.parametrize(
-    "change", [{"region": "\ud800"}, {"region": "no region"}, {"profile": "\ud800"}]
-)
-def test_a_client_that_cannot_be_made(store, change):
-    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
-    response = web.post("/operations", content=json.dumps({**WAIT, **change}))
-    is_problem(response, 400, "invalid_argument")
-    assert not store.list().operations
-
-
-def test_a_large_body_is_refused(web):
-    content = b" " * (LARGEST_BODY + 1)
-    is_problem(web.post("/operations", content=content), 413, "too_large")
-
-
-def test_get_takes_the_path_only(web, started):
-    is_problem(web.get(f"/{started}", params={"view": "full"}), 400, "invalid_argument")
-    is_problem(web.get("/operations", params={"page_size": "x"}), 400, "invalid_argument")
-    is_problem(web.get("/operations?state=open&state=done"), 400, "invalid_argument")
-
-
-@pytest.mark.parametrize("size", ["1000", "9" * 30, "9" * 5000, "0" * 5000 + "7"])
-def test_a_large_page_is_cut(web, started, size):
-    response = web.get("/operations", params={"page_size": size})
-    assert [each["path"] for each in response.json()["results"]] == [started]
-
-
-@pytest.mark.parametrize("size", ["0", "-1", "+1", " 1", "1_0", "1.5", "\u0661", "", "x"])
-def test_a_page_size_is_a_number(web, size):
-    is_problem(web.get("/operations", params={"page_size": size}), 400, "invalid_argument")
-
-
-ID = "0" * 32
-
-
-@pytest.mark.parametrize(
-    "position",
-    [
-        f'[NaN,"{ID}",{{}}]',
-        f'["NaN","{ID}",{{}}]',
-        f'[1e999,"{ID}",{{}}]',
-        f'[{"1" * 400},"{ID}",{{}}]',
-        f'[true,"{ID}",{{}}]',
-        f'[1.0,"{ID[1:]}\\u0000",{{}}]',
-        f'[1.0,"{ID}",{{"state":"open"}}]',
-        f'[1.0, "{ID}", {{}}]',
-        "[1.0,2,{}]",
-        "[" * 5000,
-        "{}",
-        "1",
-        "",
-    ],
-)
-def test_a_page_token_of_another_is_refused(web, position):
-    token = base64.urlsafe_b64encode(position.encode()).decode()
-    is_problem(web.get("/operations", params={"page_token": token}), 400, "invalid_argument")
-
-
-@pytest.mark.parametrize("change", ["\u00e9", "=", "!", "\0", "A"])
-def test_a_changed_page_token_is_refused(web, started, change):
-    web.post("/operations", json=WAIT)
-    token = web.get("/operations", params={"page_size": 1}).json()["next_page_token"]
-    assert web.get("/operations", params={"page_token": token}).status_code == 200
-    answer = web.get("/operations", params={"page_token": token + change})
-    is_problem(answer, 400, "invalid_argument")
-
-
-@pytest.mark.parametrize("max_wait", [1e12, 1e300, 10**400])
-def test_a_far_deadline_can_be_shown(web, max_wait):
-    response = web.post("/operations", json={**WAIT, "max_wait": max_wait})
-    assert response.json()["metadata"]["deadline"].startswith("9999-12-31")
-    assert web.get("/operations").json()["results"] == [response.json()]
-
-
-def test_other_methods_and_paths(web, started):
-    is_problem(web.delete(f"/{started}"), 405, "method_not_allowed")
-    allowed = web.delete("/operations").headers["allow"]
-    assert set(allowed.split(", ")) == {"GET", "HEAD", "POST"}
-    is_problem(web.get("/else"), 404, "not_found")
-
-
-def test_a_store_that_fails_is_unavailable():
-    store = operations.Store("postgresql://me:hidden-word@127.0.0.1:1/waits")
-    web = TestClient(operations.asgi(store, token="word"), headers=TOKEN)
-    assert "hidden-word" not in is_problem(web.get("/operations"), 503, "unavailable")
-
-
-def test_the_token_must_not_be_empty(store):
-    with pytest.raises(ValueError, match=r"^token must not be empty$"):
-        operations.asgi(store, token="")
-
-
 def test_the_openapi_document_is_valid(web):
     assert web.get("/openapi.json").json() == DOCUMENT
     assert DOCUMENT["info"]["version"] == bwp.__version__
     validate(DOCUMENT)
-
-
-def test_the_openapi_document_says_what_the_code_does():
-    schemas = DOCUMENT["components"]["schemas"]
-    parameters = DOCUMENT["paths"]["/operations"]["get"]["parameters"]
-    filters = {each["name"]: each["schema"] for each in parameters}
-    assert schemas["Problem"]["properties"]["code"]["enum"] == list(CODES)
-    assert filters["state"]["enum"] == list(STATES)
-    names = [filters[name] for name in ("service", "waiter", "exclusive_key")]
-    names += [schemas["Start"]["properties"][name] for name in ("exclusive_key", "request_id")]
-    assert {(each["maxLength"], each["pattern"]) for each in names} == {
-        (LONGEST_NAME, NAME_PATTERN)
-    }
-    assert str(LARGEST_PAGE) in filters["page_size"]["description"]
-
-
-def test_the_openapi_document_names_all_of_an_operation(web, started):
-    metadata = DOCUMENT["components"]["schemas"]["Metadata"]["properties"]
-    assert {*web.get(f"/{started}").json()["metadata"], "last_error"} == set(metadata)
 
 
 def test_only_202_is_a_success_of_start():
@@ -475,48 +394,25 @@ def test_only_202_is_a_success_of_start():
     assert list(responses["202"]["content"]) == ["application/json"]
 
 
-@pytest.fixture
-def address(app):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", ws="none"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{port}"
-    server.force_exit = server.should_exit = True
-    thread.join(10)
+def test_events_show_changes(app, web, store, stream, monkeypatch):
+    monkeypatch.setattr(http_api, "NEWS_INTERVAL", 0)
+    paths = []
 
+    def changes():
+        """What happens before each check; True: the server is closing."""
+        yield False
+        paths.append(start(store, stream()).path)
+        yield False
+        yield False
+        store.cancel(paths[0])
+        yield False
+        yield True
 
-def test_many_streams_and_slow_bodies_hold_up_no_request(address):
-    head = "Host: here\r\nAuthorization: Bearer word\r\n"
-    stream_ = f"GET /operations:events HTTP/1.1\r\n{head}\r\n"
-    # One byte of the body is sent.
-    slow = f"POST /operations HTTP/1.1\r\n{head}Content-Length: 99\r\n\r\n{{"
-    with contextlib.ExitStack() as opened:
-        for request in [stream_, slow] * 100:
-            place = ("127.0.0.1", int(address.rpartition(":")[2]))
-            connection = opened.enter_context(socket.create_connection(place, timeout=30))
-            connection.sendall(request.encode())
-            if request is stream_:
-                assert connection.recv(100).startswith(b"HTTP/1.1 200")
-        path = httpx.post(f"{address}/operations", headers=TOKEN, json=WAIT, timeout=30).json()
-        assert not httpx.get(f"{address}/{path['path']}", headers=TOKEN, timeout=30).json()["done"]
-
-
-def test_events_show_changes(address, store, stream, active):
-    def data(lines):
-        for line in lines:
-            if line.startswith("data: "):
-                yield json.loads(line.removeprefix("data: "))
-
-    with httpx.stream("GET", f"{address}/operations:events", headers=TOKEN, timeout=10) as stream_:
-        assert stream_.headers["content-type"].startswith("text/event-stream")
-        events = data(stream_.iter_lines())
-        assert next(events) == []
-        path = httpx.post(f"{address}/operations", headers=TOKEN, json=WAIT).json()["path"]
-        assert [each["path"] for each in next(events)] == [path]
-        httpx.post(f"{address}/{path}:cancel", headers=TOKEN)
-        assert next(events) == []
+    happens = changes()
+    app.state.is_closing = lambda: next(happens)
+    response = web.get("/operations:events")
+    assert response.headers["content-type"].startswith("text/event-stream")
+    events = [line.removeprefix("data: ") for line in response.text.splitlines() if line]
+    first, second, third, fourth = events
+    assert (json.loads(first), third, json.loads(fourth)) == ([], ": nothing new", [])
+    assert [each["path"] for each in json.loads(second)] == paths

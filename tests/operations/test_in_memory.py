@@ -4,10 +4,7 @@ import asyncio
 import concurrent.futures
 import copy
 import json
-import os
 import pickle
-import subprocess
-import sys
 import threading
 
 import botocore.exceptions
@@ -25,26 +22,29 @@ def start(client, max_wait=300, **keywords):
 
 
 def test_result_is_the_outcome(stream, creating, active, virtual_time):
-    operation = start(stream(creating, creating, active))
+    operation = start(stream(creating, active), delay_pace=lambda _: 2.34567)
     outcome = operation.result(10)
     assert isinstance(outcome, bwp.ResponseOutcome)
-    assert outcome.attempts == 3
+    assert (outcome.attempts, outcome.elapsed) == (2, pytest.approx(2.34567))
     assert operation.done()
     assert operation.exception() is None
-    assert virtual_time.now > 2
-
-
-def test_json_has_the_elapsed_time_in_milliseconds(stream, creating, active, virtual_time):
-    operation = start(stream(creating, active), delay_pace=lambda _: 2.34567)
-    assert operation.result(10).elapsed == pytest.approx(2.34567)
-    assert operation.to_json()["response"]["elapsed"] == 2.346
-    assert operation.metadata["elapsed"] == 2.346
+    body = operation.to_json()
+    assert body["done"] is True
+    assert "error" not in body
+    assert body["response"]["kind"] == "response"
+    assert body["response"]["elapsed"] == body["metadata"]["elapsed"] == 2.346
+    assert body["response"]["acceptor"]["text"].startswith("success when")
+    assert "StreamDescription" not in body["response"].get("response", {})
+    assert body["metadata"]["next_attempt"] is None
+    assert repr(operation) == f"<Operation {operation.path} done>"
+    assert not operation.cancel()
+    assert operation.to_json() == body
 
 
 def test_a_call_without_an_answer_is_an_attempt(stream, creating, no_answer):
     is_over = threading.Event()
     client = stream(creating, lambda: is_over.wait(60) and no_answer)
-    operation = start(client, max_wait=3, min_delay=0.01, max_delay=0.02)
+    operation = start(client, max_wait=2, min_delay=0.01, max_delay=0.02)
     error = operation.exception(10)
     is_over.set()
     assert "the last call got no answer" in str(error)
@@ -87,19 +87,6 @@ def test_json_of_an_open_operation(stream, creating, virtual_time):
     assert operation.cancel()
 
 
-def test_json_of_a_success_has_no_response_of_the_service(stream, active, virtual_time):
-    operation = start(stream(active))
-    operation.result(10)
-    body = operation.to_json()
-    assert body["done"] is True
-    assert "error" not in body
-    assert body["response"]["kind"] == "response"
-    assert body["response"]["acceptor"]["text"].startswith("success when")
-    assert repr(operation) == f"<Operation {operation.path} done>"
-    assert "StreamDescription" not in body["response"].get("response", {})
-    assert body["metadata"]["next_attempt"] is None
-
-
 @pytest.mark.parametrize(
     ("answer", "code", "kind"),
     [
@@ -135,16 +122,11 @@ def test_cancel_ends_the_wait(stream, creating, virtual_time):
     with pytest.raises(concurrent.futures.CancelledError):
         operation.result()
     assert operation.to_json()["error"]["code"] == "cancelled"
+    # What the thread of the waits does after it has heard of the end.
+    start(stream(creating), max_wait=30).exception(10)
     calls = len(client.answers.requests)
     start(stream(creating), max_wait=30).exception(10)
-    assert len(client.answers.requests) <= calls + 1
-
-
-def test_cancel_after_the_end_changes_nothing(stream, active, virtual_time):
-    operation = start(stream(active))
-    operation.result(10)
-    assert not operation.cancel()
-    assert "response" in operation.to_json()
+    assert len(client.answers.requests) == calls
 
 
 def test_a_cancel_event_is_an_error(stream, creating, virtual_time):
@@ -155,23 +137,15 @@ def test_a_cancel_event_is_an_error(stream, creating, virtual_time):
     assert operation.to_json()["error"]["code"] == "cancelled"
 
 
-def test_a_client_is_free_after_cancelled_calls(stream, creating, active):
-    is_ready = threading.Event()
-
-    def answer():
-        return active if is_ready.wait(0.2) else creating
-
-    client = stream(answer)
-    for _ in range(3):
-        is_ready.clear()
-        cancelled = [start(client) for _ in range(20)]
-        while not client.answers.requests:
-            threading.Event().wait(0.01)
-        assert all(operation.cancel() for operation in cancelled)
-        operation = start(client, min_delay=0.01, max_delay=0.02)
-        is_ready.set()
-        assert operation.result(20)
-        client.answers.requests.clear()
+def test_a_client_is_free_after_cancelled_calls(stream, active):
+    is_ready, begun = threading.Event(), threading.Semaphore(0)
+    client = stream(lambda: begun.release() or (is_ready.wait(60) and active))
+    cancelled = [start(client) for _ in range(20)]
+    assert begun.acquire(timeout=60)
+    assert all(operation.cancel() for operation in cancelled)
+    operation = start(client)
+    is_ready.set()
+    assert operation.result(60)
 
 
 def test_works_with_concurrent_futures(stream, active, creating, virtual_time):
@@ -183,8 +157,8 @@ def test_works_with_concurrent_futures(stream, active, creating, virtual_time):
     assert not rest
     assert set(concurrent.futures.as_completed(started)) == set(started)
     assert called == [started[0]]
-    with pytest.raises(concurrent.futures.TimeoutError):
-        start(stream(lambda: threading.Event().wait(0.5) or active)).result(0.01)
+    with virtual_time.hold(), pytest.raises(concurrent.futures.TimeoutError):
+        start(stream(creating), initial_delay=100).result(0.01)
 
 
 def test_await_returns_the_outcome(stream, active):
@@ -198,7 +172,7 @@ def test_cancelling_the_awaiting_task_cancels_no_wait(stream, creating):
     async def main():
         operation = start(stream(creating))
         with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(operation, 0.05)
+            await asyncio.wait_for(operation, 0.01)
         return operation
 
     operation = asyncio.run(main())
@@ -212,28 +186,26 @@ def test_pickles_by_path(stream, creating):
     assert copy.copy(operation) is operation
     assert operations.get(operation.path) is operation
     operation.cancel()
-    with pytest.raises(LookupError, match=r"start it with in_store= to look it up from others$"):
+    with pytest.raises(LookupError, match="in_store="):
         operations.get("operations/0")
 
 
-def test_a_thousand_waits_share_threads(stream, creating, active):
-    client = stream(*[creating] * 1000, active)
+def test_hundreds_of_waits_share_threads(stream, creating, active):
+    client = stream(*[creating] * 300, active)
     before = threading.active_count()
-    started = [start(client, min_delay=0.01, max_delay=0.02) for _ in range(1000)]
+    started = [start(client, min_delay=0.01, max_delay=0.02) for _ in range(300)]
     assert threading.active_count() - before < 40
     assert all(operation.result(60) for operation in started)
 
 
 def test_a_slow_callback_delays_no_wait(stream, active):
-    release = threading.Event()
+    release, polled = threading.Event(), threading.Event()
     first = start(stream(active))
-    first.add_done_callback(lambda _: release.wait(10))
-    second = stream(active)
-    started = start(second)
-    while not second.answers.requests:
-        threading.Event().wait(0.01)
+    first.add_done_callback(lambda _: release.wait(60))
+    started = start(stream(lambda: polled.set() or active))
+    assert polled.wait(60)
     release.set()
-    assert started.result(10)
+    assert started.result(60)
 
 
 @tabled("waiter", "keywords", "error", "words")
@@ -256,28 +228,3 @@ def test_a_deadline_does_not_bound_it(stream, creating, active, virtual_time):
     with bwp.deadline(0.5):
         operation = start(stream(creating, active))
     assert operation.result(10).attempts == 2
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_forked_child_has_its_own_waits():
-    script = """if True:
-    import os, warnings, boto3, pytest
-    from moto import mock_aws
-    from boto_waiters_plus import operations
-    warnings.simplefilter("ignore")
-    with mock_aws():
-        s3 = boto3.client("s3", region_name="us-east-1")
-        s3.create_bucket(Bucket="ready")
-        start = lambda name: operations.start(s3, "bucket_exists", max_wait=60, Bucket=name)
-        old = start("missing")
-        if os.fork() == 0:
-            with pytest.raises(RuntimeError, match="the process that this one was forked from"):
-                old.result()
-            start("ready").result(10)
-            os._exit(7)
-        _, status = os.wait()
-        assert os.waitstatus_to_exitcode(status) == 7, status
-        assert start("ready").result(10)
-        assert not old.done()
-    """
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)

@@ -1,60 +1,48 @@
-"""What a store keeps, and what it gives back; on SQLite and on PostgreSQL."""
+"""What a store keeps, and what it gives back."""
 
 import concurrent.futures
 import dataclasses
 import datetime as dt
 import json
 import pickle
-import subprocess
-import sys
 import threading
-import time
 
 import boto3
 import pytest
 from case_tables import tabled
-from stored_waits import ON_FILE, QUICK, work  # beside this file
+from stored_waits import ON_FILE, QUICK, SHARED, row_id, start, swapped, until, work
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
-from boto_waiters_plus.operations import stored_operation
+from boto_waiters_plus.operations.sql import database
 
-NAME = {"StreamName": "orders"}
-
-
-def start(store, client, max_wait=300, waiter="stream_exists", **keywords):
-    return operations.start(
-        client, waiter, max_wait=max_wait, in_store=store, **{**NAME, **QUICK, **keywords}
-    )
+# --- ends -----------------------------------------------------------------------------------------
 
 
 def test_a_worker_ends_an_operation(store, stream, creating, active):
     client = stream(creating, creating, active)
-    operation = start(store, client)
+    options = {"max_wait": 60, "StreamName": "orders", **QUICK}
+    operation = operations.start(client, "stream_exists", in_store=store, **options)
     assert operation.to_json()["done"] is False
     assert not client.answers.requests
     assert work(store, client) == 1
     outcome = operation.result(10)
     assert isinstance(outcome, bwp.ResponseOutcome)
-    assert outcome.attempts == 3
-    assert outcome.response == {}
+    assert (outcome.attempts, outcome.response) == (3, {})
     body = operation.to_json()
-    assert body["done"] is True
-    assert body["metadata"]["attempts"] == 3
+    assert (body["done"], body["metadata"]["attempts"]) == (True, 3)
     assert body == store.get(operation.path).to_json() == store.get_json(operation.path)
     assert store.get(operation.path).result(0) == outcome
 
 
-def test_errors_come_back_with_their_facts(store, stream, creating):
-    client = stream(creating)
-    operation = start(store, client, max_wait=3)
-    assert work(store, client) == 1
+def test_errors_come_back_with_their_facts(store, stream, creating, virtual_time):
+    operation = start(store, stream(creating), max_wait=3, min_delay=1, max_delay=1)
+    assert work(store, stream(creating)) == 1
     error = operation.exception(10)
     assert isinstance(error, bwp.WaiterTimeoutError)
     assert error.attempts == operation.metadata["attempts"] > 1
     assert error.observed == "CREATING"
     assert error.label == operation.metadata["label"]
-    assert str(error).startswith(f"Waiter StreamExists timed out after 3 s for {error.label}: ")
     assert operation.to_json()["error"]["code"] == "timed_out"
     assert operation.metadata["elapsed"] == pytest.approx(error.elapsed, abs=0.001)
 
@@ -77,7 +65,7 @@ def test_the_timeline_keeps_changes_of_state(store, stream, creating, active, la
 def test_a_call_without_an_answer_is_an_attempt(store, stream, creating, no_answer):
     is_over = threading.Event()
     client = stream(creating, lambda: is_over.wait(60) and no_answer)
-    operation = start(store, client, max_wait=3)
+    operation = start(store, client, max_wait=2)
     work(store, client)
     is_over.set()
     error = operation.exception(10)
@@ -87,26 +75,33 @@ def test_a_call_without_an_answer_is_an_attempt(store, stream, creating, no_answ
     assert operation.metadata["state_seen"] == "CREATING"
 
 
-def test_an_expected_exception_without_a_response_comes_back(store, stream, no_answer):
-    acceptors = [{"state": "success", "matcher": {"success": False}}]
-    waitable = {"smithy.waiters#waitable": {"StreamFails": {"acceptors": acceptors}}}
-    shapes = {"com.amazonaws.kinesis#DescribeStream": {"type": "apply", "traits": waitable}}
-    (waiter,) = bwp.load_definitions({"smithy": "2.0", "shapes": shapes})
-    client = stream(no_answer)
+@pytest.mark.parametrize("code", ["ReadTimeoutError", "ResourceNotFoundException"])
+def test_an_expected_exception_comes_back(store, stream, no_answer, waitable, error_answer, code):
+    fails = {"state": "success", "matcher": {"success": False}}
+    document = waitable("StreamFails", "DescribeStream", fails, namespace="com.amazonaws.kinesis")
+    (waiter,) = bwp.load_definitions(document)
+    client = stream(no_answer if code == "ReadTimeoutError" else error_answer(code, "gone"))
     operation = start(store, client, waiter=waiter)
     work(store, client)
     outcome = operation.result(10)
     assert isinstance(outcome, bwp.ExceptionOutcome)
-    assert outcome.exception.response["Error"]["Code"] == "ReadTimeoutError"
+    assert outcome.exception.response["Error"]["Code"] == code
 
 
-def test_an_expected_exception_comes_back(store, stream, error_answer):
-    client = stream(error_answer("ResourceNotFoundException", "gone"))
-    operation = start(store, client, waiter="stream_not_exists")
-    work(store, client)
-    outcome = operation.result(10)
-    assert isinstance(outcome, bwp.ExceptionOutcome)
-    assert outcome.exception.response["Error"]["Code"] == "ResourceNotFoundException"
+def test_errors_keep_what_responses_told(store, answers, no_answer):
+    ec2, cloudformation = boto3.client("ec2"), boto3.client("cloudformation")
+    states = {"i-1": "running", "i-2": "pending"}
+    instances = [{"InstanceId": each, "State": {"Name": states[each]}} for each in states]
+    answers(ec2, {"Reservations": [{"Instances": instances}]}, no_answer)
+    stack = {"StackName": "s", "StackStatus": "CREATE_IN_PROGRESS", "StackStatusReason": "slow"}
+    answers(cloudformation, {"Stacks": [stack]})
+    options = {"max_wait": 60, "max_attempts": 2, **QUICK}
+    operation = store.start(ec2, "instance_running", InstanceIds=list(states), **options)
+    other = store.start(cloudformation, "stack_create_complete", StackName="s", **options)
+    clients = {"ec2": ec2, "cloudformation": cloudformation}
+    store.work(until_idle=True, make_client=lambda wanted: clients[wanted.service])
+    assert list(operation.exception(10).failed_ids) == ["i-2"]
+    assert "slow" in str(other.exception(10))
 
 
 def test_the_response_is_stored_on_request(store, stream, active):
@@ -117,17 +112,6 @@ def test_the_response_is_stored_on_request(store, stream, active):
     work(store, client)
     description = operation.result(10).response["StreamDescription"]
     assert description == {"StreamStatus": "ACTIVE", "StreamCreationTimestamp": 1767225600}
-
-
-def test_an_error_names_the_ids_of_the_last_answer(store, answers, no_answer):
-    client = boto3.client("ec2", region_name="us-east-1")
-    states = {"i-1": "running", "i-2": "pending"}
-    instances = [{"InstanceId": each, "State": {"Name": states[each]}} for each in states]
-    answers(client, {"Reservations": [{"Instances": instances}]}, no_answer)
-    pace = {"max_wait": 60, "max_attempts": 2, "min_delay": 0.01, "max_delay": 0.02}
-    operation = store.start(client, "instance_running", InstanceIds=list(states), **pace)
-    work(store, client)
-    assert list(operation.exception(10).failed_ids) == ["i-2"]
 
 
 @tabled("service", "operation", "name", "secret", "kept")
@@ -150,169 +134,77 @@ def test_sensitive_members_of_a_response_are_left_out(
     assert "hidden-word" not in json.dumps(operation.to_json())
 
 
-def test_lists_in_stable_pages(store, stream, active):
-    client = stream(active)
-    paths = [start(store, client).path for _ in range(7)]
-    first = store.list(page_size=3)
-    later = start(store, client).path
-    second = store.list(page_size=3, page_token=first.next_page_token)
-    third = store.list(page_size=3, page_token=second.next_page_token)
-    listed = [body["path"] for page in (first, second, third) for body in page.operations]
-    assert listed == paths[::-1]
-    assert third.next_page_token is None
-    assert store.list().operations[0]["path"] == later
-
-
-def test_list_filters(store, stream, active):
-    client = stream(active)
-    done = start(store, client).path
+def test_a_presigned_url_is_left_out(store, answers):
+    client = boto3.client("lambda")
+    url = "https://bucket.s3.amazonaws.com/code?X-Amz-Signature=hidden-word"
+    state = {"State": "Active", "LastUpdateStatus": "Successful", "FunctionName": "f"}
+    client.answers = answers(client, {"Configuration": state, "Code": {"Location": url}})
+    options = {"max_wait": 5, "include_response": True, "FunctionName": "f"}
+    operation = store.start(client, "function_active_v2", **options)
     work(store, client)
-    still_open = start(store, client).path
-    gone = start(store, client, waiter="stream_not_exists").path
-    cancelled = start(store, client)
-    assert cancelled.cancel()
-
-    def paths(**filters):
-        return {body["path"] for body in store.list(**filters).operations}
-
-    assert paths(state="open") == {still_open, gone}
-    assert paths(state="succeeded") == {done}
-    assert paths(state="done") == {done, cancelled.path}
-    assert paths(state="cancelled") == {cancelled.path}
-    assert paths(waiter="StreamNotExists") == {gone}
-    assert paths(service="s3") == set()
-    assert len(paths(service="kinesis")) == 4
+    assert operation.result(10).response["Configuration"]["FunctionName"] == "f"
+    assert "hidden-word" not in str(operation.to_json())
 
 
+def test_not_a_number_is_text(store, answers, waitable):
+    client = boto3.client("cloudwatch")
+    points = [{"Sum": float("nan")}, {"Sum": float("-inf")}]
+    client.answers = answers(client, {"Datapoints": points})
+    success = {"state": "success", "matcher": {"success": True}}
+    (definition,) = bwp.load_definitions(waitable("Read", "GetMetricStatistics", success))
+    parameters = {"Namespace": "n", "MetricName": "m", "StartTime": 0, "EndTime": 1, "Period": 60}
+    store.start(client, definition, max_wait=5, include_response=True, **parameters)
+    work(store, client)
+    (body,) = store.list().operations
+    assert body["response"]["response"]["Datapoints"] == [{"Sum": "NaN"}, {"Sum": "-Infinity"}]
+
+
+@SHARED
 @pytest.mark.parametrize(
-    "arguments",
-    [{"state": "opne"}, {"page_size": 0}, {"page_token": "x"}, {"page_token": "W10="}],
+    ("column", "value"),
+    [("response", "{}"), ("response", "5"), ("error", "[" * 10_000), ("error", "no json")],
 )
-def test_list_refuses_bad_arguments(store, arguments):
-    with pytest.raises(ValueError, match=next(iter(arguments))):
-        store.list(**arguments)
+def test_an_unreadable_end_is_an_error_of_its_own(store, stream, active, column, value):
+    held, other = start(store, stream(active)), start(store, stream(active))
+    state = "succeeded" if column == "response" else "failed"
+    store.backend.write(None, [{"id": row_id(held), "state": state, "ended": 0.0, column: value}])
+    assert held.exception(10)
+    assert len(store.list().operations) == 2
+    work(store, stream(active))
+    assert other.result(10)
 
 
-def test_a_token_belongs_to_its_filters(store, stream, active):
-    for _ in range(2):
-        start(store, stream(active))
-    token = store.list(page_size=1, state="open").next_page_token
-    with pytest.raises(ValueError, match=r"^page_token is not of a list with these filters$"):
-        store.list(page_size=1, page_token=token)
-
-
-def test_cancel_ends_it_for_everybody(store, stream, creating, working):
-    client = stream(creating)
-    operation, other = start(store, client), start(store, client)
-    seen = store.get(operation.path)
-    working(store, client)
-    while not other.metadata["attempts"]:
-        time.sleep(0.02)
-    assert store.cancel(operation.path)
-    assert not store.cancel(operation.path)
-    with pytest.raises(concurrent.futures.CancelledError):
-        seen.result(10)
-    assert seen.cancelled()
-    assert other.cancel()
-    end = time.monotonic() + 10
-    while time.monotonic() < end:
-        calls = len(client.answers.requests)
-        time.sleep(0.3)
-        if len(client.answers.requests) == calls:
-            break
-    else:
-        pytest.fail("the worker still polls")
-    assert operation.to_json()["error"]["code"] == "cancelled"
-
-
-def test_resume_goes_on_from_the_stored_state(store, stream, creating, active):
-    client = stream(creating, creating, active)
-    operation = start(store, client, max_attempts=2)
-    work(store, client)
-    assert isinstance(operation.exception(10), bwp.WaiterAttemptsError)
-    with pytest.raises(ValueError, match="no attempts left: give max_attempts"):
-        store.resume(operation.path, max_wait=60)
-    resumed = store.resume(operation.path, max_wait=60, max_attempts=2)
-    assert not resumed.done()
-    assert resumed.metadata["attempts"] == 2
-    work(store, client)
-    assert resumed.result(10).attempts == 3
-    with pytest.raises(ValueError, match="has the state succeeded: only one with an error"):
-        store.resume(operation.path)
-
-
-@pytest.mark.parametrize("max_wait", [0, -3])
-def test_time_that_is_over_makes_no_request(store, stream, active, max_wait):
+def test_a_state_of_another_definition_is_an_error(store, stream, active, definition):
     client = stream(active)
-    operation = start(store, client, max_wait=max_wait)
-    work(store, client)
-    assert isinstance(operation.exception(10), bwp.WaiterTimeoutError)
+    (mine,) = bwp.load_definitions(definition("StreamIsMine", expected="CREATING"))
+    other, operation = start(store, client, waiter=mine), start(store, client)
+    (row,) = store.backend.get([row_id(other)])
+    store.backend.write(None, [{"id": row_id(operation), "digest": row["digest"]}])
+    other.cancel()
+    assert work(store, client) == 1
+    assert operation.exception(10).code == "unreadable"
     assert not client.answers.requests
 
 
-def test_resume_needs_time(store, stream, creating):
-    client = stream(creating)
-    operation = start(store, client, max_wait=0.2)
-    work(store, client)
-    assert operation.exception(10)
-    cancelled = start(store, client)
-    cancelled.cancel()
-    assert store.resume(cancelled.path).metadata["deadline"]
-    with pytest.raises(ValueError, match="has the state open: only one with an error is resumed"):
-        store.resume(cancelled.path)
+# --- what is waited for ---------------------------------------------------------------------------
 
 
-def test_expired_operations_are_gone(store, stream, active):
-    client = stream(active)
-    done = start(store, client)
-    work(store, client)
-    still_open = start(store, client)
-    assert store.expire(3600) == 0
-    assert store.expire(dt.timedelta(0)) == 1
-    with pytest.raises(LookupError, match=r"or it has expired$"):
-        store.get(done.path)
-    assert not store.get(still_open.path).done()
-    work(store, client)
-    assert store.get(still_open.path).result(10)
+def test_a_definition_of_the_user_travels(store, stream, definition, creating):
+    (mine,) = bwp.load_definitions(definition("StreamIsMine", expected="CREATING"))
+    operation = start(store, stream(), waiter=mine)
+    work(store, stream(creating))
+    assert operation.result(10).waiter == "StreamIsMine"
 
 
-def test_an_operation_whose_row_is_gone_ends(store, stream, active, monkeypatch):
-    monkeypatch.setattr(stored_operation, "COMPARE_INTERVAL", 0.5)
-    operation = start(store, stream(active))
-    if store.backend.name == ":memory:":
-        pytest.skip("nobody else can delete a row")
-    with store.backend.database.writing() as connection:
-        connection.exec_driver_sql("delete from boto_waiters_operations")
-    error = operation.exception(10)
-    assert (error.code, "is no longer in the store" in str(error)) == ("not_found", True)
+def test_a_wait_for_a_state_travels(store, stream, creating, active):
+    operation = start(store, stream(), waiter="DescribeStream", until_state="ACTIVE")
+    work(store, stream(creating, active))
+    assert operation.result(10).attempts == 2
+    with pytest.raises(ValueError, match="may modify resources"):
+        start(store, stream(), waiter="DeleteStream", until_state="ACTIVE")
 
 
-@tabled("path", "words", ids=["operations/0", "", "x", "operations/" + "0" * 32])
-def test_unknown_paths_are_named(store, path, words):
-    for call in (store.get, store.cancel, store.resume):
-        with pytest.raises(LookupError, match=f"there is no .*{words}"):
-            call(path)
-
-
-def test_the_name_of_a_worker_is_checked(store):
-    with pytest.raises(ValueError, match="worker_name"):
-        store.work(worker_name="a\0b", until_idle=True)
-
-
-def test_only_one_operation_of_an_exclusive_key(store, stream, active):
-    client = stream(active)
-    first = start(store, client, exclusive_key="deploy")
-    start(store, client, exclusive_key="other")
-    with pytest.raises(
-        operations.OperationError, match=r"with this exclusive_key is open \(conflict\)"
-    ):
-        start(store, client, exclusive_key="deploy")
-    work(store, client)
-    assert first.result(10)
-    start(store, client, exclusive_key="deploy")
-
-
-def test_sensitive_parameters_are_refused(store, answers):
+def test_sensitive_parameters_are_refused(store):
     s3 = boto3.client("s3")
     key = {"SSECustomerKey": "hidden-word", "SSECustomerAlgorithm": "AES256"}
     with pytest.raises(ValueError, match="SSECustomerKey is sensitive") as caught:
@@ -330,51 +222,218 @@ def test_sensitive_parameters_are_refused(store, answers):
         ("delay_pace", lambda attempt: 1),
     ],
 )
-def test_what_belongs_to_the_process_is_refused(store, stream, active, option, value):
-    with pytest.raises(TypeError, match=f"{option} cannot be stored"):
-        start(store, stream(active), **{option: value})
+def test_what_belongs_to_the_process_is_refused(store, stream, option, value):
+    with pytest.raises(TypeError, match=option):
+        start(store, stream(), **{option: value})
 
 
-def swapped(data):
-    """Encrypts and decrypts."""
-    return bytes(255 - byte for byte in data)
+# --- looking up -----------------------------------------------------------------------------------
 
 
-def test_parameters_may_be_encrypted(open_store, stream, active, tmp_path):
-    store = open_store(encrypt=swapped, decrypt=swapped)
+def test_lists_in_stable_pages(store, stream):
+    client = stream()
+    paths = [start(store, client).path for _ in range(7)]
+    first = store.list(page_size=3)
+    later = start(store, client).path
+    second = store.list(page_size=3, page_token=first.next_page_token)
+    third = store.list(page_size=3, page_token=second.next_page_token)
+    listed = [body["path"] for page in (first, second, third) for body in page.operations]
+    assert listed == paths[::-1]
+    assert third.next_page_token is None
+    assert store.list().operations[0]["path"] == later
+    token = store.list(page_size=1, state="open").next_page_token
+    with pytest.raises(ValueError, match="page_token"):
+        store.list(page_size=1, page_token=token)
+
+
+def test_list_filters(store, stream, active):
     client = stream(active)
-    hidden = {"StreamName": "hidden-word", "show_parameters": False}
-    operation = start(store, client, **hidden)
-    failed = start(store, client, waiter="stream_not_exists", max_wait=0.2, **hidden)
+    done = start(store, client).path
     work(store, client)
-    assert operation.result(10)
-    assert failed.exception(10)
-    for file in tmp_path.glob("waits.db*"):
-        assert b"hidden-word" not in file.read_bytes()
+    still_open = start(store, client, exclusive_key="deploy").path
+    gone = start(store, client, waiter="stream_not_exists").path
+    cancelled = start(store, client)
+    assert cancelled.cancel()
+
+    def paths(**filters):
+        return {body["path"] for body in store.list(**filters).operations}
+
+    assert paths(state="open") == {still_open, gone}
+    assert paths(state="succeeded") == {done}
+    assert paths(state="done") == {done, cancelled.path}
+    assert paths(state="cancelled") == {cancelled.path}
+    assert paths(waiter="StreamNotExists") == {gone}
+    assert paths(exclusive_key="deploy") == {still_open}
+    assert paths(service="s3") == set()
+    assert len(paths(service="kinesis")) == 4
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"state": "opne"}, {"page_size": 0}, {"page_token": "x"}, {"page_token": "W10="}],
+)
+def test_list_refuses_bad_arguments(store, arguments):
+    with pytest.raises(ValueError, match=next(iter(arguments))):
+        store.list(**arguments)
+
+
+@tabled("path", "words", ids=["operations/0", "", "x", "operations/" + "0" * 32])
+def test_unknown_paths_are_named(store, path, words):
+    for call in (store.get, store.cancel, store.resume):
+        with pytest.raises(LookupError, match=words):
+            call(path)
+
+
+def test_operations_are_pickled_by_path(store, stream):
+    operation = start(store, stream())
+    text = pickle.dumps(operation)
+    assert b"hidden-password" not in text
+    assert pickle.loads(text) is operation
+
+
+def test_a_callback_keeps_the_operation(store, stream, active):
+    called = threading.Event()
+    start(store, stream(active)).add_done_callback(lambda _: called.set())
+    work(store, stream(active))
+    assert called.wait(60)
+
+
+# --- cancel, resume, expire, close ----------------------------------------------------------------
+
+
+def test_cancel_ends_it_for_everybody(store, stream, creating):
+    client = stream(creating)
+    operation, other = start(store, client), start(store, client)
+    seen = store.get(operation.path)
+    worker = threading.Thread(target=work, args=(store, client))
+    worker.start()
+    until(lambda: other.metadata["attempts"])
+    assert store.cancel(operation.path)
+    assert not store.cancel(operation.path)
+    with pytest.raises(concurrent.futures.CancelledError):
+        seen.result(60)
+    assert seen.cancelled()
+    assert other.cancel()
+    # It has nothing to poll any more.
+    worker.join(60)
+    assert not worker.is_alive()
+    assert operation.to_json()["error"]["code"] == "cancelled"
+
+
+def test_resume_goes_on_from_the_stored_state(store, stream, creating, active):
+    client = stream(creating, creating, active)
+    operation = start(store, client, max_attempts=2)
+    work(store, client)
+    assert isinstance(operation.exception(10), bwp.WaiterAttemptsError)
+    with pytest.raises(ValueError, match="give max_attempts"):
+        store.resume(operation.path, max_wait=60)
+    resumed = store.resume(operation.path, max_wait=60, max_attempts=2)
+    assert not resumed.done()
+    assert resumed.metadata["attempts"] == 2
+    work(store, client)
+    assert resumed.result(10).attempts == 3
+    with pytest.raises(ValueError, match="succeeded"):
+        store.resume(operation.path)
+
+
+def test_a_cancelled_wait_is_resumed_in_the_time_left(store, stream):
+    operation = start(store, stream())
+    operation.cancel()
+    assert store.resume(operation.path).metadata["deadline"]
+    with pytest.raises(ValueError, match="open"):
+        store.resume(operation.path)
+
+
+def test_expired_operations_are_gone(open_store, clock, stream, active):
+    store, client = open_store(clock=clock), stream(active)
+    done = start(store, client)
+    work(store, client)
+    still_open = start(store, client)
+    clock.now += 50
+    assert store.expire(3600) == 0
+    assert store.expire(dt.timedelta(seconds=50)) == 1
+    with pytest.raises(LookupError, match="expired"):
+        store.get(done.path)
+    assert not store.get(still_open.path).done()
+    work(store, client)
+    assert store.get(still_open.path).result(10)
+
+
+@ON_FILE
+def test_an_operation_whose_row_is_gone_ends(open_store, clock, stream):
+    store = open_store(clock=clock)
+    operation = start(store, stream())
+    with store.backend.database.writing() as connection:
+        connection.exec_driver_sql("delete from boto_waiters_operations")
+    clock.now += 60
+    assert operation.exception(60).code == "not_found"
+
+
+def test_a_closed_store_says_so_at_once(store, stream):
+    held = start(store, stream())
+    with concurrent.futures.ThreadPoolExecutor() as threads:
+        waiting = threads.submit(held.result)
+        store.close()
+        assert isinstance(waiting.exception(60), operations.StoreError)
+    for refused in (held.result, lambda: start(store, stream())):
+        with pytest.raises(operations.StoreError, match="closed"):
+            refused()
+
+
+# --- encryption -----------------------------------------------------------------------------------
+
+
+def test_all_of_requests_and_responses_is_encrypted(
+    open_store, stream, active, error_answer, tmp_path
+):
+    store = open_store(encrypt=swapped, decrypt=swapped)
+    words = "hidden-word"
+    client = stream(active, error_answer("ResourceNotFoundException", words))
+    # Labels stay plain.
+    hidden = {"StreamName": words, "show_parameters": False}
+    assert start(store, client, **hidden)
+    work(store, client)
+    failed = start(store, client, **hidden)
+    gone = start(store, client, waiter="stream_not_exists", **hidden)
+    call = store.save_call({"parameters": words, "target": {"account": words}})
+    store.note_call(call, "answered", {"response": words})
+    store.finish_call(call, {"result": words})
+    work(store, client)
     assert client.answers.requests[0]["body"] == b'{"StreamName": "hidden-word"}'
+    assert words in str(failed.exception(10).last_response or failed.to_json()["error"])
+    assert gone.result(10).exception.response["Error"]["Message"] == words
+    assert store.get_call(call)["answer"] == {"response": words}
+    for file in tmp_path.glob("waits.db*"):
+        assert words.encode() not in file.read_bytes()
+    if store.backend.name == ":memory:":
+        return
+    blind = open_store(store.backend.url)
+    with pytest.raises(operations.OperationError, match="decrypt="):
+        blind.get_call(call)
+    by_state = {body.get("error", {}).get("code") for body in blind.list().operations}
+    assert by_state == {"failed", "unreadable"}
 
 
 def test_an_encrypted_wait_has_a_plain_label_unless_it_is_hidden(open_store, stream):
     store, client = open_store(encrypt=swapped, decrypt=swapped), stream()
-    plain = start(store, client, StreamName="orders")
-    hidden = start(store, client, StreamName="orders", show_parameters=False)
+    plain = start(store, client)
+    hidden = start(store, client, show_parameters=False)
     wait = bwp.Wait(client, "stream_exists", {"StreamName": "orders"}, max_wait=9, label="mine")
     (given,) = store.start_all([wait])
-    (row,) = store.backend.get([plain.path.partition("/")[2]])
-    assert row["label"] == "kinesis StreamName=orders"
+    (row,) = store.backend.get([row_id(plain)])
     assert "orders" not in row["parameters"]
     assert plain.metadata["label"] == "kinesis StreamName=orders"
     assert "orders" not in hidden.metadata["label"]
     assert store.get(given).metadata["label"] == "mine"
 
 
-def test_a_worker_without_the_key_says_so(open_store, stream, active, store_url):
-    store = open_store(encrypt=lambda data: data[::-1])
-    operation = start(store, stream(active), max_wait=1)
-    work(store, stream(active))
+def test_a_worker_without_the_key_says_so(open_store, clock, stream):
+    store = open_store(encrypt=swapped, clock=clock)
+    operation = start(store, stream())
+    work(store, stream())
     assert operation.metadata["worker"] is None
-    time.sleep(1)
-    work(store, stream(active))
+    clock.now += 61
+    work(store, stream())
     assert operation.exception(10).code == "unreadable"
     assert "decrypt=" in operation.to_json()["error"]["detail"]
 
@@ -386,54 +445,35 @@ def wrong_length(data):
 @ON_FILE
 @pytest.mark.parametrize("wrong", [wrong_length, lambda data: data, lambda data: b"1" + data])
 def test_a_worker_with_another_key_leaves_the_wait(open_store, stream, active, wrong):
-    store = open_store(encrypt=swapped, decrypt=swapped)
-    operation = start(store, stream(active))
+    operation = start(open_store(encrypt=swapped, decrypt=swapped), stream())
     work(open_store(encrypt=swapped, decrypt=wrong), stream())
-    error = operation.metadata["last_error"]
-    assert error["detail"].startswith("its parameters cannot be ")
+    assert "parameters" in operation.metadata["last_error"]["detail"]
     work(open_store(encrypt=swapped, decrypt=swapped), stream(active))
     assert operation.result(10).attempts == 1
 
 
-def test_a_definition_of_the_user_travels(store, stream, definition, creating, active):
-    client = stream(creating, active)
-    (mine,) = bwp.load_definitions(definition("StreamIsMine", expected="CREATING"))
-    operation = start(store, client, waiter=mine)
-    work(store, client)
-    assert operation.result(10).waiter == "StreamIsMine"
-    assert operation.result().attempts == 1
+# --- clocks ---------------------------------------------------------------------------------------
 
 
-def test_an_operation_that_botocore_lacks(store, stream, active, monkeypatch):
-    client = stream(active)
-    operation = start(store, client)
-    newer = boto3.client("sqs")
-    assert work(store, newer) == 0
-    error = operation.metadata["last_error"]
-    assert error["code"] == "unsupported"
-    assert "StreamExists" in error["detail"]
-    assert work(store, client) == 1
-    assert operation.result(10).attempts == 1
-
-
-def test_operations_are_pickled_by_path(store, stream, active):
-    operation = start(store, stream(active))
-    text = pickle.dumps(operation)
-    assert b"hidden-password" not in text
-    assert pickle.loads(text).path == operation.path
-    if ":memory:" in repr(store):
-        return
-    script = (
-        "import pickle, sys; "
-        "print(pickle.loads(sys.stdin.buffer.read()).to_json()['metadata']['waiter'])"
-    )
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, input=text, capture_output=True, check=True, timeout=60)
-    assert done.stdout.strip() == b"StreamExists"
-
-
-def test_a_callback_keeps_the_operation(store, stream, active):
-    called = threading.Event()
-    start(store, stream(active)).add_done_callback(lambda _: called.set())
-    work(store, stream(active))
-    assert called.wait(10)
+@ON_FILE
+@pytest.mark.skipif(database.BOOT is None, reason="needs a boot id")
+@pytest.mark.parametrize(
+    ("before", "after", "counts"),
+    [
+        (database.BOOT, database.BOOT, False),
+        (None, None, False),
+        (database.BOOT, "another", True),
+    ],
+)
+def test_the_wall_clock_counts_after_another_boot_only(
+    open_store, stream, active, monkeypatch, before, after, counts
+):
+    monkeypatch.setattr(database, "BOOT", before)
+    operation = start(open_store(), stream(), max_wait=100)
+    now = database.time.time()
+    monkeypatch.setattr(database.time, "time", lambda: now + 3600)
+    monkeypatch.setattr(database, "BOOT", after)
+    later = open_store()
+    work(later, stream(active))
+    body = later.get_json(operation.path)
+    assert body.get("error", {}).get("code") == ("timed_out" if counts else None)

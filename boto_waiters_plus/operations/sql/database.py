@@ -19,11 +19,10 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from ...common.process import after_fork
 from ..backend import closed
-from ..boot_clock import BOOT, since_boot, steady_time
+from ..boot_clock import BOOT, Clock, since_boot, steady_time
 from ..error_codes import StoreError, refuse_missing
-from .fork_gate import fork_gate
 from .private_file import PrivateFile
-from .tables import CLOCKS, known_version, needs_preparation, prepare
+from .tables import CLOCKS, check_version, create_tables, needs_tables
 from .time_limit import CONNECT_LIMIT, TimeLimits
 
 LOCK_TIMEOUT: Final = 10.0
@@ -49,19 +48,22 @@ class OutdatedError(StoreError):
 class Database:
     """A SQLite file or a PostgreSQL server.
 
-    The tables are created or migrated at first use. Each process has connections of its own, also
-    after a fork.
+    The tables are created at first use. Each process has connections of its own, also after a fork.
 
     Args:
         url: a SQLAlchemy URL, the path of a file, or None for a file in the user's state directory.
+        clock: tells the time in place of the real clock.
 
     Raises:
         ValueError: not a URL, or of another kind of database.
         ImportError: the driver is not installed.
     """
 
-    def __init__(self, url: str | os.PathLike[str] | URL | None) -> None:
+    def __init__(
+        self, url: str | os.PathLike[str] | URL | None, clock: Clock | None = None
+    ) -> None:
         self.url = _parsed(url)
+        self._clock = clock
         self.name = self.url.render_as_string(hide_password=True)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.limits = TimeLimits()
@@ -98,6 +100,8 @@ class Database:
         time of that start. The file keeps the latter, which is taken from the wall clock once for
         each start of each machine.
         """
+        if self._clock is not None:
+            return self._clock()
         if not self.is_sqlite:
             query = text("select extract(epoch from clock_timestamp())::float8")
             return float(connection.execute(query).scalar_one())
@@ -130,13 +134,12 @@ class Database:
         if self._is_closed:
             raise closed(self.name)
         try:
-            with fork_gate if self.is_sqlite else contextlib.nullcontext():
-                if not self._is_ready:
-                    self._prepare()
-                with engine.begin() as connection:
-                    # A newer package may migrate a store that is open here.
-                    known_version(connection)
-                    yield connection
+            if not self._is_ready:
+                self._prepare()
+            with engine.begin() as connection:
+                # A newer package may migrate a store that is open here.
+                check_version(connection)
+                yield connection
         except IntegrityError as error:
             raise OutdatedError(f"store {self.name}: {_first_line(error.orig)}") from None
         except StoreError as error:
@@ -151,7 +154,7 @@ class Database:
 
     def _prepare(self) -> None:
         with self._engine.begin() as connection:
-            has_to = needs_preparation(connection)
+            has_to = needs_tables(connection)
         # Not before it is known to be a store: the file may be another program's.
         if self._file is not None:
             self._file.restrict()
@@ -159,11 +162,7 @@ class Database:
             if self.is_sqlite:
                 self._keep_log_ahead()
             with self._engine.execution_options(writes=True).begin() as connection:
-                if not self.is_sqlite:
-                    # A migration of many waits.
-                    self.limits.lift(connection)
-                    connection.execute(text("set local statement_timeout = 0"))
-                prepare(connection, self.now)
+                create_tables(connection)
         self._is_ready = True
 
     def _keep_log_ahead(self) -> None:

@@ -24,6 +24,7 @@ from ..backend import (
     request_key,
     rows_to_add,
 )
+from ..boot_clock import Clock
 from .database import Database, retried
 from .tables import CALLS, DEFINITIONS, LEASES, WAITS
 
@@ -42,10 +43,12 @@ _ADD_DEFINITION: Final = sa.text(
 
 
 class SqlBackend(Backend):
-    """The waits of a database; see `Database` for the argument and what is raised."""
+    """The waits of a database; see `Database` for the arguments and what is raised."""
 
-    def __init__(self, url: str | os.PathLike[str] | URL | None) -> None:
-        self.database = Database(url)
+    def __init__(
+        self, url: str | os.PathLike[str] | URL | None, clock: Clock | None = None
+    ) -> None:
+        self.database = Database(url, clock)
         self.name = self.database.name
         self.url = self.database.url
         self.is_local = self.database.is_sqlite

@@ -1,11 +1,10 @@
-"""The tables of a store, their version, and how those of an older one are migrated.
+"""The tables of a store, and their version.
 
 Times are seconds since the epoch by the clock of the store; see `Database.now`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final, cast
 
 import sqlalchemy as sa
@@ -13,9 +12,8 @@ from sqlalchemy import event
 
 from ..backend import OPEN, REQUEST_KEY
 from ..error_codes import SchemaError, StoreError
-from ..old_rows import upgraded
 
-VERSION: Final = 3
+VERSION: Final = 1
 
 METADATA: Final = sa.MetaData()
 
@@ -118,21 +116,15 @@ _REQUESTS: Final = cast("Any", sa.DDL)(
 for _index in (_EXCLUSIVE, _REQUESTS):
     event.listen(WAITS, "after_create", _index)
 
-_OLDEST: Final = 1
-
-_COPIED_AT_ONCE: Final = 1000
-
 _CREATION_LOCK: Final = 0x626F746F
-"""The PostgreSQL advisory lock under which tables are created and migrated."""
-
-Clock = Callable[[sa.Connection], float]
+"""The PostgreSQL advisory lock under which tables are created."""
 
 
-def needs_preparation(connection: sa.Connection) -> bool:
-    """Return whether the tables are missing or of an older version.
+def needs_tables(connection: sa.Connection) -> bool:
+    """Return whether the tables are missing.
 
     Raises:
-        StoreError: the database is no store, or one of a newer version.
+        StoreError: the database is no store, or one of another version.
     """
     names = set(sa.inspect(connection).get_table_names())
     if SCHEMA.name not in names:
@@ -141,65 +133,32 @@ def needs_preparation(connection: sa.Connection) -> bool:
         if is_taken:
             raise StoreError(f"this is another database: it has the table {min(is_taken)}")
         return True
-    return known_version(connection) < VERSION
+    check_version(connection)
+    return False
 
 
-def prepare(connection: sa.Connection, clock: Clock) -> None:
-    """Create the tables, or migrate those of an older version; part of one transaction."""
+def create_tables(connection: sa.Connection) -> None:
+    """Create the tables, as part of one transaction."""
     if connection.dialect.name == "postgresql":
         connection.execute(sa.text("select pg_advisory_xact_lock(:key)"), {"key": _CREATION_LOCK})
     # Another process may have been first.
-    if not needs_preparation(connection):
-        return
-    if SCHEMA.name not in sa.inspect(connection).get_table_names():
+    if needs_tables(connection):
         METADATA.create_all(connection)
         connection.execute(SCHEMA.insert(), {"version": VERSION})
-        return
-    if connection.dialect.name == "postgresql":
-        # Every transaction reads the version first: those under way end before the migration.
-        connection.exec_driver_sql(f"lock table {SCHEMA.name}")
-    _migrate(connection, clock)
-    connection.execute(sa.update(SCHEMA).values(version=VERSION))
 
 
-def _migrate(connection: sa.Connection, clock: Clock) -> None:
-    """Make new tables, and copy the rows of the old ones in their present form."""
-    for name in ("by_age", "by_lease", "exclusive"):
-        connection.exec_driver_sql(f"drop index if exists boto_waiters_{name}")
-    olds = []
-    for table in (WAITS, CALLS):
-        # Some stores of version 1 have no calls.
-        if table.name in sa.inspect(connection).get_table_names():
-            connection.exec_driver_sql(f"alter table {table.name} rename to {table.name}_old")
-            olds.append(table)
-    METADATA.create_all(connection)
-    now = clock(connection)
-    definitions = {row.digest: row.definition for row in connection.execute(sa.select(DEFINITIONS))}
-    for table in olds:
-        old = sa.Table(f"{table.name}_old", sa.MetaData(), autoload_with=connection)
-        for rows in connection.execute(sa.select(old)).mappings().partitions(_COPIED_AT_ONCE):
-            new = [upgraded(dict(row), definitions, now) for row in rows]
-            if table is WAITS:
-                lost = {row["digest"] for row in new} - definitions.keys()
-                for digest in lost:
-                    definitions[digest] = "{}"
-                    connection.execute(DEFINITIONS.insert(), {"digest": digest, "definition": "{}"})
-            connection.execute(table.insert(), new)
-        old.drop(connection)
-
-
-def known_version(connection: sa.Connection) -> int:
-    """Return the version of the tables, which stays the same until the end of the transaction.
+def check_version(connection: sa.Connection) -> None:
+    """Check the version of the tables, which stays the same until the end of the transaction.
 
     Raises:
-        StoreError: it is newer than this package.
+        StoreError: it is not that of this package.
     """
     version: Any = connection.execute(sa.select(SCHEMA.c.version)).scalar()
-    if not isinstance(version, int) or version < _OLDEST:
+    if not isinstance(version, int):
         raise StoreError("it has no schema version")
-    if version > VERSION:
+    if version != VERSION:
+        needed = "a newer" if version > VERSION else "an older"
         raise SchemaError(
-            f"its schema has version {version}, this package knows {VERSION}: install a newer "
+            f"its schema has version {version}, this package knows {VERSION}: install {needed} "
             "boto-waiters-plus"
         )
-    return version

@@ -52,10 +52,6 @@ class TimeLimits:
         """Forget the transactions of the process that this one was forked from."""
         self._running.clear()
 
-    def lift(self, connection: Any) -> None:
-        """Let a transaction take any time."""
-        self._running[connection.connection.dbapi_connection].deadline = math.inf
-
     def _checked_out(self, connection: Any, _: Any, __: Any) -> None:
         limit = self._running[connection] = _Limit(connection.fileno(), self._seconds)
         watchdog.watch(limit)
