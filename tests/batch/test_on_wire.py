@@ -159,25 +159,40 @@ def test_iterator_may_be_closed_by_its_callback(s3, exists):
         assert gone(threads)
 
 
-def test_list_that_hangs_is_dropped_in_time(client_of, caplog):
+@pytest.mark.parametrize(
+    ("seconds", "lists"),
+    # A list that had little time, for the sake of one wait, is called again.
+    [([8] * 10, 1), ([8] * 10 + [0.4], 2)],
+)
+def test_list_that_hangs_is_dropped_in_time(caplog, seconds, lists):
     caplog.set_level("INFO", "boto_waiters_plus")
+    called = []
     with socket.create_server(("127.0.0.1", 0)) as server:
-        client = boto3.client(
-            "sagemaker", endpoint_url=f"http://127.0.0.1:{server.getsockname()[1]}"
-        )
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        client = boto3.client("sagemaker", endpoint_url=url)
 
         def answer(model, **_):
-            if model.name == "DescribeTrainingJob":
-                return SimpleNamespace(status_code=200), {"TrainingJobStatus": "Completed"}
-            return None  # the server, which never does
+            if model.name == "ListTrainingJobs":
+                called.append(1)
+                return None  # the server, which never does
+            state = "Completed" if len(called) == lists else "InProgress"
+            return SimpleNamespace(status_code=200), {"TrainingJobStatus": state}
 
         client.meta.events.register("before-call.sagemaker.*", answer)
-        options = {"max_wait": 8, "min_delay": 1, "max_delay": 1}
         waits = [
-            Wait(client, "TrainingJobCompleted", {"TrainingJobName": f"job-{number}"}, **options)
-            for number in range(10)
+            Wait(
+                client,
+                "TrainingJobCompleted",
+                {"TrainingJobName": f"job-{number}"},
+                max_wait=each,
+                min_delay=0.5,
+                max_delay=0.5,
+            )
+            for number, each in enumerate(seconds)
         ]
-        assert len(wait_all(waits)) == 10
+        results = wait_all(waits, on_failure="collect")
+    assert {type(each) for each in results[:10]} == {bwp.ResponseOutcome}
+    assert len(called) == lists
     assert [each for each in caplog.messages if each.endswith("failed: it took too long")]
 
 
