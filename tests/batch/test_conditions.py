@@ -7,7 +7,6 @@ from datetime import timedelta
 import pytest
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus import operations
 from boto_waiters_plus.conditions import ConditionWait, Signal, failure, retry, success
 
 
@@ -237,22 +236,6 @@ def test_a_condition_is_checked_when_it_is_made(arguments, options, kind, words)
         ConditionWait(*arguments, **options)
 
 
-def test_a_condition_needs_a_bound():
-    with pytest.raises(TypeError, match=r"waits\[0\] needs max_wait"):
-        bwp.wait_all([ConditionWait(int)])
-
-
-def test_a_condition_is_given_once():
-    wait = ConditionWait(int)
-    with pytest.raises(ValueError, match=r"same object: ConditionWait\(int"):
-        bwp.wait_all([wait, wait], max_wait=1)
-
-
 def test_a_list_is_a_pattern_as_ever():
     (outcome,) = bwp.wait_all([ConditionWait(lambda: (1, "a"), [1, str])], max_wait=60)
     assert outcome.response == (1, "a")
-
-
-def test_a_condition_is_no_background_wait():
-    with pytest.raises(TypeError):
-        operations.start(ConditionWait(int), "bucket_exists", max_wait=3)

@@ -3,8 +3,6 @@
 import os
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 import warnings
@@ -209,7 +207,7 @@ def test_frozen_clock_ends_the_wait_of_a_hung_call():
     assert [type(error) for error in errors] == [bwp.WaiterTimeoutError] * 2
 
 
-# --- forks and fresh processes ------------------------------------------------------------------
+# --- forks --------------------------------------------------------------------------------------
 
 
 def in_child(work):
@@ -245,24 +243,3 @@ def test_a_forked_child_runs_its_own_batches_only(exists, s3):
     assert in_child(lambda: wait_all([exists(s3, "first") for _ in range(5)])) == 0
     results.close()
     assert gone(threads_of_ours())
-
-
-IMPORTED_IN_VIRTUAL_TIME = """
-import boto3
-from botocore.stub import Stubber
-import boto_waiters_plus as bwp
-from boto_waiters_plus.testing import virtual_time
-
-client = boto3.client("s3", "us-east-1", aws_access_key_id="a", aws_secret_access_key="b")
-with virtual_time():
-    wait = bwp.Wait(client, "bucket_exists", {"Bucket": "b"}, max_wait=5)
-with Stubber(client) as stubber:
-    stubber.add_response("head_bucket", {}, {"Bucket": "b"})
-    print(bwp.wait_all([wait])[0].attempts)
-"""
-
-
-def test_virtual_time_during_the_import_is_over_with_it():
-    command = [sys.executable, "-c", IMPORTED_IN_VIRTUAL_TIME]
-    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
-    assert run.stdout == "1\n"

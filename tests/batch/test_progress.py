@@ -9,9 +9,9 @@ from rich.console import Console
 from boto_waiters_plus.engine.wait_description import WaitDescription
 from boto_waiters_plus.engine.wait_event import WaitEvent
 from boto_waiters_plus.exceptions import WaiterCancelledError, WaiterFailedError
-from boto_waiters_plus.many import Wait, wait_all
+from boto_waiters_plus.many import wait_all
 from boto_waiters_plus.outcome import WaiterOutcome
-from boto_waiters_plus.progress import MAX_ROWS, Progress, ProgressTable
+from boto_waiters_plus.progress import MAX_ROWS, ProgressTable
 
 
 def test_callback_gets_each_attempt_and_each_end(exists, s3, virtual_time):
@@ -35,20 +35,8 @@ def test_callback_gets_each_attempt_and_each_end(exists, s3, virtual_time):
     assert of_never == [("waiting", "404", 1), ("failed", "404", 1)]
     assert {(r.waiter, r.service, r.total) for r in reports} == {("BucketExists", "s3", 2)}
     assert [(r.ended, r.failed) for r in reports][-1] == (2, 1)
+    assert [r.unpolled for r in reports][::5] == [1, 0]
     assert sorted((r.ended, r.failed) for r in reports) == [(r.ended, r.failed) for r in reports]
-
-
-def test_callback_gets_the_state_seen(dynamodb, virtual_time):
-    reports = []
-    dynamodb.create_table(
-        TableName="table",
-        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
-        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-        BillingMode="PAY_PER_REQUEST",
-    )
-    wait = Wait(dynamodb, "table_exists", {"TableName": "table"}, max_wait=10)
-    wait_all([wait], progress=reports.append)
-    assert reports[-1].observed == "ACTIVE"
 
 
 def description(name="BucketExists"):
@@ -122,16 +110,6 @@ def test_table_counts_the_first_attempts_to_come(virtual_time):
         table.attempted(index, attempt("CREATING", next_delay=1))
     table.ended(0, outcome())
     assert "1 of 300 ended, 0 failed, 200 not polled yet (about 8 s)" in " ".join(render(table)[-1])
-
-
-def test_reports_count_the_waits_not_polled_yet():
-    reports = []
-    progress = Progress([description() for _ in range(3)], reports.append)
-    progress.attempted(1, attempt("CREATING", next_delay=1))
-    progress.attempted(1, attempt("CREATING", next_delay=1))
-    progress.ended(1, outcome())
-    progress.ended(2, WaiterCancelledError("BucketExists", "cancelled"))
-    assert [report.unpolled for report in reports] == [2, 2, 2, 1]
 
 
 def test_state_seen_is_not_read_as_markup(virtual_time):

@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 
 from boto_waiters_plus import (
     ResponseOutcome,
-    WaiterAttemptsError,
     WaiterCancelledError,
     WaiterFailedError,
     WaiterTimeoutError,
@@ -152,6 +151,7 @@ POLICIES = st.fixed_dictionaries(
         "success_count": st.integers(1, 3),
         "max_attempts": st.integers(1, 20),
         "pace": st.sampled_from([None, "fixed"]),
+        "last_attempt": st.sampled_from(["late", "spec", "deadline"]),
     },
 )
 
@@ -272,14 +272,6 @@ def test_time_in_the_queue_counts_from_the_start(run, virtual_time):
     assert [thing.times_left for thing in things] == [[100], [90], [80]]
 
 
-def test_wait_without_max_wait_uses_its_attempts(run, virtual_time):
-    thing = Call(virtual_time, ready_at=NEVER)
-    tasks = tasks_of([thing], max_wait=None, max_attempts=3)
-    run(tasks)
-    assert types(tasks) == [WaiterAttemptsError]
-    assert thing.times_left == [None] * 3
-
-
 def test_wait_that_expires_in_queue_keeps_its_last_state(run, virtual_time):
     slow = Call(virtual_time, latency=0.1, ready_at=NEVER)
     hung = Call(virtual_time, latency=1000)
@@ -315,14 +307,6 @@ def test_call_that_ignores_its_end_does_not_hold_the_wait(virtual_time):
         assert virtual_time.now == pytest.approx(20, abs=0.01)
     assert types([task]) == [WaiterTimeoutError]
     assert task.result.attempts == 1
-
-
-def test_attempt_due_at_the_deadline_is_still_made(run, virtual_time):
-    thing = Call(virtual_time, ready_at=20)
-    tasks = tasks_of([thing], max_wait=20, last_attempt="deadline", pace=lambda _: 20.0)
-    run(tasks)
-    assert thing.polls == [0, 20]
-    assert types(tasks) == [ResponseOutcome]
 
 
 @pytest.mark.parametrize("count", [3, 600])
@@ -479,15 +463,6 @@ def test_broken_cancel_event_ends_its_wait_only(run, virtual_time):
     assert isinstance(tasks[0].result.__cause__, ConnectionRefusedError)
 
 
-def test_cancel_event_of_the_run_ends_every_wait(run, virtual_time):
-    stop = threading.Event()
-    virtual_time.call_at(30, stop.set)
-    tasks = tasks_of([Call(virtual_time, ready_at=NEVER) for _ in range(5)])
-    run(tasks, cancels=[stop])
-    assert virtual_time.now == pytest.approx(30, abs=0.06)
-    assert set(types(tasks)) == {WaiterCancelledError}
-
-
 def test_cancelling_during_a_call_ends_the_wait_at_once(run, virtual_time):
     stop = threading.Event()
     virtual_time.call_at(30, stop.set)
@@ -508,34 +483,7 @@ def test_many_cancel_events_end_each_their_wait(run, virtual_time):
     assert [ended[29 - second] for second in range(30)] == pytest.approx(range(30), abs=0.11)
 
 
-def test_signal_ends_the_delay_of_its_waits(run, virtual_time):
-    news = threading.Event()
-    virtual_time.call_at(12.5, news.set)
-    things = [Call(virtual_time, ready_at=12.5) for _ in range(3)]
-    tasks = tasks_of(things, max_delay=300, min_delay=100)
-    tasks[0].wake = tasks[1].wake = news
-    run(tasks)
-    assert things[0].polls == things[1].polls == pytest.approx([0, 12.5], abs=0.06)
-    assert things[2].polls[1] >= 100
-    assert not news.is_set()
-
-
 # --- threads and tasks --------------------------------------------------------------------------
-
-
-def test_calls_run_side_by_side_in_daemon_threads():
-    meeting, daemons = threading.Barrier(6, timeout=PATIENCE), []
-
-    class Meets:
-        def make(self, time_left):
-            daemons.append(threading.current_thread().daemon)
-            meeting.wait()
-            return Reply(Attempt(facts=Facts(acceptor=0), response={}))
-
-    tasks = tasks_of([Meets() for _ in range(6)])
-    list(scheduled(tasks, threads=6))
-    assert set(types(tasks)) == {ResponseOutcome}
-    assert daemons == [True] * 6
 
 
 def test_other_tasks_of_the_loop_have_their_turns(virtual_time):

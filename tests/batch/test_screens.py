@@ -281,26 +281,19 @@ def test_events_show_the_state_of_the_list(jobs_of):
     assert [event.attempt for event in events if event.label.endswith("job-0003")] == [1, 2, 3]
 
 
-def test_stubbed_client_has_no_screens(client_of, virtual_time):
+def test_stubbed_client_has_no_screens(client_of, virtual_time, caplog):
+    caplog.set_level(logging.INFO, "boto_waiters_plus")
     client = client_of("sagemaker")
     with Stubber(client) as stubber:
-        for job in names(10):
-            # Members that the model requires are in every answer of the service.
-            response = {
-                "TrainingJobStatus": "Completed",
-                "TrainingJobName": job,
-                "TrainingJobArn": f"arn:aws:sagemaker:us-east-1:1:training-job/{job}",
-                "ModelArtifacts": {"S3ModelArtifacts": "s3://m"},
-                "SecondaryStatus": "Completed",
-                "AlgorithmSpecification": {"TrainingInputMode": "File"},
-                "ResourceConfig": {"VolumeSizeInGB": 1},
-                "StoppingCondition": {},
-                "CreationTime": 0,
-            }
-            stubber.add_response("describe_training_job", response)
-        waits = Jobs(client, virtual_time, {}).waits(names(10))
-        client.meta.events.unregister("before-call.sagemaker.*")
-        assert len(wait_all(waits, threads=1)) == 10
+        for _ in range(10):
+            stubber.add_client_error("describe_training_job", "ValidationException")
+        waits = [
+            Wait(client, "TrainingJobCompleted", {"TrainingJobName": job}, max_wait=60)
+            for job in names(10)
+        ]
+        results = wait_all(waits, on_failure="collect", threads=1)
+    assert {(type(each), each.attempts) for each in results} == {(bwp.WaiterFailedError, 1)}
+    assert "one by one" not in caplog.text
 
 
 # --- pages --------------------------------------------------------------------------------------
@@ -519,39 +512,23 @@ def test_no_list_changes_an_outcome(case):
     assert max(late) <= 9 * DELAY + 1
 
 
-def executions(client):
-    steps = {"StartAt": "A", "States": {"A": {"Type": "Pass", "End": True}}}
-    role = {"roleArn": "arn:aws:iam::123456789012:role/r"}
-    made = client.create_state_machine(name="orders", definition=json.dumps(steps), **role)
-    for number in range(40):
-        arn = client.start_execution(stateMachineArn=made["stateMachineArn"])["executionArn"]
-        if number % 3 == 0:
-            client.stop_execution(executionArn=arn)
-        yield "ExecutionSucceeded", {"executionArn": arn}
-
-
-def databases(client):
+@pytest.mark.nightly(subject="catalog")
+def test_polls_of_moto(client_of, virtual_time):
+    rds = client_of("rds")
     for name in names(40):
-        client.create_db_instance(
+        rds.create_db_instance(
             DBInstanceIdentifier=name, DBInstanceClass="db.t3.micro", Engine="postgres"
         )
-        yield "DBInstanceStopped", {"DBInstanceIdentifier": name}
     for name in names(40)[::4]:
-        client.stop_db_instance(DBInstanceIdentifier=name)
-
-
-@pytest.mark.nightly(subject="catalog")
-@pytest.mark.parametrize(
-    ("service", "resources"), [("stepfunctions", executions), ("rds", databases)]
-)
-def test_polls_of_moto(client_of, virtual_time, service, resources):
-    client = client_of(service)
-    wanted = list(resources(client))
+        rds.stop_db_instance(DBInstanceIdentifier=name)
     calls, results = collections.Counter(), {}
-    client.meta.events.register("before-call", lambda **_: calls.update([screen]))
+    rds.meta.events.register("before-call", lambda **_: calls.update([screen]))
     for screen in (True, False):
         options = {"min_delay": DELAY, "max_delay": DELAY, "max_wait": 125}
-        waits = [Wait(client, waiter, parameters, **options) for waiter, parameters in wanted]
+        waits = [
+            Wait(rds, "DBInstanceStopped", {"DBInstanceIdentifier": name}, **options)
+            for name in names(40)
+        ]
         found = wait_all(waits, on_failure="collect", screen=screen)
         results[screen] = [(type(each), each.observed) for each in found]
     assert results[True] == results[False]
