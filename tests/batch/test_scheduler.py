@@ -8,14 +8,7 @@ import asyncio
 import threading
 
 import pytest
-from batch.calls import (
-    Awaited,
-    VirtualExecutor,
-    connections,
-    scheduled,
-    scheduled_async,
-    wait_run,
-)
+from batch.calls import Awaited, VirtualExecutor, connections, scheduled, scheduled_async, wait_run
 from hypothesis import given
 from hypothesis import strategies as st
 
