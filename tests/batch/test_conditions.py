@@ -18,7 +18,7 @@ def from_second(virtual_time):
         def state():
             state.times.append(virtual_time.now)
             result = value if virtual_time.now >= moment else before
-            if isinstance(result, Exception):
+            if isinstance(result, BaseException):
                 raise result
             return result
 
@@ -102,9 +102,11 @@ def test_errors_of_a_callable_are_those_of_its_wait(all_of, from_second):
         ConditionWait(from_second(9, before=KeyError("x"))),
         ConditionWait(from_second(3, before=KeyError("x")), retry_on=KeyError, interval=1),
         ConditionWait(from_second(9, before=KeyError("x")), retry_on=KeyError, max_wait=2),
+        ConditionWait(from_second(9), delay_pace=lambda _: "soon"),
     ]
-    raised, retried, timed_out = all_of(waits, max_wait=20, on_failure="collect")
+    raised, retried, timed_out, unpaced = all_of(waits, max_wait=20, on_failure="collect")
     assert isinstance(raised, KeyError)
+    assert isinstance(unpaced, ValueError)
     assert retried.attempts == 4
     assert isinstance(timed_out, bwp.WaiterTimeoutError)
     assert isinstance(timed_out.__cause__, KeyError)
@@ -129,6 +131,45 @@ def test_options_of_conditions(all_of, from_second, virtual_time):
     assert isinstance(cancel, bwp.WaiterCancelledError)
     assert isinstance(attempts, bwp.WaiterAttemptsError)
     assert paced.times == [0, 1, 3]
+
+
+def test_many_cancel_events_end_each_their_wait(results_of, from_second, virtual_time):
+    waits = [
+        ConditionWait(from_second(1e9), cancel_event=threading.Event(), max_wait=300)
+        for _ in range(30)
+    ]
+    for second, wait in enumerate(waits):
+        virtual_time.call_at(second, wait.options.cancel_event.set)
+    results = results_of(waits)
+    assert {type(each) for each in results} == {bwp.WaiterCancelledError}
+    assert [each.elapsed for each in results] == pytest.approx(range(30), abs=0.11)
+
+
+def test_broken_cancel_event_ends_its_wait_only(all_of, from_second, virtual_time):
+    class Broken(threading.Event):
+        """As that of a process that has ended."""
+
+        def is_set(self):
+            if virtual_time.now >= 30:
+                raise ConnectionRefusedError
+            return False
+
+    waits = [ConditionWait(from_second(50), cancel_event=each) for each in (Broken(), None)]
+    cancelled, outcome = all_of(waits, max_wait=300, on_failure="collect")
+    assert isinstance(cancelled, bwp.WaiterCancelledError)
+    assert isinstance(cancelled.__cause__, ConnectionRefusedError)
+    assert isinstance(outcome, bwp.ResponseOutcome)
+
+
+def test_system_exit_in_a_call_ends_the_run(results_of, from_second, virtual_time):
+    events = []
+    bwp.install(on_event=events.append)
+    leaves = ConditionWait(from_second(3, SystemExit(3)), label="leaves", interval=1)
+    other = ConditionWait(from_second(100), label="other")
+    with pytest.raises(SystemExit):
+        results_of([leaves, other], max_wait=300)
+    ends = {(each.label, each.kind) for each in events if each.kind not in ("start", "attempt")}
+    assert ends == {("leaves", "exception"), ("other", "cancel")}
 
 
 def test_events_and_progress_tell_of_conditions(results_of, exists, s3, from_second):
@@ -189,12 +230,80 @@ def test_a_coroutine_that_hangs_is_cancelled(virtual_time):
         try:
             await asyncio.sleep(60)
         finally:
+            # Closing a connection takes a few turns of the loop.
+            for _ in range(5):
+                await asyncio.sleep(0)
             ended.append("ended")
 
-    waits = [ConditionWait(hang)]
-    (error,) = asyncio.run(bwp.wait_all_async(waits, max_wait=9, on_failure="collect"))
-    assert isinstance(error, bwp.WaiterTimeoutError)
-    assert ended == ["ended"]
+    async def main():
+        waits = [ConditionWait(hang), ConditionWait(lambda: True, initial_delay=3)]
+        await bwp.wait_any_async(waits, max_wait=9)
+        assert ended == ["ended"]
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        (error,) = await bwp.wait_all_async(waits[:1], max_wait=9, on_failure="collect")
+        assert isinstance(error, bwp.WaiterTimeoutError)
+
+    asyncio.run(main())
+    assert ended == ["ended", "ended"]
+
+
+def test_an_abandoned_call_does_not_need_the_loop(monkeypatch):
+    errors, threads = [], []
+    monkeypatch.setattr(threading, "excepthook", errors.append)
+    begun, released = threading.Event(), threading.Event()
+
+    def hang():
+        threads.append(threading.current_thread())
+        begun.set()
+        return released.wait(60)
+
+    async def main():
+        waiting = asyncio.create_task(bwp.wait_all_async([ConditionWait(hang)], max_wait=60))
+        assert await asyncio.to_thread(begun.wait, 60)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+
+    asyncio.run(main())
+    released.set()
+    threads[0].join(60)
+    assert not threads[0].is_alive()
+    assert errors == []
+
+
+def test_polling_goes_on_while_the_task_is_busy(from_second, virtual_time):
+    states, ended = [from_second(10 * number) for number in range(3)], []
+
+    async def main():
+        waits = [ConditionWait(each, interval=10) for each in (*states, from_second(1e9))]
+        items = bwp.as_completed_async(waits, max_wait=2000)
+        for _ in range(3):
+            await anext(items)
+            await asyncio.sleep(100)
+            ended.append(virtual_time.now)
+        await items.aclose()
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(main())
+    assert ended == [100, 200, 300]
+    assert states[2].times == [0, 10, 20]
+
+
+def test_other_tasks_of_the_loop_have_their_turns(virtual_time):
+    turns = []
+
+    async def turn():
+        while True:
+            turns.append(1)
+            await asyncio.sleep(0)
+
+    async def main():
+        turning = asyncio.create_task(turn())
+        waits = [ConditionWait(lambda: (len(turns),)) for _ in range(20)]
+        first, *_, last = await bwp.wait_all_async(waits, max_wait=9, threads=1)
+        turning.cancel()
+        return first.response < last.response
+
+    assert asyncio.run(main())
 
 
 @pytest.mark.parametrize("name", ["wait_all", "wait_any", "as_completed"])

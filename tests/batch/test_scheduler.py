@@ -19,7 +19,6 @@ from boto_waiters_plus import (
     WaiterTimeoutError,
     operations,
 )
-from boto_waiters_plus.batch.scheduler_async import run_in_task
 from boto_waiters_plus.batch.service_limiter import ClientConnections, ServiceLimiter
 from boto_waiters_plus.batch.tasks import Task
 from boto_waiters_plus.calls.reply import Reply
@@ -413,49 +412,6 @@ def test_throttle_halves_the_calls_and_answers_restore_them(run, virtual_time):
 # --- ends ---------------------------------------------------------------------------------------
 
 
-def test_error_raised_by_a_call_or_a_pace_ends_its_wait_only(run, virtual_time):
-    pool = connections()
-    tasks = [
-        Task(wait_run(), Call(virtual_time, raises=ZeroDivisionError("a bug")), pool),
-        Task(wait_run(pace=lambda _: "soon"), Call(virtual_time, ready_at=9), pool),
-        Task(wait_run(), Call(virtual_time, ready_at=9), pool),
-        Task(wait_run(), Call(virtual_time, fails=True), pool),
-    ]
-    run(tasks)
-    assert types(tasks) == [ZeroDivisionError, ValueError, ResponseOutcome, WaiterFailedError]
-    # It holds no frames of the loop.
-    assert tasks[3].result.__traceback__ is None
-
-
-def test_system_exit_in_a_call_ends_the_run(run, virtual_time):
-    ends = []
-    calls = [Call(virtual_time, raises=SystemExit(3)), Call(virtual_time, ready_at=100)]
-    tasks = [
-        Task(wait_run(observers=[lambda event, at=at: ends.append((at, event))]), call, pool)
-        for at, (call, pool) in enumerate(zip(calls, pools(2), strict=True))
-    ]
-    with pytest.raises(SystemExit):
-        run(tasks)
-    told = [(at, each.kind) for at, each in ends if each.kind not in ("start", "attempt")]
-    assert told == [(0, "exception"), (1, "cancel")]
-
-
-def test_broken_cancel_event_ends_its_wait_only(run, virtual_time):
-    class Broken:
-        """As that of a process that has ended."""
-
-        def is_set(self):
-            if virtual_time.now >= 30:
-                raise ConnectionRefusedError
-            return False
-
-    tasks = tasks_of([Call(virtual_time, ready_at=50) for _ in range(2)])
-    tasks[0].cancel = Broken()
-    run(tasks)
-    assert types(tasks) == [WaiterCancelledError, ResponseOutcome]
-    assert isinstance(tasks[0].result.__cause__, ConnectionRefusedError)
-
-
 def test_cancelling_during_a_call_ends_the_wait_at_once(run, virtual_time):
     stop = threading.Event()
     virtual_time.call_at(30, stop.set)
@@ -465,124 +421,6 @@ def test_cancelling_during_a_call_ends_the_wait_at_once(run, virtual_time):
     assert run(tasks)[0] == pytest.approx(30, abs=0.06)
     assert types(tasks) == [WaiterCancelledError, ResponseOutcome]
     assert pool.calling == 0
-
-
-def test_many_cancel_events_end_each_their_wait(run, virtual_time):
-    tasks = tasks_of([Call(virtual_time, ready_at=NEVER) for _ in range(30)])
-    for second, task in enumerate(reversed(tasks)):
-        task.cancel = threading.Event()
-        virtual_time.call_at(second, task.cancel.set)
-    ended = run(tasks)
-    assert [ended[29 - second] for second in range(30)] == pytest.approx(range(30), abs=0.11)
-
-
-# --- threads and tasks --------------------------------------------------------------------------
-
-
-def test_other_tasks_of_the_loop_have_their_turns(virtual_time):
-    turns = []
-
-    class Counting(Call):
-        def make(self, time_left):
-            self.turns = len(turns)
-            return super().make(time_left)
-
-    async def turn():
-        while True:
-            turns.append(1)
-            await asyncio.sleep(0)
-
-    async def main():
-        turning = asyncio.create_task(turn())
-        async for _ in scheduled_async(tasks_of(things, connections(1))):
-            pass
-        turning.cancel()
-
-    things = [Counting(virtual_time) for _ in range(20)]
-    asyncio.run(main())
-    assert things[-1].turns > things[0].turns
-
-
-def test_a_run_in_a_task_goes_on_while_the_caller_is_busy(virtual_time):
-    things = [Call(virtual_time, ready_at=10 * i) for i in range(3)]
-    hung = Awaited(Call(virtual_time, latency=1000))
-    tasks = tasks_of([*map(Awaited, things), hung], pace=lambda _: 10.0, max_wait=2000)
-    ended = []
-
-    async def main():
-        items = run_in_task(scheduled_async(tasks))
-        for _ in range(3):
-            await anext(items)
-            await asyncio.sleep(100)
-            ended.append(virtual_time.now)
-        await items.aclose()
-        assert asyncio.all_tasks() == {asyncio.current_task()}
-
-    asyncio.run(main())
-    assert ended == [100, 200, 300]
-    assert things[2].polls == [0, 10, 20]
-    assert hung.cancelled
-
-
-def test_cancelling_the_task_waits_for_the_ends_of_its_calls():
-    async def main():
-        begun, ended = asyncio.Event(), []
-
-        class Hangs:
-            async def make(self, time_left):
-                begun.set()
-                try:
-                    await asyncio.Event().wait()
-                finally:
-                    # Closing a connection takes a few turns of the loop.
-                    for _ in range(5):
-                        await asyncio.sleep(0)
-                    ended.append(1)
-
-        async def run():
-            async for _ in scheduled_async(tasks_of([Hangs()])):
-                pass
-
-        waiting = asyncio.create_task(run())
-        await begun.wait()
-        waiting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await waiting
-        assert ended == [1]
-        assert asyncio.all_tasks() == {asyncio.current_task()}
-
-    asyncio.run(main())
-
-
-def test_an_abandoned_call_does_not_need_the_loop(monkeypatch):
-    errors, threads = [], []
-    monkeypatch.setattr(threading, "excepthook", errors.append)
-    begun, released, stop = threading.Event(), threading.Event(), threading.Event()
-
-    class Hangs:
-        def make(self, time_left):
-            threads.append(threading.current_thread())
-            begun.set()
-            assert released.wait(PATIENCE)
-            return Reply(ended="cancelled")
-
-    async def main():
-        async def run():
-            async for _ in scheduled_async(tasks_of([Hangs()]), stop=stop):
-                pass
-
-        waiting = asyncio.create_task(run())
-        assert await asyncio.to_thread(begun.wait, PATIENCE)
-        waiting.cancel()
-        await asyncio.gather(waiting, return_exceptions=True)
-
-    asyncio.run(main())
-    # Calls that watch this end by themselves.
-    assert stop.is_set()
-    released.set()
-    threads[0].join(PATIENCE)
-    assert not threads[0].is_alive()
-    assert errors == []
 
 
 # --- in the background --------------------------------------------------------------------------
