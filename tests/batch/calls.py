@@ -1,5 +1,6 @@
 """Calls and a judge that give the attempts of a script, and the waits that use them."""
 
+import asyncio
 import random
 
 from boto_waiters_plus.batch.schedule import Schedule
@@ -74,6 +75,27 @@ def connections(limit=10):
     return ClientConnections(ServiceLimiter(), limit)
 
 
+class Awaited:
+    """A call of `VirtualExecutor` as one that is awaited.
+
+    Attributes:
+        cancelled: whether it was ended before its reply.
+    """
+
+    def __init__(self, call):
+        self.call = call
+        self.cancelled = False
+
+    async def make(self, time_left):
+        reply, seconds = self.call.begin(time_left)
+        try:
+            await asyncio.sleep(seconds)
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+        return reply
+
+
 def scheduled(tasks, *, executor=None, stop=None, **options):
     """Return a run of these waits in the calling thread."""
     return run_waits(Schedule(**options), tasks, executor=executor, stop=stop)
@@ -100,13 +122,18 @@ class VirtualExecutor:
         self.most_of = {}
 
     def begin(self, task):
-        reply, seconds = task.call.begin(time_left(task, self.clock.now))
+        reply, seconds, error = None, 0.0, None
+        try:
+            reply, seconds = task.call.begin(time_left(task, self.clock.now))
+        # As that of a thread.
+        except BaseException as raised:
+            error = raised
         self.running.append(task)
         self.most = max(self.most, len(self.running))
         pool = task.connections
         of_pool = sum(each.connections is pool for each in self.running)
         self.most_of[pool] = max(self.most_of.get(pool, 0), of_pool)
-        finished = FinishedCall(task, reply, None)
+        finished = FinishedCall(task, reply, error)
         self.clock.call_at(self.clock.now + seconds, lambda: self.over.append(finished))
 
     def is_set(self):

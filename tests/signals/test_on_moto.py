@@ -1,7 +1,6 @@
 """Events of EventBridge and SNS in a queue of moto, received by the real thread."""
 
 import json
-import threading
 
 import pytest
 from botocore.config import Config
@@ -10,9 +9,7 @@ import boto_waiters_plus as bwp
 from boto_waiters_plus.conditions import wait_for
 from boto_waiters_plus.signals import SqsSignal
 
-LONG = 120
-"""Seconds that a wait takes if nothing wakes it."""
-SOON = 30
+from .conftest import LONG, SOON, joined
 
 
 def change(instance, state):
@@ -95,26 +92,21 @@ def test_messages_are_deleted_unless_delete_is_false(aws, delete, left):
     signal = SqsSignal(aws.url, client=aws.sqs, match="number == `2`", delete=delete)
     wait_for(iter([False, True]).__next__, max_wait=LONG, signal=signal, polling=False)
     signal.close()
-    for thread in aws.receivers():
-        thread.join(SOON)
+    joined(aws.receivers())
     assert messages_left(aws) == left
     assert calls.count("DeleteMessageBatch") == int(delete)
 
 
 def test_the_queue_is_polled_by_long_polls(aws):
+    by_queue(aws)({})
     sqs = aws.client("sqs", config=Config(read_timeout=2))
     requests = []
     sqs.meta.events.register(
         "provide-client-params.sqs.ReceiveMessage",
         lambda params, **_: requests.append(dict(params)),
     )
-    signal = SqsSignal(aws.url, client=sqs)
-    read = iter([False, True]).__next__
-    threading.Timer(0.3, by_queue(aws), [{}]).start()
-    wait_for(read, max_wait=LONG, signal=signal, polling=False)
-    signal.close()
-    # One blocked until the message came, another was in flight at the end.
-    assert len(requests) <= 3
+    with SqsSignal(aws.url, client=sqs) as signal:
+        wait_for(iter([False, True]).__next__, max_wait=LONG, signal=signal, polling=False)
     assert requests[0] == {"QueueUrl": aws.url, "MaxNumberOfMessages": 10, "WaitTimeSeconds": 1}
 
 
@@ -141,6 +133,5 @@ def test_a_queue_resource_is_received_from(aws):
     queue = aws.resource("sqs", config=Config(read_timeout=1)).Queue(aws.url)
     by_queue(aws)({})
     wait_for(iter([False, True]).__next__, max_wait=LONG, signal=SqsSignal(queue), polling=False)
-    for thread in aws.receivers():
-        thread.join(SOON)
+    joined(aws.receivers())
     assert messages_left(aws) == [0, 0]

@@ -1,12 +1,12 @@
 """`SqsSignal` without a queue: arguments, and waits that `deliver` wakes in virtual time."""
 
 import asyncio
+import json
 from types import SimpleNamespace
 
 import boto3
 import pytest
 from botocore.stub import Stubber
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.conditions import wait_for, wait_for_async
@@ -19,6 +19,13 @@ URL = "https://sqs.us-east-1.amazonaws.com/123456789012/secret-queue"
 
 def change(instance, state):
     return {"detail": {"instance-id": instance, "state": state}}
+
+
+MESSAGES = [
+    change("i-1", "running"),
+    json.dumps(change("i-1", "running")),
+    json.dumps({"Type": "Notification", "Message": json.dumps(change("i-1", "running"))}),
+]
 
 
 @pytest.fixture(scope="module")
@@ -41,28 +48,18 @@ def queue_of(service):
     ("make", "error", "says"),
     [
         (lambda sqs: SqsSignal("changes", client=sqs), ValueError, "queue must be the URL"),
-        (lambda sqs: SqsSignal("", client=sqs), ValueError, "queue must be the URL"),
-        (
-            lambda sqs: SqsSignal("arn:aws:sqs:us-east-1:123456789012:changes", client=sqs),
-            ValueError,
-            "queue must be the URL",
-        ),
+        (lambda sqs: SqsSignal("arn:aws:sqs:a:1:b", client=sqs), ValueError, "queue must be"),
         (lambda sqs: SqsSignal(None, client=sqs), TypeError, "queue must be .* not NoneType"),
         (SqsSignal, TypeError, "queue must be .* not SQS"),
         (lambda _: SqsSignal(URL), TypeError, "client: .* needs an SQS client"),
         (lambda _: SqsSignal(URL, client="sqs"), TypeError, "client must be a botocore client"),
-        (
-            lambda _: SqsSignal(URL, client=SESSION.client("sns")),
-            ValueError,
-            "client must belong to sqs, not to sns",
-        ),
-        (lambda _: SqsSignal(queue_of("sns")), ValueError, "queue must belong to sqs, not to sns"),
+        (lambda _: SqsSignal(URL, client=SESSION.client("sns")), ValueError, "client must .* sqs"),
+        (lambda _: SqsSignal(queue_of("sns")), ValueError, "queue must .* sqs"),
         (lambda sqs: SqsSignal(queue_of("sqs"), client=sqs), TypeError, "has its own"),
         (lambda sqs: SqsSignal(URL, client=sqs, match="a..b"), ValueError, "match is not"),
         (lambda sqs: SqsSignal(URL, client=sqs, match=7), TypeError, "match must be"),
         (lambda sqs: SqsSignal(URL, client=sqs, delete="all"), TypeError, "delete must be"),
         (lambda sqs: SqsSignal(URL, client=sqs).matching("a..b"), ValueError, "match is not"),
-        (lambda sqs: SqsSignal(URL, client=sqs).matching(None), TypeError, "match must be"),
         (lambda sqs: SqsSignal(URL, client=sqs).deliver(7), TypeError, "message must be"),
     ],
 )
@@ -126,7 +123,7 @@ def box(virtual_time):
     return Box(virtual_time)
 
 
-@tabled("message")
+@pytest.mark.parametrize("message", MESSAGES)
 def test_an_event_ends_a_delay(signal, box, message):
     box.fill_at(3.21, signal, message)
     wait_for(box.read, max_wait=60, interval=20, signal=signal)
@@ -179,18 +176,12 @@ def test_matching_adds_to_the_other_expressions(signal):
 @pytest.fixture
 def bucket():
     """A client whose bucket exists at the second attempt."""
-    client = bwp.enable(SESSION.client("s3"))
+    bwp.install()
+    client = SESSION.client("s3")
     with Stubber(client) as stubber:
         stubber.add_client_error("head_bucket", "404", http_status_code=404)
         stubber.add_response("head_bucket", {"ResponseMetadata": {"HTTPStatusCode": 200}})
         yield client
-
-
-@pytest.fixture
-def installed():
-    bwp.install()
-    yield
-    bwp.uninstall()
 
 
 def batch(client, **options):
@@ -212,7 +203,6 @@ OPTIONS = {"max_wait": 60, "min_delay": 20, "max_delay": 20}
 
 
 @every_way
-@pytest.mark.usefixtures("installed")
 def test_every_wait_takes_an_event_signal(bucket, signal, virtual_time, way):
     virtual_time.call_at(1.5, lambda: signal.deliver(change("i-1", "running")))
     outcome = way(bucket, wake_signal=signal, **OPTIONS)
@@ -221,7 +211,6 @@ def test_every_wait_takes_an_event_signal(bucket, signal, virtual_time, way):
 
 
 @every_way
-@pytest.mark.usefixtures("installed")
 def test_no_wait_begins_on_a_closed_signal(bucket, signal, way):
     requests = []
     bucket.meta.events.register("before-call.s3", lambda **_: requests.append(1))

@@ -1,0 +1,691 @@
+"""`wait_all`, `wait_any`, `as_completed` and their asyncio twins on blocking clients."""
+
+import asyncio
+import contextlib
+import copy
+import pickle
+import threading
+from datetime import timedelta
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import NoCredentialsError
+from botocore.stub import Stubber
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.conditions import ConditionWait
+from boto_waiters_plus.many import Wait, as_completed, as_completed_async, wait_all, wait_any
+
+PATIENCE = 60
+"""Seconds in which a thread runs on any machine."""
+TABLE = {
+    "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+    "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+    "BillingMode": "PAY_PER_REQUEST",
+}
+
+
+def gone(s3, bucket, **options):
+    return Wait(s3, "bucket_not_exists", {"Bucket": bucket}, **{"max_wait": 30, **options})
+
+
+def requests_of(client):
+    seen = []
+    client.meta.events.register("before-call", lambda model, **_: seen.append(model.name))
+    return seen
+
+
+def types(results):
+    return [type(each) for each in results]
+
+
+# --- outcomes -----------------------------------------------------------------------------------
+
+
+def test_results_come_in_the_order_given(results_of, exists, s3, dynamodb, virtual_time):
+    virtual_time.call_at(30, lambda: s3.create_bucket(Bucket="late"))
+    virtual_time.call_at(50, lambda: dynamodb.create_table(TableName="table", **TABLE))
+    late, table, first, none = results_of(
+        [
+            exists(s3, "late"),
+            Wait(dynamodb, "TableExists", {"TableName": "table"}, max_wait=200),
+            exists(s3, "first"),
+            gone(s3, "never"),
+        ]
+    )
+    assert types([late, table, first]) == [bwp.ResponseOutcome] * 3
+    assert isinstance(none, bwp.ExceptionOutcome)
+    assert (late.waiter, table.waiter, none.waiter) == (
+        "BucketExists",
+        "TableExists",
+        "BucketNotExists",
+    )
+    assert table.response["Table"]["TableName"] == "table"
+    assert (late.elapsed >= 30, table.elapsed >= 50, first.elapsed) == (True, True, 0)
+
+
+@pytest.mark.parametrize("count", [1, 25])
+def test_each_wait_ends_as_it_would_alone(all_of, exists, s3, virtual_time, count):
+    def four():
+        return [
+            exists(s3, "first"),
+            # A real call has two seconds for its last attempt.
+            exists(s3, "never", max_wait=20, delay_pace=lambda _: 6, last_attempt="spec"),
+            gone(s3, "second", max_attempts=1),
+            gone(s3, "never", success_count=2),
+        ]
+
+    def facts(result):
+        shared = (type(result), result.attempts, round(result.elapsed, 6), result.acceptor)
+        if isinstance(result, bwp.WaiterError):
+            response = {**result.last_response}
+            response.pop("ResponseMetadata", None)
+            return (*shared, result.kwargs, response, type(result.last_exception))
+        return shared
+
+    alone = []
+    for wait in four():
+        options = {
+            name: getattr(wait.options, name)
+            for name in ("delay_pace", "last_attempt", "max_attempts", "success_count")
+        }
+        options |= {"max_wait": wait.max_wait, **wait.parameters}
+        try:
+            alone.append(facts(bwp.wait_until(s3, wait.waiter, **options)))
+        except bwp.WaiterError as error:
+            alone.append(facts(error))
+    together = all_of([each for _ in range(count) for each in four()], on_failure="collect")
+    assert [facts(result) for result in together] == alone * count
+
+
+def test_no_waits_end_at_once(results_of):
+    assert results_of([]) == []
+
+
+def test_waits_may_come_from_a_generator(exists, s3):
+    assert len(wait_all(exists(s3, name) for name in ("first", "second"))) == 2
+
+
+def test_changing_parameters_later_changes_no_wait(s3):
+    parameters = {"Bucket": "first"}
+    wait = Wait(s3, "bucket_exists", parameters, max_wait=60)
+    parameters["Bucket"] = "never"
+    assert wait_all([wait])[0].attempts == 1
+    assert not hasattr(s3, "wait_until_bucket_exists")
+
+
+def test_each_wait_is_yielded_when_it_ends(completing, exists, s3, virtual_time):
+    virtual_time.call_at(11, lambda: s3.create_bucket(Bucket="late"))
+    waits = [
+        exists(s3, "late", delay_pace=lambda _: 10),
+        exists(s3, "never", max_wait=15),
+        exists(s3, "first"),
+    ]
+    (first, outcome), (never, error), (late, last) = completing(waits)
+    assert [first, never, late] == [waits[2], waits[1], waits[0]]
+    assert types([outcome, error, last]) == [
+        bwp.ResponseOutcome,
+        bwp.WaiterTimeoutError,
+        bwp.ResponseOutcome,
+    ]
+    assert (outcome.elapsed, last.elapsed) == (0, 20)
+
+
+def test_polling_goes_on_while_the_caller_is_busy(exists, s3):
+    busy, polled = threading.Event(), threading.Event()
+
+    def poll(params, **_):
+        if "second" in params["url"]:
+            assert busy.wait(PATIENCE)
+            polled.set()
+
+    s3.meta.events.register("before-call.s3", poll)
+    waits = [exists(s3, "first"), exists(s3, "second")]
+    results = as_completed(waits)
+    assert next(results)[0] is waits[0]
+    # The next result has not been asked for.
+    busy.set()
+    assert polled.wait(PATIENCE)
+    assert [wait for wait, _ in results] == [waits[1]]
+
+
+def test_leaving_the_loop_cancels_the_rest(exists, s3):
+    endings = []
+    bwp.install(on_event=lambda event: endings.append(event.kind))
+    with contextlib.closing(as_completed([exists(s3, "never"), exists(s3, "first")])) as results:
+        assert isinstance(next(results)[1], bwp.ResponseOutcome)
+    assert sorted(set(endings) - {"start", "attempt"}) == ["cancel", "success"]
+
+
+def test_unused_iterator_makes_no_request(exists, s3):
+    requests = requests_of(s3)
+    as_completed([exists(s3, "first")]).close()
+    assert requests == []
+
+
+def test_first_success_comes_with_its_wait(any_of, exists, s3, virtual_time):
+    virtual_time.call_at(11, lambda: s3.create_bucket(Bucket="sooner"))
+    virtual_time.call_at(50, lambda: s3.create_bucket(Bucket="later"))
+    endings = []
+    bwp.install(on_event=lambda event: endings.append(event.kind))
+    waits = [
+        exists(s3, "later", delay_pace=lambda _: 10),
+        exists(s3, "sooner", delay_pace=lambda _: 10),
+        exists(s3, "never", max_attempts=1),
+    ]
+    wait, outcome = any_of(waits)
+    assert wait is waits[1]
+    assert (outcome.elapsed, virtual_time.now) == (20, 20)
+    assert sorted(set(endings) - {"start", "attempt"}) == ["cancel", "success", "timeout"]
+
+
+def test_no_success_raises_an_error_naming_all(any_of, exists, s3, virtual_time):
+    with pytest.raises(bwp.WaitersError) as raised:
+        any_of([exists(s3, "never", max_wait=20), exists(s3, "never", max_attempts=1)])
+    assert types(raised.value.errors.values()) == [bwp.WaiterTimeoutError, bwp.WaiterAttemptsError]
+    assert raised.value.waiter.startswith("wait_any")
+
+
+def test_the_first_of_no_waits_is_refused(any_of):
+    with pytest.raises(ValueError, match="at least one wait"):
+        any_of([])
+
+
+# --- failures -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mixed(exists, s3, virtual_time):
+    """Two waits that succeed late, and two that fail early."""
+    virtual_time.call_at(50, lambda: s3.create_bucket(Bucket="late"))
+    return [
+        exists(s3, "late"),
+        exists(s3, "never", max_wait=20),
+        gone(s3, "first", max_attempts=1),
+        exists(s3, "late"),
+    ]
+
+
+def test_every_wait_ends_before_failures_are_raised(all_of, mixed, virtual_time):
+    with pytest.raises(bwp.WaitersError) as raised:
+        all_of(mixed)
+    error = raised.value
+    assert virtual_time.now >= 50
+    assert {index: type(e) for index, e in error.errors.items()} == {
+        1: bwp.WaiterTimeoutError,
+        2: bwp.WaiterAttemptsError,
+    }
+    assert [each is not None for each in error.outcomes] == [True, False, False, True]
+    assert "2 of 4 waits" in str(error)
+    assert "\n  [1] Waiter BucketExists timed out" in str(error)
+
+
+def test_on_failure_cancel_cancels_the_rest(all_of, mixed, virtual_time):
+    with pytest.raises(bwp.WaitersError) as raised:
+        all_of(mixed, on_failure="cancel")
+    assert virtual_time.now == 0
+    failed = raised.value.errors.pop(2)
+    assert isinstance(failed, bwp.WaiterAttemptsError)
+    assert types(raised.value.errors.values()) == [bwp.WaiterCancelledError] * 3
+    text = str(raised.value)
+    assert "[2] Waiter BucketNotExists" in text
+    assert "[0]" not in text
+    assert "3 were cancelled" in text
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_other_errors_are_named_without_their_text(exists, s3, virtual_time, hidden):
+    bwp.enable(s3, defaults={"show_parameters": not hidden})
+    with pytest.raises(bwp.WaitersError) as raised:
+        wait_all([exists(s3, "secret/name"), exists(s3, "first")])
+    assert str(raised.value).endswith(": ParamValidationError")
+    assert ("secret/name" in str(raised.value)) is not hidden
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"Buckt": "hidden", "Key": "k"}, "Buckt is unknown, Bucket is missing"),
+        ({"Bucket": "b", "Key": "k", "PartNumber": "hidden"}, "the type of PartNumber is wrong"),
+        ({'Buckt"\nUnknown: "b': "hidden", "Key": "k"}, "Bucket is missing"),
+    ],
+)
+def test_wrong_and_missing_parameters_are_named(s3, parameters, words, virtual_time):
+    definition = bwp.WaiterDefinition.from_states("F", "HeadObject", path="ETag", success=["x"])
+    with pytest.raises(bwp.WaitersError) as raised:
+        wait_all([Wait(s3, definition, parameters, max_wait=10)])
+    text = str(raised.value).partition("ParamValidationError")[2]
+    assert words in text
+    assert "hidden" not in text
+
+
+def test_missing_credentials_are_the_error_of_the_wait(exists, monkeypatch, virtual_time):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    client = boto3.session.Session().client("s3", region_name="us-east-1")
+    (error,) = wait_all([exists(client, "first")], on_failure="collect")
+    assert isinstance(error, NoCredentialsError)
+
+
+def test_the_error_of_many_has_the_facts_of_all(mixed):
+    with pytest.raises(bwp.WaitersError) as raised:
+        wait_all(mixed, max_wait=60)
+    error = raised.value
+    assert isinstance(error, bwp.WaiterError)
+    assert error.kwargs["name"] == error.waiter == "wait_all"
+    assert (error.last_response, error.max_wait) == ({}, 60)
+    ended = [each for each in (*error.errors.values(), *error.outcomes) if each is not None]
+    assert error.attempts == sum(each.attempts for each in ended)
+    assert error.elapsed == max(each.elapsed for each in ended)
+    causes = getattr(error.__cause__, "exceptions", (error.__cause__,))
+    # Groups of errors came with Python 3.11.
+    assert causes in (tuple(error.errors.values()), (error.errors[1],))
+
+
+@pytest.mark.parametrize("twin", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))])
+def test_the_error_of_many_can_be_copied_and_pickled(mixed, twin):
+    with pytest.raises(bwp.WaitersError) as raised:
+        wait_all(mixed)
+    error, other = raised.value, twin(raised.value)
+    assert (type(other), str(other)) == (type(error), str(error))
+    assert list(other.errors) == list(error.errors)
+    assert types(other.errors.values()) == types(error.errors.values())
+    assert types(other.outcomes) == types(error.outcomes)
+
+
+def test_an_error_that_cannot_be_pickled_leaves_its_name():
+    class UnpicklableError(Exception):
+        def __reduce__(self):
+            raise TypeError("holds a lock")
+
+    error = bwp.WaitersError("wait_all", "why", errors={3: UnpicklableError()}, outcomes=[None] * 4)
+    other = pickle.loads(pickle.dumps(error))
+    assert str(other) == str(error)
+    assert "UnpicklableError" in str(other.errors[3])
+
+
+def test_message_describes_a_few_failures_and_names_others(exists, s3, virtual_time):
+    waits = [exists(s3, "never" if n % 2 else "first", max_attempts=1) for n in range(200)]
+    waits.append(gone(s3, "first", max_attempts=1))
+    with pytest.raises(bwp.WaitersError) as raised:
+        wait_all(waits)
+    text = str(raised.value)
+    assert "101 of 201 waits did not succeed" in text
+    assert "[1] Waiter BucketExists used up" in text
+    assert "[199] Waiter" not in text
+    assert "] BucketExists: WaiterAttemptsError" in text
+    assert text.endswith("[200] BucketNotExists: WaiterAttemptsError")
+    assert len(text) < 10_000
+
+
+# --- max_wait, options and settings -------------------------------------------------------------
+
+
+def test_max_wait_of_the_batch_bounds_each_wait(results_of, exists, s3, virtual_time):
+    waits = [exists(s3, "never", max_wait=each) for each in (1000, 15, None)]
+    results = results_of(waits, max_wait=timedelta(seconds=40))
+    assert [result.max_wait for result in results] == [40, 15, 40]
+    assert 39 < virtual_time.now <= 40
+
+
+def test_wait_without_max_wait_is_refused(results_of, exists, s3):
+    requests = requests_of(s3)
+    with pytest.raises(TypeError, match=r"waits\[1\] needs max_wait"):
+        results_of([exists(s3, "first"), exists(s3, "never", max_wait=None)])
+    assert requests == []
+
+
+def test_settings_of_install_and_enable_apply(exists, s3, virtual_time):
+    bwp.install(defaults={"max_attempts": 5, "delay_pace": lambda _: 3})
+    other = boto3.client("s3", region_name="us-east-1")
+    bwp.enable(other, defaults={"max_attempts": 2})
+    waits = [exists(s3, "never"), exists(other, "never"), exists(other, "never", max_attempts=1)]
+    results = wait_all(waits, on_failure="collect")
+    assert [result.attempts for result in results] == [5, 2, 1]
+
+
+def test_number_types_of_options_are_kept(s3, exists):
+    given = [exists(s3, "first", min_delay=delay) for delay in (3, 3.0)]
+    assert [repr(wait.policy.min_delay) for wait in given] == ["3", "3.0"]
+    exists(s3, "first", success_count=1)
+    with pytest.raises(TypeError, match="success_count"):
+        exists(s3, "first", success_count=True)
+
+
+@pytest.mark.parametrize("whose", ["its own", "that of all"])
+def test_set_cancel_event_makes_no_request(all_of, exists, s3, virtual_time, whose):
+    requests, stop = requests_of(s3), threading.Event()
+    stop.set()
+    own, of_all = {"cancel_event": stop}, {}
+    if whose == "that of all":
+        own, of_all = of_all, own
+    waits = [exists(s3, "first", **own) for _ in range(3)]
+    results = all_of(waits, on_failure="collect", **of_all)
+    assert types(results) == [bwp.WaiterCancelledError] * 3
+    assert [result.attempts for result in results] == [0] * 3
+    assert requests == []
+
+
+def test_cancelled_wait_counts_the_attempts_made(all_of, exists, s3, virtual_time):
+    stop = threading.Event()
+    virtual_time.call_at(25, stop.set)
+    waits = [exists(s3, "never", delay_pace=lambda _: 10) for _ in range(40)]
+    results = all_of(waits, on_failure="collect", cancel_event=stop)
+    assert {(type(each), each.attempts) for each in results} == {(bwp.WaiterCancelledError, 3)}
+
+
+@pytest.mark.parametrize("connections", [3, 10])
+def test_calls_stay_within_the_clients_connections(exists, connections):
+    config = Config(max_pool_connections=connections)
+    client = boto3.client("s3", region_name="us-east-1", config=config)
+    client.create_bucket(Bucket="first")
+    running, most = [], []
+    lock, have_met = threading.Lock(), threading.Event()
+
+    def begin(**_):
+        with lock:
+            running.append(1)
+            most.append(len(running))
+            if len(running) == connections:
+                have_met.set()
+        have_met.wait(PATIENCE)
+
+    def end(**_):
+        with lock:
+            running.pop()
+
+    client.meta.events.register("before-call.s3", begin)
+    client.meta.events.register("after-call.s3", end)
+    wait_all([exists(client, "first") for _ in range(50)])
+    assert max(most) == connections
+
+
+def test_calls_stay_within_the_threads_given(all_of, exists, s3):
+    threads = set()
+    s3.meta.events.register("before-call.s3", lambda **_: threads.add(threading.current_thread()))
+    all_of([exists(s3, "first") for _ in range(40)], threads=2)
+    assert 1 <= len(threads) <= 2
+    assert threading.main_thread() not in threads
+    # A call that hangs keeps no program alive.
+    assert all(thread.daemon for thread in threads)
+
+
+# --- callbacks ----------------------------------------------------------------------------------
+
+
+def test_callback_that_raises_is_warned_of_once(exists, s3, virtual_time, caplog):
+    def broken(_):
+        raise ZeroDivisionError
+
+    virtual_time.call_at(10, lambda: s3.create_bucket(Bucket="late"))
+    bwp.install(on_event=broken)
+    waits = [exists(s3, "late", on_attempt=broken) for _ in range(3)]
+    with pytest.warns(RuntimeWarning) as warned:
+        outcomes = wait_all(waits, progress=broken)
+    assert types(outcomes) == [bwp.ResponseOutcome] * 3
+    names = sorted(str(warning.message).partition(" ")[0] for warning in warned)
+    assert names == ["on_attempt", "on_event", "progress"]
+    assert {warning.filename for warning in warned} == {__file__}
+    assert [record.exc_info[0] for record in caplog.records] == [ZeroDivisionError] * 3
+
+
+@pytest.mark.filterwarnings("error")
+def test_warning_as_error_leaves_the_outcomes(results_of, exists, s3, caplog):
+    def broken(_):
+        raise ZeroDivisionError
+
+    (outcome,) = results_of([exists(s3, "first", on_attempt=broken)])
+    assert isinstance(outcome, bwp.ResponseOutcome)
+    assert [each.levelname for each in caplog.records] == ["ERROR", "WARNING"]
+
+
+def test_failed_callback_is_warned_of_on_early_exit(exists, s3):
+    def broken(_):
+        raise ZeroDivisionError
+
+    results = as_completed([exists(s3, "first", on_attempt=broken), exists(s3, "never")])
+    next(results)
+    with pytest.warns(RuntimeWarning, match="on_attempt raised ZeroDivisionError"):
+        results.close()
+
+
+def test_system_exit_in_a_callback_is_raised(results_of, exists, s3):
+    def leave(_):
+        raise SystemExit(3)
+
+    with pytest.raises(SystemExit):
+        results_of([exists(s3, "first", on_attempt=leave)])
+
+
+@pytest.mark.parametrize("callback", ["on_attempt", "progress"])
+def test_slow_callback_holds_no_other_wait(exists, s3, callback):
+    begun, polled = threading.Event(), threading.Event()
+    meanwhile = []
+
+    def slow(_):
+        begun.set()
+        meanwhile.append(polled.wait(PATIENCE))
+
+    def poll():
+        if begun.is_set():
+            polled.set()
+        return begun.is_set()
+
+    of_wait, of_all = {callback: slow}, {}
+    if callback == "progress":
+        of_wait, of_all = of_all, of_wait
+    other = ConditionWait(poll, interval=0.01, success_count=2)
+    wait_all([exists(s3, "first", **of_wait), other], max_wait=PATIENCE, **of_all)
+    assert set(meanwhile) == {True}
+
+
+def test_callbacks_run_in_the_callers_thread_before_the_end(all_of, exists, s3):
+    threads, news = set(), []
+
+    def note(each):
+        threads.add(threading.get_ident())
+        news.append(each)
+
+    bwp.install(on_event=lambda _: threads.add(threading.get_ident()))
+    all_of([exists(s3, "first", on_attempt=note), exists(s3, "second")], progress=note)
+    assert threads == {threading.get_ident()}
+    counts = [each.ended for each in news if hasattr(each, "ended")]
+    assert counts == sorted(counts)
+    assert news[-1].ended == 2
+
+
+def test_callback_may_wait_for_others(exists, s3, virtual_time):
+    inner = []
+
+    def poll(_):
+        inner.append(wait_all([exists(s3, "second")])[0].attempts)
+
+    outcomes = wait_all([exists(s3, "first", on_attempt=poll) for _ in range(3)])
+    assert inner == [outcome.attempts for outcome in outcomes] == [1, 1, 1]
+
+
+def test_observers_get_the_events_of_single_waits(all_of, exists, s3, virtual_time):
+    def events_of(wait):
+        events = []
+        bwp.install(on_event=events.append)
+        with pytest.raises(bwp.WaiterError):
+            wait()
+        bwp.uninstall()
+        return [(event.kind, event.attempt, event.error, event.state) for event in events]
+
+    options = {"max_wait": 50, "delay_pace": lambda _: 20}
+    alone = events_of(lambda: bwp.wait_until(s3, "bucket_exists", Bucket="never", **options))
+    assert events_of(lambda: all_of([exists(s3, "never", **options)])) == alone
+    assert (alone[0][0], alone[-1][0]) == ("start", "timeout")
+
+
+def test_timed_out_wait_has_the_last_reason(client_of, answers, virtual_time):
+    client = client_of("cloudformation")
+    stack = {"StackStatus": "CREATE_IN_PROGRESS", "StackStatusReason": "User Initiated"}
+    answers(client, {"Stacks": [stack]})
+    wait = Wait(client, "stack_create_complete", {"StackName": "stack"}, max_wait=90)
+    (error,) = wait_all([wait], on_failure="collect")
+    assert error.service_message == "User Initiated"
+    assert error.last_response["Stacks"] == [stack]
+
+
+# --- threads and loops --------------------------------------------------------------------------
+
+
+def test_batches_in_one_loop_run_side_by_side(exists, s3, virtual_time):
+    virtual_time.call_at(15, lambda: s3.create_bucket(Bucket="late"))
+
+    async def one(bucket):
+        await bwp.wait_all_async([exists(s3, bucket, delay_pace=lambda _: 10)])
+        return virtual_time.now
+
+    async def run():
+        return await asyncio.gather(one("late"), one("first"))
+
+    assert asyncio.run(run()) == [20, 0]
+
+
+def test_cancelling_the_task_ends_the_batch(exists, s3):
+    async def run():
+        polled = asyncio.Event()
+        wait = exists(s3, "never", on_attempt=lambda _: polled.set())
+        task = asyncio.ensure_future(bwp.wait_all_async([wait]))
+        await polled.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(run())
+
+
+def test_same_waits_may_run_in_several_threads(exists, s3):
+    waits, attempts = [exists(s3, "first"), exists(s3, "second")], []
+
+    def run():
+        attempts.extend(outcome.attempts for outcome in wait_all(waits))
+
+    threads = [threading.Thread(target=run) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert attempts == [1] * 16
+
+
+def test_wait_all_blocks_inside_a_running_loop(exists, s3):
+    async def run():
+        return wait_all([exists(s3, "first")])
+
+    assert asyncio.run(run())[0].attempts == 1
+
+
+def refuse_all(_thread):
+    raise RuntimeError("can't start new thread")
+
+
+def refuse_most(thread, start=threading.Thread.start):
+    if thread.name.startswith("boto_waiters_plus call") and not thread.name.endswith(" 1"):
+        refuse_all(thread)
+    start(thread)
+
+
+@pytest.mark.parametrize("refuse", [refuse_all, refuse_most])
+@pytest.mark.filterwarnings("ignore:.*thread:RuntimeWarning")
+def test_calls_are_made_where_no_thread_can_start(exists, s3, monkeypatch, refuse):
+    seen = []
+    waits = [exists(s3, "first", on_attempt=seen.append) for _ in range(20)]
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert len(wait_all(waits)) == 20
+    assert {wait for wait, _ in as_completed(waits)} == set(waits)
+    assert len(seen) == 40
+
+
+# --- bad arguments ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "text"),
+    [
+        (["bucket_exist", {}], {}, ValueError, "did you mean 'bucket_exists'"),
+        (["bucket_exists", {}], {"max_wait": float("nan")}, ValueError, "max_wait"),
+        (["bucket_exists", {}], {"max_wait": "1"}, TypeError, "max_wait"),
+        (["bucket_exists", ["b"]], {}, TypeError, "parameters"),
+        ([5, {}], {}, TypeError, "waiter"),
+        (["bucket_exists", {}], {"min_dealy": 3}, TypeError, "did you mean 'min_delay'"),
+        (["bucket_exists", {}], {"Bucket": "b"}, TypeError, "third argument"),
+    ],
+)
+def test_wait_is_checked_when_it_is_made(s3, arguments, options, error, text):
+    with pytest.raises(error, match=text):
+        Wait(s3, *arguments, **{"max_wait": 1, **options})
+    with pytest.raises(TypeError, match="client"):
+        Wait("none", "bucket_exists", {}, max_wait=1)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "text"),
+    [
+        ({"max_wait": float("inf")}, ValueError, "max_wait"),
+        ({"threads": 0}, ValueError, "threads"),
+        ({"threads": 2.5}, TypeError, "threads"),
+        ({"threads": True}, TypeError, "threads"),
+        ({"progress": "yes"}, TypeError, "progress"),
+        ({"cancel_event": object()}, TypeError, "cancel_event"),
+        ({"coalesce": None}, TypeError, "coalesce"),
+        ({"screen": "no"}, TypeError, "screen"),
+        ({"thread": 2}, TypeError, "unknown option 'thread'; did you mean 'threads'"),
+    ],
+)
+def test_bad_arguments_are_refused_before_any_request(
+    results_of, exists, s3, keywords, error, text
+):
+    requests = requests_of(s3)
+    with pytest.raises(error, match=text):
+        results_of([exists(s3, "first")], **keywords)
+    assert requests == []
+
+
+@pytest.mark.parametrize("wrong", ["timeout", "MaxWait", "WaiterConfig", "maxwait"])
+def test_other_names_of_max_wait_are_answered(results_of, exists, s3, wrong):
+    with pytest.raises(TypeError, match=rf"takes max_wait \(seconds\) instead of {wrong}"):
+        results_of([exists(s3, "first")], **{wrong: 5})
+
+
+def test_on_failure_is_one_of_three(all_of):
+    with pytest.raises(ValueError, match="on_failure"):
+        all_of([], on_failure="ignore")
+
+
+@pytest.mark.parametrize("function", [wait_all, wait_any, as_completed, as_completed_async])
+def test_other_objects_than_waits_are_refused_at_the_call(exists, s3, function):
+    wait = exists(s3, "first")
+    with pytest.raises(TypeError, match=r"waits\[1\] must be a Wait, .* not dict"):
+        function([wait, {}])
+    for given in (wait, None):
+        with pytest.raises(TypeError, match="an iterable of Wait objects"):
+            function(given)
+    with pytest.raises(ValueError, match=r"waits\[2\] and waits\[0\] are the same object"):
+        function([wait, exists(s3, "first"), wait])
+
+
+def test_empty_list_of_ids_is_refused_when_it_is_made(client_of):
+    with pytest.raises(ValueError, match="InstanceIds"):
+        Wait(client_of("ec2"), "instance_running", {"InstanceIds": []}, max_wait=10)
+
+
+def test_the_repr_of_a_wait_names_the_resource(exists, s3):
+    wait = exists(s3, "first", max_wait=10)
+    assert repr(wait) == "Wait(BucketExists for s3 Bucket=first, max_wait=10)"
+
+
+def test_stubbed_responses_are_used_in_order(virtual_time):
+    client = boto3.client("ec2", region_name="us-east-1")
+    with Stubber(client) as stub:
+        for state in ("pending", "pending", "running"):
+            instance = {"State": {"Name": state}}
+            response = {"Reservations": [{"Instances": [instance]}]}
+            stub.add_response("describe_instances", response)
+        (outcome,) = wait_all([Wait(client, "instance_running", {}, max_wait=600)])
+    assert (outcome.attempts, outcome.observed) == (3, ["running"])
