@@ -161,14 +161,13 @@ def test_twenty_threads_that_import_at_once_get_hooked_modules(place, watch):
 
 
 def test_removed_hook_is_called_no_more(place):
-    seen = []
-    before = list(sys.meta_path)
+    seen, before = [], list(sys.meta_path)
     hook = ImportHook(["hooked_a"], seen.append)
-    for _ in range(3):
+    for _ in range(2):
         hook.put_in_place()
     assert sys.meta_path == [hook, *before]
-    hook.remove()
-    hook.remove()
+    for _ in range(2):
+        hook.remove()
     assert sys.meta_path == before
     importlib.import_module("hooked_a")
     assert seen == []

@@ -31,7 +31,7 @@ def problems_of(client):
                     yield name, acceptor.argument
 
 
-@pytest.mark.nightly
+@pytest.mark.nightly(subject="catalog")
 def test_every_waiter_of_every_service_passes():
     bwp.install()
     session = botocore.session.get_session()
