@@ -124,17 +124,6 @@ def test_other_hook_that_asks_all_finders_is_called_too(place, watch, ours_first
     assert type(module.__loader__) is importlib.machinery.SourceFileLoader
 
 
-def test_lazy_module_is_hooked_when_it_is_loaded(watch):
-    seen = watch("hooked_a")
-    spec = importlib.util.find_spec("hooked_a")
-    loader = spec.loader = importlib.util.LazyLoader(spec.loader)
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    assert seen == []
-    assert module.loaded
-    assert seen == [module]
-
-
 def test_twenty_threads_that_import_at_once_get_hooked_modules(place, watch):
     names = [f"hooked_{index}" for index in range(5)]
     for index, name in enumerate(names):

@@ -32,14 +32,14 @@ def waits(client):
 # --- again, and back ----------------------------------------------------------------------------
 
 
-def test_installing_twice_is_installing_once(answers, active):
+def test_installing_twice_is_installing_once(kinesis):
     before = initializers()
     for _ in range(3):
         bwp.install()
     assert len(initializers()) == len(before) + 1
     assert [vars(c)[n].__wrapped__ for c, n in PATCHED] == STOCK
-    client = boto3.client("kinesis")
-    calls = answers(client, active).operations
+    client = kinesis()
+    calls = client.operations
     client.get_waiter("stream_exists").wait(StreamName="s")
     assert calls == ["DescribeStream"]
     assert type(client).__mro__.count(type(client).__mro__[1]) == 1
@@ -55,10 +55,9 @@ def test_uninstall_leaves_nothing_behind():
     assert not waits(boto3.client("kinesis"))
 
 
-def test_clients_that_exist_are_stock_after_uninstall(answers, active):
+def test_clients_that_exist_are_stock_after_uninstall(kinesis):
     bwp.install()
-    client = boto3.client("kinesis")
-    answers(client, active)
+    client = kinesis()
     waiter = client.get_waiter("stream_exists")
     assert waits(client)
     assert client.wait_until_stream_exists(StreamName="s", max_wait=60)
@@ -133,11 +132,10 @@ def test_uninstall_without_install_leaves_no_trace():
     assert (dict(vars(botocore.waiter.Waiter)), dict(vars(botocore.session.Session))) == before
 
 
-def test_get_waiter_false_leaves_waiter_objects_to_botocore(answers, active):
+def test_get_waiter_false_leaves_waiter_objects_to_botocore(kinesis):
     bwp.install()
     bwp.install(get_waiter=False)
-    client = boto3.client("kinesis")
-    answers(client, active)
+    client = kinesis()
     assert client.wait_until_stream_exists(StreamName="s", max_wait=5).attempts == 1
     assert client.get_waiter("stream_exists").wait(StreamName="s") is None
     with pytest.raises(ValueError, match="Waiter does not exist"):
@@ -169,15 +167,14 @@ def test_get_waiter_false_leaves_waiter_objects_to_botocore(answers, active):
     ids=str,
 )
 @pytest.mark.parametrize("again", [False, True])
-def test_bad_settings_leave_nothing_half_installed(settings, kind, again, answers, active):
+def test_bad_settings_leave_nothing_half_installed(settings, kind, again, kinesis):
     if again:
         bwp.install()
     before = patched()
     with pytest.raises(kind):
         bwp.install(**settings)
     assert patched() == before
-    client = boto3.client("kinesis")
-    answers(client, active)
+    client = kinesis()
     assert waits(client) is again
     client.get_waiter("stream_exists").wait(StreamName="s")
 

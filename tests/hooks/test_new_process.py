@@ -11,20 +11,6 @@ import pytest
 
 import boto_waiters_plus as bwp
 
-DEFINITION = {
-    "smithy": "2.0",
-    "shapes": {
-        "com.amazonaws.kinesis#DescribeStream": {
-            "type": "apply",
-            "traits": {
-                "smithy.waiters#waitable": {
-                    "Mine": {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
-                }
-            },
-        }
-    },
-}
-
 
 def run(script, *arguments, path=()):
     """Return what a script prints, as JSON, in a new process that imports nothing by itself."""
@@ -42,9 +28,10 @@ def run(script, *arguments, path=()):
     return json.loads(done.stdout)
 
 
-def test_before_botocore_install_imports_nothing_and_checks_its_arguments(tmp_path):
+def test_before_botocore_install_imports_nothing_and_checks_its_arguments(tmp_path, definition):
     path = tmp_path / "kinesis.json"
-    path.write_text(json.dumps(DEFINITION))
+    document = json.dumps(definition("Mine"))
+    path.write_text(document)
     script = """
         import json, sys
         import boto_waiters_plus as bwp
@@ -73,10 +60,10 @@ def test_before_botocore_install_imports_nothing_and_checks_its_arguments(tmp_pa
         print(json.dumps([refused, imported, left, kind]))
     """
     expected = [[True] * 6, [], True, "function"]
-    assert run(script, json.dumps(DEFINITION), path) == expected
+    assert run(script, document, path) == expected
 
 
-def test_what_is_imported_later_is_extended():
+def test_what_is_imported_later_is_extended(definition):
     script = """
         import importlib, json, sys
         import boto_waiters_plus as bwp
@@ -93,7 +80,8 @@ def test_what_is_imported_later_is_extended():
         print(json.dumps(found))
     """
     extended = [True, "FunctionWrapper", 1]
-    assert run(script, json.dumps(DEFINITION)) == [extended, extended, [False, "function", 0]]
+    document = json.dumps(definition("Mine"))
+    assert run(script, document) == [extended, extended, [False, "function", 0]]
 
 
 def test_install_while_other_threads_import_is_not_lost():

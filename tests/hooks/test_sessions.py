@@ -69,9 +69,8 @@ def test_subclass_of_a_session_is_reached(when):
     assert client.meta.region_name == "eu-west-1"
 
 
-def test_a_waiter_of_an_older_client_has_the_outcome_alone(answers, active):
-    client = boto3.client("kinesis")
-    answers(client, active)
+def test_a_waiter_of_an_older_client_has_the_outcome_alone(kinesis):
+    client = kinesis()
     bwp.install()
     waiter = client.get_waiter("stream_exists")
     assert waiter.wait(StreamName="s") is None
@@ -136,7 +135,7 @@ def test_anything_else_is_refused(target):
 @pytest.mark.parametrize(
     "make", [boto3.Session, botocore.session.get_session, lambda: boto3.client("kinesis")]
 )
-def test_enabled_targets_have_all_and_others_stay_stock(make, answers, active):
+def test_enabled_targets_have_all_and_others_stay_stock(make, answers, active, kinesis):
     target = make()
     assert bwp.enable(target) is target
     client = target if hasattr(target, "meta") else client_of(target)
@@ -145,8 +144,7 @@ def test_enabled_targets_have_all_and_others_stay_stock(make, answers, active):
     outcome = client.wait_until_stream_exists(StreamName="s", max_wait=60)
     assert isinstance(outcome, bwp.ResponseOutcome)
     assert "wait_until_stream_exists" in dir(client)
-    other = boto3.Session().client("kinesis")
-    answers(other, active)
+    other = kinesis(boto3.Session())
     assert wait(other) is None
     assert not waits(other)
     assert botocore.waiter.Waiter.__dict__["wait"] is STOCK_WAIT
@@ -189,9 +187,9 @@ def test_waiter_built_from_a_model_on_an_enabled_client_is_stock_without_install
     assert not hasattr(waiter, "outcome")
 
 
-def test_enabling_twice_is_enabling_once(answers, active):
-    client = boto3.client("kinesis")
-    calls = answers(client, active).operations
+def test_enabling_twice_is_enabling_once(kinesis):
+    client = kinesis()
+    calls = client.operations
     told = []
     for _ in range(3):
         bwp.enable(client, on_event=told.append)
@@ -202,11 +200,10 @@ def test_enabling_twice_is_enabling_once(answers, active):
     assert len(names) == len(set(names))
 
 
-def test_enabling_a_client_of_an_installed_session_keeps_both(answers, active):
+def test_enabling_a_client_of_an_installed_session_keeps_both(kinesis):
     told, heard = [], []
     bwp.install(on_event=told.append)
-    client = bwp.enable(boto3.client("kinesis"), on_event=heard.append)
-    answers(client, active)
+    client = bwp.enable(kinesis(), on_event=heard.append)
     wait(client)
     assert len(told) == len(heard) == 3
     bwp.uninstall()
@@ -226,11 +223,3 @@ def test_bad_settings_leave_the_target_as_it_was(definition):
     assert not waits(client)
     assert not waits(session.client("kinesis"))
     assert [base.__name__ for base in type(client).__mro__] == ["Kinesis", "BaseClient", "object"]
-
-
-def test_definition_whose_name_an_enabled_client_has_is_refused(definition):
-    client = boto3.client("kinesis")
-    type(client).wait_until_mine = "taken"
-    with pytest.raises(bwp.WaiterDefinitionError, match=r"Mine.*wait_until_mine"):
-        bwp.enable(client, definitions=definition("Mine"))
-    assert not waits(client)

@@ -36,12 +36,11 @@ def tracer(seen):
     return traced
 
 
-def test_foreign_wrapper_over_ours_passes_through_and_is_kept(monkeypatch, answers, active):
+def test_foreign_wrapper_over_ours_passes_through_and_is_kept(monkeypatch, kinesis):
     bwp.install()
     seen = []
     monkeypatch.setattr(botocore.waiter.Waiter, "wait", tracer(seen)(wait_attribute()))
-    client = boto3.client("kinesis")
-    answers(client, active)
+    client = kinesis()
     outcome = client.get_waiter("stream_exists").wait(StreamName="s")
     assert isinstance(outcome, bwp.ResponseOutcome)
     assert seen == ["StreamExists"]
@@ -53,9 +52,7 @@ def test_foreign_wrapper_over_ours_passes_through_and_is_kept(monkeypatch, answe
     assert seen == ["StreamExists"] * 2
 
 
-def test_ours_below_a_foreign_wrapper_is_used_again_by_the_next_install(
-    monkeypatch, answers, active
-):
+def test_ours_below_a_foreign_wrapper_is_used_again_by_the_next_install(monkeypatch, kinesis):
     bwp.install()
     ours = wait_attribute()
     seen = []
@@ -66,12 +63,11 @@ def test_ours_below_a_foreign_wrapper_is_used_again_by_the_next_install(
     bwp.install()
     assert wait_attribute() is foreign
     assert [id(layer) for layer in layers(foreign)] == before
-    client = boto3.client("kinesis")
-    answers(client, active)
+    client = kinesis()
     assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
 
 
-def test_foreign_wrapper_that_hides_what_it_wraps_does_no_harm(monkeypatch, answers, active):
+def test_foreign_wrapper_that_hides_what_it_wraps_does_no_harm(monkeypatch, kinesis):
     bwp.install()
     ours = botocore.waiter.Waiter.wait
 
@@ -80,8 +76,8 @@ def test_foreign_wrapper_that_hides_what_it_wraps_does_no_harm(monkeypatch, answ
 
     monkeypatch.setattr(botocore.waiter.Waiter, "wait", opaque)
     bwp.install()
-    client = boto3.client("kinesis")
-    calls = answers(client, active).operations
+    client = kinesis()
+    calls = client.operations
     assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
     assert len(calls) == 1
     bwp.uninstall()
@@ -89,10 +85,10 @@ def test_foreign_wrapper_that_hides_what_it_wraps_does_no_harm(monkeypatch, answ
     assert len(calls) == 2
 
 
-def test_mock_over_ours_is_seen_and_ours_comes_back(answers, active):
+def test_mock_over_ours_is_seen_and_ours_comes_back(kinesis):
     bwp.install()
-    client = boto3.client("kinesis")
-    calls = answers(client, active).operations
+    client = kinesis()
+    calls = client.operations
     with mock.patch("botocore.waiter.Waiter.wait") as wait:
         client.get_waiter("stream_exists").wait(StreamName="s")
         boto3.client("kinesis").get_waiter("stream_not_exists").wait(StreamName="s")
@@ -101,10 +97,9 @@ def test_mock_over_ours_is_seen_and_ours_comes_back(answers, active):
     assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
 
 
-def test_uninstall_inside_a_mock_leaves_a_wrapper_that_passes_through(answers, active):
+def test_uninstall_inside_a_mock_leaves_a_wrapper_that_passes_through(kinesis):
     bwp.install()
-    client = boto3.client("kinesis")
-    answers(client, active)
+    client = kinesis()
     with mock.patch("botocore.waiter.Waiter.wait") as wait:
         bwp.uninstall()
         client.get_waiter("stream_exists").wait(StreamName="s")
@@ -115,24 +110,23 @@ def test_uninstall_inside_a_mock_leaves_a_wrapper_that_passes_through(answers, a
     assert wait_attribute() is STOCK_WAIT
 
 
-def test_install_inside_a_mock_is_lost_and_repaired_by_the_next(answers, active):
+def test_install_inside_a_mock_is_lost_and_repaired_by_the_next(kinesis):
     with mock.patch("botocore.waiter.Waiter.wait"):
         bwp.install()
     assert wait_attribute() is STOCK_WAIT
     bwp.install()
     assert wait_attribute().__wrapped__ is STOCK_WAIT
-    client = boto3.client("kinesis")
-    answers(client, active)
+    client = kinesis()
     assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
 
 
 @pytest.mark.parametrize("autospec", [None, True])
-def test_install_inside_a_mock_still_shows_the_mock(autospec, answers, active):
+def test_install_inside_a_mock_still_shows_the_mock(autospec, kinesis):
     """A program whose main() installs, and its test, which mocks what waits."""
     with mock.patch("botocore.waiter.Waiter.wait", autospec=autospec) as wait:
         bwp.install()
-        client = boto3.client("kinesis")
-        calls = answers(client, active).operations
+        client = kinesis()
+        calls = client.operations
         client.get_waiter("stream_exists").wait(StreamName="s")
     assert wait.call_count == 1
     assert calls == []
@@ -149,13 +143,12 @@ def test_positional_arguments_of_wait_are_refused_as_by_stock():
     assert messages[0] == messages[1]
 
 
-def test_foreign_wrapper_below_ours_is_never_reached_and_never_lost(monkeypatch, answers, active):
+def test_foreign_wrapper_below_ours_is_never_reached_and_never_lost(monkeypatch, kinesis):
     seen = []
     monkeypatch.setattr(botocore.waiter.Waiter, "wait", tracer(seen)(STOCK_WAIT))
     foreign = wait_attribute()
     bwp.install()
-    client = boto3.client("kinesis")
-    answers(client, active)
+    client = kinesis()
     client.get_waiter("stream_exists").wait(StreamName="s")
     bwp.uninstall()
     assert wait_attribute() is foreign
