@@ -8,14 +8,21 @@ import os
 import boto3
 import pytest
 from botocore.config import Config
-from case_tables import tables
 
 import boto_waiters_plus as bwp
 
-DEFINITIONS = tables("aio")["clients.py::DEFINITIONS"]
 KEYS = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
 NO_RETRIES = {"total_max_attempts": 1, "mode": "standard"}
 NAME = {"TableName": "table"}
+TABLE_UP = bwp.WaiterDefinition.from_states(
+    "TableUp",
+    "DescribeTable",
+    path="Table.TableStatus",
+    success=["ACTIVE"],
+    failure=["DELETING"],
+    min_delay=5,
+    max_delay=5,
+)
 
 
 def required(module):
@@ -64,7 +71,7 @@ CLIENTS = {"aiobotocore": _awaited_client, "boto3 in threads": _blocking_client}
 async def client_of(name, url=None, retries=NO_RETRIES):
     """A client with a waiter `table_up`; it does not retry by itself unless asked to."""
     async with CLIENTS[name](url, retries) as client:
-        yield bwp.enable(client, definitions=DEFINITIONS)
+        yield bwp.enable(client, definitions=TABLE_UP)
 
 
 def table_up(client, **options):

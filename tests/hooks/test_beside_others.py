@@ -40,24 +40,12 @@ def subclass_of_the_first_base(base_classes):
     return next_by_super(base_classes, (base_classes[0],))
 
 
-def first_base_by_name(base_classes):
-    """Calls the class that it found first, whichever stands between them in the end."""
-    found = base_classes[0]
-
-    def initialize(self, *arguments, **keywords):
-        found.__init__(self, *arguments, **keywords)
-        self.made = True
-
-    return type("Shim", (), {"__init__": initialize})
-
-
 @pytest.mark.parametrize("install_when", ["before", "after", "never"])
 @pytest.mark.parametrize(
     ("shim", "is_first"),
     [
         (next_by_name, True),
         (next_by_super, True),
-        (first_base_by_name, True),
         (subclass_of_the_first_base, True),
         (next_by_super, False),
     ],

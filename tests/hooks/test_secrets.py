@@ -1,4 +1,4 @@
-"""Secrets, responses and bodies of a wait: where they are shown, and what is kept of them."""
+"""Secrets, responses and bodies: what is shown of them, and what is kept."""
 
 import copy
 import gc
@@ -7,7 +7,6 @@ import logging
 import pickle
 import traceback
 import weakref
-from types import SimpleNamespace
 
 import boto3
 import botocore.session
@@ -108,37 +107,6 @@ def test_a_waiter_for_any_error_does_not_take_bad_parameters_for_one(virtual_tim
         with pytest.raises((ParamValidationError, EndpointProviderError)):
             client.wait_until_thing_done(max_wait=60, **parameters)
     assert virtual_time.now == 0
-
-
-# --- what is kept alive -------------------------------------------------------------------------
-
-
-@pytest.mark.nightly(subject="wire")
-def test_old_responses_are_not_kept(virtual_time):
-    class Answer(dict):
-        """A response that can be watched."""
-
-    def before_call(**_):
-        metadata = {"HTTPStatusCode": 200}
-        response = Answer(Table={"TableStatus": "CREATING"}, ResponseMetadata=metadata)
-        made.append(weakref.ref(response))
-        return SimpleNamespace(status_code=200), response
-
-    bwp.install()
-    client, made, alive = boto3.client("dynamodb"), [], []
-    client.meta.events.register("before-call", before_call)
-    for wait in (client.wait_until_table_exists, client.get_waiter("table_exists").wait):
-        with pytest.raises(bwp.WaiterTimeoutError) as caught:
-            wait(
-                TableName="table",
-                max_wait=200,
-                on_attempt=lambda _: alive.append(sum(one() is not None for one in made)),
-            )
-        gc.collect()
-        assert max(alive) == 1
-        # The error has a copy of the last one.
-        assert caught.value.last_response["Table"] == {"TableStatus": "CREATING"}
-        assert [one() for one in made] == [None] * len(made)
 
 
 @pytest.mark.nightly(subject="wire")

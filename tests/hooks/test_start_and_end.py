@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import threading
-from datetime import timedelta
 
 import boto3
 import pytest
@@ -72,7 +71,6 @@ FORMS = {
     "assert_always_async": lambda c, o: testing.assert_always_async(status_of(c), "CREATING", **o),
 }
 WAYS = AWS | FORMS
-ASSERTIONS = {"assert_eventually", "assert_always_async"}
 IS_SET = threading.Event()
 IS_SET.set()
 DENIED = {
@@ -159,38 +157,6 @@ def test_a_wait_without_time_tells_start_and_end(waited, way, virtual_time):
         events = waited(way, "ACTIVE")
     assert told(events) == ["start", "timeout"]
     assert events[-1].attempt == 0
-
-
-# With 0 a form or an assertion makes one attempt: tests/conditions, tests/testing.
-@pytest.mark.parametrize(
-    ("way", "max_wait"),
-    [
-        (way, max_wait)
-        for way in WAYS
-        for max_wait in (0, timedelta(0), -1, -0.001)
-        if max_wait in (-1, -0.001) or way in AWS or "poll" in way
-    ],
-    ids=str,
-)
-def test_time_that_is_over_makes_no_request(answers, way, max_wait):
-    bwp.install()
-    client = boto3.client("kinesis")
-    asked = answers(client, {"StreamDescription": {"StreamStatus": "ACTIVE"}})
-    with pytest.raises((bwp.WaiterTimeoutError, bwp.WaitersError, AssertionError)) as caught:
-        wait_by(way, client, {"max_wait": max_wait})
-    assert asked.requests == []
-    assert isinstance(caught.value, AssertionError) is (way in ASSERTIONS)
-    if isinstance(caught.value, bwp.WaitersError):
-        assert [type(error) for error in caught.value.errors.values()] == [bwp.WaiterTimeoutError]
-
-
-def test_waiter_config_takes_time_that_is_over(answers, active):
-    bwp.install()
-    client = boto3.client("kinesis")
-    asked = answers(client, active)
-    with pytest.raises(bwp.WaiterTimeoutError):
-        client.get_waiter("stream_exists").wait(**STREAM, WaiterConfig={"MaxWait": 0})
-    assert asked.requests == []
 
 
 SHARED = {

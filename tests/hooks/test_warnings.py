@@ -21,10 +21,6 @@ def kinesis(definition, answers, active):
     return bwp.enable(client, definitions=definition("OldStream", deprecated=True))
 
 
-def wait_until_method(client):
-    return client.wait_until_old_stream(StreamName="s", max_wait=5)
-
-
 def wait_until_function(client):
     return bwp.wait_until(client, "old_stream", StreamName="s", max_wait=5)
 
@@ -41,18 +37,14 @@ def wait_poll(client):
     return poll(client.describe_stream, client.wait_until_old_stream.definition, max_wait=5)
 
 
-@pytest.mark.parametrize(
-    "wait", [wait_until_method, wait_until_function, wait_object, wait_waiter, wait_poll]
-)
+@pytest.mark.parametrize("wait", [wait_until_function, wait_object, wait_waiter, wait_poll])
 def test_a_deprecated_waiter_names_the_line_of_the_call(kinesis, wait):
     with pytest.warns(DeprecationWarning, match="OldStream is deprecated") as caught:
         wait(kinesis)
     assert (caught[0].filename, caught[0].lineno) == (__file__, inspect.getsourcelines(wait)[1] + 1)
 
 
-@pytest.mark.parametrize(
-    "wait", [wait_until_method, wait_until_function, wait_object, wait_waiter, wait_poll]
-)
+@pytest.mark.parametrize("wait", [wait_until_function, wait_object, wait_waiter, wait_poll])
 def test_a_warning_that_is_an_error_is_logged_and_the_wait_goes_on(kinesis, wait, caplog):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -125,77 +125,68 @@ def by_poll_async(operation, scenario, options):
     return asyncio.run(poll_async(call, scenario["waiter"], input=INPUT, **options))
 
 
-def by_wait_until(operation, scenario, options):
-    client = blocking_client(operation)
-    return bwp.wait_until(client, definition_of(scenario), **INPUT, **options)
+def alone(client, definition, options):
+    return bwp.wait_until(client, definition, **INPUT, **options)
 
 
-def by_wait_until_async(operation, scenario, options):
-    client = blocking_client(operation)
-    return asyncio.run(bwp.wait_until_async(client, definition_of(scenario), **INPUT, **options))
+async def alone_async(client, definition, options):
+    return await bwp.wait_until_async(client, definition, **INPUT, **options)
 
 
-def by_aiobotocore(operation, scenario, options):
-    async def main():
-        async with awaited_client(operation) as client:
-            return await bwp.wait_until_async(client, definition_of(scenario), **INPUT, **options)
-
-    return asyncio.run(main())
+def batch(client, definition, options):
+    wait = bwp.Wait(client, definition, INPUT, **options)
+    return bwp.wait_all([wait], on_failure="collect")[0]
 
 
-def one_of(results):
-    (result,) = results
-    if isinstance(result, Exception):
-        raise result
-    return result
+async def batch_async(client, definition, options):
+    wait = bwp.Wait(client, definition, INPUT, **options)
+    return (await bwp.wait_all_async([wait], on_failure="collect"))[0]
 
 
-def by_wait_all(operation, scenario, options):
-    wait = bwp.Wait(blocking_client(operation), definition_of(scenario), INPUT, **options)
-    return one_of(bwp.wait_all([wait], on_failure="collect"))
+def on_boto3(wait):
+    def form(operation, scenario, options):
+        end = wait(blocking_client(operation), definition_of(scenario), options)
+        return asyncio.run(end) if asyncio.iscoroutine(end) else end
+
+    return form
 
 
-def by_wait_all_async(operation, scenario, options):
-    wait = bwp.Wait(blocking_client(operation), definition_of(scenario), INPUT, **options)
-    return one_of(asyncio.run(bwp.wait_all_async([wait], on_failure="collect")))
+def on_aiobotocore(wait):
+    def form(operation, scenario, options):
+        async def main():
+            async with awaited_client(operation) as client:
+                return await wait(client, definition_of(scenario), options)
+
+        return asyncio.run(main())
+
+    return form
 
 
-def by_wait_all_on_aiobotocore(operation, scenario, options):
-    async def main():
-        async with awaited_client(operation) as client:
-            wait = bwp.Wait(client, definition_of(scenario), INPUT, **options)
-            return await bwp.wait_all_async([wait], on_failure="collect")
-
-    return one_of(asyncio.run(main()))
-
-
-FORMS = [
-    by_poll,
-    by_poll_async,
-    by_wait_until,
-    by_wait_until_async,
-    by_aiobotocore,
-    by_wait_all,
-    by_wait_all_async,
-    by_wait_all_on_aiobotocore,
-]
+FORMS = {
+    "poll": by_poll,
+    "poll_async": by_poll_async,
+    "wait_until": on_boto3(alone),
+    "wait_until_async": on_boto3(alone_async),
+    "wait_until_async on aiobotocore": on_aiobotocore(alone_async),
+    "wait_all": on_boto3(batch),
+    "wait_all_async": on_boto3(batch_async),
+    "wait_all_async on aiobotocore": on_aiobotocore(batch_async),
+}
+ENDS = {"response": bwp.ResponseOutcome, "exception": bwp.ExceptionOutcome}
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("scenario", WAITS, ids=lambda scenario: scenario["name"])
 def test_scenario(scenario, form, virtual_time):
     operation, options = Operation(scenario, virtual_time), options_of(scenario, virtual_time)
-    if scenario["ends"] in ("response", "exception"):
-        end = form(operation, scenario, options)
-        assert end.acceptor.index == scenario["acceptor"]
-    else:
-        with pytest.raises(getattr(bwp, scenario["ends"])) as caught:
-            form(operation, scenario, options)
-        end = caught.value
-        assert (scenario["message"] or "") in str(end)
-        acceptor = None if end.acceptor is None else end.acceptor.index
-        assert acceptor == scenario["acceptor"]
-    check_kind(end, scenario)
+    try:
+        end = FORMS[form](operation, scenario, options)
+    except bwp.WaiterError as error:
+        end = error
+    assert type(end) is (ENDS.get(scenario["ends"]) or getattr(bwp, scenario["ends"]))
+    assert (scenario["message"] or "") in str(end)
+    assert (end.acceptor and end.acceptor.index) == scenario["acceptor"]
+    check_last_answer(end, scenario["answers"])
     assert operation.attempts == pytest.approx(scenario["attempts"], abs=SLACK)
     assert end.attempts == len(scenario["attempts"])
     assert end.elapsed == pytest.approx(scenario["elapsed"], abs=SLACK)
@@ -203,15 +194,13 @@ def test_scenario(scenario, form, virtual_time):
     assert end.observed == scenario["observed"]
 
 
-def check_kind(end, scenario):
+def check_last_answer(end, answers):
     """Check that the wait hands out the last answer."""
-    last = scenario["answers"][-1] if scenario["answers"] else {}
+    last = answers[-1] if answers else {}
     match end:
         case bwp.ResponseOutcome(response=response):
-            assert scenario["ends"] == "response"
             assert without_metadata(response) == last["returns"]
         case bwp.ExceptionOutcome(exception=exception):
-            assert scenario["ends"] == "exception"
             assert name_of(exception) == last["raises"]
         case bwp.WaiterError(last_exception=None):
             assert without_metadata(end.last_response) == last.get("returns", {})
@@ -219,10 +208,10 @@ def check_kind(end, scenario):
         case bwp.WaiterError(last_exception=exception):
             assert end.__cause__ is exception
             assert name_of(exception) == next(iter(last.values()))
-            of_answers = [each["returns"] for each in scenario["answers"] if "returns" in each]
-            response = getattr(exception, "response", None) or {}
-            if end.transient_errors and of_answers:
-                response = of_answers[-1]
+            responses = [each["returns"] for each in answers if "returns" in each]
+            response = getattr(exception, "response", {})
+            if end.transient_errors and responses:
+                response = responses[-1]
             assert without_metadata(end.last_response) == without_metadata(response)
 
 
