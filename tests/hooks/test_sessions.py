@@ -150,37 +150,26 @@ def test_enabled_targets_have_all_and_others_stay_stock(make, answers, active, k
     assert botocore.waiter.Waiter.__dict__["wait"] is STOCK_WAIT
 
 
-def test_enabled_targets_keep_it_after_uninstall(answers, active):
+def test_enabled_targets_keep_it_after_uninstall(kinesis):
     bwp.install()
-    session, client = boto3.Session(), boto3.client("kinesis")
-    bwp.enable(session)
-    bwp.enable(client)
+    session, client = bwp.enable(boto3.Session()), bwp.enable(kinesis())
     bwp.uninstall()
-    answers(client, active)
-    later = session.client("kinesis")
-    answers(later, active)
-    for enabled in (client, later):
+    for enabled in (client, kinesis(session)):
         assert waits(enabled)
         assert isinstance(wait(enabled), bwp.ResponseOutcome)
 
 
-def test_enabled_client_sees_a_mock_of_wait(monkeypatch, answers, active):
-    client = bwp.enable(boto3.client("kinesis"))
-    calls = answers(client, active).operations
+def test_enabled_client_sees_a_mock_of_wait(monkeypatch, kinesis):
+    client = bwp.enable(kinesis())
     monkeypatch.setattr(botocore.waiter.Waiter, "wait", lambda self, **keywords: "mocked")
     assert wait(client) == "mocked"
-    assert calls == []
+    assert client.operations == []
 
 
-def test_waiter_built_from_a_model_on_an_enabled_client_is_stock_without_install(answers, active):
-    client = bwp.enable(boto3.client("kinesis"))
-    answers(client, active)
-    data = {
-        "operation": "DescribeStream",
-        "delay": 1,
-        "maxAttempts": 2,
-        "acceptors": [{"state": "success", "matcher": "status", "expected": 200}],
-    }
+def test_waiter_built_from_a_model_on_an_enabled_client_is_stock_without_install(kinesis):
+    client = bwp.enable(kinesis())
+    acceptor = {"state": "success", "matcher": "status", "expected": 200}
+    data = {"operation": "DescribeStream", "delay": 1, "maxAttempts": 2, "acceptors": [acceptor]}
     model = WaiterModel({"version": 2, "waiters": {"Own": data}})
     waiter = create_waiter_with_client("Own", model, client)
     assert waiter.wait(StreamName="s") is None
