@@ -1,41 +1,48 @@
-"""The start and the end that observers get of waits on aiobotocore clients."""
+"""What tells of waits on an aiobotocore client: events, labels, log lines."""
 
 import asyncio
+import logging
 
 import pytest
-from aio.clients import COMING, GOING, UP, required, way
-from faults.server import FaultServer
+from aio.clients import COMING, GOING, NAME, UP, client_of, required
 
 import boto_waiters_plus as bwp
 
 required("aiobotocore.session")
 
-TABLE = {"TableName": "table"}
 WAITS = {
-    "method": lambda client: client.wait_until_table_up(**TABLE, max_wait=30),
-    "get_waiter": lambda client: client.get_waiter("table_up").wait(**TABLE, max_wait=30),
-    "wait_all": lambda client: bwp.wait_all_async(
-        [bwp.Wait(client, "table_up", TABLE, max_wait=30)]
+    "method": lambda client, options: client.wait_until_table_up(**NAME, **options),
+    "function": lambda client, options: bwp.wait_until_async(client, "table_up", **NAME, **options),
+    "get_waiter": lambda client, options: client.get_waiter("table_up").wait(**NAME, **options),
+    "batch": lambda client, options: bwp.wait_all_async(
+        [bwp.Wait(client, "table_up", NAME, **options)]
     ),
 }
-ENDINGS = [(UP, "success"), (GOING, "failure"), (COMING, "timeout"), (None, "cancel")]
+ENDINGS = {"success": UP, "failure": GOING, "timeout": COMING, "cancel": COMING}
 
 
+@pytest.mark.parametrize("shows", [True, False])
 @pytest.mark.parametrize("wait", WAITS)
-@pytest.mark.parametrize(("reply", "ending"), ENDINGS, ids=[name for _, name in ENDINGS])
-def test_start_and_end_come_once(wait, reply, ending, virtual_time):
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_start_and_end_come_once_with_the_label(answers, ending, wait, shows, virtual_time, caplog):
     events = []
 
     async def main():
-        async with way("aiobotocore").client(server.url) as client:
+        async with client_of("aiobotocore") as client:
+            answers(client, ENDINGS[ending])
             bwp.enable(client, on_event=events.append)
-            waiting = asyncio.ensure_future(WAITS[wait](client))
-            if reply is None:
+            options = {"max_wait": 30, "show_parameters": shows}
+            waiting = asyncio.ensure_future(WAITS[wait](client, options))
+            if ending == "cancel":
                 await asyncio.sleep(8)
                 waiting.cancel()
-            await asyncio.gather(waiting, return_exceptions=True)
+            return await asyncio.gather(waiting, return_exceptions=True)
 
-    with FaultServer([reply or COMING]) as server:
-        asyncio.run(main())
-    told = [event.kind for event in events if event.kind != "attempt"]
-    assert told == ["start", ending]
+    caplog.set_level(logging.DEBUG, logger="boto_waiters_plus")
+    [end] = asyncio.run(main())
+    assert [event.kind for event in events if event.kind != "attempt"] == ["start", ending]
+    label = "dynamodb TableName=table" if shows else "dynamodb"
+    assert {event.label for event in events} == {label}
+    assert f"for {label}" in caplog.text
+    if not shows:
+        assert "TableName" not in f"{end}{events}{caplog.text}"

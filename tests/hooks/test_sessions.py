@@ -1,7 +1,6 @@
 """The sessions that `install` reaches, and `enable` of one session or one client."""
 
 import json
-import weakref
 
 import boto3
 import botocore.session
@@ -70,24 +69,12 @@ def test_subclass_of_a_session_is_reached(when):
     assert client.meta.region_name == "eu-west-1"
 
 
-def test_a_waiter_of_an_older_client_has_the_outcome_alone(answers, active):
-    client = boto3.client("kinesis")
-    answers(client, active)
+def test_a_waiter_of_an_older_client_has_the_outcome_alone(kinesis):
+    client = kinesis()
     bwp.install()
     waiter = client.get_waiter("stream_exists")
     assert waiter.wait(StreamName="s") is None
     assert waiter.outcome.attempts == 1
-
-
-def test_sessions_and_clients_are_not_kept_alive(collect_garbage):
-    bwp.install()
-    session = botocore.session.get_session()
-    client = session.create_client("kinesis")
-    client.wait_until_stream_exists  # noqa: B018 - builds it
-    gone = [weakref.ref(session), weakref.ref(client), weakref.ref(type(client))]
-    del session, client
-    collect_garbage()
-    assert [ref() for ref in gone] == [None, None, None]
 
 
 # --- settings of the session --------------------------------------------------------------------
@@ -97,7 +84,7 @@ def test_sessions_and_clients_are_not_kept_alive(collect_garbage):
 def config(tmp_path, monkeypatch):
     """A config file with one profile, and the environment naming another."""
     path = tmp_path / "config"
-    path.write_text("[profile good]\nregion = eu-west-3\n")
+    path.write_text(f"[profile good]\nregion = eu-west-3\ndata_path = {tmp_path / 'models'}\n")
     monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(path))
     monkeypatch.setenv("AWS_PROFILE", "missing")
@@ -114,11 +101,11 @@ def test_a_sessions_profile_wins_over_the_environments(config):
 
 def test_a_config_file_set_on_a_session_is_read(config, tmp_path, monkeypatch):
     monkeypatch.delenv("AWS_PROFILE")
-    other = tmp_path / "other"
-    other.write_text("[default]\nregion = ap-south-1\n")
+    config.write_text("[default]\nregion = ap-south-1\n")
+    monkeypatch.delenv("AWS_CONFIG_FILE")
     bwp.install()
     session = botocore.session.get_session()
-    session.set_config_variable("config_file", str(other))
+    session.set_config_variable("config_file", str(config))
     assert session.create_client("kinesis").meta.region_name == "ap-south-1"
 
 
@@ -127,13 +114,12 @@ def test_the_sessions_search_path_is_used(config, tmp_path, definition, place):
     models = tmp_path / "models" / "kinesis" / "2013-12-02"
     models.mkdir(parents=True)
     (models / "smithy-waiters-1.json").write_text(json.dumps(definition("StreamOfMine")))
-    folder = str(tmp_path / "models")
-    if place == "profile":
-        config.write_text(f"[profile good]\nregion = eu-west-3\ndata_path = {folder}\n")
     bwp.install()
     session = botocore.session.Session(profile="good")
     if place == "loader":
-        session.register_component("data_loader", Loader(extra_search_paths=[folder]))
+        config.write_text("[profile good]\nregion = eu-west-3\n")
+        loader = Loader(extra_search_paths=[str(tmp_path / "models")])
+        session.register_component("data_loader", loader)
     assert hasattr(session.create_client("kinesis"), "wait_until_stream_of_mine")
 
 
@@ -146,77 +132,53 @@ def test_anything_else_is_refused(target):
         bwp.enable(target)
 
 
-def test_enabled_client_runs_on_the_engine_and_others_stay_stock(answers, active):
-    client, other = boto3.client("kinesis"), boto3.client("kinesis")
+@pytest.mark.parametrize(
+    "make", [boto3.Session, botocore.session.get_session, lambda: boto3.client("kinesis")]
+)
+def test_enabled_targets_have_all_and_others_stay_stock(make, answers, active, kinesis):
+    target = make()
+    assert bwp.enable(target) is target
+    client = target if hasattr(target, "meta") else client_of(target)
     answers(client, active)
-    answers(other, active)
-    bwp.enable(client)
     assert isinstance(wait(client), bwp.ResponseOutcome)
-    assert isinstance(
-        client.wait_until_stream_exists(StreamName="s", max_wait=60), bwp.ResponseOutcome
-    )
+    outcome = client.wait_until_stream_exists(StreamName="s", max_wait=60)
+    assert isinstance(outcome, bwp.ResponseOutcome)
     assert "wait_until_stream_exists" in dir(client)
+    other = kinesis(boto3.Session())
     assert wait(other) is None
     assert not waits(other)
     assert botocore.waiter.Waiter.__dict__["wait"] is STOCK_WAIT
 
 
-@pytest.mark.parametrize("make", [boto3.Session, botocore.session.get_session])
-def test_enabled_session_gives_its_clients_all_and_others_stay_stock(make, answers, active):
-    session = make()
-    assert bwp.enable(session) is session
-    client = client_of(session)
-    answers(client, active)
-    assert isinstance(wait(client), bwp.ResponseOutcome)
-    assert waits(client)
-    other = boto3.Session().client("kinesis")
-    answers(other, active)
-    assert wait(other) is None
-    assert not waits(other)
-
-
-def test_enabled_targets_keep_it_after_uninstall(answers, active):
+def test_enabled_targets_keep_it_after_uninstall(kinesis):
     bwp.install()
-    session, client = boto3.Session(), boto3.client("kinesis")
-    bwp.enable(session)
-    bwp.enable(client)
+    session, client = bwp.enable(boto3.Session()), bwp.enable(kinesis())
     bwp.uninstall()
-    answers(client, active)
-    later = session.client("kinesis")
-    answers(later, active)
-    for enabled in (client, later):
+    for enabled in (client, kinesis(session)):
         assert waits(enabled)
         assert isinstance(wait(enabled), bwp.ResponseOutcome)
-        outcome = enabled.wait_until_stream_exists(StreamName="s", max_wait=60)
-        assert isinstance(outcome, bwp.ResponseOutcome)
 
 
-def test_enabled_client_sees_a_mock_of_wait(monkeypatch, answers, active):
-    client = bwp.enable(boto3.client("kinesis"))
-    calls = answers(client, active).operations
+def test_enabled_client_sees_a_mock_of_wait(monkeypatch, kinesis):
+    client = bwp.enable(kinesis())
     monkeypatch.setattr(botocore.waiter.Waiter, "wait", lambda self, **keywords: "mocked")
     assert wait(client) == "mocked"
-    assert calls == []
+    assert client.operations == []
 
 
-def test_waiter_built_from_a_model_on_an_enabled_client_is_stock_without_install(answers, active):
-    client = bwp.enable(boto3.client("kinesis"))
-    answers(client, active)
-    data = {
-        "operation": "DescribeStream",
-        "delay": 1,
-        "maxAttempts": 2,
-        "acceptors": [{"state": "success", "matcher": "status", "expected": 200}],
-    }
+def test_waiter_built_from_a_model_on_an_enabled_client_is_stock_without_install(kinesis):
+    client = bwp.enable(kinesis())
+    acceptor = {"state": "success", "matcher": "status", "expected": 200}
+    data = {"operation": "DescribeStream", "delay": 1, "maxAttempts": 2, "acceptors": [acceptor]}
     model = WaiterModel({"version": 2, "waiters": {"Own": data}})
     waiter = create_waiter_with_client("Own", model, client)
     assert waiter.wait(StreamName="s") is None
     assert not hasattr(waiter, "outcome")
 
 
-def test_enabling_twice_is_enabling_once(answers, active):
-    client = boto3.client("kinesis")
-    calls = answers(client, active).operations
+def test_enabling_twice_is_enabling_once(kinesis):
+    client = kinesis()
+    calls = client.operations
     told = []
     for _ in range(3):
         bwp.enable(client, on_event=told.append)
@@ -227,11 +189,10 @@ def test_enabling_twice_is_enabling_once(answers, active):
     assert len(names) == len(set(names))
 
 
-def test_enabling_a_client_of_an_installed_session_keeps_both(answers, active):
+def test_enabling_a_client_of_an_installed_session_keeps_both(kinesis):
     told, heard = [], []
     bwp.install(on_event=told.append)
-    client = bwp.enable(boto3.client("kinesis"), on_event=heard.append)
-    answers(client, active)
+    client = bwp.enable(kinesis(), on_event=heard.append)
     wait(client)
     assert len(told) == len(heard) == 3
     bwp.uninstall()
@@ -251,11 +212,3 @@ def test_bad_settings_leave_the_target_as_it_was(definition):
     assert not waits(client)
     assert not waits(session.client("kinesis"))
     assert [base.__name__ for base in type(client).__mro__] == ["Kinesis", "BaseClient", "object"]
-
-
-def test_definition_whose_name_an_enabled_client_has_is_refused(definition):
-    client = boto3.client("kinesis")
-    type(client).wait_until_mine = "taken"
-    with pytest.raises(bwp.WaiterDefinitionError, match=r"waiter Mine.*wait_until_mine"):
-        bwp.enable(client, definitions=definition("Mine"))
-    assert not waits(client)

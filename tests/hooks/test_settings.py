@@ -61,38 +61,21 @@ def test_defaults_of_a_later_install_replace_the_earlier(answers, creating, virt
     assert len(calls) >= 10
 
 
-def test_defaults_reach_clients_that_exist(answers, creating, virtual_time):
-    bwp.install()
-    client = boto3.client("kinesis")
-    calls = answers(client, creating).operations
-    bwp.install(defaults={"max_attempts": 2})
-    with pytest.raises(bwp.WaiterAttemptsError):
-        client.wait_until_stream_exists(StreamName="s", max_wait=100)
-    assert len(calls) == 2
-
-
-def test_handlers_of_all_levels_are_told(answers, active):
+def test_handlers_of_all_levels_are_told(kinesis):
     told = {level: [] for level in ("install", "again", "session", "client", "call")}
-    bwp.install(on_event=told["install"].append)
-    bwp.install(on_event=told["again"].append)
+    once = []
+    for level in ("install", "again"):
+        bwp.install(on_event=told[level].append)
+        bwp.install(on_event=once.append)
     session = bwp.enable(boto3.Session(), on_event=told["session"].append)
-    client = bwp.enable(session.client("kinesis"), on_event=told["client"].append)
-    answers(client, active)
+    client = bwp.enable(kinesis(session), on_event=told["client"].append)
+    bwp.enable(client, on_event=once.append)
     client.wait_until_stream_exists(StreamName="s", max_wait=10, on_attempt=told["call"].append)
     kinds = {level: [event.kind for event in events] for level, events in told.items()}
     assert kinds.pop("call") == ["attempt"]
     assert set(map(tuple, kinds.values())) == {("start", "attempt", "success")}
-
-
-def test_one_handler_given_to_several_levels_is_told_once(answers, active):
-    told = []
-    bwp.install(on_event=told.append)
-    bwp.install(on_event=told.append)
-    session = bwp.enable(boto3.Session(), on_event=told.append)
-    client = bwp.enable(session.client("kinesis"), on_event=told.append)
-    answers(client, active)
-    client.wait_until_stream_exists(StreamName="s", max_wait=10)
-    assert [event.kind for event in told] == ["start", "attempt", "success"]
+    # A handler that several levels have is told once.
+    assert [event.kind for event in once] == ["start", "attempt", "success"]
 
 
 # --- definitions --------------------------------------------------------------------------------
@@ -116,15 +99,16 @@ def test_definition_of_the_client_wins_over_sessions_over_installs(
         assert seen(fresh).observed == status
 
 
-def test_definition_given_last_wins(answers, definition, virtual_time):
-    first = definition("StreamExists", expected="FIRST")
-    second = definition("StreamExists", expected="SECOND")
-    client = None
-    for document, status in ((first, "FIRST"), (second, "SECOND"), (first, "FIRST")):
-        bwp.install(definitions=document)
-        client = boto3.client("kinesis")
-        answers(client, {"StreamDescription": {"StreamStatus": status}})
-        assert seen(client).observed == status
+def test_definition_given_last_wins(definition):
+    first = definition("StreamExists", minDelay=3)
+    second = definition("StreamExists", minDelay=7)
+    bwp.install()
+    client = boto3.client("kinesis")
+    # Of several in one call, the first.
+    for given, least in ((first, 3), ([second, first], 7), (first, 3)):
+        bwp.install(definitions=given)
+        for each in (client, boto3.client("kinesis")):
+            assert each.wait_until_stream_exists.definition.min_delay == least
 
 
 def test_definition_of_another_service_is_not_this_clients(definition):
@@ -144,25 +128,18 @@ def test_definitions_are_gone_after_uninstall(definition):
     assert callable(client.wait_until_stream_exists)
 
 
-def test_defaults_reach_get_waiter_and_wait_until(answers, creating, virtual_time):
-    bwp.install(defaults={"max_attempts": 2})
+def test_defaults_reach_every_way_to_wait_on_clients_that_exist(answers, creating, virtual_time):
+    bwp.install()
     client = boto3.client("kinesis")
     calls = answers(client, creating).operations
-    with pytest.raises(bwp.WaiterAttemptsError):
-        client.get_waiter("stream_exists").wait(StreamName="s")
-    assert len(calls) == 2
-    with pytest.raises(bwp.WaiterAttemptsError):
-        bwp.wait_until(client, "StreamExists", StreamName="s", max_wait=100)
-    assert len(calls) == 4
-
-
-def test_first_of_several_in_one_call_wins(answers, definition, virtual_time):
-    bwp.install(
-        definitions=[
-            definition("StreamExists", expected="FIRST"),
-            definition("StreamExists", expected="SECOND"),
-        ]
-    )
-    client = boto3.client("kinesis")
-    answers(client, {"StreamDescription": {"StreamStatus": "FIRST"}})
-    assert seen(client).observed == "FIRST"
+    bwp.install(defaults={"max_attempts": 2})
+    waiter = client.get_waiter("stream_exists")
+    for wait in (
+        lambda: client.wait_until_stream_exists(StreamName="s", max_wait=100),
+        lambda: waiter.wait(StreamName="s"),
+        lambda: bwp.wait_until(client, "StreamExists", StreamName="s", max_wait=100),
+    ):
+        calls.clear()
+        with pytest.raises(bwp.WaiterAttemptsError):
+            wait()
+        assert len(calls) == 2

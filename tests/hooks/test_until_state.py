@@ -4,34 +4,21 @@ import asyncio
 
 import boto3
 import pytest
-from botocore.stub import Stubber
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 
 
-def table(state):
-    return {"Table": {"TableName": "orders", "TableStatus": state}}
-
-
 @pytest.fixture
-def dynamodb():
+def dynamodb(answers):
     """`dynamodb(*states)`: a client whose table passes through these states."""
-    stubbers = []
 
     def client(*states):
         made = boto3.client("dynamodb")
-        stubber = Stubber(made)
-        for state in states:
-            stubber.add_response("describe_table", table(state))
-        stubber.activate()
-        stubbers.append(stubber)
+        answers(made, *[{"Table": {"TableStatus": state}} for state in states])
         return made
 
-    yield client
-    for stubber in stubbers:
-        stubber.assert_no_pending_responses()
+    return client
 
 
 ACTIVE = {"until_state": "ACTIVE", "max_wait": 60}
@@ -52,28 +39,33 @@ def test_a_failure_state_of_the_model_ends_the_wait(dynamodb, virtual_time):
     assert caught.value.observed == "INACCESSIBLE_ENCRYPTION_CREDENTIALS"
 
 
-def test_an_unknown_state_is_refused_before_a_request(dynamodb):
-    with pytest.raises(ValueError, match="did you mean 'ACTIVE'"):
-        bwp.wait_until(
-            dynamodb(), "DescribeTable", TableName="orders", until_state="ACTIV", max_wait=60
-        )
-
-
 def test_tasks_and_many_waits_take_it(dynamodb, virtual_time):
-    client = dynamodb("ACTIVE", "ACTIVE", "ACTIVE")
+    client = dynamodb("ACTIVE")
     wait = bwp.Wait(client, "DescribeTable", {"TableName": "orders"}, **ACTIVE)
     assert bwp.wait_all([wait])[0].observed == "ACTIVE"
     operation = operations.start(client, "DescribeTable", TableName="orders", **ACTIVE)
-    assert operation.result(timeout=10).observed == "ACTIVE"
+    assert operation.result(timeout=60).observed == "ACTIVE"
     coroutine = bwp.wait_until_async(client, "DescribeTable", TableName="orders", **ACTIVE)
     assert asyncio.run(coroutine).observed == "ACTIVE"
 
 
-@tabled("waiter", "keywords", "error", "message")
-def test_what_does_not_go_together_is_refused(dynamodb, waiter, keywords, error, message):
-    with pytest.raises(error) as caught:
+BOUND = {"max_wait": 60}
+
+
+@pytest.mark.parametrize(
+    ("waiter", "keywords", "error", "names"),
+    [
+        ("DescribeTabel", ACTIVE, ValueError, "DescribeTable"),
+        ("TableExists", ACTIVE, ValueError, "until_state"),
+        ("DescribeTable", BOUND, ValueError, "until_state"),
+        ("DescribeTable", BOUND | {"state_path": "Table"}, TypeError, "until_state"),
+        (7, ACTIVE, TypeError, "until_state"),
+        ("DescribeTable", ACTIVE | {"until_state": "ACTIV"}, ValueError, "did you mean 'ACTIVE'"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(dynamodb, waiter, keywords, error, names):
+    with pytest.raises(error, match=names):
         bwp.wait_until(dynamodb(), waiter, TableName="orders", **keywords)
-    assert str(caught.value) == message
 
 
 def test_a_method_of_a_client_does_not_take_it():

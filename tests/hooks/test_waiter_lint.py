@@ -1,11 +1,9 @@
 """What botocore's own tests ask of the config of every waiter that a client names."""
 
-import boto3
 import botocore.session
 import jmespath
 import pytest
 from botocore.utils import ArgumentGenerator
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
 
@@ -31,27 +29,10 @@ def problems_of(client):
                     yield name, acceptor.argument
 
 
-@pytest.mark.nightly
+@pytest.mark.nightly(subject="catalog")
 def test_every_waiter_of_every_service_passes():
     bwp.install()
     session = botocore.session.get_session()
     services = session.get_available_services()
     found = {name: [*problems_of(session.create_client(name))] for name in services}
     assert {name: problems for name, problems in found.items() if problems} == {}
-
-
-@tabled("service", "name", "matcher")
-def test_what_botocores_form_cannot_express_is_in_the_specifications_words(service, name, matcher):
-    bwp.install()
-    client = boto3.client(service)
-    method = getattr(client, f"wait_until_{name}", None)
-    if method is None:
-        pytest.skip("its operation is newer than this botocore")
-    definition = method.definition
-    acceptors = client.get_waiter(name).config.acceptors
-    assert [a.state for a in acceptors] == [a.state.value for a in definition.acceptors]
-    found = next(a for a in acceptors if a.matcher == matcher)
-    path = definition.acceptors[acceptors.index(found)].matcher.matcher
-    assert found.argument == path.path
-    assert found.explanation == path.describe()
-    assert list(problems_of(client)) == []

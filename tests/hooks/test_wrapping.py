@@ -10,7 +10,6 @@ import wrapt
 from botocore.waiter import SingleWaiterConfig, Waiter
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.hooks.wrapping import aio_wait_wrapper
 
 STOCK_WAIT = botocore.waiter.Waiter.__dict__["wait"]
 
@@ -37,12 +36,11 @@ def tracer(seen):
     return traced
 
 
-def test_foreign_wrapper_over_ours_passes_through_and_is_kept(monkeypatch, answers, active):
+def test_foreign_wrapper_over_ours_passes_through_and_is_kept(monkeypatch, kinesis):
     bwp.install()
     seen = []
     monkeypatch.setattr(botocore.waiter.Waiter, "wait", tracer(seen)(wait_attribute()))
-    client = boto3.client("kinesis")
-    answers(client, active)
+    client = kinesis()
     outcome = client.get_waiter("stream_exists").wait(StreamName="s")
     assert isinstance(outcome, bwp.ResponseOutcome)
     assert seen == ["StreamExists"]
@@ -54,9 +52,7 @@ def test_foreign_wrapper_over_ours_passes_through_and_is_kept(monkeypatch, answe
     assert seen == ["StreamExists"] * 2
 
 
-def test_ours_below_a_foreign_wrapper_is_used_again_by_the_next_install(
-    monkeypatch, answers, active
-):
+def test_ours_below_a_foreign_wrapper_is_used_again_by_the_next_install(monkeypatch, kinesis):
     bwp.install()
     ours = wait_attribute()
     seen = []
@@ -67,12 +63,11 @@ def test_ours_below_a_foreign_wrapper_is_used_again_by_the_next_install(
     bwp.install()
     assert wait_attribute() is foreign
     assert [id(layer) for layer in layers(foreign)] == before
-    client = boto3.client("kinesis")
-    answers(client, active)
+    client = kinesis()
     assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
 
 
-def test_foreign_wrapper_that_hides_what_it_wraps_does_no_harm(monkeypatch, answers, active):
+def test_foreign_wrapper_that_hides_what_it_wraps_does_no_harm(monkeypatch, kinesis):
     bwp.install()
     ours = botocore.waiter.Waiter.wait
 
@@ -81,8 +76,8 @@ def test_foreign_wrapper_that_hides_what_it_wraps_does_no_harm(monkeypatch, answ
 
     monkeypatch.setattr(botocore.waiter.Waiter, "wait", opaque)
     bwp.install()
-    client = boto3.client("kinesis")
-    calls = answers(client, active).operations
+    client = kinesis()
+    calls = client.operations
     assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
     assert len(calls) == 1
     bwp.uninstall()
@@ -90,10 +85,10 @@ def test_foreign_wrapper_that_hides_what_it_wraps_does_no_harm(monkeypatch, answ
     assert len(calls) == 2
 
 
-def test_mock_over_ours_is_seen_and_ours_comes_back(answers, active):
+def test_mock_over_ours_is_seen_and_ours_comes_back(kinesis):
     bwp.install()
-    client = boto3.client("kinesis")
-    calls = answers(client, active).operations
+    client = kinesis()
+    calls = client.operations
     with mock.patch("botocore.waiter.Waiter.wait") as wait:
         client.get_waiter("stream_exists").wait(StreamName="s")
         boto3.client("kinesis").get_waiter("stream_not_exists").wait(StreamName="s")
@@ -102,10 +97,9 @@ def test_mock_over_ours_is_seen_and_ours_comes_back(answers, active):
     assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
 
 
-def test_uninstall_inside_a_mock_leaves_a_wrapper_that_passes_through(answers, active):
+def test_uninstall_inside_a_mock_leaves_a_wrapper_that_passes_through(kinesis):
     bwp.install()
-    client = boto3.client("kinesis")
-    answers(client, active)
+    client = kinesis()
     with mock.patch("botocore.waiter.Waiter.wait") as wait:
         bwp.uninstall()
         client.get_waiter("stream_exists").wait(StreamName="s")
@@ -116,24 +110,23 @@ def test_uninstall_inside_a_mock_leaves_a_wrapper_that_passes_through(answers, a
     assert wait_attribute() is STOCK_WAIT
 
 
-def test_install_inside_a_mock_is_lost_and_repaired_by_the_next(answers, active):
+def test_install_inside_a_mock_is_lost_and_repaired_by_the_next(kinesis):
     with mock.patch("botocore.waiter.Waiter.wait"):
         bwp.install()
     assert wait_attribute() is STOCK_WAIT
     bwp.install()
     assert wait_attribute().__wrapped__ is STOCK_WAIT
-    client = boto3.client("kinesis")
-    answers(client, active)
+    client = kinesis()
     assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
 
 
 @pytest.mark.parametrize("autospec", [None, True])
-def test_install_inside_a_mock_still_shows_the_mock(autospec, answers, active):
+def test_install_inside_a_mock_still_shows_the_mock(autospec, kinesis):
     """A program whose main() installs, and its test, which mocks what waits."""
     with mock.patch("botocore.waiter.Waiter.wait", autospec=autospec) as wait:
         bwp.install()
-        client = boto3.client("kinesis")
-        calls = answers(client, active).operations
+        client = kinesis()
+        calls = client.operations
         client.get_waiter("stream_exists").wait(StreamName="s")
     assert wait.call_count == 1
     assert calls == []
@@ -144,47 +137,18 @@ def test_positional_arguments_of_wait_are_refused_as_by_stock():
     messages = []
     for prepare in (lambda: None, bwp.install):
         prepare()
-        try:
+        with pytest.raises(TypeError) as caught:
             Waiter("w", config, lambda **_: {}).wait("positional")
-        except TypeError as error:
-            messages.append(str(error))
-    assert len(messages) == 2
+        messages.append(str(caught.value))
     assert messages[0] == messages[1]
 
 
-class AIOWaiter(Waiter):
-    """Named like aiobotocore's."""
-
-
-class AnyioWaiter(AIOWaiter):
-    """A waiter for any event loop, as of aiobotocore's httpx backend."""
-
-    async def wait(self, **keywords):
-        return keywords
-
-
-def made(kind):
-    """A waiter of a class that was made for it."""
-    config = SingleWaiterConfig({"operation": "X", "delay": 1, "maxAttempts": 1, "acceptors": []})
-    return type("S3.Waiter.X", (kind,), {})("w", config, lambda **_: {})
-
-
-@pytest.mark.parametrize(("kind", "arguments"), [(AIOWaiter, ("positional",)), (AnyioWaiter, ())])
-def test_awaited_waiter_that_is_not_ours_gets_its_own_wait(kind, arguments):
-    bwp.install()
-    own = mock.Mock()
-    result = aio_wait_wrapper(own, made(kind), arguments, {"Bucket": "b"})
-    assert result is own.return_value
-    own.assert_called_once_with(*arguments, Bucket="b")
-
-
-def test_foreign_wrapper_below_ours_is_never_reached_and_never_lost(monkeypatch, answers, active):
+def test_foreign_wrapper_below_ours_is_never_reached_and_never_lost(monkeypatch, kinesis):
     seen = []
     monkeypatch.setattr(botocore.waiter.Waiter, "wait", tracer(seen)(STOCK_WAIT))
     foreign = wait_attribute()
     bwp.install()
-    client = boto3.client("kinesis")
-    answers(client, active)
+    client = kinesis()
     client.get_waiter("stream_exists").wait(StreamName="s")
     bwp.uninstall()
     assert wait_attribute() is foreign

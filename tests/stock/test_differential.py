@@ -1,52 +1,49 @@
-"""Any waiter and any answers: the same attempts, end, message and response as in stock."""
+"""Any waiter and any answers: the same end as by botocore's own waiter, and by every form."""
 
-import contextlib
+import asyncio
+import functools
 import time
+from types import SimpleNamespace
 from unittest import mock
 
-import pytest
-from botocore.exceptions import ClientError, WaiterError
+import boto3
+from botocore.exceptions import ClientError, ReadTimeoutError, WaiterError
 from botocore.waiter import NormalizedOperationMethod, SingleWaiterConfig, Waiter
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
+from boto_waiters_plus.testing import virtual_time
+
+# --- botocore's waiters ---------------------------------------------------------------------------
 
 VALUES = st.sampled_from(["up", "down", "dead", "", 0, 1, True, False, None, [], ["up"], {}])
 STATUSES = st.sampled_from([200, 301, 403, 404, 500])
 CODES = st.sampled_from(["404", "NotFound", "Gone", "Denied"])
-
-PATHS = st.fixed_dictionaries(
-    {
-        "matcher": st.sampled_from(["path", "pathAll", "pathAny"]),
-        "argument": st.sampled_from(
-            ["State", "Items[].State", "Items", "Error.Code", "length(Items)", "@", "Missing"]
-        ),
-        "expected": VALUES,
-    }
-)
-ACCEPTORS = st.one_of(
-    PATHS,
-    st.fixed_dictionaries({"matcher": st.just("status"), "expected": STATUSES}),
+STATES = st.sampled_from(["success", "failure", "retry", "other"])
+PATHS = ["State", "Items[].State", "Items", "Error.Code", "length(Items)", "@", "Missing"]
+MATCHERS = st.one_of(
     st.fixed_dictionaries(
-        {"matcher": st.just("error"), "expected": st.one_of(CODES, st.booleans())}
+        {
+            "matcher": st.sampled_from(["path", "pathAll", "pathAny"]),
+            "argument": st.sampled_from(PATHS),
+            "expected": VALUES,
+        }
     ),
-).flatmap(
-    lambda acceptor: st.sampled_from(["success", "failure", "retry", "other"]).map(
-        lambda state: {**acceptor, "state": state}
-    )
+    st.fixed_dictionaries({"matcher": st.just("status"), "expected": STATUSES}),
+    st.fixed_dictionaries({"matcher": st.just("error"), "expected": CODES | st.booleans()}),
 )
+ACCEPTORS = st.builds(lambda matcher, state: {**matcher, "state": state}, MATCHERS, STATES)
+METADATA = st.fixed_dictionaries({"HTTPStatusCode": STATUSES})
+ITEMS = st.lists(st.fixed_dictionaries({"State": VALUES}), max_size=3)
 RESPONSES = st.fixed_dictionaries(
-    {
-        "Items": st.lists(st.fixed_dictionaries({"State": VALUES}), max_size=3),
-        "ResponseMetadata": st.fixed_dictionaries({"HTTPStatusCode": STATUSES}),
-    },
-    optional={"State": VALUES},
+    {"Items": ITEMS, "ResponseMetadata": METADATA}, optional={"State": VALUES}
 )
 ERRORS = st.fixed_dictionaries(
     {
         "Error": st.fixed_dictionaries({"Code": CODES}, optional={"Message": st.just("why")}),
-        "ResponseMetadata": st.fixed_dictionaries({"HTTPStatusCode": STATUSES}),
+        "ResponseMetadata": METADATA,
     }
 )
 ANSWERS = st.one_of(
@@ -55,6 +52,12 @@ ANSWERS = st.one_of(
     # A response with a member `Error`, as of location's DescribeJob: to botocore it is an error.
     st.tuples(st.just(False), st.builds(lambda a, b: {**a, **b}, RESPONSES, ERRORS)),
 )
+
+
+ACCEPTED = {"ResponseMetadata": {"HTTPStatusCode": 200}}
+EVERY_ITEM_UP = {"matcher": "pathAll", "argument": "Items[].State", "expected": "up"}
+EVERY_ITEM_UP["state"] = "success"
+ANY_NAME = {"matcher": "pathAny", "argument": "Name", "expected": "u", "state": "success"}
 
 
 def run(config, answers, *, replaced):
@@ -70,10 +73,7 @@ def run(config, answers, *, replaced):
 
     operation = NormalizedOperationMethod(method)
     if replaced:
-        normalized = operation
-
-        def operation(**keywords):
-            return normalized(**keywords)
+        operation = functools.partial(operation)
 
     end = None
     with mock.patch.object(time, "sleep", sleeps.append):
@@ -93,32 +93,139 @@ def stocks_part(text):
     return text.removesuffix(": why") if "terminal failure" in text else text
 
 
-@contextlib.contextmanager
-def installed():
+@example([EVERY_ITEM_UP], [(False, {"Items": [], **ACCEPTED})], False)
+@example([ANY_NAME], [(False, {"Name": "up", **ACCEPTED})], False)
+@given(st.lists(ACCEPTORS, max_size=4), st.lists(ANSWERS, min_size=1, max_size=5), st.booleans())
+def test_wait_is_stocks(acceptors, answers, replaced):
+    config = {"operation": "GetThing", "delay": 5, "maxAttempts": 9, "acceptors": acceptors}
+    stock = run(config, answers, replaced=replaced)
     # botocore ends a wait with errors after which ours polls again.
     bwp.install(defaults={"retry_transient": False})
     try:
-        yield
+        assert run(config, answers, replaced=replaced) == stock
     finally:
         bwp.uninstall()
 
 
-@pytest.mark.parametrize("replaced", [False, True], ids=["normalized", "replaced"])
-@settings(deadline=None)
-@example(
-    acceptors=[
-        {"matcher": "pathAll", "argument": "Items[].State", "expected": "up", "state": "success"}
-    ],
-    answers=[(False, {"Items": [], "ResponseMetadata": {"HTTPStatusCode": 200}})],
+# --- forms of one wait ----------------------------------------------------------------------------
+
+STREAM = {"StreamName": "s"}
+STATUS = "StreamDescription.StreamStatus"
+SHARDS = "StreamDescription.Shards[].ShardId"
+LOST = ReadTimeoutError(endpoint_url="https://kinesis")
+STATUS_CODES = {
+    "ResourceNotFoundException": 400,
+    "ThrottlingException": 400,
+    "InternalFailure": 500,
+}
+OUTPUTS = [
+    (STATUS, "stringEquals", "CREATING"),
+    (STATUS, "stringEquals", "ACTIVE"),
+    (SHARDS, "anyStringEquals", "s-1"),
+    (SHARDS, "allStringEquals", "s-2"),
+    (f"length({SHARDS}) > `1`", "booleanEquals", "true"),
+    ("length(StreamDescription.Missing) == `0`", "booleanEquals", "true"),
+]
+COMPARED = ("input.StreamName == output.StreamDescription.StreamName", "booleanEquals", "true")
+
+
+def compared(kind, *facts):
+    return {kind: dict(zip(("path", "comparator", "expected"), facts, strict=True))}
+
+
+SMITHY_MATCHERS = st.sampled_from(
+    [
+        *[compared("output", *each) for each in OUTPUTS],
+        compared("inputOutput", *COMPARED),
+        *[{"errorType": code} for code in STATUS_CODES],
+        *[{"success": value} for value in (True, False)],
+    ]
 )
-@example(
-    acceptors=[{"matcher": "pathAny", "argument": "Name", "expected": "u", "state": "success"}],
-    answers=[(False, {"Name": "up", "ResponseMetadata": {"HTTPStatusCode": 200}})],
+SMITHY_ACCEPTORS = st.fixed_dictionaries(
+    {"state": st.sampled_from(["success", "failure", "retry"]), "matcher": SMITHY_MATCHERS}
 )
-@given(acceptors=st.lists(ACCEPTORS, max_size=4), answers=st.lists(ANSWERS, min_size=1, max_size=5))
-def test_wait_is_stocks(replaced, acceptors, answers):
-    config = {"operation": "GetThing", "delay": 5, "maxAttempts": 9, "acceptors": acceptors}
-    stock = run(config, answers, replaced=replaced)
-    with installed():
-        ours = run(config, answers, replaced=replaced)
-    assert ours == stock
+SHARD = st.sampled_from([{"ShardId": "s-1"}, {"ShardId": "s-2"}])
+STREAMS = st.fixed_dictionaries(
+    {"Shards": st.lists(SHARD, max_size=3)},
+    optional={
+        "StreamName": st.sampled_from(["s", "other"]),
+        "StreamStatus": st.sampled_from(["CREATING", "ACTIVE", "DELETING"]),
+    },
+)
+SMITHY_ANSWERS = st.one_of(STREAMS, st.sampled_from([LOST, *STATUS_CODES]))
+# The attempts end it, whatever the delays are.
+BY_ATTEMPTS = {"max_attempts": st.integers(1, 6), "max_delay": st.sampled_from([2, 8])}
+# The time ends it; no attempt is due so close to a bound that lateness would move it past.
+BY_TIME = {
+    "delay_pace": st.just("fixed"),
+    "min_delay": st.just(100),
+    "max_wait": st.sampled_from([150, 250, 350]),
+    "last_attempt": st.sampled_from(["late", "spec"]),
+    "missing_ok_for": st.sampled_from([0, 170]),
+    "initial_delay": st.sampled_from([0, 25]),
+    "success_for": st.sampled_from([0, 135]),
+}
+BOTH = {"retry_transient": st.booleans(), "success_count": st.sampled_from([1, 1, 2])}
+OPTIONS = st.fixed_dictionaries(BOTH | BY_ATTEMPTS) | st.fixed_dictionaries(BOTH | BY_TIME)
+
+
+@functools.cache
+def answered_client():
+    """A client, and the list of answers that it is given."""
+    client, left = boto3.client("kinesis"), []
+
+    def before_call(**_):
+        answer = left.pop(0) if len(left) > 1 else left[0]
+        if answer is LOST:
+            raise LOST
+        status = STATUS_CODES[answer] if isinstance(answer, str) else 200
+        part = {"StreamDescription": answer} if status == 200 else {"Error": {"Code": answer}}
+        part["ResponseMetadata"] = {"HTTPStatusCode": status}
+        return SimpleNamespace(status_code=status), part
+
+    client.meta.events.register("before-call", before_call)
+    return client, left
+
+
+def together(function, client, definition, options):
+    wait = bwp.Wait(client, definition, STREAM, **options)
+    results = function([wait], on_failure="collect")
+    (end,) = asyncio.run(results) if asyncio.iscoroutine(results) else results
+    return end
+
+
+FORMS = {
+    "wait_until": lambda c, d, o: bwp.wait_until(c, d, **STREAM, **o),
+    "async": lambda c, d, o: asyncio.run(bwp.wait_until_async(c, d, **STREAM, **o)),
+    "wait_all": functools.partial(together, bwp.wait_all),
+    "wait_all_async": functools.partial(together, bwp.wait_all_async),
+    "start": lambda c, d, o: operations.start(c, d, **STREAM, **o).result(60),
+}
+
+
+def ended(form, answers, definition, options):
+    client, left = answered_client()
+    left[:] = answers
+    with virtual_time():
+        try:
+            end = form(client, definition, options)
+        except bwp.WaiterError as error:
+            end = error
+    acceptor = end.acceptor and end.acceptor.index
+    return type(end), end.attempts, acceptor, end.observed
+
+
+@given(
+    acceptors=st.lists(SMITHY_ACCEPTORS, max_size=3),
+    success=SMITHY_MATCHERS,
+    answers=st.lists(SMITHY_ANSWERS, min_size=1, max_size=6),
+    options=OPTIONS,
+)
+def test_all_forms_end_the_same(acceptors, success, answers, options):
+    acceptors = [*acceptors, {"state": "success", "matcher": success}]
+    traits = {"smithy.waiters#waitable": {"ThingDone": {"acceptors": acceptors}}}
+    shapes = {"com.amazonaws.kinesis#DescribeStream": {"type": "apply", "traits": traits}}
+    (definition,) = bwp.load_definitions({"smithy": "2.0", "shapes": shapes})
+    options = {"max_wait": 10_000, **options}
+    ends = {name: ended(form, answers, definition, options) for name, form in FORMS.items()}
+    assert ends == dict.fromkeys(FORMS, ends["wait_until"])

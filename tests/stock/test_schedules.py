@@ -3,8 +3,10 @@
 import math
 import random
 import sys
+import time
 from fractions import Fraction
 from types import SimpleNamespace
+from unittest import mock
 
 import boto3
 import pytest
@@ -16,13 +18,11 @@ from botocore.waiter import (
     WaiterModel,
     create_waiter_with_client,
 )
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.calls.call_budget import current_budget
-from boto_waiters_plus.stock.stock_waiter import client_of
-from boto_waiters_plus.wait.wait_run import RANDOM
 
 DELAY, ATTEMPTS = 5, 20  # botocore's for bucket_exists
 SPAN = DELAY * (ATTEMPTS - 1)
@@ -57,7 +57,6 @@ def test_smithy_gives_an_unchosen_schedule_awss_delays(answers, missing, sleeps)
 # --- schedules that were chosen -----------------------------------------------------------------
 
 SCHEDULES = [
-    {"Delay": 5, "MaxAttempts": 20},
     {"Delay": 1},
     {"MaxAttempts": 4},
     {"MaxAttempts": 1},
@@ -65,6 +64,7 @@ SCHEDULES = [
     {"Delay": 0.1, "MaxAttempts": 7},
     {"Delay": 2, "MaxAttempts": 100 / 15},
     {"Delay": 2, "MaxAttempts": 0},
+    {"Delay": 86400.5, "MaxAttempts": 2},
     {"Delay": 2, "MaxAttempts": -3},
     {"Delay": 1, "MaxAttempts": Fraction(7, 2)},
 ]
@@ -86,21 +86,11 @@ def test_chosen_schedule_is_stocks_to_the_letter(stock_s3, answers, missing, sle
     assert ours.kwargs == stock.kwargs
 
 
-@settings(
-    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-)
 @given(
     delay=st.one_of(st.integers(0, 3600), st.floats(0, 3600)),
     attempts=st.one_of(st.integers(-2, 60), st.floats(-2, 60)),
 )
-def test_any_assigned_schedule_is_stocks_to_the_letter(sleeps, delay, attempts):
-    sleeps.clear()
-    calls = []
-
-    def call(**_):
-        calls.append(1)
-        return {}
-
+def test_any_assigned_schedule_is_stocks_to_the_letter(delay, attempts):
     config = SingleWaiterConfig(
         {"operation": "GetThing", "delay": 1, "maxAttempts": 1, "acceptors": []}
     )
@@ -108,22 +98,12 @@ def test_any_assigned_schedule_is_stocks_to_the_letter(sleeps, delay, attempts):
     seen = []
     for prepare in (lambda: None, bwp.install):
         prepare()
-        try:
-            with pytest.raises(WaiterError):
-                Waiter("w", config, call).wait()
-        finally:
-            bwp.uninstall()
-        seen.append((len(calls), list(sleeps)))
-        calls.clear()
-        sleeps.clear()
+        call = mock.Mock(return_value={})
+        with mock.patch.object(time, "sleep") as sleep, pytest.raises(WaiterError):
+            Waiter("w", config, call).wait()
+        bwp.uninstall()
+        seen.append((call.call_count, sleep.mock_calls))
     assert seen[0] == seen[1]
-
-
-@pytest.mark.parametrize("delay", [7200, 86400.5])
-def test_long_delay_is_one_sleep_as_in_stock(s3, answers, missing, sleeps, delay):
-    answers(s3, missing)
-    run(s3.get_waiter("bucket_exists"), WaiterConfig={"Delay": delay, "MaxAttempts": 2})
-    assert sleeps == [delay]
 
 
 @pytest.mark.parametrize("attempts", [sys.maxsize, math.inf, 10**12])
@@ -172,33 +152,22 @@ def test_time_in_answered_requests_is_not_counted(s3, answers, missing, virtual_
 CONFIG = {"operation": "HeadBucket", "delay": 7, "maxAttempts": 3, "acceptors": []}
 
 
-def built_by_hand(s3, config):
-    operation = NormalizedOperationMethod(s3.head_bucket)
-    return Waiter("BucketExists", SingleWaiterConfig(config), operation)
-
-
-def created_with_client(s3, config):
-    model = WaiterModel({"version": 2, "waiters": {"BucketExists": config}})
-    return create_waiter_with_client("BucketExists", model, s3)
-
-
-@pytest.mark.parametrize("make", [built_by_hand, created_with_client])
+@pytest.mark.parametrize("make", ["by hand", "with client"])
 def test_model_of_the_caller_is_kept_to_the_letter(s3, answers, missing, sleeps, make):
-    acceptor = {"state": "retry", "matcher": "error", "expected": "404"}
-    asked = answers(s3, missing)
-    with pytest.raises(WaiterError, match="Max attempts exceeded"):
-        make(s3, {**CONFIG, "acceptors": [acceptor]}).wait(Bucket="b")
-    assert sleeps == [7, 7]
-    assert len(asked.requests) == 3
-
-
-def test_defaults_leave_a_model_of_the_caller_alone(s3, answers, missing, sleeps):
     bwp.install(defaults={"max_delay": 120, "max_attempts": 30})
     acceptor = {"state": "retry", "matcher": "error", "expected": "404"}
-    answers(s3, missing)
-    with pytest.raises(WaiterError):
-        created_with_client(s3, {**CONFIG, "acceptors": [acceptor]}).wait(Bucket="b")
+    config = {**CONFIG, "acceptors": [acceptor]}
+    asked = answers(s3, missing)
+    if make == "by hand":
+        operation = NormalizedOperationMethod(s3.head_bucket)
+        waiter = Waiter("BucketExists", SingleWaiterConfig(config), operation)
+    else:
+        model = WaiterModel({"version": 2, "waiters": {"BucketExists": config}})
+        waiter = create_waiter_with_client("BucketExists", model, s3)
+    with pytest.raises(WaiterError, match="Max attempts exceeded"):
+        waiter.wait(Bucket="b")
     assert sleeps == [7, 7]
+    assert len(asked.requests) == 3
 
 
 # --- untouched schedules ------------------------------------------------------------------------
@@ -207,52 +176,33 @@ DRAWS = {
     "lowest": lambda low, high: low,
     "highest": lambda low, high: high,
     "middle": lambda low, high: (low + high) / 2,
-    "drawn": lambda low, high: random.Random(7).uniform(low, high),
 }
 
 
 @pytest.fixture(params=DRAWS)
 def drawn(request, monkeypatch):
     draw = DRAWS[request.param]
-    monkeypatch.setattr(RANDOM, "uniform", draw)
-    monkeypatch.setattr(RANDOM, "randint", lambda low, high: round(draw(low, high)))
-    return request.param
+    monkeypatch.setattr(random.Random, "uniform", lambda _, low, high: draw(low, high))
+    monkeypatch.setattr(random.Random, "randint", lambda _, low, high: round(draw(low, high)))
 
 
-def enabled():
-    return bwp.enable(boto3.client("s3")).get_waiter("bucket_exists")
-
-
-def of_a_resource():
-    bwp.install()
-    bucket = boto3.resource("s3").Bucket("b")
-    return SimpleNamespace(client=bucket.meta.client, wait=lambda **_: bucket.wait_until_exists())
-
-
-def older_than_install():
-    client = boto3.client("s3")
-    bwp.install()
-    return client.get_waiter("bucket_exists")
-
-
-@pytest.mark.parametrize("make", [enabled, of_a_resource, older_than_install])
+@pytest.mark.parametrize("make", ["enabled", "resource", "older than install"])
 def test_waiter_of_a_client_is_untouched(answers, missing, sleeps, make):
-    waiter = make()
-    answers(getattr(waiter, "client", None) or client_of(waiter), missing)
-    run(waiter)
+    client = boto3.client("s3")
+    bwp.enable(client) if make == "enabled" else bwp.install()
+    waiter = client.get_waiter("bucket_exists")
+    wait = waiter.wait
+    if make == "resource":
+        bucket = boto3.resource("s3").Bucket("b")
+        client, wait = bucket.meta.client, lambda **_: bucket.wait_until_exists()
+    answers(client, missing)
+    run(SimpleNamespace(wait=wait))
     assert all(2 <= delay <= DELAY for delay in sleeps[:-1])
     assert len(sleeps) > ATTEMPTS - 1
     assert sum(sleeps) == pytest.approx(SPAN)
 
 
-def test_untouched_waiter_uses_the_whole_span(s3, answers, missing, sleeps, drawn):
-    """Whatever the draws are, it sees what stock's last attempt would see."""
-    answers(s3, missing)
-    run(s3.get_waiter("bucket_exists"))
-    assert sum(sleeps) == pytest.approx(SPAN)
-
-
-@pytest.mark.parametrize("ready_at", [1, 20, 55, SPAN - 1, SPAN])
+@pytest.mark.parametrize("ready_at", [1, 55, SPAN - 1, SPAN])
 def test_untouched_waiter_sees_what_stock_would_see(
     s3, answers, missing, virtual_time, drawn, ready_at
 ):
@@ -290,45 +240,19 @@ def test_fixed_pace_keeps_the_delay(s3, answers, missing, sleeps):
 def test_max_delay_gives_the_patient_schedule_back(
     s3, answers, missing, sleeps, monkeypatch, place
 ):
-    monkeypatch.setattr(RANDOM, "randint", lambda _, high: high)
+    monkeypatch.setattr(random.Random, "randint", lambda _, low, high: high)
     bwp.install(defaults={"max_delay": 120} if place == "install" else None)
     answers(s3, missing)
     run(s3.get_waiter("bucket_exists"), **({"max_delay": 120} if place == "call" else {}))
     assert sleeps[1:5] == [4, 8, 16, 32]
-    sleeps.clear()
-    with pytest.raises(WaiterError):
-        s3.wait_until_bucket_exists(
-            Bucket="b", max_wait=400, **({"max_delay": 120} if place == "call" else {})
-        )
-    assert sleeps[:7] == [2, 4, 8, 16, 32, 64, 120]
-
-
-# --- calls that get no answer -------------------------------------------------------------------
-
-
-def test_one_attempt_of_the_model_is_one_call(sleeps):
-    calls = []
-
-    def call(**_):
-        calls.append(1)
-        return {}
-
-    config = SingleWaiterConfig(
-        {"operation": "GetThing", "delay": 5, "maxAttempts": 1, "acceptors": []}
-    )
-    bwp.install()
-    with pytest.raises(WaiterError, match=r"Max attempts exceeded\. "):
-        Waiter("once", config, call).wait()
-    assert (calls, sleeps) == ([1], [])
 
 
 @pytest.mark.parametrize(
     ("config", "is_bounded"), [({}, True), ({"Delay": 1, "MaxAttempts": 3}, False)]
 )
-def test_calls_of_a_chosen_schedule_take_as_long_as_they_take(answers, config, is_bounded):
+def test_calls_of_a_chosen_schedule_take_as_long_as_they_take(s3, answers, config, is_bounded):
     """The others are cut off when the client itself would have given up."""
-    bwp.install()
-    client, budgets = boto3.client("s3"), []
-    answers(client, lambda: budgets.append(current_budget()) or THERE)
-    client.get_waiter("bucket_exists").wait(Bucket="b", WaiterConfig=config)
+    budgets = []
+    answers(s3, lambda: budgets.append(current_budget()) or THERE)
+    s3.get_waiter("bucket_exists").wait(Bucket="b", WaiterConfig=config)
     assert [each is not None for each in budgets] == [is_bounded]

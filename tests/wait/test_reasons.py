@@ -1,112 +1,94 @@
-"""The reason of a failure: what happened, the goal, the last state seen, attempts and time."""
+"""The reason of a failure: what happened, the last state seen, what would help."""
 
-import itertools
-
+import boto3
 import pytest
-from batch.calls import ScriptedCall, scripted_wait
-from case_tables import tabled
+from botocore.exceptions import ConnectTimeoutError, ReadTimeoutError
 
-from boto_waiters_plus import WaiterError
-from boto_waiters_plus.calls.reply import Reply
-from boto_waiters_plus.definitions.smithy import parse_waiter
-from boto_waiters_plus.engine.machine import Facts
-from boto_waiters_plus.wait.attempt import Attempt
-from boto_waiters_plus.wait.sync import drive
+import boto_waiters_plus as bwp
+from boto_waiters_plus.conditions import poll
 
-PATH = {"path": "state", "expected": "up", "comparator": "stringEquals"}
-WAITER = {
-    "acceptors": [
-        {"state": "success", "matcher": {"output": PATH}},
-        {"state": "failure", "matcher": {"output": {**PATH, "expected": "broken"}}},
-        {"state": "failure", "matcher": {"errorType": "com.acme#Forbidden"}},
-    ]
+READY = bwp.WaiterDefinition.from_states(
+    "Ready",
+    "DescribeStream",
+    path="StreamDescription.StreamStatus",
+    success=["up"],
+    failure=["broken"],
+    retry_on_error=["InUse"],
+    min_delay=5,
+    max_delay=5,
+)
+LOST = ReadTimeoutError(endpoint_url="https://kinesis")
+REFUSED = ConnectTimeoutError(endpoint_url="https://kinesis")
+OOPS, IN_USE, THROTTLE, MISSING = (
+    {"Error": {"Code": code, "Message": "wait for it"}, "ResponseMetadata": {"HTTPStatusCode": 400}}
+    for code in ("Oops", "InUse", "Throttling", "ResourceNotFoundException")
+)
+
+
+def seen(state):
+    return {"StreamDescription": {"StreamStatus": state}}
+
+
+@pytest.fixture
+def failed(answers, virtual_time):
+    """`failed(*answers, **options)`: the error of a wait of 12 seconds that gets these answers."""
+
+    def failed(*script, **options):
+        client = boto3.client("kinesis")
+        answers(client, *script)
+        with pytest.raises(bwp.WaiterError) as caught:
+            bwp.wait_until(client, READY, StreamName="s", **{"max_wait": 12, **options})
+        return caught.value
+
+    return failed
+
+
+REASONS = {
+    "time": ([seen("starting")], {}, ["timed out after 12 s", "starting", "3 attempts"]),
+    "attempts": ([seen("starting")], {"max_attempts": 1}, ["used up its 1 attempt ", "starting"]),
+    "not to be shown": ([seen({"Password": "x"})], {}, ["no stream status that"]),
+    "no item": ([seen([])], {}, ["no stream status"]),
+    "many items": ([seen(["x"] * 30)], {}, ["30 x "]),
+    "failure state": ([seen("broken")], {}, ["failed", "'broken'", "1 attempt "]),
+    "failure": ([OOPS], {}, ["failed with Oops (HTTP 400", "wait for it"]),
+    "retried error": ([seen("x"), IN_USE], {}, ["last state seen: InUse: wait for it"]),
+    "transient error": ([THROTTLE], {"retry_transient": False}, ['retry_transient="answered"']),
+    "not connected": ([REFUSED], {}, ["retry_transient=True"]),
+    "transient errors": (
+        [seen("starting"), THROTTLE],
+        {},
+        ["last state seen: starting", "2 ended in transient errors", "Throttling: wait for it"],
+    ),
+    "no answer": ([LOST], {"max_attempts": 1}, ["no state was seen", "1 ended in a transient"]),
+    "missing": ([MISSING], {}, ["missing_ok_for=60"]),
+    "nothing left": ([seen("up")], {"max_wait": 0}, ["no call was made (0 attempts"]),
 }
-DEFINITION = parse_waiter("ThingUp", WAITER, operation="GetThing", source="test")
 
 
-def attempt(acceptor=None, *, transient=False, unconnected=False, missing=False, **members):
-    exception = ValueError() if "error" in members else None
-    facts = Facts(acceptor=acceptor, transient=transient, unconnected=unconnected, missing=missing)
-    return Attempt(facts=facts, exception=exception, **members)
+@pytest.mark.parametrize(("script", "options", "words"), REASONS.values(), ids=REASONS)
+def test_reason(failed, script, options, words):
+    error = failed(*script, **options)
+    assert [each for each in words if each not in str(error)] == []
+    assert error.label == "kinesis StreamName=s"
+    assert str(error).startswith("Waiter Ready ")
+    assert f"Waiter Ready {error.kwargs['reason']}" == str(error)
 
 
-def reason(*replies, definition=DEFINITION, **policy):
-    """Return the reason of a wait that gets these replies, the last of them again and again."""
-    call = ScriptedCall(itertools.chain(replies, itertools.repeat(replies[-1])))
-    with pytest.raises(WaiterError) as caught:
-        drive(scripted_wait(definition, service="acme", **policy), call)
-    return str(caught.value).removeprefix("Waiter ThingUp ").replace(" for acme thing", "")
-
-
-STARTING = attempt(observed="starting")
-ERROR = {"error": "Oops (HTTP 400)", "error_code": "Oops"}
-TIMED_OUT = Reply(ended="deadline")
-
-
-@tabled("reply", "policy", "words")
-def test_reason(reply, policy, words, virtual_time):
-    reply = TIMED_OUT if reply == "cut off" else attempt(**reply)
-    assert reason(reply, **policy) == words
-
-
-def test_the_message_names_waiter_and_resource(virtual_time):
-    with pytest.raises(WaiterError) as caught:
-        drive(scripted_wait(DEFINITION, service="acme"), ScriptedCall([STARTING] * 4))
-    assert caught.value.label == "acme thing"
-    assert str(caught.value).startswith("Waiter ThingUp timed out after 12 s for acme thing: last")
-    assert f"Waiter ThingUp {caught.value.kwargs['reason']}" == str(caught.value)
+def polled(*paths):
+    """The text of the error of a wait on these paths, which never gives them."""
+    facts = {"comparator": "stringEquals", "expected": "up"}
+    matchers = [{"output": {"path": path, **facts}} for path in paths]
+    acceptors = [{"state": "success", "matcher": matcher} for matcher in matchers]
+    with pytest.raises(bwp.WaiterError) as caught:
+        poll(dict, {"acceptors": acceptors}, max_wait=12)
+    return str(caught.value)
 
 
 def test_a_wait_on_no_service_names_its_goal(virtual_time):
-    with pytest.raises(WaiterError, match=r"12 s: waited for state is 'up'; last state seen: s"):
-        drive(scripted_wait(DEFINITION), ScriptedCall([STARTING] * 4))
+    assert "waited for state is 'up'" in polled("state")
 
 
-def test_a_call_in_flight_at_the_end_is_told(virtual_time):
-    replies = [STARTING, Reply(ended="deadline")]
-    words = reason(*replies)
-    assert words == (
-        "timed out after 12 s: last state seen: starting; the last call got no answer in 0 s "
-        "(2 attempts of GetThing)."
-    )
-
-
-def test_unanswered_call_without_max_wait_times_out(virtual_time):
-    """A schedule of botocore bounds attempts alone; a request that hangs is ended all the same."""
-    words = reason(TIMED_OUT, max_wait=None, max_attempts=40, count_requests=False)
-    assert words.startswith("timed out")
-    assert "1 attempt of GetThing" in words
-
-
-def test_long_service_messages_and_goals_are_cut(virtual_time):
-    assert len(reason(attempt(1, service_message="x" * 5000))) < 400
-    paths = [{"output": {**PATH, "path": f"state || '{'x' * 200}{n}'"}} for n in range(20)]
-    acceptors = [{"state": "success", "matcher": matcher} for matcher in paths]
-    long = parse_waiter("ThingUp", {"acceptors": acceptors}, operation="GetThing", source="test")
-    assert len(reason(STARTING, definition=long)) < 500
-
-
-def test_an_error_that_an_acceptor_retries_is_the_last_state_seen(virtual_time):
-    error = attempt(0, service_message="wait for it", **ERROR)
-    words = reason(attempt(), error, success_count=9)
-    assert "last state seen: Oops: wait for it (4 attempts" in words
-
-
-def test_transient_errors_of_another_process_are_counted_alone(virtual_time):
-    error = attempt(transient=True, service_message="wait for it", **ERROR)
-    first = scripted_wait(DEFINITION, retry_transient=True)
-    first.begin()
-    first.attempted(error)
-    second = scripted_wait(DEFINITION, retry_transient=True, max_attempts=2)
-    second.resume(first.stored_state())
-    with pytest.raises(WaiterError, match=r"2 attempts .* s; transient errors: 1\)"):
-        drive(second, ScriptedCall([STARTING]))
-
-
-def test_transient_errors_are_counted_and_the_last_is_quoted(virtual_time):
-    error = attempt(transient=True, service_message="wait for it", **ERROR)
-    words = reason(STARTING, error, retry_transient=True)
-    assert words == (
-        "timed out after 12 s: last state seen: starting (4 attempts of GetThing; "
-        "3 ended in transient errors, the last: Oops: wait for it)."
-    )
+def test_long_service_messages_and_goals_are_cut(failed):
+    metadata = {"ResponseMetadata": {"HTTPStatusCode": 400}}
+    assert len(str(failed({"Error": {"Code": "Oops", "Message": "x" * 5000}, **metadata}))) < 400
+    assert len(polled(*[f"state || '{'x' * 200}{n}'" for n in range(20)])) < 500

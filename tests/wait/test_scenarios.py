@@ -1,27 +1,23 @@
-"""One list of waits through both drivers, and through `poll` and `poll_async`, with one result."""
+"""One list of waits through every form, blocking, awaited and in a batch, with one result."""
 
 import asyncio
+import contextlib
 import json
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
+import boto3
 import botocore.exceptions
 import pytest
-from batch.calls import described
+from aio.clients import required
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.calls.reply import Reply
-from boto_waiters_plus.calls.thread_call import ThreadCall
 from boto_waiters_plus.conditions import poll, poll_async
-from boto_waiters_plus.conditions.judges import ValueJudge
-from boto_waiters_plus.definitions.smithy import parse_waiter
-from boto_waiters_plus.options import WaitOptions, policy_for
-from boto_waiters_plus.wait.aio import drive_async
-from boto_waiters_plus.wait.sync import drive
-from boto_waiters_plus.wait.wait_run import WaitRun
 
 WAITS = json.loads((Path(__file__).parents[1] / "cases" / "scenarios.json").read_text())["waits"]
 INPUT = {"names": ["a", "b"]}
+KEYS = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
 # A task checks its signals this often, in seconds.
 SLACK = 0.06
 
@@ -35,25 +31,40 @@ class Operation:
         self._clock = clock
 
     def __call__(self, **parameters):
+        """Return an answer or raise an error, as any callable."""
         assert parameters == INPUT
+        match self._next():
+            case {"returns": response}:
+                return response
+            case {"raises": name}:
+                raise type(name, (Exception,), {})("no luck")
+            case {"client_error": code}:
+                raise botocore.exceptions.ClientError(error_response(code), "GetThing")
+
+    def before_call(self, **_):
+        """Return an answer of a client, as a handler of the event `before-call`."""
+        match self._next():
+            case {"returns": response}:
+                response = {**(response or {}), "ResponseMetadata": {"HTTPStatusCode": 200}}
+            case {"raises": code} | {"client_error": code}:
+                response = error_response(code)
+        status = response["ResponseMetadata"]["HTTPStatusCode"]
+        return SimpleNamespace(status_code=status), response
+
+    def _next(self):
         self.attempts.append(self._clock.now)
         answer = next(self._answers, None)
         assert answer is not None, "an attempt that the scenario does not have"
         self._clock.advance(answer.get("takes", 0))
-        if "raises" in answer:
-            raise type(answer["raises"], (Exception,), {})("no luck")
         if "transport" in answer:
             kind = getattr(botocore.exceptions, answer["transport"])
             raise kind(endpoint_url="https://thing", error="no luck")
-        if "client_error" in answer:
-            raise botocore.exceptions.ClientError(
-                {
-                    "Error": {"Code": answer["client_error"], "Message": "no luck"},
-                    "ResponseMetadata": {"HTTPStatusCode": 400},
-                },
-                "GetThing",
-            )
-        return answer["returns"]
+        return answer
+
+
+def error_response(code):
+    error = {"Code": code, "Message": "no luck"}
+    return {"Error": error, "ResponseMetadata": {"HTTPStatusCode": 400}}
 
 
 def options_of(scenario, clock):
@@ -79,49 +90,28 @@ def planned(clock, times):
     return event
 
 
-class OperationCall:
-    """A call of an operation, blocking."""
-
-    def __init__(self, operation):
-        self._operation = operation
-
-    def make(self, time_left):
-        try:
-            return Reply(self._operation(**INPUT))
-        except Exception as error:
-            return Reply(error=error)
+def definition_of(scenario):
+    traits = {"smithy.waiters#waitable": {"Thing": scenario["waiter"]}}
+    shape = {"com.amazonaws.codebuild#BatchGetProjects": {"type": "apply", "traits": traits}}
+    (definition,) = bwp.load_definitions({"smithy": "2.0", "shapes": shape})
+    return definition
 
 
-class AwaitedOperationCall(OperationCall):
-    async def make(self, time_left):
-        await asyncio.sleep(0)
-        return super().make(time_left)
+def blocking_client(operation):
+    client = boto3.client("codebuild")
+    client.meta.events.register("before-call", operation.before_call)
+    return client
 
 
-def prepared(scenario, options):
-    """Return a wait that is ready to start, and its events."""
-    definition = parse_waiter("Thing", scenario["waiter"], operation="GetThing", source="test")
-    max_wait = options.pop("max_wait")
-    given = WaitOptions(**options)
-    policy = policy_for(definition, given, max_wait)
-    wait_run = WaitRun(described(definition), policy, ValueJudge(definition, INPUT), random=min)
-    return wait_run, {"cancel": given.cancel_event, "wake": given.wake_signal}
+@contextlib.asynccontextmanager
+async def awaited_client(operation):
+    session = required("aiobotocore.session").get_session()
+    async with session.create_client("codebuild", "us-east-1", **KEYS) as client:
+        client.meta.events.register("before-call", operation.before_call)
+        yield client
 
 
-def by_drive(operation, scenario, options):
-    wait_run, events = prepared(scenario, options)
-    return drive(wait_run, OperationCall(operation), **events)
-
-
-def by_drive_async(operation, scenario, options):
-    wait_run, events = prepared(scenario, options)
-    return asyncio.run(drive_async(wait_run, AwaitedOperationCall(operation), **events))
-
-
-def by_threads(operation, scenario, options):
-    wait_run, events = prepared(scenario, options)
-    call = ThreadCall(OperationCall(operation), threading.Event())
-    return asyncio.run(drive_async(wait_run, call, **events))
+# --- forms --------------------------------------------------------------------------------------
 
 
 def by_poll(operation, scenario, options):
@@ -135,24 +125,68 @@ def by_poll_async(operation, scenario, options):
     return asyncio.run(poll_async(call, scenario["waiter"], input=INPUT, **options))
 
 
-RUNS = [by_drive, by_drive_async, by_threads, by_poll, by_poll_async]
+def alone(client, definition, options):
+    return bwp.wait_until(client, definition, **INPUT, **options)
 
 
-@pytest.mark.parametrize("run", RUNS)
+async def alone_async(client, definition, options):
+    return await bwp.wait_until_async(client, definition, **INPUT, **options)
+
+
+def batch(client, definition, options):
+    wait = bwp.Wait(client, definition, INPUT, **options)
+    return bwp.wait_all([wait], on_failure="collect")[0]
+
+
+async def batch_async(client, definition, options):
+    wait = bwp.Wait(client, definition, INPUT, **options)
+    return (await bwp.wait_all_async([wait], on_failure="collect"))[0]
+
+
+def on_boto3(wait):
+    def form(operation, scenario, options):
+        end = wait(blocking_client(operation), definition_of(scenario), options)
+        return asyncio.run(end) if asyncio.iscoroutine(end) else end
+
+    return form
+
+
+def on_aiobotocore(wait):
+    def form(operation, scenario, options):
+        async def main():
+            async with awaited_client(operation) as client:
+                return await wait(client, definition_of(scenario), options)
+
+        return asyncio.run(main())
+
+    return form
+
+
+FORMS = {
+    "poll": by_poll,
+    "poll_async": by_poll_async,
+    "wait_until": on_boto3(alone),
+    "wait_until_async": on_boto3(alone_async),
+    "wait_until_async on aiobotocore": on_aiobotocore(alone_async),
+    "wait_all": on_boto3(batch),
+    "wait_all_async": on_boto3(batch_async),
+    "wait_all_async on aiobotocore": on_aiobotocore(batch_async),
+}
+ENDS = {"response": bwp.ResponseOutcome, "exception": bwp.ExceptionOutcome}
+
+
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("scenario", WAITS, ids=lambda scenario: scenario["name"])
-def test_scenario(scenario, run, virtual_time):
+def test_scenario(scenario, form, virtual_time):
     operation, options = Operation(scenario, virtual_time), options_of(scenario, virtual_time)
-    if scenario["ends"] in ("response", "exception"):
-        end = run(operation, scenario, options)
-        assert end.acceptor.index == scenario["acceptor"]
-    else:
-        with pytest.raises(getattr(bwp, scenario["ends"])) as caught:
-            run(operation, scenario, options)
-        end = caught.value
-        assert (scenario["message"] or "") in str(end)
-        acceptor = None if end.acceptor is None else end.acceptor.index
-        assert acceptor == scenario["acceptor"]
-    check_kind(end, scenario)
+    try:
+        end = FORMS[form](operation, scenario, options)
+    except bwp.WaiterError as error:
+        end = error
+    assert type(end) is (ENDS.get(scenario["ends"]) or getattr(bwp, scenario["ends"]))
+    assert (scenario["message"] or "") in str(end)
+    assert (end.acceptor and end.acceptor.index) == scenario["acceptor"]
+    check_last_answer(end, scenario["answers"])
     assert operation.attempts == pytest.approx(scenario["attempts"], abs=SLACK)
     assert end.attempts == len(scenario["attempts"])
     assert end.elapsed == pytest.approx(scenario["elapsed"], abs=SLACK)
@@ -160,25 +194,35 @@ def test_scenario(scenario, run, virtual_time):
     assert end.observed == scenario["observed"]
 
 
-def check_kind(end, scenario):
+def check_last_answer(end, answers):
     """Check that the wait hands out the last answer."""
-    last = scenario["answers"][-1] if scenario["answers"] else {}
+    last = answers[-1] if answers else {}
     match end:
         case bwp.ResponseOutcome(response=response):
-            assert scenario["ends"] == "response"
-            assert response == last["returns"]
+            assert without_metadata(response) == last["returns"]
         case bwp.ExceptionOutcome(exception=exception):
-            assert scenario["ends"] == "exception"
-            assert type(exception).__name__ == last["raises"]
+            assert name_of(exception) == last["raises"]
         case bwp.WaiterError(last_exception=None):
-            assert end.last_response == last.get("returns", {})
+            assert without_metadata(end.last_response) == last.get("returns", {})
             assert end.__cause__ is None
         case bwp.WaiterError(last_exception=exception):
             assert end.__cause__ is exception
-            response = getattr(exception, "response", None) or {}
-            code = response.get("Error", {}).get("Code", type(exception).__name__)
-            assert code == next(iter(last.values()))
-            of_answers = [each["returns"] for each in scenario["answers"] if "returns" in each]
-            if end.transient_errors and of_answers:
-                response = of_answers[-1]
-            assert end.last_response == response
+            assert name_of(exception) == next(iter(last.values()))
+            responses = [each["returns"] for each in answers if "returns" in each]
+            response = getattr(exception, "response", {})
+            if end.transient_errors and responses:
+                response = responses[-1]
+            assert without_metadata(end.last_response) == without_metadata(response)
+
+
+def without_metadata(response):
+    if isinstance(response, dict):
+        return {name: value for name, value in response.items() if name != "ResponseMetadata"}
+    return response
+
+
+def name_of(exception):
+    """Return the code of a service's error, or the name of its class."""
+    if isinstance(exception, botocore.exceptions.ClientError):
+        return exception.response["Error"]["Code"]
+    return type(exception).__name__

@@ -5,12 +5,8 @@ import pickle
 
 import boto3
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.outcome import LONGEST, TimelineEntry
-from boto_waiters_plus.wait.earlier_attempts import EarlierAttempts
 
 THROTTLE = {"Error": {"Code": "ThrottlingException", "Message": "slow down"}}
 EVERY_SECOND = {"min_delay": 1, "delay_pace": "fixed"}
@@ -52,34 +48,13 @@ def test_an_error_has_the_attempts_that_were_answered(kinesis, answers, creating
     assert caught.value.timeline == ()
 
 
-def test_the_last_100_are_kept_in_little_memory(kinesis, answers, creating, active):
+def test_the_last_100_are_kept(kinesis, answers, creating, active):
     answers(kinesis, *[creating] * 180, THROTTLE, *[creating] * 39, active)
     outcome = wait(kinesis, **EVERY_SECOND)
     timeline = outcome.timeline
     assert [entry.attempt for entry in timeline] == list(range(122, 222))
     assert [entry.attempt for entry in timeline if entry.state != "CREATING"] == [181, 221]
     assert timeline[0].elapsed == 121
-    assert len(pickle.dumps(outcome.timeline_record)) < 1000
-
-
-@given(
-    st.lists(
-        st.tuples(st.floats(0, 1e4), st.sampled_from(["a", "b", None])), min_size=1, max_size=300
-    ),
-    st.integers(1, 300),
-)
-def test_earlier_attempts_are_those_of_a_list(attempts, first):
-    earlier = EarlierAttempts(first)
-    expected = [TimelineEntry(first + at, *each) for at, each in enumerate(attempts)]
-    for entry in expected:
-        earlier.add(*entry[1:])
-    found = [*earlier]
-    expected = expected[1 - LONGEST :]
-    assert [(each.attempt, each.state) for each in found] == [
-        (each.attempt, each.state) for each in expected
-    ]
-    times = [each.elapsed for each in expected]
-    assert [each.elapsed for each in found] == pytest.approx(times, abs=0.001)
 
 
 def test_copies_and_pickles_keep_it(kinesis, answers, creating, active):

@@ -1,36 +1,14 @@
 """A waiter that an event handler starts, inside another call of the same client."""
 
 import boto3
-from botocore.waiter import WaiterModel, create_waiter_with_client
-
-MODEL = WaiterModel(
-    {
-        "version": 2,
-        "waiters": {
-            "StreamActive": {
-                "operation": "DescribeStream",
-                "delay": 3,
-                "maxAttempts": 4,
-                "acceptors": [
-                    {
-                        "state": "success",
-                        "matcher": "path",
-                        "argument": "StreamDescription.StreamStatus",
-                        "expected": "ACTIVE",
-                    }
-                ],
-            }
-        },
-    }
-)
 
 kinesis = boto3.client("kinesis")
-waiter = create_waiter_with_client("StreamActive", MODEL, kinesis)
+waiter = kinesis.get_waiter("stream_exists")
 
 
 def wait_for_it(parsed, **_):
     if parsed["ResponseMetadata"]["HTTPStatusCode"] == 200:
-        waiter.wait(StreamName="clicks")
+        waiter.wait(StreamName="clicks", WaiterConfig={"Delay": 3, "MaxAttempts": 4})
         print("active before the call returns")
 
 

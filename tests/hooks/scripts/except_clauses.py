@@ -19,24 +19,15 @@ try:
 except (ClientError, WaiterError) as error:
     print("pair", error)
 
-try:
-    fail()
-except botocore.waiter.WaiterError as error:
-    print("through the module", error)
+for kind in (botocore.waiter.WaiterError, botocore.exceptions.WaiterError, Exception):
+    try:
+        fail()
+    except kind as error:
+        print(error, error.last_response["Error"]["Code"])
 
 try:
     fail()
 except ClientError:
     print("wrong clause")
 except BotoCoreError as error:
-    print("root of botocore", error.fmt)
-
-try:
-    fail()
-except botocore.exceptions.WaiterError as error:
-    print(error.kwargs)
-
-try:
-    fail()
-except Exception as error:
-    print(isinstance(error, WaiterError), error.last_response["Error"]["Code"])
+    print("root of botocore", error.fmt, error.kwargs, isinstance(error, WaiterError))

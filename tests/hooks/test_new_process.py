@@ -1,0 +1,185 @@
+"""What holds in a fresh interpreter only: `install()` before botocore, and a first wait's time."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import boto_waiters_plus as bwp
+
+
+def run(script, *arguments, path=()):
+    """Return what a script prints, as JSON, in a new process that imports nothing by itself."""
+    environment = dict(os.environ)
+    environment["PYTHONPATH"] = os.pathsep.join([*map(str, path), *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env=environment,
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return json.loads(done.stdout)
+
+
+def test_before_botocore_install_imports_nothing_and_checks_its_arguments(tmp_path, definition):
+    path = tmp_path / "kinesis.json"
+    document = json.dumps(definition("Mine"))
+    path.write_text(document)
+    script = """
+        import json, sys
+        import boto_waiters_plus as bwp
+        finders = list(sys.meta_path)
+        refused = []
+        for wrong in (
+            {"definitions": {"waiters": {"A": {}}}}, {"definitions": "/nowhere.json"},
+            {"defaults": {"min_delay": -1}}, {"defaults": {"min_dely": 1}},
+            {"on_event": "print"}, {"get_waiter": 1},
+        ):
+            try:
+                bwp.install(**wrong)
+            except (bwp.WaiterDefinitionError, ValueError, TypeError):
+                refused.append(sys.meta_path == finders)
+        bwp.install()
+        bwp.install(get_waiter=False, on_event=print, defaults=bwp.WaitOptions(max_delay=7))
+        for definitions in (json.loads(sys.argv[1]), sys.argv[2]):
+            bwp.install(definitions=definitions, defaults={"max_delay": 7})
+        bwp.install(definitions=bwp.load_definitions(sys.argv[2]))
+        bwp.uninstall()
+        left = sys.meta_path == finders
+        untouched = {"boto3", "botocore", "aiobotocore", "urllib3", "asyncio", "ssl", "wrapt"}
+        imported = sorted((untouched | {"socket"}) & {*sys.modules})
+        import botocore.waiter
+        kind = type(vars(botocore.waiter.Waiter)["wait"]).__name__
+        print(json.dumps([refused, imported, left, kind]))
+    """
+    expected = [[True] * 6, [], True, "function"]
+    assert run(script, document, path) == expected
+
+
+def test_what_is_imported_later_is_extended(definition):
+    script = """
+        import importlib, json, sys
+        import boto_waiters_plus as bwp
+        bwp.install(definitions=json.loads(sys.argv[1]))
+        from botocore.waiter import Waiter
+        import boto3, botocore.session, botocore.waiter
+        client = boto3.Session("key", "secret", region_name="us-east-1").client("kinesis")
+        found = []
+        reload = lambda: [importlib.reload(each) for each in (botocore.waiter, botocore.session)]
+        for change in (list, reload, bwp.uninstall):
+            change()
+            kind = type(vars(botocore.waiter.Waiter)["wait"]).__name__
+            found.append([hasattr(client, "wait_until_mine"), kind, len(botocore._INITIALIZERS)])
+        print(json.dumps(found))
+    """
+    extended = [True, "FunctionWrapper", 1]
+    document = json.dumps(definition("Mine"))
+    assert run(script, document) == [extended, extended, [False, "function", 0]]
+
+
+def test_install_while_other_threads_import_is_not_lost():
+    script = """
+        import json, threading
+        import boto_waiters_plus as bwp
+
+        threads = [threading.Thread(target=__import__, args=("boto3",)) for _ in range(10)]
+        threads[5:5] = [threading.Thread(target=bwp.install) for _ in range(10)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        import boto3, botocore.waiter
+        client = boto3.Session("key", "secret", region_name="us-east-1").client("kinesis")
+        kind = type(vars(botocore.waiter.Waiter)["wait"]).__name__
+        methods = hasattr(client, "wait_until_stream_exists")
+        print(json.dumps([methods, len(botocore._INITIALIZERS), kind]))
+    """
+    assert run(script) == [True, 1, "FunctionWrapper"]
+
+
+def write_botocore(root, waiter="class Waiter:\n    def wait(self): ..."):
+    """Write a package that is named as botocore, and is as small as can be."""
+    root.mkdir(parents=True)
+    (root / "__init__.py").write_text("register_initializer = unregister_initializer = id\n")
+    (root / "session.py").write_text("class Session:\n    def create_client(self): ...\n")
+    (root / "waiter.py").write_text(f"{waiter}\n")
+
+
+def test_a_botocore_of_another_shape_is_imported_all_the_same(tmp_path):
+    write_botocore(tmp_path / "botocore", "Waiter = 3")
+    script = """
+        import json, logging
+        told = []
+        logging.getLogger("boto_waiters_plus").addFilter(lambda each: told.append(each.levelname))
+        import boto_waiters_plus as bwp
+        bwp.install()
+        import botocore.session, botocore.waiter
+        extended = type(vars(botocore.session.Session)["create_client"]).__name__
+        print(json.dumps([botocore.waiter.Waiter, told, extended]))
+    """
+    assert run(script, path=[tmp_path]) == [3, ["ERROR"], "FunctionWrapper"]
+
+
+@pytest.mark.parametrize("vendor", ["vendor", "awscli"])
+def test_a_copy_under_a_prefix_is_left_alone(tmp_path, monkeypatch, vendor):
+    write_botocore(tmp_path / vendor / "botocore")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    bwp.install()
+    for module, member in (("session", "Session.create_client"), ("waiter", "Waiter.wait")):
+        kind, _, name = member.partition(".")
+        imported = importlib.import_module(f"{vendor}.botocore.{module}")
+        assert type(vars(vars(imported)[kind])[name]).__name__ == "function"
+    for name in [each for each in sys.modules if each.partition(".")[0] == vendor]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+def test_max_wait_and_elapsed_count_what_a_first_wait_imports():
+    # An import takes 100 seconds of a clock that goes on as the real one does.
+    script = """
+        import asyncio, importlib.abc, json, sys, time
+        from types import SimpleNamespace
+        import boto3
+        import boto_waiters_plus as bwp
+
+        bwp.install()
+        session = boto3.Session("key", "secret", region_name="us-east-1")
+        client, calls = session.client("kinesis"), []
+
+        def answer(**_):
+            calls.append(1)
+            metadata = {"ResponseMetadata": {"HTTPStatusCode": 200}}
+            stream = {"StreamDescription": {"StreamStatus": "ACTIVE"}}
+            return SimpleNamespace(status_code=200), {**stream, **metadata}
+
+        client.meta.events.register("before-call", answer)
+        wait = bwp.Wait(client, "StreamExists", {"StreamName": "s"})
+        # What comes before the call is no part of it: the lookups of attributes.
+        bwp.wait_until_async, bwp.wait_all, bwp.WaiterTimeoutError, client.wait_until_stream_exists
+        real, passed = time.monotonic, 0
+        time.monotonic = lambda: real() + passed
+
+        class Slow(importlib.abc.MetaPathFinder):
+            def find_spec(self, name, path, target=None):
+                global passed
+                passed += 100 if name.startswith("boto_waiters_plus.") else 0
+
+        sys.meta_path.insert(0, Slow())
+        try:
+            client.wait_until_stream_exists(StreamName="s", max_wait=50)
+        except bwp.WaiterTimeoutError as error:
+            found = [[error.attempts, error.elapsed >= 100, len(calls)]]
+        [error] = bwp.wait_all([wait], max_wait=50, on_failure="collect")
+        found.append([error.attempts, error.elapsed >= 100, len(calls)])
+        coroutine = bwp.wait_until_async(client, "StreamExists", StreamName="s", max_wait=9000)
+        outcome = asyncio.run(coroutine)
+        found.append([outcome.attempts, outcome.elapsed >= 100, len(calls)])
+        print(json.dumps(found))
+    """
+    assert run(script) == [[0, True, 0], [0, True, 0], [1, True, 1]]
