@@ -1,11 +1,11 @@
 """Labels: which resource a wait is about, on everything that the package says."""
 
-import asyncio
 import logging
 
 import boto3
 import pytest
 from case_tables import tabled
+from service.ways import by_batch, by_method, by_task, by_waiter
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions
@@ -20,35 +20,14 @@ def test_label_of_an_operation(waitable, service, operation, parameters, label):
     assert bwp.Wait(client, "Mine", parameters).label == label
 
 
-def by_method(client, **options):
-    return client.wait_until_bucket_exists(Bucket="planted", max_wait=9, **options)
+WAYS = [by_method, by_task, by_waiter, by_batch]
+PLANTED = {"waiter": "bucket_exists", "Bucket": "planted", "max_wait": 9}
 
 
-def in_a_task(client, **options):
-    wait = bwp.wait_until_async(client, "BucketExists", Bucket="planted", max_wait=9, **options)
-    return asyncio.run(wait)
-
-
-def by_waiter(client, **options):
-    return client.get_waiter("bucket_exists").wait(Bucket="planted", max_wait=9, **options)
-
-
-def by_batch(client, **options):
-    wait = bwp.Wait(client, "BucketExists", {"Bucket": "planted"}, **options)
-    try:
-        return bwp.wait_all([wait], max_wait=9)[0]
-    except bwp.WaitersError as error:
-        [only] = error.errors.values()
-        raise only from error
-
-
-WAYS = [by_method, in_a_task, by_waiter, by_batch]
-
-
-def ended(wait, client, **options):
+def ended(wait, client, what=PLANTED, **options):
     """Return the outcome or the error of a wait."""
     try:
-        return wait(client, **options)
+        return wait(client, **what, **options)
     except bwp.WaiterError as error:
         return error
 
@@ -75,12 +54,12 @@ def test_a_resource_of_boto3_has_a_label(answers, missing, virtual_time):
     assert caught.value.label == "s3 Bucket=planted"
 
 
-def texts_of(wait, client, caplog, **options):
+def texts_of(wait, client, caplog, what=PLANTED):
     """Return all texts of a wait in one."""
     events = []
     bwp.enable(client, on_event=events.append)
     caplog.set_level(logging.DEBUG, logger="boto_waiters_plus")
-    end = ended(wait, client, on_attempt=events.append, **options)
+    end = ended(wait, client, what, on_attempt=events.append)
     parts = [str(end), repr(end), repr(getattr(end, "kwargs", "")), end.label, caplog.text]
     parts += [str(end.by_id), repr(end.__cause__) if isinstance(end, Exception) else ""]
     return "\n".join([*parts, *map(repr, events)])
@@ -109,11 +88,8 @@ def test_hidden_identifiers_are_counted(state, answers, caplog, virtual_time):
     ]
     answers(ec2, {"Reservations": [{"Instances": instances}]})
     ids = [each["InstanceId"] for each in instances]
-
-    def wait(client, **options):
-        return client.wait_until_instance_running(InstanceIds=ids, max_wait=60, **options)
-
-    text = texts_of(wait, ec2, caplog)
+    what = {"waiter": "instance_running", "InstanceIds": ids, "max_wait": 60}
+    text = texts_of(by_method, ec2, caplog, what)
     assert "planted" not in text
     assert ("1 of 2 identifiers" in text) == (state != "running")
 
