@@ -1,7 +1,6 @@
 """A wait, stepped by hand through `cases/machine.json`."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from boto_waiters_plus.engine.machine import (
     Machine,
     MachineMisuseError,
     Pause,
-    Phase,
     Policy,
     Poll,
     Raised,
@@ -129,50 +127,36 @@ def test_pace_must_return_a_length_of_time(delay):
         first_pause(lambda _: delay)
 
 
+NO_MATCH = Responded(Facts(acceptor=None))
+
+
 @pytest.mark.parametrize(
-    ("events", "wrong"),
+    "events",
     [
-        ([], Woken()),
-        ([], CallTimedOut()),
-        ([], Responded(Facts(acceptor=0))),
-        ([Begin()], Woken()),
-        ([Begin(), Responded(Facts(acceptor=None))], Responded(Facts(acceptor=0))),
-        ([Begin(), Responded(Facts(acceptor=0))], Begin()),
-        ([Begin(), Responded(Facts(acceptor=0))], Cancelled()),
+        [Woken()],
+        [CallTimedOut()],
+        [Responded(Facts(acceptor=0))],
+        [Begin(), Woken()],
+        [Begin(), NO_MATCH, Responded(Facts(acceptor=0))],
+        [Begin(), Responded(Facts(acceptor=0)), Begin()],
+        [Begin(), Responded(Facts(acceptor=0)), Cancelled()],
     ],
 )
-def test_unexpected_event_is_refused(events, wrong):
+def test_unexpected_event_is_refused(events):
     machine = Machine(SUCCESS, Policy(min_delay=2, max_delay=120, max_wait=300))
-    for event in events:
+    *before, wrong = events
+    for event in before:
         machine.step(event, 0, min)
-    with pytest.raises(MachineMisuseError, match=re.escape(type(wrong).__name__)):
+    with pytest.raises(MachineMisuseError, match=type(wrong).__name__):
         machine.step(wrong, 0, min)
 
 
-def test_state_follows_the_wait():
-    machine = Machine(SUCCESS, Policy(min_delay=2, max_delay=120, max_wait=10))
-    state = machine.state
-    assert (state.phase, state.attempts, state.elapsed) == (Phase.NEW, 0, 0)
-    machine.step(Begin(), 50, min)
-    assert (state.phase, state.attempts, state.last) == (Phase.POLLING, 1, False)
-    machine.step(Responded(Facts(acceptor=None, throttled=True)), 59, min)
-    assert (state.phase, state.elapsed, state.throttles) == (Phase.PAUSING, 9, 1)
-    assert state.last
-    machine.step(Cancelled(), 59, min)
-    assert state.phase is Phase.ENDED
-
-
 def test_rounding_does_not_cost_the_last_attempt():
-    policy = Policy(
-        min_delay=10_000_000,
-        max_delay=10_000_000,
-        max_wait=10_000_000,
-        initial_delay=2253740.907812,
-        last_attempt=LastAttempt.DEADLINE,
-    )
+    bounds = dict.fromkeys(("min_delay", "max_delay", "max_wait"), 10_000_000)
+    policy = Policy(**bounds, initial_delay=2253740.907812, last_attempt=LastAttempt.DEADLINE)
     machine, now = Machine(SUCCESS, policy), 0.1
     now += machine.step(Begin(), now, min).seconds
     machine.step(Woken(), now, min)
-    last = machine.step(Responded(Facts(acceptor=None)), now, min)
+    last = machine.step(NO_MATCH, now, min)
     assert machine.state.last
     assert isinstance(machine.step(Woken(), now + last.seconds, min), Poll)

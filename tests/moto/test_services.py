@@ -114,12 +114,6 @@ def services(clock, at=None, change="delete_service"):
         clock.call_at(at, lambda: ecs.delete_service(cluster="main", service="web", force=True))
 
 
-def clusters(clock, at):
-    client("ecs").create_cluster(clusterName="main")
-    # moto keeps deleted clusters.
-    clock.call_at(at, backend("ecs").clusters.clear)
-
-
 # --- cases --------------------------------------------------------------------------------------
 
 
@@ -140,17 +134,13 @@ class Case:
     """The boto3 resource whose waiter method is tried too."""
     denied: int | None = None
     """The HTTP status of an error `seen` that a handler answers from the third call on."""
-    definitions: dict[str, Any] | None = None
     ways: tuple[str, ...] = WAYS
 
 
 BUCKET, TABLE, STACK = {"Bucket": "photos"}, {"TableName": "orders"}, {"StackName": "network"}
 MAIN = {"cluster": "main"}
 WEB = {**MAIN, "services": ["web"]}
-GONE = {"matcher": "error", "expected": "ClusterNotFoundException", "state": "success"}
-CLUSTER_GONE = {"operation": "ListServices", "delay": 2, "maxAttempts": 30, "acceptors": [GONE]}
-CLUSTER_GONE = {"version": 2, "waiters": {"ClusterServicesGone": CLUSTER_GONE}}
-# botocore has no waiter of ecs that ends with an error, and takes a 403 of S3 as success.
+# botocore takes a 403 of S3 as success.
 METHOD_ONLY = {"ways": ("wait_until",)}
 # fmt: off
 CASES = [
@@ -183,8 +173,6 @@ CASES = [
          ["CREATE_IN_PROGRESS"]),
     Case("ecs", "response", "services_inactive", services, (40,), WEB, ["INACTIVE"]),
     Case("ecs", "response", "services_stable", services, (), WEB),
-    Case("ecs", "exception", "cluster_services_gone", clusters, (10,), MAIN,
-         "ClusterNotFoundException", definitions=CLUSTER_GONE, **METHOD_ONLY),
     Case("ecs", "failure", "services_stable", services, (), {**MAIN, "services": ["other"]},
          ["MISSING"]),
     Case("ecs", "timeout", "services_inactive", services, (), WEB, ["ACTIVE"]),
@@ -206,7 +194,7 @@ RUNS = [
 
 def begin(case, way, parameters):
     """Return the call that waits."""
-    bwp.install(definitions=case.definitions or ())
+    bwp.install()
     session = boto3.Session()
     resource = session.resource(case.service) if way == "resource" else None
     attached = resource.meta.client if resource else session.client(case.service)
