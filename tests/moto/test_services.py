@@ -84,13 +84,6 @@ def instances(clock, at=None, change="run"):
     return ids
 
 
-def volumes(clock, at):
-    ec2 = client("ec2")
-    volume = ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"]
-    clock.call_at(at, lambda: ec2.delete_volume(VolumeId=volume))
-    return {"VolumeIds": [volume]}
-
-
 def stacks(clock, at=None, change=None):
     cloudformation = client("cloudformation")
     template = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic", "Properties": {}}}}
@@ -102,16 +95,6 @@ def stacks(clock, at=None, change=None):
     made.status = "CREATE_IN_PROGRESS"
     if change is not None:
         clock.call_at(at, lambda: setattr(made, "status", change))
-
-
-def services(clock, at=None, change="delete_service"):
-    ecs = client("ecs")
-    ecs.create_cluster(clusterName="main")
-    containers = [{"name": "web", "image": "web", "memory": 10}]
-    ecs.register_task_definition(family="web", containerDefinitions=containers)
-    ecs.create_service(cluster="main", serviceName="web", taskDefinition="web", desiredCount=0)
-    if at is not None:
-        clock.call_at(at, lambda: ecs.delete_service(cluster="main", service="web", force=True))
 
 
 # --- cases --------------------------------------------------------------------------------------
@@ -134,14 +117,9 @@ class Case:
     """The boto3 resource whose waiter method is tried too."""
     denied: int | None = None
     """The HTTP status of an error `seen` that a handler answers from the third call on."""
-    ways: tuple[str, ...] = WAYS
 
 
 BUCKET, TABLE, STACK = {"Bucket": "photos"}, {"TableName": "orders"}, {"StackName": "network"}
-MAIN = {"cluster": "main"}
-WEB = {**MAIN, "services": ["web"]}
-# botocore takes a 403 of S3 as success.
-METHOD_ONLY = {"ways": ("wait_until",)}
 # fmt: off
 CASES = [
     Case("s3", "response", "bucket_exists", buckets, (8,), BUCKET, resource="Bucket"),
@@ -150,7 +128,6 @@ CASES = [
     Case("s3", "exception", "bucket_not_exists", buckets, (8, "delete_bucket"), BUCKET, "404",
          resource="Bucket"),
     Case("s3", "failure", "bucket_exists", nothing, (), BUCKET, "405", "Bucket", denied=405),
-    Case("s3", "failure", "bucket_exists", nothing, (), BUCKET, "403", denied=403, **METHOD_ONLY),
     Case("s3", "timeout", "bucket_exists", nothing, (), BUCKET, resource="Bucket"),
     Case("dynamodb", "response", "table_exists", tables, (30,), TABLE, "ACTIVE", "Table"),
     Case("dynamodb", "exception", "table_not_exists", tables, (30, "delete_table"), TABLE,
@@ -159,7 +136,6 @@ CASES = [
          "Table", denied=400),
     Case("dynamodb", "timeout", "table_not_exists", tables, (), TABLE, resource="Table"),
     Case("ec2", "response", "instance_running", instances, (40,), {}, ["running"], "Instance"),
-    Case("ec2", "exception", "volume_deleted", volumes, (20,), {}, "InvalidVolume.NotFound"),
     Case("ec2", "failure", "instance_running", instances, (20, "terminate"), {}, ["terminated"],
          "Instance"),
     Case("ec2", "timeout", "instance_stopped", instances, (), {}, ["running"], "Instance"),
@@ -171,11 +147,6 @@ CASES = [
          STACK, ["ROLLBACK_COMPLETE"]),
     Case("cloudformation", "timeout", "stack_create_complete", stacks, (), STACK,
          ["CREATE_IN_PROGRESS"]),
-    Case("ecs", "response", "services_inactive", services, (40,), WEB, ["INACTIVE"]),
-    Case("ecs", "response", "services_stable", services, (), WEB),
-    Case("ecs", "failure", "services_stable", services, (), {**MAIN, "services": ["other"]},
-         ["MISSING"]),
-    Case("ecs", "timeout", "services_inactive", services, (), WEB, ["ACTIVE"]),
 ]
 # fmt: on
 RUNS = [
@@ -188,7 +159,7 @@ RUNS = [
     )
     for case in CASES
     for way in WAYS
-    if way in case.ways and (way != "resource" or case.resource is not None)
+    if way != "resource" or case.resource is not None
 ]
 
 
@@ -212,11 +183,8 @@ def begin(case, way, parameters):
 
 
 def deny_later(attached, code, status):
-    calls = []
-    error = {
-        "Error": {"Code": code, "Message": "denied"},
-        "ResponseMetadata": {"HTTPStatusCode": status},
-    }
+    calls, metadata = [], {"HTTPStatusCode": status}
+    error = {"Error": {"Code": code, "Message": "denied"}, "ResponseMetadata": metadata}
 
     def handle(**_):
         calls.append(1)
@@ -245,7 +213,7 @@ def succeeds(case, outcome):
         assert isinstance(outcome, bwp.ExceptionOutcome)
         assert isinstance(outcome.exception, ClientError)
         assert outcome.exception.response["Error"]["Code"] == case.seen
-    assert outcome.attempts > 1 or case.waiter == "services_stable"
+    assert outcome.attempts > 1
 
 
 def fails(case, way, wait):
