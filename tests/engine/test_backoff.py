@@ -13,7 +13,7 @@ from engine.delays import next_delay
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boto_waiters_plus.engine.backoff import attempt_ceiling, delay_range, draw, jittered_delay
+from boto_waiters_plus.engine.backoff import delay_range, draw, jittered_delay
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "backoff.json").read_text())
 DRAWS = {"low": min, "high": max}
@@ -50,11 +50,6 @@ def test_delay(case):
 @tabled("delay", "bounds")
 def test_range_of_a_fixed_delay(delay, bounds):
     assert delay_range(delay) == bounds
-
-
-def test_ceiling_is_the_specifications_formula():
-    assert attempt_ceiling(2, 120) == pytest.approx(math.log(120 / 2) / math.log(2) + 1)
-    assert attempt_ceiling(5, 5) == 1
 
 
 def test_whole_numbers_are_drawn_with_both_ends():

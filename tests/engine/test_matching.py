@@ -35,18 +35,6 @@ def matching(*matchers):
     return Matching([Acceptor(state=AcceptorState.SUCCESS, matcher=m) for m in matchers])
 
 
-class Recorded(dict):
-    """A response that records the members that are read, in order."""
-
-    def __init__(self, **members):
-        super().__init__(members)
-        self.read = []
-
-    def get(self, name):
-        self.read.append(name)
-        return super().get(name)
-
-
 @pytest.mark.parametrize("case", CASES["comparators"], ids=json.dumps)
 def test_comparators_are_strict_about_types(case):
     matcher = output("v", case["expected"], case["comparator"])
@@ -103,7 +91,6 @@ def test_input_and_output_are_matched_together():
         ("NotFound", {"NotFound"}, True),
         ("com.amazonaws.s3#NotFound", {"NotFound"}, True),
         ("NotFound", {"NotFoundException"}, False),
-        ("NotFound", {"notfound"}, False),
         ("NotFound", set(), False),
         ("Gone", {"404", "NotFound", "Gone"}, True),
         ("#Gone", {"Gone"}, True),
@@ -114,26 +101,17 @@ def test_errors_match_by_the_shape_ids_name(error_type, names, matches):
     assert (index == 0) is matches
 
 
-def test_paths_up_to_the_match_are_evaluated_once():
-    found = matching(*(output("state", value) for value in "abc"), output("other"), output("no"))
-    assert found.paths == (("output", "state"), ("output", "other"), ("output", "no"))
-    response = Recorded(state="z", other="up")
-    assert found.match_response(response).index == 3
-    assert response.read == ["state", "other"]
-
-
 @pytest.mark.parametrize(
     "problem",
     ["length(v)", "join(',', v)", "contains(v, 'x')", "abs(v || 'x')", "v | to_entries(@)"],
 )
 def test_an_expression_that_fails_is_no_match(problem):
-    matchers = [output(problem, value, "stringEquals") for value in ("a", "b")]
-    response = Recorded(v=True)
-    match = matching(*matchers).match_response(response)
-    assert match.index is None
-    assert match.observed is None
+    match = matching(output(problem, "a"), output(problem, "b")).match_response({"v": True})
+    assert (match.index, match.observed) == (None, None)
     assert [each.path for each in match.problems] == [problem]
-    assert response.read == ["v"]
+
+
+def test_a_document_that_is_nested_too_deeply_is_no_match():
     deep = reduce(lambda inner, _: [inner], range(9_000), [])
     assert matching(output("to_string(v)")).match_response({"v": deep}).index is None
 

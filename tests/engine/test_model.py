@@ -2,10 +2,8 @@
 
 import dataclasses
 
-import pytest
-
 from boto_waiters_plus.definitions.smithy import parse_waiter
-from boto_waiters_plus.engine.acceptors import ErrorTypeMatcher, MatchedAcceptor, StatusMatcher
+from boto_waiters_plus.engine.acceptors import MatchedAcceptor, StatusMatcher
 
 
 def matcher(comparator, expected="up", path="state"):
@@ -78,8 +76,3 @@ def test_digest_depends_on_operation_and_acceptors():
 def test_digest_is_stable_across_processes():
     """Stored waits are identified by it."""
     assert parsed(ANY).digest == "448a73e3235d789c"
-
-
-@pytest.mark.parametrize("name", ["#NotThere", "com.acme#NotThere", "NotThere"])
-def test_only_the_name_of_a_shape_id_counts(name):
-    assert ErrorTypeMatcher(name).name == "NotThere"

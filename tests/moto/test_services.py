@@ -7,7 +7,6 @@ an error it never raises) is set on its backend, or answered by a handler.
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -235,21 +234,3 @@ def fails(case, way, wait):
     else:
         assert case.seen is None or error.observed == case.seen
         assert error.last_response["ResponseMetadata"]["HTTPStatusCode"] == 200
-
-
-@pytest.mark.parametrize("way", ["wait_until", "get_waiter"])
-@mock_aws
-def test_a_change_set_without_changes_says_so(way):
-    bwp.install()
-    cloudformation = boto3.client("cloudformation")
-    template = json.dumps({"Resources": {"Queue": {"Type": "AWS::SQS::Queue"}}})
-    cloudformation.create_stack(StackName="s", TemplateBody=template)
-    names = {"StackName": "s", "ChangeSetName": "c"}
-    cloudformation.create_change_set(**names, TemplateBody=template, ChangeSetType="UPDATE")
-    wait = cloudformation.get_waiter("change_set_create_complete").wait
-    if way == "wait_until":
-        wait = partial(cloudformation.wait_until_change_set_create_complete, max_wait=30)
-    with pytest.raises(bwp.WaiterFailedError) as caught:
-        wait(**names)
-    assert "didn't contain changes" in caught.value.service_message
-    assert caught.value.attempts == 1

@@ -41,14 +41,9 @@ def test_more_names_than_a_page_has_are_refused(answers):
     assert asked.requests == []
 
 
-@pytest.mark.parametrize("parameters", [{"InstanceIds": ()}, {"InstanceIds": [], "Filters": []}])
-def test_an_empty_list_of_identifiers_is_refused(parameters):
+def test_a_list_may_be_empty_unless_it_has_the_identifiers():
+    ec2, ecs = bwp.enable(boto3.client("ec2")), bwp.enable(boto3.client("ecs"))
     with pytest.raises(ValueError, match="InstanceIds is empty"):
-        bwp.Wait(bwp.enable(boto3.client("ec2")), "InstanceRunning", parameters)
-
-
-def test_other_lists_may_be_empty():
-    parameters = {"Filters": [], "InstanceIds": ["i-1"]}
-    assert bwp.Wait(bwp.enable(boto3.client("ec2")), "InstanceRunning", parameters)
-    parameters = {"include": [], "services": ["s"]}
-    assert bwp.Wait(bwp.enable(boto3.client("ecs")), "ServicesStable", parameters)
+        bwp.Wait(ec2, "InstanceRunning", {"InstanceIds": (), "Filters": []})
+    assert bwp.Wait(ec2, "InstanceRunning", {"Filters": [], "InstanceIds": ["i-1"]})
+    assert bwp.Wait(ecs, "ServicesStable", {"include": [], "services": ["s"]})

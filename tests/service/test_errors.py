@@ -8,6 +8,7 @@ import ssl
 import traceback
 from functools import partial
 from types import SimpleNamespace
+from unittest import mock
 
 import boto3
 import botocore.exceptions as botocores
@@ -123,17 +124,13 @@ def of_service(code, status=400):
     ("raised", "kind"),
     [
         (of_service("ThrottlingException"), "transient"),
-        (of_service("SlowDown", 503), "transient"),
         (of_service("Whatever", 429), "transient"),
         (of_service("RequestTimeout"), "transient"),
-        (of_service("503", 503), "transient"),
         (of_service("InternalFailure", 500), "transient"),
-        (of_service("Whatever", 599), "transient"),
         (of_service("NotImplemented", 501), "answer"),
         (of_service("HTTPVersionNotSupported", 505), "answer"),
         (of_service("AccessDenied", 403), "answer"),
         (of_service("ValidationError"), "answer"),
-        (of_service("ExpiredToken", 403), "answer"),
         (botocores.ReadTimeoutError(**URL), "transient"),
         (botocores.ConnectionClosedError(**URL), "transient"),
         (botocores.ResponseStreamingError(error="x"), "transient"),
@@ -192,19 +189,6 @@ def test_acceptors_of_botocore_see_no_transport_error(answers, virtual_time):
     waiter = botocore.waiter.create_waiter_with_client("Any", model, client)
     waiter.wait()
     assert waiter.outcome.attempts == 2
-
-
-def test_attempts_used_up_by_transient_errors_count_them(answers, virtual_time):
-    bwp.install()
-    client, lost = boto3.client("iam"), botocores.ReadTimeoutError(**URL)
-    answers(client, {"User": {}}, lost)
-    with pytest.raises(bwp.WaiterAttemptsError) as caught:
-        client.get_waiter("user_exists").wait(
-            WaiterConfig={"Delay": 1, "MaxAttempts": 3}, success_count=2
-        )
-    error = caught.value
-    assert (error.transient_errors, error.last_exception) == (2, lost)
-    assert "User" in error.last_response
 
 
 # --- raw ----------------------------------------------------------------------------------------
@@ -278,9 +262,7 @@ TRANSPORT = [
     (EndpointConnectionError(**SECRET, error=OSError("secret")), ""),
     (EndpointConnectionError(**SECRET, error=in_a_circle()), ""),
     (botocores.SSLError(**SECRET, error=ssl.SSLError(1, "verify failed")), "verify failed"),
-    (botocores.ReadTimeoutError(**SECRET), ""),
     (botocores.ConnectTimeoutError(**SECRET), ""),
-    (botocores.ConnectionClosedError(**SECRET), ""),
     (botocores.ProxyConnectionError(proxy_url="http://u:secret@proxy"), ""),
     (botocores.HTTPClientError(error="secret"), ""),
     (botocores.CredentialRetrievalError(provider="p", error_msg="secret"), ""),
@@ -321,20 +303,19 @@ def test_credentials_in_an_endpoint_url_are_not_shown(answers, kind):
     assert caught.value.last_exception.kwargs["endpoint_url"] == "https://service.example:8080/"
 
 
-def test_a_condition_tells_what_is_behind_an_error(virtual_time):
-    def call():
-        raise error
-
-    handled = KeyError("x")
-    handled.__context__ = FileNotFoundError(2, "No such file")
-    for error, words in (
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
         (OSError(5, "Input/output error"), "OSError: Input/output error"),
         (json.JSONDecodeError("Expecting value", "<secret", 0), "JSONDecodeError: Expecting value"),
-        (handled, r"KeyError \("),
-    ):
-        with pytest.raises(bwp.WaiterTimeoutError, match=f"last state seen: {words}") as caught:
-            conditions.wait_for(call, max_wait=1, retry_on=type(error))
-        assert "secret" not in str(caught.value)
+        (KeyError("secret"), r"KeyError \("),
+    ],
+)
+def test_a_condition_tells_what_is_behind_an_error(virtual_time, error, words):
+    call = mock.Mock(side_effect=error)
+    with pytest.raises(bwp.WaiterTimeoutError, match=f"last state seen: {words}") as caught:
+        conditions.wait_for(call, max_wait=1, retry_on=type(error))
+    assert "secret" not in str(caught.value)
 
 
 # --- bodies -------------------------------------------------------------------------------------
@@ -395,21 +376,14 @@ def test_a_body_that_may_hold_secrets_is_not_quoted(monkeypatch):
         "Given", "GetSessionToken", path="Credentials.AccessKeyId", success=["a"]
     )
     monkeypatch.setitem(CASES_OF_BODIES, "sts", (waiter, {}))
-    error = wait_for_body("sts", b"<html>hidden")
-    assert "ResponseParserError" in str(error)
-    assert "hidden" not in str(error)
+    assert "hidden" not in str(wait_for_body("sts", b"<html>hidden"))
 
 
 def test_an_endless_redirect_is_a_failure_of_the_call():
     """botocore follows it until Python's limit."""
-    bwp.install()
-    client = boto3.client("ec2")
-
-    def redirected(**_):
-        client.meta.events.emit("redirect")
-
-    client.meta.events.register("before-call", redirected)
-    client.meta.events.register("redirect", redirected)
+    client = bwp.enable(boto3.client("ec2"))
+    for name in ("before-call", "redirect"):
+        client.meta.events.register(name, lambda **_: client.meta.events.emit("redirect") and None)
     with pytest.raises(bwp.WaiterFailedError, match="RecursionError"):
         client.wait_until_instance_running(InstanceIds=["i"], max_wait=3)
 
@@ -453,12 +427,7 @@ def test_failures_name_code_status_request_and_message(answers, error_answer):
 
 
 @pytest.mark.parametrize(
-    ("code", "is_told"),
-    [
-        ("AccessDeniedException", True),
-        ("ValidationException", False),
-        ("ServiceUnavailableException", False),
-    ],
+    ("code", "is_told"), [("AccessDeniedException", True), ("ValidationException", False)]
 )
 def test_a_denied_deletion_tells_that_the_resource_may_be_gone(
     answers, error_answer, code, is_told

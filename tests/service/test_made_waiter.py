@@ -9,7 +9,7 @@ from case_tables import tabled
 from installed_models import with_the_operations_of_today
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.service.state_member import shape_at, state_path
+from boto_waiters_plus.service.state_member import state_path
 
 
 def made(name, until, path=None):
@@ -77,12 +77,6 @@ def test_a_sensitive_output_may_be_polled_by_its_caller():
     """Its state is shown, and nothing else."""
     waiter = made("lambda.GetFunctionConfiguration", "Active", "State")
     assert waiter.operation == "GetFunctionConfiguration"
-
-
-@tabled("name", "path", "kind")
-def test_shape_of_a_plain_path_is_found(name, path, kind):
-    found = shape_at(operation(name), path)
-    assert (None if found is None else found.type_name) == kind
 
 
 @with_the_operations_of_today

@@ -1,13 +1,11 @@
 """What a wait returns, wherever botocore leaves a place for it."""
 
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 
 import boto3
 import pytest
 from botocore.exceptions import WaiterError
 from botocore.waiter import (
-    AcceptorConfig,
     NormalizedOperationMethod,
     SingleWaiterConfig,
     Waiter,
@@ -113,21 +111,3 @@ def test_a_handlers_own_wait_until_method_keeps_its_return_value():
     session = boto3.Session()
     session.events.register("creating-resource-class.s3.Bucket", add)
     assert session.resource("s3").Bucket("b").wait_until_custom() == "custom"
-
-
-def test_config_of_another_kind_is_read_anew_when_replaced(answers, active):
-    bwp.install()
-    client = boto3.client("kinesis")
-    answers(client, active)
-    waiter = client.get_waiter("stream_exists")
-
-    def config(state):
-        acceptor = AcceptorConfig({"state": state, "matcher": "status", "expected": 200})
-        facts = {"operation": "DescribeStream", "description": "", "acceptors": [acceptor]}
-        return SimpleNamespace(delay=1, max_attempts=1, **facts)
-
-    waiter.config = config("success")
-    assert waiter.wait(StreamName="s").attempts == 1
-    waiter.config = config("failure")
-    with pytest.raises(bwp.WaiterFailedError):
-        waiter.wait(StreamName="s")

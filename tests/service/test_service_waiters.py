@@ -10,7 +10,6 @@ import botocore
 import botocore.session
 import pytest
 from botocore import xform_name
-from botocore.exceptions import DataNotFoundError
 from botocore.loaders import Loader
 from case_tables import tabled
 
@@ -259,18 +258,3 @@ def test_aws_namespaces_match_any_name_of_the_service(service, namespace):
     operation = botocore.session.get_session().get_service_model(service).operation_names[0]
     mine = own("Mine", acceptors=[ANY], namespace=namespace, operation=operation)
     assert definition(client(mine, service=service), "Mine").operation == operation
-
-
-@pytest.mark.nightly(subject="catalog")
-def test_every_waiter_of_botocore_is_a_method(models_read_once):
-    bwp.install()
-    session = boto3.Session()
-    for name in session.get_available_services():
-        version = models_read_once.determine_latest_version(name, "service-2")
-        try:
-            theirs = models_read_once.load_data(f"{name}/{version}/waiters-2")["waiters"]
-        except DataNotFoundError:
-            continue
-        own_client = session.client(name)
-        for waiter, body in theirs.items():
-            assert definition(own_client, waiter).operation == body["operation"], (name, waiter)

@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-from functools import partial
 
 import boto3
 import pytest
@@ -72,14 +71,6 @@ def test_attempts_used_up_keep_botocores_words(
         assert twin.label == "dynamodb TableName=orders"
         assert twin.last_response == error.last_response
         assert last in twin.last_response
-
-
-def test_a_replaced_method_keeps_botocores_words(dynamodb, answers):
-    answers(dynamodb, CREATING, THROTTLE)
-    exists = dynamodb.get_waiter("table_exists")
-    exists._operation_method = partial(exists._operation_method)
-    error = fail(exists, attempts=2)
-    assert (error.kwargs["reason"], error.observed) == (THROTTLED, "CREATING")
 
 
 @pytest.mark.parametrize("wrap", [NormalizedOperationMethod, lambda method: method])
