@@ -19,7 +19,6 @@ from moto.core import DEFAULT_ACCOUNT_ID
 
 import boto_waiters_plus as bwp
 
-REGION = "us-east-1"
 WAYS = ("wait_until", "get_waiter", "resource")
 
 
@@ -29,7 +28,7 @@ def client(service):
 
 
 def backend(service):
-    return get_backend(service)[DEFAULT_ACCOUNT_ID][REGION]
+    return get_backend(service)[DEFAULT_ACCOUNT_ID]["us-east-1"]
 
 
 # --- worlds: what there is at first, then `change(...)` at some second --------------------------

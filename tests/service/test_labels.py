@@ -45,15 +45,6 @@ def test_every_wait_has_its_label(wait, answers, missing, virtual_time):
     assert {event.label for event in events} == {"s3 Bucket=planted"}
 
 
-def test_a_resource_of_boto3_has_a_label(answers, missing, virtual_time):
-    bwp.install()
-    bucket = boto3.resource("s3").Bucket("planted")
-    answers(bucket.meta.client, missing)
-    with pytest.raises(bwp.WaiterError) as caught:
-        bucket.wait_until_exists()
-    assert caught.value.label == "s3 Bucket=planted"
-
-
 def texts_of(wait, client, caplog, what=PLANTED):
     """Return all texts of a wait in one."""
     events = []

@@ -6,16 +6,17 @@ from pathlib import Path
 import boto3
 import pytest
 from botocore.exceptions import WaiterError
+from service.ways import by_method, by_waiter
 
 import boto_waiters_plus as bwp
 
 CASES = Path(__file__).parents[1] / "cases"
 FAILURES = json.loads((CASES / "failures.json").read_text(encoding="utf-8"))
-WAYS = pytest.mark.parametrize("way", ["wait_until", "get_waiter"])
+WAYS = pytest.mark.parametrize("way", [by_method, by_waiter])
 RUNS = [
-    pytest.param(way, case, id="{service} {waiter} {way}".format(way=way, **case))
-    for way in ("wait_until", "get_waiter")
-    for case in (FAILURES if way == "wait_until" else FAILURES[:30])
+    pytest.param(way, case, id=f"{case['service']} {case['waiter']} {way.__name__}")
+    for way in (by_method, by_waiter)
+    for case in (FAILURES if way is by_method else FAILURES[:30])
 ]
 FAILED = "Resource handler returned message: quota of buckets is used up"
 
@@ -43,15 +44,8 @@ def required_input(shape):
 
 
 def failed(way, client, name, max_wait=5, /, **parameters):
-    """The error of a wait, by our method or by botocore's waiter object."""
-    waits = {
-        "wait_until": lambda: bwp.wait_until(client, name, max_wait=max_wait, **parameters),
-        "get_waiter": lambda: client.get_waiter(name).wait(
-            **parameters, WaiterConfig={"MaxWait": max_wait}
-        ),
-    }
     with pytest.raises(WaiterError) as caught:
-        waits[way]()
+        way(client, name, max_wait=max_wait, **parameters)
     return caught.value
 
 
@@ -71,7 +65,7 @@ def test_a_failure_names_every_part_of_its_reason(way, answers, case):
     operation = target.meta.service_model.operation_model(definition.operation)
     error = failed(way, target, case["waiter"], **required_input(operation.input_shape))
     assert isinstance(error, bwp.WaiterFailedError)
-    assert ("terminal failure state" in str(error)) == (way == "get_waiter")
+    assert ("terminal failure state" in str(error)) == (way is by_waiter)
     assert f": {case['says']}" in str(error)
     assert not [text for text in case.get("hides", []) if text in str(error)]
     assert (error.service_message is None) == ("hides" in case)
@@ -96,7 +90,7 @@ def test_reason_of_a_users_definition(cloudformation, answers, waitable, members
     answer = stacks(BAD=FAILED)
     answer["Stacks"][0]["StackName"] = "web"
     answers(cloudformation, answer)
-    assert failed("wait_until", cloudformation, "stack_of_mine").service_message == reason
+    assert failed(by_method, cloudformation, "stack_of_mine").service_message == reason
 
 
 @pytest.mark.parametrize(
@@ -105,7 +99,7 @@ def test_reason_of_a_users_definition(cloudformation, answers, waitable, members
 def test_a_state_of_any_spelling_stays_a_value(cloudformation, answers, waitable, state):
     bwp.enable(cloudformation, definitions=user_definition(waitable, state))
     answers(cloudformation, stacks(**{"OTHER": "wrong", state: "right"}))
-    assert failed("wait_until", cloudformation, "stack_of_mine").service_message == "right"
+    assert failed(by_method, cloudformation, "stack_of_mine").service_message == "right"
 
 
 @WAYS
@@ -119,7 +113,7 @@ def test_a_timeout_quotes_the_last_states_reason(way, cloudformation, answers, v
 
 def test_the_reason_of_a_success_is_not_quoted(cloudformation, answers, virtual_time):
     answers(cloudformation, stacks(CREATE_COMPLETE="done", CREATE_IN_PROGRESS="why"))
-    error = failed("wait_until", cloudformation, "stack_create_complete")
+    error = failed(by_method, cloudformation, "stack_create_complete")
     assert error.service_message == "why"
 
 
@@ -134,12 +128,12 @@ def test_without_a_reason_nothing_is_added(way, cloudformation, answers, reason)
 
 def test_a_response_of_another_type_has_no_reason(cloudformation, answers, virtual_time):
     answers(cloudformation, {"Stacks": 7})
-    error = failed("wait_until", cloudformation, "stack_create_complete")
+    error = failed(by_method, cloudformation, "stack_create_complete")
     assert error.service_message is None
 
 
 def test_long_reasons_are_cut(cloudformation, answers):
     answers(cloudformation, stacks(CREATE_FAILED="x" * 1000))
-    error = failed("wait_until", cloudformation, "stack_create_complete")
+    error = failed(by_method, cloudformation, "stack_create_complete")
     assert error.service_message == "x" * 197 + "..."
     assert "x" * 200 not in str(error)
