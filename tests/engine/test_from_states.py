@@ -2,7 +2,6 @@
 
 import json
 
-import jmespath
 import pytest
 from case_tables import tabled
 from hypothesis import given
@@ -12,7 +11,7 @@ from boto_waiters_plus import WaiterDefinition
 from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.matching import Matching
 
-texts = st.text(min_size=1, max_size=5)
+texts = st.text("ab'\\`\"\nü", min_size=1, max_size=5)
 one_of_few = st.sampled_from(["a", "b", "c'\\", "d`", 'e"', "f\n", "g"])
 lists = st.lists(one_of_few, unique=True, max_size=3)
 
@@ -73,20 +72,12 @@ def test_every_definition_is_valid_smithy(success, many):
     assert parse_waiter("JobDone", body, operation="DescribeJob", source="") == definition
 
 
-def test_the_state_seen_is_the_text_of_the_path():
-    matching = Matching(made(failure=["FAILED"]).acceptors)
-    for state in ("RUNNING", "DONE", "FAILED"):
-        assert matching.match_response({"Job": {"Status": state}}).observed == state
-
-
-@pytest.mark.parametrize("state", ["FAILED", ["DONE", "FAILED"]])
-def test_only_a_failure_has_the_reason(state):
+@pytest.mark.parametrize("state", ["RUNNING", "FAILED", ["DONE", "FAILED"]])
+def test_the_state_is_seen_and_a_failure_has_the_reason(state):
     matching = Matching(made(failure=["FAILED"], reason="Job.Why").acceptors)
-    failed, done = (
-        matching.match_response({"Job": {"Status": each, "Why": "no space"}})
-        for each in (state, "DONE")
-    )
-    assert (failed.message, done.message) == ("no space", None)
+    match = matching.match_response({"Job": {"Status": state, "Why": "no space"}})
+    assert match.observed == state
+    assert match.message == (None if state == "RUNNING" else "no space")
 
 
 def test_the_goal_names_each_state_once():
@@ -96,9 +87,6 @@ def test_the_goal_names_each_state_once():
 
 def test_the_text_of_a_number_or_comparison_is_no_list():
     definition = made("to_string(length(things) > `1`)", ["true"])
-    assert [a.describe() for a in definition.acceptors] == [
-        "success when to_string(length(things) > `1`) is 'true'"
-    ]
     assert verdict(definition, things(["a", "b"])) == "success"
     assert verdict(definition, things(["a"])) == "retry"
 
@@ -119,11 +107,6 @@ def test_errors_and_delays_are_those_given():
 def test_bad_argument_is_named(options, message):
     with pytest.raises(TypeError if " must be a " in message else ValueError, match=message):
         made(**options)
-
-
-def test_every_path_of_these_tests_gives_a_list():
-    for path, document in SHAPES.items():
-        assert jmespath.search(path, document(["a"])) in (["a"], [["a"]])
 
 
 def test_a_list_of_several_success_states_is_success():

@@ -2,9 +2,9 @@
 
 import math
 import random
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from hypothesis import assume, given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boto_waiters_plus.engine.acceptors import AcceptorState
@@ -119,7 +119,6 @@ class World:
 
     def __init__(self, wait):
         self.now = 1000.0
-        self.attempts = 0
         self._answers = iter(wait["answers"])
         self._early = iter(wait["early"])
         self._clock = wait["clock"]
@@ -142,80 +141,66 @@ class World:
             self._turn += 1
 
 
+@dataclass(frozen=True)
+class Step:
+    event: object
+    before: State
+    decision: object
+    after: State
+    stored: str
+    """The machine as it is stored after this step."""
+
+
 def wait_run(wait, *, store=False):
-    """Return every decision of a wait with its state; `store` stores and loads it at each."""
+    """Return every step of a wait; `store` stores and loads the machine at each."""
     states, policy = wait["states"], wait["policy"]
     world, source = World(wait), random.Random(wait["seed"])
-    machine = Machine(states, policy, digest="d")
-    decision, seen = machine.step(Begin(), world.now, source), []
+    machine, event, steps = Machine(states, policy, digest="d"), Begin(), []
+    # Each early end of a pause adds an attempt.
+    most = 2 * (MOST_DELAYS + len(wait["early"]) + 10)
     while True:
-        seen.append((decision, replace(machine.state)))
+        before = replace(machine.state)
+        decision = machine.step(event, world.now, source)
+        steps.append(Step(event, before, decision, replace(machine.state), machine.to_json()))
         if not isinstance(decision, (Poll, Pause)):
-            return seen
-        assert len(seen) < 2 * most_attempts(wait), "the machine does not end"
+            return steps
+        assert len(steps) < most, "the machine does not end"
         if store:
             text = machine.to_json()
             machine = Machine.from_json(text, states, policy, digest="d", now=world.now)
             assert machine.to_json() == text
-        decision = machine.step(world.event(decision), world.now, source)
-
-
-def most_attempts(wait):
-    # Each early end of a pause adds one.
-    return MOST_DELAYS + len(wait["early"]) + 10
+        event = world.event(decision)
 
 
 @given(waits())
-def test_every_wait_ends(wait):
-    ending = wait_run(wait)[-1][0]
+@settings(max_examples=max(100, settings.default.max_examples))
+def test_every_wait_ends_within_its_bounds(wait):
+    bound, policy, steps = hard_bound(wait["policy"]), wait["policy"], wait_run(wait)
+    for step in steps:
+        if isinstance(step.decision, Poll):
+            assert step.after.elapsed <= bound + TOLERANCE
+            time_left = math.inf if step.decision.time_left is None else step.decision.time_left
+            assert 0 <= time_left <= max(0, bound - step.after.elapsed) + TOLERANCE
+        elif isinstance(step.decision, Pause):
+            assert 0 <= step.decision.seconds < math.inf
+            # A pause lasts at least a millisecond, so that no wait can spin.
+            assert step.decision.seconds <= max(bound - step.after.elapsed, 0.001) + TOLERANCE
+    ending, attempts = steps[-1].decision, steps[-1].after.attempts
     assert isinstance(ending, (Succeeded, Failed, TimedOut, AttemptsUsedUp))
     if isinstance(ending, Succeeded):
         assert wait["states"][ending.acceptor] is AcceptorState.SUCCESS
-    if isinstance(ending, AttemptsUsedUp):
-        assert wait["policy"].max_attempts is not None or not wait["policy"].count_requests
-
-
-@given(waits())
-def test_no_attempt_starts_after_the_deadline(wait):
-    bound = hard_bound(wait["policy"])
-    for decision, state in wait_run(wait):
-        if isinstance(decision, Poll):
-            assert state.elapsed <= bound + TOLERANCE
-            time_left = math.inf if decision.time_left is None else decision.time_left
-            assert 0 <= time_left <= max(0, bound - state.elapsed) + TOLERANCE
-
-
-@given(waits())
-def test_no_pause_is_negative_or_outlasts_the_deadline(wait):
-    bound = hard_bound(wait["policy"])
-    for decision, state in wait_run(wait):
-        if isinstance(decision, Pause):
-            assert 0 <= decision.seconds < math.inf
-            # A pause lasts at least a millisecond, so that no wait can spin.
-            assert decision.seconds <= max(bound - state.elapsed, 0.001) + TOLERANCE
-
-
-@given(waits())
-def test_there_are_never_two_last_attempts(wait):
-    polls = [state.last for decision, state in wait_run(wait) if isinstance(decision, Poll)]
-    assert polls.count(True) <= 1
-    assert True not in polls[:-1]
-
-
-@given(waits())
-def test_attempts_never_exceed_their_bound(wait):
-    *_, (ending, state) = wait_run(wait)
-    allowed = wait["policy"].max_attempts
-    assert allowed is None or state.attempts <= allowed
+    assert policy.max_attempts is None or attempts <= policy.max_attempts
     # The schedule of a stock waiter also ends by its pauses.
-    if isinstance(ending, AttemptsUsedUp) and wait["policy"].count_requests:
-        assert state.attempts == allowed
+    if isinstance(ending, AttemptsUsedUp) and policy.count_requests:
+        assert attempts == policy.max_attempts
 
 
 @given(waits())
 def test_a_phase_has_no_flag_that_the_states_table_denies_it(wait):
-    before = State()
-    for decision, state in wait_run(wait):
+    steps = wait_run(wait)
+    polls = [step.after.last for step in steps if isinstance(step.decision, Poll)]
+    assert True not in polls[:-1], "two last attempts"
+    for before, decision, state in ((step.before, step.decision, step.after) for step in steps):
         if isinstance(decision, Pause):
             assert state.phase is Phase.PAUSING
             assert state.brought_forward is decision.is_brought_forward
@@ -224,55 +209,45 @@ def test_a_phase_has_no_flag_that_the_states_table_denies_it(wait):
             assert (state.brought_forward, state.holding) == (False, before.holding)
             assert before.last or not state.last
         assert state.successes or not state.holding
-        before = state
 
 
-def attempts_of(wait):
-    """Return the answers that a wait was stepped with, each with the state before and after."""
-    states, policy = wait["states"], wait["policy"]
-    world, source = World(wait), random.Random(wait["seed"])
-    machine = Machine(states, policy)
-    decision, seen = machine.step(Begin(), world.now, source), []
-    while isinstance(decision, (Poll, Pause)):
-        before = replace(machine.state)
-        event = world.event(decision)
-        decision = machine.step(event, world.now, source)
-        if isinstance(event, (Responded, Raised)):
-            seen.append((event, before, decision, replace(machine.state)))
-    return seen
+def answers_of(wait):
+    """Return the steps with an answer; a call that expired is none."""
+    return [step for step in wait_run(wait) if isinstance(step.event, (Responded, Raised))]
 
 
 @given(waits())
 def test_a_transient_error_is_no_answer(wait):
     """It ends no wait by itself, and the successes before it count."""
     rule, has_answered = wait["policy"].retry_transient, False
-    for event, before, decision, after in attempts_of(wait):
-        assert before.answered is has_answered
-        facts, is_error = event.facts, isinstance(event, Raised)
-        is_counted = after.transient_errors > before.transient_errors
-        if is_counted:
+    for step in answers_of(wait):
+        assert step.before.answered is has_answered
+        facts, is_error = step.event.facts, isinstance(step.event, Raised)
+        if step.after.transient_errors > step.before.transient_errors:
             assert is_error
             assert facts.transient
-            assert not isinstance(decision, (Failed, Succeeded))
-            assert after.successes == before.successes
-            assert not after.holding
+            assert not isinstance(step.decision, (Failed, Succeeded))
+            assert step.after.successes == step.before.successes
+            assert not step.after.holding
         elif is_error and facts.transient and facts.acceptor is None:
             is_first = rule == "answered" and facts.unconnected and not has_answered
-            assert rule is False or is_first or isinstance(decision, TimedOut)
+            assert rule is False or is_first or isinstance(step.decision, TimedOut)
         has_answered = has_answered or not is_error or facts.answered
 
 
 @given(waits())
 def test_a_state_has_held_where_success_for_asks_for_it(wait):
     policy, since = wait["policy"], None
-    for event, before, decision, after in attempts_of(wait):
-        index = event.facts.acceptor
+    for step in answers_of(wait):
+        index = step.event.facts.acceptor
         is_success = index is not None and wait["states"][index] is AcceptorState.SUCCESS
-        is_success = is_success and not event.facts.inconclusive
-        if isinstance(decision, Succeeded):
-            held = before.elapsed - (after.elapsed if since is None else since)
-            assert held >= policy.success_for - TOLERANCE or not policy.success_for
-        since = (after.elapsed if since is None else since) if is_success else None
+        is_success = is_success and not step.event.facts.inconclusive
+        began = step.after.elapsed if since is None else since
+        if isinstance(step.decision, Succeeded):
+            assert step.before.elapsed - began >= policy.success_for - TOLERANCE or (
+                not policy.success_for
+            )
+        since = began if is_success else None
 
 
 @given(waits())
@@ -281,17 +256,12 @@ def test_storing_at_every_step_changes_nothing(wait):
 
 
 @given(waits(), st.integers(0, 50), st.floats(-1e9, 1e9))
-def test_resumed_wait_repeats_its_stored_decision(wait, step, now):
-    seen = wait_run(wait)
-    assume(len(seen) > 1)
-    states, policy = wait["states"], wait["policy"]
-    world, source = World(wait), random.Random(wait["seed"])
-    machine = Machine(states, policy, digest="d")
-    decision = machine.step(Begin(), world.now, source)
-    for _ in range(min(step, len(seen) - 2)):
-        decision = machine.step(world.event(decision), world.now, source)
-    resumed = Machine.from_json(machine.to_json(), states, policy, digest="d")
-    assert resumed.step(Begin(), now, source) == decision
-    # However far apart the clocks of the two processes are, no time passes between them.
-    found, stored = resumed.state, machine.state
-    assert (found.elapsed, found.attempts) == (stored.elapsed, stored.attempts)
+def test_resumed_wait_repeats_its_stored_decision(wait, at, now):
+    """However far apart the clocks of the two processes are, no time passes between them."""
+    steps = wait_run(wait)[:-1]
+    if steps:
+        step = steps[min(at, len(steps) - 1)]
+        resumed = Machine.from_json(step.stored, wait["states"], wait["policy"], digest="d")
+        assert resumed.step(Begin(), now, random.Random(wait["seed"])) == step.decision
+        found = resumed.state
+        assert (found.elapsed, found.attempts) == (step.after.elapsed, step.after.attempts)

@@ -50,27 +50,19 @@ def test_attempts_are_rare_before_the_usual_time():
     assert delay(known, 319) is None
 
 
-def test_ten_new_times_outweigh_all_others():
+def test_new_times_outweigh_others_and_timed_out_waits_are_open():
     known = ends(*[600 + 2 * n for n in range(10)], *[300 + 2 * n for n in range(54)])
     assert delay(known, 600) < delay(known, 340)
     assert delay(known[10:] + known[:10], 340) < delay(known, 340)
-
-
-def test_timed_out_waits_count_as_open():
     known = ends(*range(100, 200, 10))
     timed_out = [KnownTime(400.0, is_end=False)] * 10
     assert delay([*timed_out, *known], 150) > delay(known, 150)
 
 
 def test_a_throttle_is_followed_by_max_delay():
+    bounds = {"min_delay": MIN_DELAY, "max_delay": MAX_DELAY, "max_wait": 900}
     learned = LearnedTimes(tuple(ends(*range(280, 320, 2))), LONGEST)
-    policy = Policy(
-        min_delay=MIN_DELAY,
-        max_delay=MAX_DELAY,
-        max_wait=900,
-        learned=learned,
-        retry_transient=True,
-    )
+    policy = Policy(**bounds, learned=learned, retry_transient=True)
     machine = Machine((AcceptorState.SUCCESS,), policy)
     machine.step(Begin(), 0, max)
     throttled = Raised(Facts(acceptor=None, transient=True, throttled=True))

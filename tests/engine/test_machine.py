@@ -1,7 +1,6 @@
 """A wait, stepped by hand through `cases/machine.json`."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from boto_waiters_plus.engine.machine import (
     Machine,
     MachineMisuseError,
     Pause,
-    Phase,
     Policy,
     Poll,
     Raised,
@@ -44,16 +42,9 @@ SIMPLE_EVENTS = {
 }
 
 
-def policy_of(members):
-    rule = LastAttempt(members.get("last_attempt", "late"))
-    return Policy(**{**members, "last_attempt": rule})
-
-
 def draws_of(draw):
-    if isinstance(draw, list):
-        left = iter(draw)
-        return lambda _low, _high: next(left)
-    return {"low": min, "high": max}[draw]
+    left = iter(draw)
+    return {"low": min, "high": max}.get(str(draw), lambda *_: next(left))
 
 
 def event_of(text):
@@ -92,118 +83,80 @@ def text_of(decision):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_decisions(case):
     states = tuple(AcceptorState(state) for state in case["states"])
-    machine, draws = Machine(states, policy_of(case["policy"])), draws_of(case["draw"])
+    rule = LastAttempt(case["policy"].get("last_attempt", "late"))
+    policy = Policy(**{**case["policy"], "last_attempt": rule})
+    machine, draws = Machine(states, policy), draws_of(case["draw"])
     for event, now, decision in case["steps"]:
         answer = text_of(machine.step(event_of(event), now, draws))
         assert answer == decision, f"after {event} at {now}"
 
 
 def test_pace_function_gets_the_number_of_attempts():
-    asked = []
-
-    def pace(attempt):
-        asked.append(attempt)
-        return 10 * attempt
-
-    machine = Machine(SUCCESS, Policy(min_delay=2, max_delay=120, max_wait=300, pace=pace))
-    pauses, now = [], 0
+    asked, pauses, now = [], [], 0
+    policy = Policy(
+        min_delay=2, max_delay=120, max_wait=300, pace=lambda n: asked.append(n) or 10 * n
+    )
+    machine = Machine(SUCCESS, policy)
     decision = machine.step(Begin(), now, min)
     while not isinstance(decision, TimedOut):
+        event = Responded(Facts(acceptor=None))
         if isinstance(decision, Pause):
             pauses.append(decision.seconds)
             now += decision.seconds
-            decision = machine.step(Woken(), now, min)
-        else:
-            decision = machine.step(Responded(Facts(acceptor=None)), now, min)
+            event = Woken()
+        decision = machine.step(event, now, min)
     assert asked == [1, 2, 3, 4, 5, 6, 7, 8]
     assert pauses == [10, 20, 30, 40, 50, 60, 70, 19.75]  # the last one is cut to what is left
 
 
+def first_pause(pace):
+    """Return the decision after the first attempt of a wait with this pace."""
+    machine = Machine(SUCCESS, Policy(min_delay=2, max_delay=120, max_wait=300, pace=pace))
+    machine.step(Begin(), 0, min)
+    return machine.step(Responded(Facts(acceptor=None)), 0, min)
+
+
 @pytest.mark.parametrize("delay", [0, -5, 1e-9])
 def test_pace_of_zero_never_becomes_a_busy_loop(delay):
-    policy = Policy(min_delay=2, max_delay=120, max_wait=300, pace=lambda _: delay)
-    machine = Machine(SUCCESS, policy)
-    machine.step(Begin(), 0, min)
-    assert machine.step(Responded(Facts(acceptor=None)), 0, min) == Pause(0.001)
+    assert first_pause(lambda _: delay) == Pause(0.001)
 
 
 @pytest.mark.parametrize("delay", [float("nan"), float("inf"), None, "5", True, [5]])
 def test_pace_must_return_a_length_of_time(delay):
-    policy = Policy(min_delay=2, max_delay=120, max_wait=300, pace=lambda _: delay)
-    machine = Machine(SUCCESS, policy)
-    machine.step(Begin(), 0, min)
-    with pytest.raises(ValueError, match="delay_pace must return a finite number of seconds, not "):
-        machine.step(Responded(Facts(acceptor=None)), 0, min)
+    with pytest.raises(ValueError, match="delay_pace must return"):
+        first_pause(lambda _: delay)
+
+
+NO_MATCH = Responded(Facts(acceptor=None))
 
 
 @pytest.mark.parametrize(
-    ("events", "wrong"),
+    "events",
     [
-        ([], Woken()),
-        ([], CallTimedOut()),
-        ([], Responded(Facts(acceptor=0))),
-        ([Begin()], Woken()),
-        ([Begin(), Responded(Facts(acceptor=None))], Responded(Facts(acceptor=0))),
-        ([Begin(), Responded(Facts(acceptor=0))], Begin()),
-        ([Begin(), Responded(Facts(acceptor=0))], Cancelled()),
+        [Woken()],
+        [CallTimedOut()],
+        [Responded(Facts(acceptor=0))],
+        [Begin(), Woken()],
+        [Begin(), NO_MATCH, Responded(Facts(acceptor=0))],
+        [Begin(), Responded(Facts(acceptor=0)), Begin()],
+        [Begin(), Responded(Facts(acceptor=0)), Cancelled()],
     ],
 )
-def test_unexpected_event_is_refused(events, wrong):
+def test_unexpected_event_is_refused(events):
     machine = Machine(SUCCESS, Policy(min_delay=2, max_delay=120, max_wait=300))
-    for event in events:
+    *before, wrong = events
+    for event in before:
         machine.step(event, 0, min)
-    with pytest.raises(MachineMisuseError, match=re.escape(type(wrong).__name__)):
+    with pytest.raises(MachineMisuseError, match=type(wrong).__name__):
         machine.step(wrong, 0, min)
 
 
-def test_state_follows_the_wait():
-    machine = Machine(SUCCESS, Policy(min_delay=2, max_delay=120, max_wait=10))
-    state = machine.state
-    assert (state.phase, state.attempts, state.elapsed) == (Phase.NEW, 0, 0)
-    machine.step(Begin(), 50, min)
-    assert (state.phase, state.attempts, state.last) == (Phase.POLLING, 1, False)
-    machine.step(Responded(Facts(acceptor=None, throttled=True)), 59, min)
-    assert (state.phase, state.elapsed, state.throttles) == (Phase.PAUSING, 9, 1)
-    assert state.last
-    machine.step(Cancelled(), 59, min)
-    assert state.phase is Phase.ENDED
-
-
 def test_rounding_does_not_cost_the_last_attempt():
-    policy = Policy(
-        min_delay=10_000_000,
-        max_delay=10_000_000,
-        max_wait=10_000_000,
-        initial_delay=2253740.907812,
-        last_attempt=LastAttempt.DEADLINE,
-    )
+    bounds = dict.fromkeys(("min_delay", "max_delay", "max_wait"), 10_000_000)
+    policy = Policy(**bounds, initial_delay=2253740.907812, last_attempt=LastAttempt.DEADLINE)
     machine, now = Machine(SUCCESS, policy), 0.1
     now += machine.step(Begin(), now, min).seconds
     machine.step(Woken(), now, min)
-    last = machine.step(Responded(Facts(acceptor=None)), now, min)
+    last = machine.step(NO_MATCH, now, min)
     assert machine.state.last
     assert isinstance(machine.step(Woken(), now + last.seconds, min), Poll)
-
-
-def stepped(machine, *events):
-    """Step through (event, time), and return the last decision."""
-    return [machine.step(event, now, min) for event, now in events][-1]
-
-
-ANSWERED = Responded(Facts(acceptor=0))
-
-
-def test_success_for_ends_when_an_attempt_begins_not_when_it_is_answered():
-    machine = Machine(SUCCESS, Policy(min_delay=2, max_delay=9, max_wait=300, success_for=10))
-    decision = stepped(machine, (Begin(), 0), (ANSWERED, 1), (Woken(), 3), (ANSWERED, 12))
-    assert isinstance(decision, Pause)
-
-
-def test_success_count_of_two_waits_for_success_for_at_once():
-    policy = Policy(min_delay=2, max_delay=9, max_wait=300, success_for=3.5, success_count=2)
-    assert stepped(Machine(SUCCESS, policy), (Begin(), 0), (ANSWERED, 0)) == Pause(3.5)
-
-
-def test_call_without_max_wait_lasts_no_longer_than_patience():
-    policy = Policy(min_delay=2, max_delay=9, max_wait=None, count_requests=False, patience=0.4)
-    assert stepped(Machine(SUCCESS, policy), (Begin(), 0)) == Poll(0.4)

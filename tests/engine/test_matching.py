@@ -31,20 +31,8 @@ def output(text, *rest):
     return OutputMatcher(path(text, *rest))
 
 
-def matching(*matchers, state=AcceptorState.SUCCESS, message=None):
-    return Matching([Acceptor(state=state, matcher=m, message=message) for m in matchers])
-
-
-class Recorded(dict):
-    """A response that records the members that are read, in order."""
-
-    def __init__(self, **members):
-        super().__init__(members)
-        self.read = []
-
-    def get(self, name):
-        self.read.append(name)
-        return super().get(name)
+def matching(*matchers):
+    return Matching([Acceptor(state=AcceptorState.SUCCESS, matcher=m) for m in matchers])
 
 
 @pytest.mark.parametrize("case", CASES["comparators"], ids=json.dumps)
@@ -89,19 +77,12 @@ def test_each_matcher_matches_its_kind_of_attempt(matcher, by_response, by_error
 
 
 def test_input_and_output_are_matched_together():
-    equal = PathMatcher(
-        path="length(input.groups) == length(output.groups)",
-        expected="true",
-        comparator=PathComparator.BOOLEAN_EQUALS,
-    )
-    found = matching(InputOutputMatcher(equal))
+    text = "length(input.groups) == length(output.groups)"
+    found = matching(InputOutputMatcher(path(text, "true", "booleanEquals")))
     assert found.match_response({"groups": [1, 2]}, {"groups": ["a", "b"]}).index == 0
     assert found.match_response({"groups": [1]}, {"groups": ["a", "b"]}).index is None
-
-
-def test_missing_input_is_null():
-    assert matching(InputOutputMatcher(path("output.v"))).match_response({"v": "up"}).index == 0
-    assert matching(InputOutputMatcher(path("input.v"))).match_response({"v": "up"}).index is None
+    missing = matching(InputOutputMatcher(path("input.v")))
+    assert missing.match_response({"v": "up"}).index is None
 
 
 @pytest.mark.parametrize(
@@ -110,7 +91,6 @@ def test_missing_input_is_null():
         ("NotFound", {"NotFound"}, True),
         ("com.amazonaws.s3#NotFound", {"NotFound"}, True),
         ("NotFound", {"NotFoundException"}, False),
-        ("NotFound", {"notfound"}, False),
         ("NotFound", set(), False),
         ("Gone", {"404", "NotFound", "Gone"}, True),
         ("#Gone", {"Gone"}, True),
@@ -121,32 +101,17 @@ def test_errors_match_by_the_shape_ids_name(error_type, names, matches):
     assert (index == 0) is matches
 
 
-def test_each_path_is_evaluated_once_per_response():
-    found = matching(*(output("state", value) for value in ("a", "b", "c")), output("other"))
-    assert found.paths == (("output", "state"), ("output", "other"))
-    response = Recorded(state="z")
-    found.match_response(response)
-    assert response.read == ["state", "other"]
-
-
-def test_paths_after_the_match_are_not_evaluated():
-    response = Recorded(b="up")
-    matching(output("a"), output("b"), output("c")).match_response(response)
-    assert response.read == ["a", "b"]
-
-
 @pytest.mark.parametrize(
     "problem",
     ["length(v)", "join(',', v)", "contains(v, 'x')", "abs(v || 'x')", "v | to_entries(@)"],
 )
 def test_an_expression_that_fails_is_no_match(problem):
-    matchers = [output(problem, value, "stringEquals") for value in ("a", "b")]
-    response = Recorded(v=True)
-    match = matching(*matchers).match_response(response)
-    assert match.index is None
-    assert match.observed is None
+    match = matching(output(problem, "a"), output(problem, "b")).match_response({"v": True})
+    assert (match.index, match.observed) == (None, None)
     assert [each.path for each in match.problems] == [problem]
-    assert response.read == ["v"]
+
+
+def test_a_document_that_is_nested_too_deeply_is_no_match():
     deep = reduce(lambda inner, _: [inner], range(9_000), [])
     assert matching(output("to_string(v)")).match_response({"v": deep}).index is None
 
@@ -178,8 +143,7 @@ def test_problems_have_a_reason_that_quotes_no_value(path, why, is_fault):
 
 def test_acceptors_after_a_problem_still_match():
     match = matching(output("length(missing)"), output("v")).match_response({"v": "up"})
-    assert match.index == 1
-    assert len(match.problems) == 1
+    assert (match.index, len(match.problems)) == (1, 1)
 
 
 @pytest.mark.parametrize("document", [None, [], "text", 5, {}, {"v": {}}, {"v": None}])
@@ -188,12 +152,9 @@ def test_any_document_can_be_matched(document):
     assert matching(*matchers).match_response(document).index is None
 
 
-def test_observed_is_the_matching_paths_value():
+def test_observed_is_the_matching_paths_value_or_the_first():
     found = matching(output("a"), output("v[].s", "up", "anyStringEquals"))
     assert found.match_response({"v": [{"s": "down"}, {"s": "up"}]}).observed == ["down", "up"]
-
-
-def test_without_a_match_observed_is_the_first_value():
     found = matching(FAILED, output("a"), output("l[]"), output("v"))
     assert found.match_response({"v": "down", "l": []}).observed == "down"
     assert found.match_response({"a": False, "v": "down"}).observed == "down"
@@ -201,19 +162,14 @@ def test_without_a_match_observed_is_the_first_value():
 
 
 def test_only_the_matching_acceptors_message_is_evaluated():
+    failure = AcceptorState.FAILURE
+    messages = {"a": "reason_a", "b": "reason_b", "c": "length(missing)"}
     found = Matching(
-        [
-            Acceptor(state=AcceptorState.FAILURE, matcher=output("a"), message="reason_a"),
-            Acceptor(state=AcceptorState.FAILURE, matcher=output("b"), message="reason_b"),
-        ]
+        [Acceptor(state=failure, matcher=output(m), message=messages[m]) for m in messages]
     )
-    match = found.match_response({"b": "up", "reason_a": "no", "reason_b": "quota"})
-    assert match.message == "quota"
-    assert found.match_response({"reason_a": "no"}).message is None
-
-
-def test_a_message_that_fails_is_none():
-    found = matching(output("v"), state=AcceptorState.FAILURE, message="length(missing)")
-    match = found.match_response({"v": "up"})
-    assert (match.index, match.message) == (0, None)
+    reasons = {"reason_a": "no", "reason_b": "quota"}
+    assert found.match_response({"b": "up", **reasons}).message == "quota"
+    assert found.match_response(reasons).message is None
+    match = found.match_response({"c": "up", **reasons})
+    assert (match.index, match.message) == (2, None)
     assert [each.path for each in match.problems] == ["length(missing)"]

@@ -4,14 +4,7 @@ import jmespath
 import pytest
 from case_tables import tabled
 
-from boto_waiters_plus.engine.acceptors import (
-    Acceptor,
-    AcceptorState,
-    OutputMatcher,
-    PathComparator,
-    PathMatcher,
-    SuccessMatcher,
-)
+from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.matching import Matching
 from boto_waiters_plus.engine.path_interpreter import (
     MOST_STEPS,
@@ -64,29 +57,25 @@ def test_expressions_have_the_values_of_jmespath(expression):
         assert Path(expression).value(DOCUMENT, evaluation) == value
 
 
-def acceptor(matcher):
-    return Acceptor(state=AcceptorState.SUCCESS, matcher=matcher)
-
-
-def on_path(path):
-    compared = PathMatcher(path=path, expected="GONE", comparator=PathComparator.STRING_EQUALS)
-    return acceptor(OutputMatcher(compared))
+def match(*paths, more=()):
+    """Return the match of a response that is compared by these paths."""
+    equal = {"expected": "GONE", "comparator": "stringEquals"}
+    matchers = [{"output": {"path": path, **equal}} for path in paths]
+    acceptors = [{"state": "success", "matcher": each} for each in (*matchers, *more)]
+    definition = parse_waiter("Gone", {"acceptors": acceptors}, operation="Get", source="")
+    return Matching(definition.acceptors).match_response(DOCUMENT)
 
 
 def test_too_much_work_is_no_match_and_is_told():
-    bomb = BOMBS["doubled"]
-    acceptors = [on_path("Table.TableStatus"), on_path(bomb)]
-    match = Matching(acceptors).match_response(DOCUMENT)
-    assert match.index is None
-    assert match.observed == "ACTIVE"
-    (problem,) = match.problems
-    assert str(problem).endswith(f" (more than {MOST_STEPS} steps)")
-    acceptors.append(acceptor(SuccessMatcher(success=True)))
-    assert Matching(acceptors).match_response(DOCUMENT).index == 2
+    paths = ["Table.TableStatus", BOMBS["doubled"]]
+    found = match(*paths)
+    assert (found.index, found.observed) == (None, "ACTIVE")
+    [problem] = found.problems
+    assert f"more than {MOST_STEPS} steps" in str(problem)
+    assert match(*paths, more=[{"success": True}]).index == 2
 
 
 def test_the_expressions_of_a_response_share_their_steps():
     once = piped((DOUBLED, 12))
     assert Path(once).value(DOCUMENT, SpecEvaluation())
-    acceptors = [on_path(f"{once}|[{index}:]") for index in range(9)]
-    assert 1 <= len(Matching(acceptors).match_response(DOCUMENT).problems) < 9
+    assert 1 <= len(match(*(f"{once}|[{index}:]" for index in range(9))).problems) < 9

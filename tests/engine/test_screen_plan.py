@@ -21,45 +21,28 @@ def page(*ids, state="Running"):
     return {each: {state} for each in ids}
 
 
-def test_waits_in_progress_stay_open_with_their_state():
-    one = plan(["a", "b", "c"])
-    one.add_page({"a": {"Running"}, "b": {"Completed"}, "other": {"Running"}})
-    assert one.open_states() == ["Running", None, None]
-
-
-@pytest.mark.parametrize("listed", ["mydb", "MYDB", "arn:aws:rds:eu-west-1:1:db/mydb"])
-def test_case_and_the_rest_of_an_arn_do_not_count(listed):
-    one = plan(["MyDB", "other"])
-    one.add_page(page(listed))
-    assert one.open_states() == ["Running", None]
-
-
-def test_waits_for_one_resource_have_one_state():
-    one = plan(["a", "a"])
-    one.add_page(page("a", state="Stopping"))
-    assert one.open_states() == ["Stopping", "Stopping"]
-
-
 @pytest.mark.parametrize(
-    "pages",
+    ("ids", "pages", "states"),
     [
-        [{"a": {"Running", "Completed"}}],
-        [page("a"), page("a", state="Completed")],
-        [page("a", state="Completed"), page("a")],
+        (["a", "b", "c"], [{"a": {"Running"}, "b": {"Completed"}, "x": {"Running"}}],
+         ["Running", None, None]),
+        # Neither case nor the rest of an ARN counts.
+        (["MyDB", "other"], [page("MYDB")], ["Running", None]),
+        (["MyDB", "other"], [page("arn:aws:rds:eu-west-1:1:db/mydb")], ["Running", None]),
+        (["a", "a"], [page("a", state="Stopping")], ["Stopping", "Stopping"]),
+        # One that has ended is enough.
+        (["a"], [{"a": {"Running", "Completed"}}], [None]),
+        (["a"], [page("a"), page("a", state="Completed")], [None]),
+        (["a"], [page("a", state="Completed"), page("a")], [None]),
+        # A state that changes between two lists stays open.
+        (["a"], [page("a", state="Stopping"), page("a")], ["Running"]),
     ],
-)
-def test_one_that_has_ended_is_enough(pages):
-    one = plan(["a"])
+)  # fmt: skip
+def test_waits_in_progress_stay_open_with_their_state(ids, pages, states):
+    one = plan(ids)
     for each in pages:
         one.add_page(each)
-    assert one.open_states() == [None]
-
-
-def test_a_state_that_changes_between_two_lists_stays_open():
-    one = plan(["a"])
-    one.add_page(page("a", state="Stopping"))
-    one.add_page(page("a", state="Running"))
-    assert one.open_states() == ["Running"]
+    assert one.open_states() == states
 
 
 def test_no_page_is_needed_when_all_are_seen():

@@ -38,36 +38,11 @@ def resumed(machine, policy=POLICY, **options):
 
 def test_stored_state_is_small_and_holds_durations_only():
     stored = json.loads(machine_after(Begin(), NO_MATCH).to_json())
-    assert stored == {
-        "version": 1,
-        "definition": "abc",
-        "phase": "pausing",
-        "attempts": 1,
-        "elapsed": 1.0,
-        "slept": 0,
-        "pause": 5,
-        "last": False,
-        "brought_forward": False,
-        "next_early": 0,
-        "successes": 0,
-        "slowest": 1.0,
-        "throttles": 0,
-        "first_attempt": 0.0,
-        "answered": True,
-        "transient_errors": 0,
-        "holding": False,
-        "held_since": 0,
-        "moved": False,
-    }
-
-
-def test_a_state_of_version_0_1_0_can_be_loaded():
-    stored = json.loads(machine_after(Begin(), NO_MATCH).to_json())
-    for name in ("answered", "transient_errors", "holding", "held_since"):
-        del stored[name]
-    machine = Machine.from_json(json.dumps(stored), STATES, POLICY, digest="abc")
-    assert machine.step(Begin(), 50, min) == Pause(5)
-    assert machine.step(Woken(), 55, min) == Poll(294)
+    texts = {name: stored.pop(name) for name in ("definition", "phase")}
+    assert texts == {"definition": "abc", "phase": "pausing"}
+    assert (stored["version"], stored["attempts"], stored["elapsed"]) == (1, 1, 1.0)
+    assert all(isinstance(each, (bool, int, float)) for each in stored.values())
+    assert len(stored) < 20
 
 
 def test_wait_can_be_stored_before_it_begins():
@@ -90,16 +65,11 @@ def test_begin_repeats_the_last_decision():
     assert polling.step(Responded(Facts(acceptor=0)), 778, min) == Succeeded(0)
 
 
-def test_time_between_storing_and_loading_is_not_counted():
-    machine = resumed(machine_after(Begin()))
-    machine.step(NO_MATCH, 1e9, min)
-    assert machine.state.elapsed == 0
-
-
-def test_with_now_time_passes_from_then_on():
-    machine = resumed(machine_after(Begin()), now=1000)
+@pytest.mark.parametrize(("options", "elapsed"), [({}, 0), ({"now": 1000}, 7)])
+def test_time_counts_from_now_if_that_is_given(options, elapsed):
+    machine = resumed(machine_after(Begin()), **options)
     machine.step(NO_MATCH, 1007, min)
-    assert machine.state.elapsed == 7
+    assert machine.state.elapsed == elapsed
 
 
 def test_time_since_now_shortens_the_pause():
@@ -118,20 +88,13 @@ def test_wait_resumed_after_its_deadline_makes_no_call():
     assert machine.step(Begin(), 1000, min) == TimedOut()
 
 
-def test_a_pause_that_a_signal_shortened_is_resumed():
-    paused = machine_after(Begin(), NO_MATCH, Woken(early=True))
-    for event in (NO_MATCH, Woken(early=True)):
-        paused.step(event, 2.25, min)
-    assert 0 < paused.state.pause < 1
-    pause = Pause(paused.state.pause, is_brought_forward=True)
-    assert resumed(paused).step(Begin(), 500, min) == pause
-
-
-def test_a_signal_that_did_not_shorten_the_pause_is_remembered():
-    policy = Policy(min_delay=1, max_delay=1, max_wait=300)
+@pytest.mark.parametrize("delay", [5, 1])
+def test_a_signal_is_remembered_whether_or_not_it_shortened_the_pause(delay):
+    policy = Policy(min_delay=delay, max_delay=delay, max_wait=300)
     paused = machine_after(Begin(), NO_MATCH, Woken(early=True), policy=policy)
-    paused.step(NO_MATCH, 2, min)
-    pause = paused.step(Woken(early=True), 2, min)
+    paused.step(NO_MATCH, 2.25, min)
+    pause = paused.step(Woken(early=True), 2.25, min)
+    assert 0 < pause.seconds < 1
     assert pause.is_brought_forward
     assert resumed(paused, policy).step(Begin(), 500, min) == pause
 

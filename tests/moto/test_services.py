@@ -12,14 +12,13 @@ from typing import Any
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError, WaiterError
+from botocore.exceptions import ClientError
 from moto import mock_aws
 from moto.backends import get_backend
 from moto.core import DEFAULT_ACCOUNT_ID
 
 import boto_waiters_plus as bwp
 
-REGION = "us-east-1"
 WAYS = ("wait_until", "get_waiter", "resource")
 
 
@@ -29,13 +28,7 @@ def client(service):
 
 
 def backend(service):
-    return get_backend(service)[DEFAULT_ACCOUNT_ID][REGION]
-
-
-def waiters_2(name, operation, error):
-    acceptor = {"state": "success", "matcher": "error", "expected": error}
-    body = {"operation": operation, "delay": 2, "maxAttempts": 30, "acceptors": [acceptor]}
-    return {"version": 2, "waiters": {name: body}}
+    return get_backend(service)[DEFAULT_ACCOUNT_ID]["us-east-1"]
 
 
 # --- worlds: what there is at first, then `change(...)` at some second --------------------------
@@ -89,13 +82,6 @@ def instances(clock, at=None, change="run"):
     return ids
 
 
-def volumes(clock, at):
-    ec2 = client("ec2")
-    volume = ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"]
-    clock.call_at(at, lambda: ec2.delete_volume(VolumeId=volume))
-    return {"VolumeIds": [volume]}
-
-
 def stacks(clock, at=None, change=None):
     cloudformation = client("cloudformation")
     template = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic", "Properties": {}}}}
@@ -105,65 +91,6 @@ def stacks(clock, at=None, change=None):
         clock.call_at(at, lambda: cloudformation.delete_stack(StackName="network"))
         return
     made.status = "CREATE_IN_PROGRESS"
-    if change is not None:
-        clock.call_at(at, lambda: setattr(made, "status", change))
-
-
-def roles(clock, at):
-    iam = client("iam")
-    role = {"RoleName": "worker", "AssumeRolePolicyDocument": "{}"}
-    clock.call_at(at, lambda: iam.create_role(**role))
-
-
-def users(clock, at):
-    iam = client("iam")
-    iam.create_user(UserName="bob")
-    clock.call_at(at, lambda: iam.delete_user(UserName="bob"))
-
-
-def databases(clock, at=None, change=None):
-    rds = client("rds")
-    rds.create_db_instance(
-        DBInstanceIdentifier="db",
-        DBInstanceClass="db.t3.micro",
-        Engine="postgres",
-        MasterUsername="root",
-        MasterUserPassword="password",
-        AllocatedStorage=20,
-    )
-    made = backend("rds").databases["db"]
-    made.status = "deleting" if change == "delete" else "creating"
-    delete = {"DBInstanceIdentifier": "db", "SkipFinalSnapshot": True}
-    if change == "delete":
-        clock.call_at(at, lambda: rds.delete_db_instance(**delete))
-    elif change is not None:
-        clock.call_at(at, lambda: setattr(made, "status", change))
-
-
-def services(clock, at=None, change="delete_service"):
-    ecs = client("ecs")
-    ecs.create_cluster(clusterName="main")
-    containers = [{"name": "web", "image": "web", "memory": 10}]
-    ecs.register_task_definition(family="web", containerDefinitions=containers)
-    ecs.create_service(cluster="main", serviceName="web", taskDefinition="web", desiredCount=0)
-    if at is not None:
-        clock.call_at(at, lambda: ecs.delete_service(cluster="main", service="web", force=True))
-
-
-def clusters(clock, at):
-    client("ecs").create_cluster(clusterName="main")
-    # moto keeps deleted clusters.
-    clock.call_at(at, backend("ecs").clusters.clear)
-
-
-def streams(clock, at=None, change=None):
-    kinesis = client("kinesis")
-    kinesis.create_stream(StreamName="clicks", ShardCount=1)
-    if change == "delete":
-        clock.call_at(at, lambda: kinesis.delete_stream(StreamName="clicks"))
-        return
-    made = backend("kinesis").describe_stream(stream_arn=None, stream_name="clicks")
-    made.status = "CREATING"
     if change is not None:
         clock.call_at(at, lambda: setattr(made, "status", change))
 
@@ -188,22 +115,9 @@ class Case:
     """The boto3 resource whose waiter method is tried too."""
     denied: int | None = None
     """The HTTP status of an error `seen` that a handler answers from the third call on."""
-    definitions: dict[str, Any] | None = None
-    ways: tuple[str, ...] = WAYS
-
-    @property
-    def id(self):
-        return f"{self.service}-{self.kind}-{self.waiter}"
 
 
 BUCKET, TABLE, STACK = {"Bucket": "photos"}, {"TableName": "orders"}, {"StackName": "network"}
-ROLE, DB, STREAM = {"RoleName": "worker"}, {"DBInstanceIdentifier": "db"}, {"StreamName": "clicks"}
-MAIN = {"cluster": "main"}
-WEB = {**MAIN, "services": ["web"]}
-USER_GONE = waiters_2("UserNotExists", "GetUser", "NoSuchEntity")
-CLUSTER_GONE = waiters_2("ClusterServicesGone", "ListServices", "ClusterNotFoundException")
-# botocore has no waiter of iam or ecs that ends with an error, and takes a 403 of S3 as success.
-METHOD_ONLY = {"ways": ("wait_until",)}
 # fmt: off
 CASES = [
     Case("s3", "response", "bucket_exists", buckets, (8,), BUCKET, resource="Bucket"),
@@ -212,7 +126,6 @@ CASES = [
     Case("s3", "exception", "bucket_not_exists", buckets, (8, "delete_bucket"), BUCKET, "404",
          resource="Bucket"),
     Case("s3", "failure", "bucket_exists", nothing, (), BUCKET, "405", "Bucket", denied=405),
-    Case("s3", "failure", "bucket_exists", nothing, (), BUCKET, "403", denied=403, **METHOD_ONLY),
     Case("s3", "timeout", "bucket_exists", nothing, (), BUCKET, resource="Bucket"),
     Case("dynamodb", "response", "table_exists", tables, (30,), TABLE, "ACTIVE", "Table"),
     Case("dynamodb", "exception", "table_not_exists", tables, (30, "delete_table"), TABLE,
@@ -221,7 +134,6 @@ CASES = [
          "Table", denied=400),
     Case("dynamodb", "timeout", "table_not_exists", tables, (), TABLE, resource="Table"),
     Case("ec2", "response", "instance_running", instances, (40,), {}, ["running"], "Instance"),
-    Case("ec2", "exception", "volume_deleted", volumes, (20,), {}, "InvalidVolume.NotFound"),
     Case("ec2", "failure", "instance_running", instances, (20, "terminate"), {}, ["terminated"],
          "Instance"),
     Case("ec2", "timeout", "instance_stopped", instances, (), {}, ["running"], "Instance"),
@@ -233,43 +145,25 @@ CASES = [
          STACK, ["ROLLBACK_COMPLETE"]),
     Case("cloudformation", "timeout", "stack_create_complete", stacks, (), STACK,
          ["CREATE_IN_PROGRESS"]),
-    Case("iam", "response", "role_exists", roles, (5,), ROLE),
-    Case("iam", "exception", "user_not_exists", users, (5,), {"UserName": "bob"}, "NoSuchEntity",
-         definitions=USER_GONE, **METHOD_ONLY),
-    Case("iam", "failure", "role_exists", nothing, (), ROLE, "AccessDenied", denied=403),
-    Case("iam", "timeout", "role_exists", nothing, (), ROLE),
-    Case("rds", "response", "db_instance_available", databases, (100, "available"), DB,
-         ["available"]),
-    Case("rds", "exception", "db_instance_deleted", databases, (100, "delete"), DB,
-         "DBInstanceNotFound"),
-    Case("rds", "failure", "db_instance_available", databases, (100, "incompatible-parameters"),
-         DB, ["incompatible-parameters"]),
-    Case("rds", "timeout", "db_instance_available", databases, (), DB, ["creating"]),
-    Case("ecs", "response", "services_inactive", services, (40,), WEB, ["INACTIVE"]),
-    Case("ecs", "response", "services_stable", services, (), WEB),
-    Case("ecs", "exception", "cluster_services_gone", clusters, (10,), MAIN,
-         "ClusterNotFoundException", definitions=CLUSTER_GONE, **METHOD_ONLY),
-    Case("ecs", "failure", "services_stable", services, (), {**MAIN, "services": ["other"]},
-         ["MISSING"]),
-    Case("ecs", "timeout", "services_inactive", services, (), WEB, ["ACTIVE"]),
-    Case("kinesis", "response", "stream_exists", streams, (25, "ACTIVE"), STREAM, "ACTIVE"),
-    Case("kinesis", "exception", "stream_not_exists", streams, (25, "delete"), STREAM,
-         "ResourceNotFoundException"),
-    Case("kinesis", "failure", "stream_exists", nothing, (), STREAM, "ResourceNotFoundException"),
-    Case("kinesis", "timeout", "stream_exists", streams, (), STREAM, "CREATING"),
 ]
 # fmt: on
 RUNS = [
-    pytest.param(case, way, id=f"{case.id}-{way}")
+    pytest.param(
+        case,
+        way,
+        id=f"{case.service}-{case.kind}-{case.waiter}-{way}",
+        # A table has all of botocore's forms; what else there is runs at night.
+        marks=[] if case.service == "dynamodb" else pytest.mark.nightly(subject="catalog"),
+    )
     for case in CASES
     for way in WAYS
-    if way in case.ways and (way != "resource" or case.resource is not None)
+    if way != "resource" or case.resource is not None
 ]
 
 
 def begin(case, way, parameters):
     """Return the call that waits."""
-    bwp.install(definitions=case.definitions or ())
+    bwp.install()
     session = boto3.Session()
     resource = session.resource(case.service) if way == "resource" else None
     attached = resource.meta.client if resource else session.client(case.service)
@@ -287,11 +181,8 @@ def begin(case, way, parameters):
 
 
 def deny_later(attached, code, status):
-    calls = []
-    error = {
-        "Error": {"Code": code, "Message": "denied"},
-        "ResponseMetadata": {"HTTPStatusCode": status},
-    }
+    calls, metadata = [], {"HTTPStatusCode": status}
+    error = {"Error": {"Code": code, "Message": "denied"}, "ResponseMetadata": metadata}
 
     def handle(**_):
         calls.append(1)
@@ -320,23 +211,20 @@ def succeeds(case, outcome):
         assert isinstance(outcome, bwp.ExceptionOutcome)
         assert isinstance(outcome.exception, ClientError)
         assert outcome.exception.response["Error"]["Code"] == case.seen
-    assert outcome.attempts > 1 or case.waiter == "services_stable"
+    assert outcome.attempts > 1
 
 
 def fails(case, way, wait):
-    with pytest.raises(WaiterError) as caught:
+    with pytest.raises(bwp.WaiterError) as caught:
         wait()
     error = caught.value
-    assert isinstance(error, bwp.WaiterError)
     if case.kind == "failure":
         assert isinstance(error, bwp.WaiterFailedError)
-        words = ("terminal failure", "An error occurred", " failed for ")
-        assert any(each in str(error) for each in words)
     elif way != "get_waiter":
         assert isinstance(error, bwp.WaiterTimeoutError)
         assert error.elapsed == pytest.approx(600, abs=1)
     else:
-        assert "Max attempts exceeded" in str(error)
+        assert isinstance(error, bwp.WaiterAttemptsError)
     if error.last_exception is not None:
         code = error.last_exception.response["Error"]["Code"]
         assert case.seen is None or code == case.seen
