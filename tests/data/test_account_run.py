@@ -32,9 +32,12 @@ from boto_waiters_plus.cli.service_lookup import waiters_of
 
 TOOL = Path(account_run.__file__)
 
-pytestmark = pytest.mark.skipif(
-    IS_OLDER, reason="the installed botocore lacks some of the services' operations"
-)
+pytestmark = [
+    pytest.mark.nightly(subject="catalog"),
+    pytest.mark.skipif(
+        IS_OLDER, reason="the installed botocore lacks some of the services' operations"
+    ),
+]
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,8 @@ from botocore.model import ListShape, MapShape, StructureShape
 from boto_waiters_plus.engine.path_interpreter import MOST_STEPS, Path, SpecEvaluation
 from boto_waiters_plus.service.service_waiters import ServiceWaiters
 
+pytestmark = pytest.mark.nightly(subject="catalog")
+
 ITEMS = 20
 """Of each list in a response: 8,000 in a list of lists of lists."""
 
