@@ -2,8 +2,6 @@
 
 import sys
 
-import pytest
-
 from boto_waiters_plus.definitions.documentation import documentation_text
 
 MARKDOWN = """\
@@ -56,8 +54,3 @@ def test_commonmark_becomes_text():
 def test_without_a_parser_the_source_is_shown(monkeypatch):
     monkeypatch.setitem(sys.modules, "markdown_it", None)
     assert documentation_text(MARKDOWN) == MARKDOWN.strip()
-
-
-@pytest.mark.parametrize("text", ["", " \n", "Waits until a bucket exists", "Ends with a_b_c * 2."])
-def test_plain_text_stays_as_it_is(text):
-    assert documentation_text(text) == text.strip()
