@@ -27,7 +27,7 @@ FILES = {
     name: json.loads((ROOT / f"data/{name}.json").read_text(encoding="utf-8"))
     for name in ("idempotency", "explains")
 }
-TEXT = "x" * 40
+TEXT = "x" * 64
 """Long enough for an identifier."""
 
 
@@ -86,8 +86,9 @@ def test_a_description_is_asked_for_and_read(full_sample):
         call = {"input": full_sample(calling.input_shape, TEXT), "error": error}
         search = functools.partial(jmespath.search, data=call)
         parameters = {member: search(path) for member, path in trait["parameters"].items()}
-        report = ParamValidator().validate(parameters, describing.input_shape)
-        assert not report.has_errors(), (name, report.generate_report())
+        if describing.input_shape or parameters:
+            report = ParamValidator().validate(parameters, describing.input_shape)
+            assert not report.has_errors(), (name, report.generate_report())
         output = full_sample(describing.output_shape, TEXT)
         found = jmespath.search(trait.get("resources", "@"), output)
         resource = found[0] if isinstance(found, list) else found

@@ -209,17 +209,6 @@ def test_the_table_has_no_value_that_the_model_lacks(lines, service_model):
     assert unknown == {}
 
 
-@pytest.mark.models
-def test_the_tag_says_how_sure_a_definition_is(lines, service_model):
-    states = modelled_states(lines, service_model)
-    with_enumeration = {str(line) for line, _, shape in states if shape.enum}
-    for line in lines():
-        checked = "enum-checked" if str(line) in with_enumeration else "model-only"
-        known = (("curated", checked), ("curated", "run-on-moto"), ("generated", "corrected"))
-        assert line.definition.tags[:2] in known
-        assert line.definition.tags[2:] in ((), ("denied-when-gone",))
-
-
 def test_every_operation_and_named_error_is_modelled(lines, service_model):
     unknown = {}
     for line in lines():

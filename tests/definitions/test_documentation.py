@@ -7,9 +7,7 @@ from boto_waiters_plus.definitions.documentation import documentation_text
 MARKDOWN = """\
 # Ready
 
-Waits *until* the thing is **ready**: `a < b && c`, AT&T's <Resource>Exists, 5 < 6 &amp; 7.
-
-Another paragraph,
+Waits *until* it is **ready**: `a < b && c`, <Resource>Exists, 5 < 6 &amp; 7,
 on two lines.
 
 - one `x`
@@ -29,9 +27,7 @@ if x < 2:
 TEXT = """\
 Ready
 
-Waits *until* the thing is **ready**: ``a < b && c``, AT&T's <Resource>Exists, 5 < 6 & 7.
-
-Another paragraph, on two lines.
+Waits *until* it is **ready**: ``a < b && c``, <Resource>Exists, 5 < 6 & 7, on two lines.
 
 * one ``x``
 

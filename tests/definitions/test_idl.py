@@ -177,17 +177,3 @@ def test_an_empty_acceptor_is_refused_by_place():
         { inputOutput: { path: "a", expected: "true", comparator: "booleanEquals" } }
     ] }) operation ListThings { input: A, output: B }"""
     assert refusal(text).startswith("x.smithy: waiter ThingThere, acceptor 0: state must be one of")
-
-
-def test_offsets_are_those_of_the_text():
-    _, offsets = parse_idl(BUCKET, source="x.smithy")
-    shape = ("shapes", "com.amazonaws.s3#HeadBucket")
-    waiter = (*shape, "traits", "smithy.waiters#waitable", "BucketThere")
-    places = {
-        shape: "HeadBucket {",
-        waiter: "BucketThere: {",
-        (*waiter, "minDelay"): "minDelay: 5",
-        (*waiter, "acceptors", 0): 'state: "success"',
-        (*waiter, "acceptors", 1, "matcher", "errorType"): 'errorType: "NotFound"',
-    }
-    assert {path: BUCKET[offsets[path] :][: len(text)] for path, text in places.items()} == places

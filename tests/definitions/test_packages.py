@@ -220,13 +220,12 @@ def test_lists_have_the_waiters_of_packages(installed, team, capsys):
         assert ("kinesis", name) in found
 
 
-def test_no_metadata_is_read_where_no_package_has_the_entry_point(installed, kinesis, monkeypatch):
-    installed()
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: pytest.fail("takes 7 ms"))
-    assert kinesis.wait_until_stream_exists
-
-
 # --- files on the search path that nothing reads ------------------------------------------------
+
+
+def found_on(path):
+    loader = Loader(extra_search_paths=[str(path)])
+    return ServiceWaiters(boto3.client("kinesis").meta.service_model, loader).find("StreamReady")
 
 
 @tabled("place")
@@ -234,10 +233,7 @@ def test_a_file_without_its_api_version_is_named(tmp_path, caplog, place):
     file = tmp_path / place
     file.parent.mkdir(exist_ok=True, parents=True)
     file.write_text(waiters("StreamReady"))
-    loader = Loader(extra_search_paths=[str(tmp_path)])
-    service = boto3.client("kinesis").meta.service_model
-    with caplog.at_level(logging.WARNING, "boto_waiters_plus"):
-        assert ServiceWaiters(service, loader).find("StreamReady") is None
+    assert found_on(tmp_path) is None
     (record,) = caplog.records
     assert record.getMessage().startswith(f"{file} is not read")
     assert "kinesis/2013-12-02/smithy-waiters-1.json" in record.getMessage()
@@ -248,8 +244,5 @@ def test_a_file_of_another_version_beside_the_right_one_is_nothing_to_tell(tmp_p
         folder = tmp_path / "kinesis" / version
         folder.mkdir(parents=True)
         folder.joinpath("smithy-waiters-1.json").write_text(waiters("StreamReady"))
-    loader = Loader(extra_search_paths=[str(tmp_path)])
-    service = boto3.client("kinesis").meta.service_model
-    waiter = ServiceWaiters(service, loader).find("StreamReady")
-    assert "2013-12-02" in waiter.definition.source
+    assert "2013-12-02" in found_on(tmp_path).definition.source
     assert caplog.records == []
