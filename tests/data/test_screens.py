@@ -1,7 +1,6 @@
 """`data/screens.json`: the operations whose sibling tells the states of many resources."""
 
 import json
-import re
 from pathlib import Path
 
 import botocore
@@ -111,21 +110,3 @@ IMAGE = "arn:aws:imagebuilder:eu-west-1:1:image/base/1.0.0"
 def test_image_is_listed_by_its_build_version_only(identifier, screened):
     screen = shipped_screens()["com.amazonaws.imagebuilder#GetImage"]
     assert (screen.scope_of({"imageBuildVersionArn": identifier}) is not None) is screened
-
-
-@pytest.mark.models
-def test_sizes_are_those_that_the_models_word():
-    pattern = re.compile(r"(?:up to|maximum of|[Mm]aximum(?: value)? ?(?:is|of|:)?)\s*(\d+)\b")
-    checked = 0
-    for shape_id in SHAPES:
-        model = operation_of(shape_id).service_model
-        screen = shipped_screens()[shape_id]
-        member = screen.batch or screen.page_member
-        if member is None:
-            continue
-        shape = model.operation_model(screen.operation).input_shape.members[member]
-        found = pattern.search(re.sub("<[^>]+>", " ", shape.documentation))
-        if found is not None and int(found[1]) >= 10:
-            checked += 1
-            assert screen.page_size <= int(found[1]), shape_id
-    assert checked >= 10
