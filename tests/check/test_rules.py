@@ -2,7 +2,8 @@
 
 A case has `waiters` of the operation of `thing`, `shapes` that change its model (null takes a
 member away) and `states` in place of its own; or waiters `on` another operation; or `documents`.
-`expect` has the events of the group's rules: severity, id, and the shape if it is another one.
+`expect` has the events of the group's rules: severity, id, and the shape if it is another one;
+`says`, words of a message, behind its severity where several events could have them.
 """
 
 import json
@@ -44,4 +45,5 @@ def test_a_rule_finds_what_it_is_for(group, case, thing, applied, monkeypatch):
     ]
     assert sorted(found) == expect
     for words in says:
-        assert any(words in each.message for each in events)
+        severity, _, text = words.rpartition("|")
+        assert any(severity in ("", each.severity) and text in each.message for each in events)
