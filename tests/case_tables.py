@@ -1,4 +1,4 @@
-"""Rows of parametrized tests from tests/cases/tables: one file a folder, rows by `file::test`."""
+"""Rows of parametrized tests from tests/cases/tables: one file a folder, rows by what they show."""
 
 import builtins
 import functools
@@ -35,7 +35,9 @@ def tabled(*names, **options):
 
     def parametrized(test):
         file = Path(test.__code__.co_filename).relative_to(TESTS)
-        rows = tables(file.parent.name or "tests")[f"{file.name}::{test.__name__}"]
+        found = tables(file.parent.name or "tests")
+        name = test.__name__.removeprefix("test_")
+        rows = found.get(name) or found[f"{file.name}::{test.__name__}"]
         if isinstance(rows, dict):
             options["ids"], rows = list(rows), list(rows.values())
         rows = [row for row in rows if not (isinstance(row, str) and row.startswith("# "))]

@@ -10,8 +10,6 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from check_traits import TRAITS
-
 from boto_waiters_plus.check.botocore_services import service_by_namespace
 from boto_waiters_plus.definitions.effect_trait import EFFECTS_FILE, EffectTrait, shipped_effects
 from boto_waiters_plus.definitions.shipped import read_shipped
@@ -36,7 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="List the mutations with an effect.")
     parser.add_argument("page", type=Path, help="the file to write")
     page: Path = parser.parse_args(arguments).page
-    settle_for = TRAITS["boto.waiters#Effect"]["members"]["settleFor"]["traits"][DOCUMENTATION]
+    traits = json.loads(read_shipped("traits.json") or "{}")["shapes"]
+    settle_for = traits["boto.waiters#Effect"]["members"]["settleFor"]["traits"][DOCUMENTATION]
     introduction = INTRODUCTION.format(settle_for=settle_for)
     page.write_text(introduction + "\n".join(_rows()) + "\n", encoding="utf-8", newline="\n")
 

@@ -3,8 +3,8 @@
     python tools/waiter_coverage.py PAGE
 
 The build of the site calls it. The counts of Airflow and Ansible were taken by hand.
-`tests/cases/handwritten.json` names their waiters, `tests/cases/state-waits.json` what Terraform's
-AWS provider waits for; each row has the equivalent waiter here or the reason why there is none.
+`handwritten.json` beside this file names their waiters, `state-waits.json` what Terraform's AWS
+provider waits for; each row has the equivalent waiter here or the reason why there is none.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_s
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.model import WaiterDefinition
 
-CASES = Path(__file__).resolve().parents[1] / "tests/cases"
+TOOLS = Path(__file__).resolve().parent
 
 BOTOCORE = "botocore 1.44.5"
 AIRFLOW = "Airflow, apache-airflow-providers-amazon 9.39.0"
@@ -276,7 +276,7 @@ def _states_in_models() -> Iterator[str]:
 
 
 def _rows(name: str, member: str) -> list[dict[str, Any]]:
-    document = json.loads((CASES / name).read_text(encoding="utf-8"))
+    document = json.loads((TOOLS / name).read_text(encoding="utf-8"))
     rows: list[dict[str, Any]] = document[member]
     return rows
 

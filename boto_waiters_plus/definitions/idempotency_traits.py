@@ -5,8 +5,6 @@
 - `boto.waiters#inProgress`: the errors that say that another change is in progress.
 - `boto.waiters#describedBy`: the call that tells who made a resource that exists.
 - `boto.waiters#alreadyExists`: the errors that themselves say who made it.
-
-`tools/check_traits.py` of the project checks them against the service models.
 """
 
 from __future__ import annotations

@@ -1,97 +1,73 @@
-"""Models to check: a thing with a status, and one waiter on it."""
+"""A model to check, of `tests/cases/check-rules.json`: a thing with a status."""
 
-import copy
+import json
+from pathlib import Path
 
 import pytest
 
-from boto_waiters_plus.validation import Severity, check
+CASES = Path(__file__).parents[1] / "cases"
+THING = json.loads((CASES / "check-rules.json").read_text(encoding="utf-8"))["thing"]
+WAITABLE = "smithy.waiters#waitable"
 
 
-def structure(**members):
-    targets = {name: {"target": target} for name, target in members.items()}
-    return {"type": "structure", "members": targets}
+def _merged(value, change):
+    """A JSON merge patch: null takes a member away."""
+    if not isinstance(value, dict) or not isinstance(change, dict):
+        return change
+    both = value | {name: _merged(value.get(name), each) for name, each in change.items()}
+    return {name: each for name, each in both.items() if each is not None}
 
 
-STATES = ("CREATING", "ACTIVE", "FAILED", "DELETED")
-SHAPES = {
-    "GetThing": {
-        "type": "operation",
-        "input": {"target": "smithy.example#GetThingInput"},
-        "output": {"target": "smithy.example#GetThingOutput"},
-        "errors": [{"target": "smithy.example#ThingNotFound"}],
-        "traits": {"smithy.waiters#waitable": {}},
-    },
-    "GetThingInput": structure(name="smithy.api#String"),
-    "GetThingOutput": structure(
-        name="smithy.api#String",
-        status="smithy.example#Status",
-        parts="smithy.example#Parts",
-        count="smithy.api#Integer",
-        labels="smithy.example#Labels",
-    ),
-    "Status": {
-        "type": "enum",
-        "members": {name: {"traits": {"smithy.api#enumValue": name.lower()}} for name in STATES},
-    },
-    "Parts": {"type": "list", "member": {"target": "smithy.example#Part"}},
-    "Part": structure(status="smithy.example#Status", weight="smithy.api#Double"),
-    "Labels": {
-        "type": "map",
-        "key": {"target": "smithy.api#String"},
-        "value": {"target": "smithy.api#String"},
-    },
-    "ThingNotFound": {**structure(), "traits": {"smithy.api#error": "client"}},
-}
-THING = {
-    "smithy": "2.0",
-    "shapes": {f"smithy.example#{name}": shape for name, shape in SHAPES.items()},
-}
-OPERATION = "smithy.example#GetThing"
+def _acceptor(row):
+    """An acceptor, from a row of its state, its kind of matcher and what that has."""
+    if not isinstance(row, list):
+        return row
+    state, kind, *value = row
+    if len(value) == 1:
+        return {"state": state, "matcher": {kind: value[0]}}
+    path, comparator, expected, *message = value
+    matcher = {"path": path, "comparator": comparator, "expected": expected}
+    found = {"state": state, "matcher": {kind: matcher}}
+    return found | ({"message": message[0]} if message else {})
 
 
-def output(path, expected, state="success", comparator="stringEquals", **more):
-    matcher = {"path": path, "expected": expected, "comparator": comparator}
-    return {"state": state, "matcher": {"output": matcher}, **more}
+def _waiters(bodies):
+    """A trait, from bodies whose acceptors may be rows."""
+    if not isinstance(bodies, dict):
+        return bodies
+    trait = {}
+    for name, body in bodies.items():
+        trait[name] = body
+        if isinstance(body, dict) and isinstance(body.get("acceptors"), list):
+            trait[name] = {**body, "acceptors": [_acceptor(row) for row in body["acceptors"]]}
+    return trait
 
 
-def error(name, state="retry"):
-    return {"state": state, "matcher": {"errorType": name}}
+def _thing(waiters=None, *, shapes=None, states=None, **more):
+    """A model of `GetThing`, with changes to its shapes and the states in place of its own."""
+    changed = _merged(THING, shapes or {})
+    if waiters is not None:
+        changed["GetThing"]["traits"][WAITABLE] = _waiters(waiters)
+    if states is not None:
+        values = [{"value": state} for state in states]
+        changed["Status"] = {"type": "string", "traits": {"smithy.api#enum": values}}
+    named = {f"smithy.example#{name}": shape for name, shape in changed.items()}
+    return {"smithy": "2.0", "shapes": named, **more}
 
 
-ACTIVE = output("status", "active")
-FAILED = output("status", "failed", "failure")
-
-
-class Models:
-    """Builders of models; `found` returns the checker's events, without notes."""
-
-    structure = staticmethod(structure)
-    output = staticmethod(output)
-    error = staticmethod(error)
-    ACTIVE, FAILED, OPERATION = ACTIVE, FAILED, OPERATION
-
-    @staticmethod
-    def thing(*acceptors, name="ThingActive", **members):
-        model = copy.deepcopy(THING)
-        waiter = {"acceptors": list(acceptors) or [ACTIVE, FAILED], **members}
-        model["shapes"][OPERATION]["traits"]["smithy.waiters#waitable"] = {name: waiter}
-        return model
-
-    @staticmethod
-    def with_trait(value):
-        model = copy.deepcopy(THING)
-        model["shapes"][OPERATION]["traits"]["smithy.waiters#waitable"] = value
-        return model
-
-    @staticmethod
-    def found(model, service=None, above=Severity.NOTE):
-        return [
-            (event.severity.value, event.id)
-            for event in check(model, service)
-            if event.severity > above
-        ]
+def _applied(on, waiters, **more):
+    """A document that applies waiters to an operation."""
+    shape = {"type": "apply", "traits": {WAITABLE: _waiters(waiters)}}
+    return {"smithy": "2.0", "shapes": {on: shape}, **more}
 
 
 @pytest.fixture(scope="session")
-def models():
-    return Models
+def thing():
+    """`thing(waiters, shapes=, states=)`: a model of an operation with a status."""
+    return _thing
+
+
+@pytest.fixture(scope="session")
+def applied():
+    """`applied(on, waiters)`: a document for an operation of another model."""
+    return _applied

@@ -21,9 +21,3 @@ def test_definition_may_use_any_name(name):
 def test_unknown_service_of_the_caller_raises():
     with pytest.raises(UnknownServiceError):
         check({"smithy": "2.0"}, "nosuch")
-
-
-def test_operation_has_errors_and_pages():
-    operation = service_by_namespace("com.amazonaws.iam").operation("ListRoles")
-    assert operation.pages == ("Roles",)
-    assert {"NoSuchEntity", "NoSuchEntityException"} <= set(operation.other_errors)

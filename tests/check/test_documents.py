@@ -48,10 +48,15 @@ def test_file_that_is_no_text_is_an_error(tmp_path, make, problem):
     assert problem in event.message
 
 
-def test_event_has_the_location_of_the_acceptor(tmp_path, models):
+ACTIVE = ["success", "output", "status", "stringEquals", "active"]
+FAILED = ["failure", "output", "status", "stringEquals", "failed"]
+
+
+def test_event_has_the_location_of_the_acceptor(tmp_path, thing):
     file = tmp_path / "model.json"
-    acceptors = (models.ACTIVE, models.FAILED, models.error("Nope"))
-    file.write_text(json.dumps(models.thing(*acceptors, minDelay=9, maxDelay=3), indent=2))
+    waiter = {"acceptors": [ACTIVE, FAILED, ["retry", "errorType", "Nope"]]}
+    model = thing({"ThingActive": {**waiter, "minDelay": 9, "maxDelay": 3}})
+    file.write_text(json.dumps(model, indent=2))
     lines = file.read_text().splitlines()
     delay, error = [event for event in check(file) if event.severity > "NOTE"]
     assert lines[delay.line - 1][delay.column - 1 :] == '"ThingActive": {'
@@ -59,9 +64,10 @@ def test_event_has_the_location_of_the_acceptor(tmp_path, models):
     assert '"errorType": "Nope"' in lines[error.line + 2]
 
 
-def test_folder_is_searched_for_files_with_waiters(tmp_path, models):
+def test_folder_is_searched_for_files_with_waiters(tmp_path, thing):
     (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "a.json").write_text(json.dumps(models.thing(models.FAILED)))
+    model = thing({"ThingActive": {"acceptors": [FAILED]}})
+    (tmp_path / "deep" / "a.json").write_text(json.dumps(model))
     (tmp_path / "other.json").write_text('{"no": "waiters"}')
     (tmp_path / "broken.json").write_text("{")
     events = [event for event in check(tmp_path) if event.severity == "ERROR"]

@@ -1,18 +1,11 @@
 """What the tests of the shipped data share: botocore's models, and outputs made from them."""
 
 import functools
-from pathlib import Path
 
 import botocore.session
 import pytest
 from botocore.exceptions import UnknownServiceError
 from botocore.model import ListShape, MapShape, ServiceModel, StructureShape
-from data_rules import check
-
-from boto_waiters_plus.cli.service_lookup import client_name
-from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
-
-DATA = Path(__file__).resolve().parents[2] / "data"
 
 
 @functools.cache
@@ -41,22 +34,6 @@ def _full_sample(shape, text, seen=()):
 def service_model():
     """`service_model(service)`: its model; None where botocore has no such service."""
     return _service_model
-
-
-@pytest.fixture(scope="session")
-def events_of_data():
-    """What the checker finds in all files of `data/`."""
-    return check(DATA)
-
-
-@pytest.fixture(scope="session")
-def definitions():
-    """Ours by service, as `boto3.client` calls it, and name."""
-    return {
-        (client_name(service_id), definition.name): definition
-        for service_id in shipped_services()
-        for definition in shipped_definitions(service_id)
-    }
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """`tools/account_run.py` against moto; no account is touched.
 
 Each row of `account_areas.json` is run with moto in virtual time, but for the steps that moto
-lacks; and all of it against botocore's models, on answers that have every member.
+lacks.
 """
 
 import contextlib
@@ -13,28 +13,24 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import account_run
 import boto3
-import botocore.session
 import pytest
 from account_areas import AREAS
-from account_resources import DELETIONS, PREFIX, TAG, Resource, resource_of
-from botocore import xform_name
-from case_tables import tabled
+from account_resources import PREFIX, TAG
 from installed_models import IS_OLDER
 from moto import mock_aws
 from moto.server import ThreadedMotoServer
 
-import boto_waiters_plus as bwp
-from boto_waiters_plus.cli.service_lookup import waiters_of
-
 TOOL = Path(account_run.__file__)
 
-pytestmark = pytest.mark.skipif(
-    IS_OLDER, reason="the installed botocore lacks some of the services' operations"
-)
+pytestmark = [
+    pytest.mark.nightly(subject="catalog"),
+    pytest.mark.skipif(
+        IS_OLDER, reason="the installed botocore lacks some of the services' operations"
+    ),
+]
 
 
 @pytest.fixture(scope="module")
@@ -89,25 +85,6 @@ def test_nothing_starts_without_the_variable(monkeypatch, capsys):
     assert "set BOTO_WAITERS_AWS_RUN=I-pay" in capsys.readouterr().err
 
 
-def test_a_missing_region_is_said(monkeypatch, capsys):
-    monkeypatch.setenv("BOTO_WAITERS_AWS_RUN", "I-pay")
-    for name in "AWS_DEFAULT_REGION", "AWS_REGION", "AWS_PROFILE":
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_CONFIG_FILE", os.devnull)
-    assert account_run.main([]) == 2
-    assert "no region: set AWS_DEFAULT_REGION" in capsys.readouterr().err
-
-
-def test_the_run_has_many_services_and_costs_little():
-    lines = account_run.costs(AREAS).splitlines()[2:]
-    assert sum(float(line.split(" | ")[1]) for line in lines[:-1]) <= 0.10
-    assert lines[-1] == "| all | 0.050 | |"
-    assert all(area.price and (area.dollars or "USD" not in area.price) for area in AREAS)
-    begun = {area.service for area in AREAS if any("begin" in step for step in area.steps)}
-    assert begun == {area.service for area in AREAS}
-    assert len(begun) >= 40
-
-
 @pytest.fixture
 def run_in_process(monkeypatch):
     """`run_in_process(session)`: a run whose signals are left alone, and what it has said."""
@@ -146,40 +123,6 @@ def test_a_row_agrees_on_moto_also_after_one_that_ended_early(area, run_in_proce
     assert (problems(run), run.left) == ({}, [])
     assert set(run.rows) == {(area.service, name) for name in area.names}
     assert not [text for text in said if "cannot delete" in text]
-
-
-@pytest.mark.parametrize("area", AREAS, ids=lambda area: area.service)
-def test_a_row_fits_the_models(area, run_in_process, virtual_time, monkeypatch, full_sample):
-    def answer(model, **_):
-        shape = model.output_shape
-        return SimpleNamespace(status_code=200), full_sample(shape, "x" * 40) if shape else {}
-
-    def poll(client, waiter, *, max_wait, max_attempts=None, **parameters):
-        getattr(client, xform_name(operations[waiter]))(**parameters)
-        if max_attempts:
-            raise bwp.WaiterAttemptsError(waiter, "not yet")
-
-    def begin(method, **options):
-        operation = bwp.begin(method, **options)
-        operation.cancel()
-        return SimpleNamespace(call=operation.call, result=str, cancel=str)
-
-    def compare(run, path, value, expected):
-        assert value not in (None, []), path
-
-    operations = {each.name: each.operation for each in waiters_of(area.service)}
-    core = botocore.session.get_session()
-    core.register("before-call", answer)
-    monkeypatch.setattr(account_run, "wait_until", poll)
-    monkeypatch.setattr(account_run, "begin", begin)
-    monkeypatch.setattr(account_run.Run, "compare", compare)
-    run, _ = run_in_process(boto3.Session(botocore_session=core, region_name="eu-west-1"))
-    run.areas([area])
-    assert (problems(run), set(run.rows)) == ({}, {(area.service, name) for name in area.names})
-    assert {resource.id for resource in run.left} <= {run.name("role")}
-    for service, way in (DELETIONS[step["end"]] for step in area.steps if "end" in step):
-        if isinstance(way, str):
-            assert bwp.effect_of(getattr(run.client(service), way.split()[0])) is None
 
 
 def test_waiters_agree_and_nothing_is_left(endpoint, client):
@@ -225,25 +168,3 @@ def test_leftovers_are_found_by_their_tag(endpoint, client):
         assert f"left by an earlier run: {each}" in out
     assert (code, named(client)) == (0, [f"{PREFIX}somebody-elses"])
     iam.delete_role(RoleName=f"{PREFIX}somebody-elses")
-
-
-def test_deletions_go_on_past_one_that_fails(endpoint, monkeypatch, run_in_process):
-    tried = []
-    run, said = run_in_process(boto3.Session(region_name="eu-west-1"), endpoint, 0.01)
-
-    def delete(client_of, resource):
-        tried.append(resource.id)
-        if resource.id == "b":
-            raise account_run.BotoCoreError
-
-    monkeypatch.setattr(account_run, "delete", delete)
-    run.left = [Resource("bucket", each) for each in "abc"]
-    run.delete_all()
-    assert tried == ["c", "b", "a"] + ["b"] * (account_run.ROUNDS - 1)
-    assert run.left == [Resource("bucket", "b")]
-    assert said == ["  cannot delete bucket b: An unspecified error occurred"]
-
-
-@tabled("arn", "resource")
-def test_resource_is_known_by_its_arn(arn, resource):
-    assert resource_of(arn) == (None if resource is None else Resource(*resource))

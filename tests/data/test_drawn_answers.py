@@ -9,6 +9,7 @@ import re
 from random import Random
 
 import botocore.loaders
+import pytest
 from botocore.model import ListShape, MapShape, StructureShape
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,8 @@ from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_s
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.service.bound_waiter import BoundWaiter
 from boto_waiters_plus.service.definition_judge import DefinitionJudge
+
+pytestmark = pytest.mark.nightly(subject="catalog")
 
 DEEPEST = 8
 TEXT = "a text of no state"

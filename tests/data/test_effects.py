@@ -9,8 +9,9 @@ import jmespath
 import pytest
 from botocore.loaders import create_loader
 from botocore.model import ServiceModel
+from botocore.validate import ParamValidator
 
-from boto_waiters_plus.changes.effects import EffectOfCall, effects_of, why_nothing_follows
+from boto_waiters_plus.changes.effects import EffectOfCall
 from boto_waiters_plus.definitions.effect_trait import EFFECT, EffectTrait
 from boto_waiters_plus.definitions.services import aws_namespace
 from boto_waiters_plus.engine.acceptors import ErrorTypeMatcher, SuccessMatcher
@@ -22,9 +23,10 @@ TEXT = FILE.read_text(encoding="utf-8")
 SHAPES = {shape: each["traits"][EFFECT] for shape, each in json.loads(TEXT)["shapes"].items()}
 ROWS = [(shape, name) for shape, effects in SHAPES.items() for name in effects]
 
-BEGUN = json.loads((FILE.parents[1] / "tests/cases/begun.json").read_text(encoding="utf-8"))
+TEXT = "1" * 64
+"""Long enough for an ARN, and a number."""
 
-pytestmark = pytest.mark.models
+pytestmark = [pytest.mark.models, pytest.mark.nightly(subject="catalog")]
 
 
 @pytest.fixture(scope="module")
@@ -71,20 +73,6 @@ def test_no_wait_is_for_the_first_of_several_given_resources():
     ] == []
 
 
-def test_nearly_all_jobs_and_changes_have_an_effect():
-    """The mutations of cases/begun.json, by service of boto3."""
-    session, without, total = boto3.session.Session(region_name="us-east-1"), [], 0
-    for service, operations in BEGUN.items():
-        client = session.client(service)
-        for name in operations:
-            total += 1
-            operation = client.meta.service_model.operation_model(name)
-            if not effects_of(client, operation):
-                without.append((service, name))
-                assert why_nothing_follows(operation), (service, name)
-    assert len(without) / total <= 0.03, without
-
-
 def test_reasons_are_those_of_the_rules_and_of_mutations_without_effects():
     _, found, rest = effect_reasons.judged()
     ruled = {
@@ -105,7 +93,7 @@ def test_reasons_are_those_of_the_rules_and_of_mutations_without_effects():
 
 
 @pytest.mark.parametrize(("shape", "name"), ROWS)
-def test_an_effect_fits_the_models(clients, shape, name):
+def test_an_effect_fits_the_models(clients, full_sample, shape, name):
     namespace, _, operation = shape.partition("#")
     client, trait = clients(namespace), EffectTrait.of(name, SHAPES[shape][name])
     model = client.meta.service_model
@@ -114,6 +102,15 @@ def test_an_effect_fits_the_models(clients, shape, name):
     polled = effect.bound_waiter.operation
     of_call = members_of(mutation.input_shape, mutation.output_shape) | {"call", "input", "output"}
     paths = [each.path for each in trait.refusals]
+    given = SHAPES[shape][name]["parameters"]
+    sides = {"input": mutation.input_shape, "output": mutation.output_shape}
+    call = {side: full_sample(each, TEXT) if each else {} for side, each in sides.items()}
+    found = {each: jmespath.search(path, {"call": call}) for each, path in given.items()}
+    parameters = {each: value for each, value in found.items() if value is not None}
+    report = ParamValidator().validate(parameters, polled.input_shape)
+    assert not report.has_errors(), report.generate_report()
+    assert given.keys() <= polled.input_shape.members.keys()
+    paths += given.values()
     if trait.stop is not None:
         stop = model.operation_model(trait.stop.operation)
         assert trait.stop.parameters.keys() <= stop.input_shape.members.keys()

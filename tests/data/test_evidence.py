@@ -5,9 +5,6 @@ tested.
 """
 
 import json
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import observed_states
@@ -23,20 +20,6 @@ SHAPES = json.loads((ROOT / "data/evidence.json").read_text(encoding="utf-8"))["
 FACTS = {shape_id: shape["traits"][EVIDENCE] for shape_id, shape in SHAPES.items()}
 
 with_what_was_seen = pytest.mark.skipif(not REFERENCE.is_file(), reason=f"no states at {REFERENCE}")
-
-
-def held_against_states(*arguments):
-    """The output of the tool."""
-    command = [sys.executable, ROOT / "tools/observed_states.py", REFERENCE, *arguments]
-    environment = {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.stderr == ""
-    return done.stdout
-
-
-def shipped():
-    for service_id in shipped_services():
-        yield from shipped_definitions(service_id)
 
 
 @pytest.mark.models
@@ -57,19 +40,15 @@ def test_no_expression_is_warned_of_on_what_was_seen():
     assert answers > 1000
 
 
-def test_evidence_is_of_shipped_waiters():
-    names = {(f"com.amazonaws.{each.service}#{each.operation}", each.name) for each in shipped()}
-    told = {(shape_id, name) for shape_id, waiters in FACTS.items() for name in waiters}
-    assert told
-    assert told <= names
-
-
-def test_each_fact_says_something():
+def test_evidence_is_of_shipped_waiters_and_says_something():
+    shipped = [each for name in shipped_services() for each in shipped_definitions(name)]
+    names = {(f"com.amazonaws.{each.service}#{each.operation}", each.name) for each in shipped}
     members = set(TRAITS["shapes"]["boto.waiters#Evidence"]["members"])
-    for waiters in FACTS.values():
-        for facts in waiters.values():
-            assert facts
-            assert set(facts) <= members
+    assert FACTS
+    for shape_id, waiters in FACTS.items():
+        for name, facts in waiters.items():
+            assert (shape_id, name) in names
+            assert set() < set(facts) <= members
             assert all(value is True or value > 0 for value in facts.values())
 
 
@@ -89,28 +68,20 @@ def test_evidence_in_words(evidence, words):
 @pytest.mark.models
 @with_what_was_seen
 def test_every_value_and_error_that_was_seen_is_judged():
-    assert held_against_states("--problems") == "\n"
+    assert list(observed_states.problems(REFERENCE)) == []
 
 
 @pytest.mark.models
 @with_what_was_seen
-def test_writing_the_evidence_again_changes_nothing(tmp_path):
-    file = tmp_path / "evidence.json"
-    held_against_states("--evidence", file)
-    assert file.read_text(encoding="utf-8") == (ROOT / "data/evidence.json").read_text("utf-8")
+def test_writing_the_evidence_again_changes_nothing():
+    assert observed_states.evidence(REFERENCE)["shapes"] == SHAPES
 
 
 @pytest.mark.models
 @with_what_was_seen
 def test_messages_name_the_state_or_what_is_missing():
-    """Of the answers that leave a wait open; see the issue's 95 %."""
-    report = held_against_states("--states")
-    shares = [float(share) for share in re.findall(r"(?m)^([\d.]+)% of", report)]
-    said = [
-        share
-        for share, kind in zip(shares, re.findall(r"messages (\w+)", report), strict=True)
-        if kind in ("name", "say")
-    ]
-    assert sum(said) >= 95
-    assert "shown: 'True'" not in report
-    assert "shown: 'False'" not in report
+    """Of the answers that leave a wait open, 95 %."""
+    shown = list(observed_states.states(REFERENCE))
+    telling = [text for _, seen, text in shown if seen.value in text or text.startswith("no ")]
+    assert len(telling) >= 0.95 * len(shown)
+    assert not {"True", "False"} & {text for _, _, text in shown}

@@ -1,20 +1,18 @@
-"""No expression that is shipped, or of the conformance data, comes near the bound on its work."""
+"""No expression that is shipped comes near the bound on its work."""
 
 import contextlib
-import json
 
 import pytest
-from beside import beside
 from botocore.loaders import create_loader
 from botocore.model import ListShape, MapShape, StructureShape
 
 from boto_waiters_plus.engine.path_interpreter import MOST_STEPS, Path, SpecEvaluation
 from boto_waiters_plus.service.service_waiters import ServiceWaiters
 
+pytestmark = pytest.mark.nightly(subject="catalog")
+
 ITEMS = 20
 """Of each list in a response: 8,000 in a list of lists of lists."""
-
-VECTORS, needs_vectors = beside("conformance/vectors.json")
 
 
 def steps_of(paths, document):
@@ -49,14 +47,3 @@ def test_shipped_expressions_take_few_steps(service_model):
             steps = max(steps_of(paths, output), steps_of(paths, both))
             most[steps] = service, waiter.definition.name
     assert max(most) < MOST_STEPS / 50, most[max(most)]
-
-
-@needs_vectors
-@pytest.mark.parametrize("kind", ["pathVectors", "expressionVectors"])
-def test_conformance_expressions_take_few_steps(kind):
-    vectors = json.loads(VECTORS.read_text(encoding="utf-8"))
-    for vector in vectors[kind]:
-        document = vector["document"]
-        document = vectors["documents"].get(document, {}) if isinstance(document, str) else document
-        path = vector.get("path") or vector["expression"]
-        assert steps_of([path], document) < MOST_STEPS / 1000

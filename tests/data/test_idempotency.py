@@ -1,11 +1,16 @@
-"""`data/idempotency.json`: unmarked tokens, and what errors say."""
+"""`data/idempotency.json` and `data/explains.json`: their form, and botocore's models."""
 
+import functools
 import json
 from pathlib import Path
 
-import botocore
-from data_rules import check
+import jmespath
+import jsonschema
+import pytest
+from botocore.validate import ParamValidator
 
+from boto_waiters_plus.check.botocore_services import service_by_namespace
+from boto_waiters_plus.definitions.explains_trait import EXPLAINS, Explanation, with_values
 from boto_waiters_plus.definitions.idempotency_traits import (
     ALREADY_EXISTS,
     DESCRIBED_BY,
@@ -13,26 +18,99 @@ from boto_waiters_plus.definitions.idempotency_traits import (
     TOKEN,
     TOKEN_LIFETIME,
 )
-from boto_waiters_plus.definitions.shipped import WRITTEN_FOR
-from boto_waiters_plus.validation import Severity
+from boto_waiters_plus.service.data_model import DataModel
+from boto_waiters_plus.service.pollable import only_reads
 
 ROOT = Path(__file__).resolve().parents[2]
-FILE = ROOT / "data/idempotency.json"
-TEXT = FILE.read_text(encoding="utf-8")
-SHAPES = json.loads(TEXT)["shapes"]
-ALL_TRAITS = {TOKEN, TOKEN_LIFETIME, IN_PROGRESS, DESCRIBED_BY, ALREADY_EXISTS}
+SCHEMA = json.loads((ROOT / "tests/cases/idempotency-schema.json").read_text(encoding="utf-8"))
+FILES = {
+    name: json.loads((ROOT / f"data/{name}.json").read_text(encoding="utf-8"))
+    for name in ("idempotency", "explains")
+}
+TEXT = "x" * 64
+"""Long enough for an identifier."""
 
 
-def test_the_checker_finds_nothing():
-    events = check([FILE, ROOT / "data/effects.json", ROOT / "data/traits.json"])
-    if botocore.__version__ == WRITTEN_FOR:
-        assert events == []
-    # An older botocore lacks operations, members and waiters.
-    assert [event for event in events if event.severity > Severity.NOTE] == []
+def traits(name):
+    """The shapes with a trait: service model, name of the operation or error, and value."""
+    for document in FILES.values():
+        for shape_id, shape in document["shapes"].items():
+            if name in shape["traits"]:
+                namespace, _, of = shape_id.partition("#")
+                yield service_by_namespace(namespace).model, of, shape["traits"][name]
 
 
-def test_every_shape_has_one_of_the_traits():
-    for shape, each in SHAPES.items():
-        assert each["type"] == "apply", shape
-        assert each["traits"].keys() <= ALL_TRAITS
-        assert all(each["traits"].values()), shape
+@pytest.mark.parametrize("name", FILES)
+def test_file_has_its_form(name):
+    jsonschema.validate(FILES[name], SCHEMA)
+
+
+@pytest.mark.models
+def test_a_token_is_a_string_that_the_model_does_not_mark():
+    for model, name, trait in traits(TOKEN):
+        shape = model.operation_model(name).input_shape
+        marked = [each for each in shape.members.values() if each.metadata.get("idempotencyToken")]
+        assert marked == [], name
+        for member in trait["path"]:
+            shape = shape.members[member]
+        assert shape.type_name == "string", name
+    for model, name, _ in traits(TOKEN_LIFETIME):
+        assert name in model.operation_names
+
+
+def errors_named(model, name):
+    return [each for each in model.error_shapes if name in (each.name, code_of(each))]
+
+
+def code_of(error):
+    return error.metadata.get("error", {}).get("code")
+
+
+@pytest.mark.models
+def test_an_error_has_the_members_that_are_read():
+    for model, name, _ in traits(IN_PROGRESS):
+        assert errors_named(model, name), name
+    for model, name, trait in traits(ALREADY_EXISTS):
+        members = {member for each in errors_named(model, name) for member in each.members}
+        assert members >= {*trait.get("members", ())}, name
+        assert members >= {trait["token"]} if "token" in trait else errors_named(model, name), name
+
+
+@pytest.mark.models
+def test_a_description_is_asked_for_and_read(full_sample):
+    for model, name, trait in traits(DESCRIBED_BY):
+        calling, describing = map(model.operation_model, (name, trait["operation"]))
+        error = {}
+        for each in calling.error_shapes:
+            error |= full_sample(each, TEXT)
+        call = {"input": full_sample(calling.input_shape, TEXT), "error": error}
+        search = functools.partial(jmespath.search, data=call)
+        parameters = {member: search(path) for member, path in trait["parameters"].items()}
+        if describing.input_shape or parameters:
+            report = ParamValidator().validate(parameters, describing.input_shape)
+            assert not report.has_errors(), (name, report.generate_report())
+        output = full_sample(describing.output_shape, TEXT)
+        found = jmespath.search(trait.get("resources", "@"), output)
+        resource = found[0] if isinstance(found, list) else found
+        for member in ("token", "response"):
+            assert member not in trait or jmespath.search(trait[member], resource) is not None
+
+
+@pytest.mark.models
+def test_a_cause_is_read_by_known_parameters_and_is_not_sensitive():
+    for model, name, trait in traits(EXPLAINS):
+        explanation = Explanation.of(trait)
+        operations = [model.operation_model(name)]
+        texts = [*explanation.values.values(), explanation.otherwise]
+        for read in explanation.reads:
+            operation = model.operation_model(read.operation)
+            assert only_reads(operation), name
+            given = {*read.parameters, *read.options}
+            assert given <= {*operation.input_shape.members}, name
+            assert given >= {*operation.input_shape.required_members}, name
+            operations.append(operation)
+            texts += [*read.values.values(), read.text]
+        for text in filter(None, texts):
+            path = with_values(text, {})
+            jmespath.compile(path)
+            assert not any(DataModel(each, [("output", path)]).sensitive for each in operations)

@@ -24,6 +24,8 @@ from boto_waiters_plus import WaiterFailedError, wait_until
 from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.testing import virtual_time
 
+pytestmark = pytest.mark.nightly(subject="catalog")
+
 ROOT = Path(__file__).resolve().parents[2]
 CASES = json.loads((ROOT / "tests/cases/on-moto.json").read_text(encoding="utf-8"))
 TRAITS = json.loads((ROOT / "data/traits.json").read_text(encoding="utf-8"))

@@ -1,7 +1,6 @@
 """`data/screens.json`: the operations whose sibling tells the states of many resources."""
 
 import json
-import re
 from pathlib import Path
 
 import botocore
@@ -9,16 +8,14 @@ import botocore.session
 import pytest
 from botocore.stub import Stubber
 from case_tables import tabled
-from data_rules import check
 
 from boto_waiters_plus.check.botocore_services import service_by_namespace
 from boto_waiters_plus.definitions.coalescing_trait import shipped_coalescing
-from boto_waiters_plus.definitions.screen_trait import SCREEN, shipped_screens, with_value_at
-from boto_waiters_plus.definitions.shipped import WRITTEN_FOR, shipped_definitions
+from boto_waiters_plus.definitions.screen_trait import shipped_screens, with_value_at
+from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.service.bound_waiter import BoundWaiter
 from boto_waiters_plus.service.pollable import only_reads
 from boto_waiters_plus.service.screens import reads_only
-from boto_waiters_plus.validation import Severity
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "data/screens.json"
@@ -36,14 +33,6 @@ def operation_of(shape_id):
     if service is None or not {name, sibling} <= {*service.operation_names}:
         pytest.skip("the installed botocore has no such operation")
     return service.model.operation_model(name)
-
-
-def test_the_checker_finds_nothing():
-    events = check(FILE)
-    if botocore.__version__ == WRITTEN_FOR:
-        assert events == []
-    kinds = {event.id for event in events if event.severity > Severity.NOTE}
-    assert {kind.partition(".")[0] for kind in kinds} <= {"Screen"}
 
 
 def test_no_operation_shares_its_calls_too():
@@ -103,7 +92,10 @@ def test_request_and_answer_are_those_of_the_sibling(shape_id):
     assert case["parameters"][screen.id] in case["states"]
     following = screen.next_request(requests[0], answer)
     assert following == ({**requests[0], **case["next"]} if "next" in case else None)
-    assert only_reads(operation.service_model.operation_model(screen.operation))
+    sibling = operation.service_model.operation_model(screen.operation)
+    assert only_reads(sibling)
+    member = sibling.input_shape.members.get(screen.batch or screen.page_member)
+    assert member is None or screen.page_size <= member.metadata.get("max", screen.page_size)
 
 
 @tabled("parameters")
@@ -118,25 +110,3 @@ IMAGE = "arn:aws:imagebuilder:eu-west-1:1:image/base/1.0.0"
 def test_image_is_listed_by_its_build_version_only(identifier, screened):
     screen = shipped_screens()["com.amazonaws.imagebuilder#GetImage"]
     assert (screen.scope_of({"imageBuildVersionArn": identifier}) is not None) is screened
-
-
-@pytest.mark.models
-def test_sizes_are_those_that_the_models_word():
-    pattern = re.compile(r"(?:up to|maximum of|[Mm]aximum(?: value)? ?(?:is|of|:)?)\s*(\d+)\b")
-    checked = 0
-    for shape_id in SHAPES:
-        model = operation_of(shape_id).service_model
-        screen = shipped_screens()[shape_id]
-        member = screen.batch or screen.page_member
-        if member is None:
-            continue
-        shape = model.operation_model(screen.operation).input_shape.members[member]
-        found = pattern.search(re.sub("<[^>]+>", " ", shape.documentation))
-        if found is not None and int(found[1]) >= 10:
-            checked += 1
-            assert screen.page_size <= int(found[1]), shape_id
-    assert checked >= 10
-
-
-def test_file_is_that_of_the_trait():
-    assert {tuple(shape["traits"]) for shape in SHAPES.values()} == {(SCREEN,)}

@@ -152,18 +152,17 @@ def test_invalid_idl_is_refused_with_its_line(text, problem):
     assert problem in message
 
 
-def test_waitable_without_use_is_refused():
-    text = '$version: "2" namespace a.b @waitable(A: {}) operation GetThing {}'
-    assert "unknown trait @waitable; add: use smithy.waiters#waitable (line 1)" in refusal(text, "")
-    assert "@waitable is not known" not in refusal(HEAD + "@waitable(A: {}) operation B {}", "")
-
-
-def test_an_unknown_version_is_refused():
-    assert "unknown version of Smithy: 3" in refusal('$version: "3"', "")
-
-
-def test_deep_nesting_is_refused():
-    assert "nested too deeply" in refusal(f"@a.b#c({'[' * 5000}{']' * 5000}) string A")
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("namespace a.b @waitable(A: {}) operation B {}", "add: use smithy.waiters#waitable"),
+        ('$version: "3"', "unknown version of Smithy: 3"),
+        (f"namespace a.b @c({'[' * 5000}{']' * 5000}) string A", "nested too deeply"),
+    ],
+    ids=["no use", "version", "depth"],
+)
+def test_text_that_is_not_read_is_refused(text, problem):
+    assert problem in refusal(text, head="")
 
 
 def test_without_lark_the_message_names_the_extra(monkeypatch):
@@ -178,17 +177,3 @@ def test_an_empty_acceptor_is_refused_by_place():
         { inputOutput: { path: "a", expected: "true", comparator: "booleanEquals" } }
     ] }) operation ListThings { input: A, output: B }"""
     assert refusal(text).startswith("x.smithy: waiter ThingThere, acceptor 0: state must be one of")
-
-
-def test_offsets_are_those_of_the_text():
-    _, offsets = parse_idl(BUCKET, source="x.smithy")
-    shape = ("shapes", "com.amazonaws.s3#HeadBucket")
-    waiter = (*shape, "traits", "smithy.waiters#waitable", "BucketThere")
-    places = {
-        shape: "HeadBucket {",
-        waiter: "BucketThere: {",
-        (*waiter, "minDelay"): "minDelay: 5",
-        (*waiter, "acceptors", 0): 'state: "success"',
-        (*waiter, "acceptors", 1, "matcher", "errorType"): 'errorType: "NotFound"',
-    }
-    assert {path: BUCKET[offsets[path] :][: len(text)] for path, text in places.items()} == places

@@ -1,17 +1,12 @@
 """Smithy JSON AST: the specification's own examples and the members of waiters."""
 
+import pytest
 from case_tables import tabled
 
 from boto_waiters_plus.definitions.files import parse_document
 from boto_waiters_plus.engine.acceptors import Acceptor, AcceptorState, SuccessMatcher
 
 WAITABLE = "smithy.waiters#waitable"
-SUCCESS, FAILURE, RETRY = AcceptorState.SUCCESS, AcceptorState.FAILURE, AcceptorState.RETRY
-
-
-def status(expected, state, path="status"):
-    matcher = {"path": path, "comparator": "stringEquals", "expected": expected}
-    return {"state": state, "matcher": {"output": matcher}}
 
 
 BUCKET_EXISTS = {
@@ -21,20 +16,12 @@ BUCKET_EXISTS = {
         {"state": "retry", "matcher": {"errorType": "NotFound"}},
     ],
 }
-GROUP_EXISTS = {
-    "acceptors": [
-        {
-            "state": "success",
-            "matcher": {
-                "inputOutput": {
-                    "path": "length(input.groups) == length(output.groups)",
-                    "expected": "true",
-                    "comparator": "booleanEquals",
-                }
-            },
-        }
-    ]
+SAME_LENGTH = {
+    "path": "length(input.groups) == length(output.groups)",
+    "expected": "true",
+    "comparator": "booleanEquals",
 }
+GROUP_EXISTS = {"acceptors": [{"state": "success", "matcher": {"inputOutput": SAME_LENGTH}}]}
 
 
 def operation(waiters, **members):
@@ -96,43 +83,22 @@ def test_every_member_of_a_waiter_is_kept():
 def test_unknown_members_are_ignored():
     acceptor = {"state": "success", "matcher": {"success": True}, "note": "x", "x": None}
     assert parsed({"acceptors": [acceptor], "maxAttempts": 40, "note": []}).acceptors == (
-        Acceptor(state=SUCCESS, matcher=SuccessMatcher(success=True)),
+        Acceptor(state=AcceptorState.SUCCESS, matcher=SuccessMatcher(success=True)),
     )
 
 
-def test_apply_statements_need_no_operation_shape():
-    document = {
-        "smithy": "2.0",
-        "shapes": {
-            "com.amazonaws.s3#HeadBucket": {
-                "type": "apply",
-                "traits": {WAITABLE: {"BucketExists": BUCKET_EXISTS}},
-            }
-        },
-    }
-    [definition] = parse_document(document, source="s3.json")
-    assert (definition.operation, definition.service) == ("HeadBucket", "s3")
-
-
-def test_input_output_matcher_needs_no_output():
-    members = {"output": {"target": "smithy.api#Unit"}}
-    [definition] = parse_document(operation({"Ready": GROUP_EXISTS}, **members), source="m.json")
-    assert definition.name == "Ready"
-
-
-def test_a_streaming_blob_is_not_an_event_stream():
-    document = operation({"Ready": BUCKET_EXISTS})
-    document["shapes"]["smithy.example#Output"] = {
-        "type": "structure",
-        "members": {"body": {"target": "smithy.example#Body"}},
-    }
-    document["shapes"]["smithy.example#Body"] = {
-        "type": "blob",
-        "traits": {"smithy.api#streaming": {}},
-    }
-    assert len(parse_document(document, source="m.json")) == 1
-
-
-def test_missing_shapes_are_ignored():
-    document = operation({"Ready": BUCKET_EXISTS}, output={"target": "other.model#Output"})
-    assert len(parse_document(document, source="m.json")) == 1
+@pytest.mark.parametrize(
+    ("body", "output"),
+    [
+        (GROUP_EXISTS, "smithy.api#Unit"),
+        (BUCKET_EXISTS, "other.model#Missing"),
+        (BUCKET_EXISTS, "smithy.example#Streaming"),
+    ],
+)
+def test_operation_may_have_any_output_that_is_no_event_stream(body, output):
+    document = operation({"Ready": body}, output={"target": output})
+    streaming = {"type": "blob", "traits": {"smithy.api#streaming": {}}}
+    members = {"body": {"target": "smithy.example#Body"}}
+    document["shapes"]["smithy.example#Body"] = streaming
+    document["shapes"]["smithy.example#Streaming"] = {"type": "structure", "members": members}
+    assert [each.name for each in parse_document(document, source="m.json")] == ["Ready"]

@@ -62,13 +62,6 @@ def test_conflict_of_two_files_names_both(tmp_path):
     assert f"of HeadBucket in {tmp_path / 'a.json'}" in str(caught.value)
 
 
-def test_waiters2_names_differ_by_more_than_case():
-    waiter = {"operation": "GetThing", "delay": 1, "maxAttempts": 1}
-    waiter["acceptors"] = [{"state": "success", "matcher": "status", "expected": 200}]
-    with pytest.raises(bwp.WaiterDefinitionError, match="name already taken by Ready of GetThing"):
-        bwp.load_definitions({"version": 2, "waiters": {"Ready": waiter, "READY": waiter}})
-
-
 @pytest.mark.parametrize("asked", ["bucket_exists", "bucketexists"])
 def test_other_case_of_a_shipped_name_is_refused(client, asked):
     definition = s3(HeadBucket="Bucketexists")
@@ -109,14 +102,3 @@ def test_conflicts_across_calls_and_search_path_are_refused(client, tmp_path, mo
     monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
     with pytest.raises(bwp.WaiterDefinitionError, match="waiter BUcketExists: name already taken"):
         bwp.wait_until(boto3.Session().client("s3"), "BucketExists", Bucket="b", max_wait=1)
-
-
-def test_each_of_two_services_keeps_its_waiter():
-    model = document(
-        {"x#GetOne": ["JobDone"], "x#GetOther": ["JobDone"]},
-        {"x#One": ["x#GetOne"], "x#Two": ["x#GetOther"]},
-    )
-    for service, sdk_id in (("x#One", "S3"), ("x#Two", "ECS")):
-        model["shapes"][service]["traits"] = {"aws.api#service": {"sdkId": sdk_id}}
-    found = [(each.service, each.operation) for each in bwp.load_definitions(model)]
-    assert found == [("S3", "GetOne"), ("ECS", "GetOther")]

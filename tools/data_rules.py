@@ -9,6 +9,8 @@
 | no failure is a state that may recover | WARNING | `WaiterFailsOnRecoverable.W.i` |
 | a waiter that may see the last run says so | WARNING | `WaiterLastRun.W` |
 | no two waiters of an operation have the same acceptors | WARNING | `WaiterSameMeaning.W` |
+
+`check` applies them beside the rules of `boto_waiters_plus.validation`.
 """
 
 from __future__ import annotations
@@ -20,13 +22,16 @@ from collections.abc import Iterable, Iterator
 from botocore.model import Shape
 
 from boto_waiters_plus.check.absent_resources import EC2, page_tokens
+from boto_waiters_plus.check.checker import check_with
 from boto_waiters_plus.check.events import Finding, Severity, ValidationEvent
 from boto_waiters_plus.check.list_rules import name_lists
+from boto_waiters_plus.check.loading import Checkable
 from boto_waiters_plus.check.paths import traced_path
 from boto_waiters_plus.check.shapes import OperationShapes, members_of
 from boto_waiters_plus.check.unhandled_state_rules import processes_of
 from boto_waiters_plus.check.units import AppliedTrait
 from boto_waiters_plus.definitions.coalescing_trait import shipped_coalescing
+from boto_waiters_plus.definitions.smithy import WAITABLE
 from boto_waiters_plus.definitions.state_words import is_underway, state_words
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.model import GENERATED, WaiterDefinition
@@ -51,6 +56,11 @@ _LAST_BY_DEFAULT = re.compile(
 _CHANGES = frozenset({"UPDAT", "UPGRAD", "MODIF", "SCAL"})
 _LARGEST_PAGE = re.compile(r"(?:default value is|between 1 and|The default is) (\d+)")
 _MOST_NAMES = re.compile(r"(?:up to|[Mm]aximum (?:number )?of|more than) (\d+|ten)")
+
+
+def check(model: Checkable | Iterable[Checkable]) -> list[ValidationEvent]:
+    """Check waiters by these rules too; see `boto_waiters_plus.validation.check`."""
+    return check_with({WAITABLE: check_documentation}, model)
 
 
 def check_documentation(trait: AppliedTrait) -> Iterator[ValidationEvent]:
