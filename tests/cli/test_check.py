@@ -57,7 +57,7 @@ def test_event_is_a_line_with_its_location(write, run_check):
     code, out, err = run_check(file)
     assert code == 0
     # Where the acceptor begins.
-    text = rf"{re.escape(str(file))}:11:15: \[DANGER\] {SHAPE}: Waiter `ClusterActive`, acceptor 0"
+    text = rf"{re.escape(str(file))}:10:15: \[DANGER\] {SHAPE}: Waiter `ClusterActive`, acceptor 0"
     assert re.search(text + r".* \| WaitableTraitJmespathProblem\.JmespathEventDanger\.", out)
     assert re.fullmatch(r"boto-wait check: 2 DANGER(, \d+ \w+)*\n", err)
 

@@ -65,7 +65,7 @@ def started():
 @SIGNALS
 @pytest.mark.parametrize("given", ["--instance-ids i-1", "--each instance-ids i-1 i-2"])
 def test_signal_gives_the_outcome_so_far(started, service, given, sent, code, error):
-    words = f"ec2 instance-exists {given} --max-wait 5m --output json --endpoint-url"
+    words = f"ec2 instance-running {given} --max-wait 5m --output json --endpoint-url"
     process = started(words, service.url)
     number = 2 if "each" in given else 1
     for _ in range(number):
