@@ -187,6 +187,15 @@ def test_repr_shows_no_response(ec2, answers, image):
     assert call.token not in repr(call)
 
 
+def test_a_sensitive_token_is_not_shown(stock_botocore, answers, lost, virtual_time):
+    client = boto3.client("chime-sdk-media-pipelines")
+    answers(client, lost)
+    ends = {"SourceType": "ChimeSdkMeeting", "SourceArn": "a", "SinkType": "S3Bucket"}
+    with pytest.raises(idempotency.CallTimeoutError) as caught:
+        idempotency.call_once(client.create_media_capture_pipeline, max_wait=9, SinkArn="b", **ends)
+    assert caught.value.token not in str(caught.value)
+
+
 # --- cancelling ---------------------------------------------------------------------------------
 
 

@@ -150,6 +150,7 @@ COMPLETED_IN = {
 }
 
 
+@pytest.mark.nightly(subject="programs")
 @pytest.mark.parametrize("shell", COMPLETED_IN)
 def test_shells_complete_by_the_lines_of_the_page(shell, tmp_path):
     pytest.importorskip("argcomplete")
