@@ -77,15 +77,19 @@ def test_each_error_has_its_code(error, code, listing):
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGTERM ends a process at once there")
 @pytest.mark.parametrize(
-    ("sent", "code", "ending"),
-    [(signal.SIGTERM, 143, "terminated"), (signal.SIGINT, 130, "interrupted")],
+    ("sent", "handler", "code", "ending"),
+    [
+        (signal.SIGTERM, signal.SIG_DFL, 143, "terminated"),
+        (signal.SIGINT, signal.default_int_handler, 130, "interrupted"),
+    ],
 )
-def test_signals_end_a_command_in_one_line(sent, code, ending, listing):
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+def test_signals_end_a_command_in_one_line(sent, handler, code, ending, listing):
+    before = signal.signal(sent, handler)
     try:
         assert listing(lambda: signal.raise_signal(sent)) == (code, "", f"boto-wait: {ending}\n")
+        assert signal.getsignal(sent) is handler
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(sent, before)
 
 
 # --- commands -----------------------------------------------------------------------------------
