@@ -167,8 +167,7 @@ def resumed_call(
         in_store=in_store,
         cancel_event=cancel_event,
         path=path,
-        # Records of earlier versions have no `propagation_wait`.
-        **{name: record[name] for name in RECORDED if name in record},
+        **{name: record[name] for name in RECORDED},
     )
     method, parameters = xform_name(record["operation"]), from_json(record["parameters"])
     known = KeptCall.of(record, kept)

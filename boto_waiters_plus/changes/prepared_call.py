@@ -105,8 +105,7 @@ class KeptCall:
         """Return what a record and its store know."""
         age = kept.get("age")
         if age is None:
-            started_at = record.get("started_at")
-            age = math.inf if started_at is None else time.time() - started_at
+            age = time.time() - record["started_at"]
         # The clock was set back: the token may be older than it looks.
         return cls(age if age >= 0 else math.inf, kept.get("answer"))
 

@@ -54,9 +54,8 @@ def target_of(client: Any) -> dict[str, Any]:
 
 def check_target(client: Any, record: Mapping[str, Any]) -> None:
     """Raise a ValueError if a call belongs to another target than the client's."""
-    kept = {"service": record["service"], **record.get("target", {})}
     for name, found in target_of(client).items():
-        wanted = kept.get(name)
+        wanted = record["target"][name]
         # Credentials tell their account only since botocore 1.35, and not all of them.
         if wanted != found and None not in (wanted, found):
             raise ValueError(

@@ -145,9 +145,8 @@ def _resumed(arguments: argparse.Namespace) -> PreparedCall:
     with refused(LookupError):
         kept = store.get_call(arguments.resume)
     record = kept["record"]
-    target = record.get("target") or {}
-    arguments.region = arguments.region or target.get("region")
-    arguments.endpoint_url = arguments.endpoint_url or target.get("endpoint")
+    arguments.region = arguments.region or record["target"]["region"]
+    arguments.endpoint_url = arguments.endpoint_url or record["target"]["endpoint"]
     client = client_of(session_of(arguments), record["service"], arguments)
     return resumed_call(client, record, arguments.max_wait, store, arguments.resume)
 

@@ -46,7 +46,7 @@ from .service_lookup import (
     waiter_among,
 )
 from .text import RETRY_TRANSIENT, flag, refused
-from .wait_options import AD_HOC, DEPRECATED, OPTIONS, add_wait_options, peek
+from .wait_options import AD_HOC, OPTIONS, add_wait_options, peek
 
 if TYPE_CHECKING:
     from ..batch.wait import Wait
@@ -80,19 +80,14 @@ def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
     names = [word for word in others[:2] if not word.startswith("-")]
     first = parser.add_argument("service", metavar="SERVICE", help=SERVICE_HELP)
     complete_with(first, lambda _: service_names())
-    second: argparse.Action | None = None
-    if arguments.operation is None:
-        second = parser.add_argument(
-            "waiter", metavar="WAITER", help="such as bucket-exists; with --until an operation"
-        )
+    second = parser.add_argument(
+        "waiter", metavar="WAITER", help="such as bucket-exists; with --until an operation"
+    )
     if not names:
         return
     session = session_of(arguments)
     parser.set_defaults(session=session)
     service = service_model(session, names[0], "command or service")
-    if second is None:
-        _add_operation(parser, operation_named(service, str(arguments.operation)))
-        return
     layers = load_layers(arguments.definitions or ())
     waiters = ServiceWaiters(service, session.get_component("data_loader"), layers)
     if len(names) == 1:
@@ -129,24 +124,11 @@ def _waiter_until(operation: OperationModel, arguments: argparse.Namespace) -> B
     Raises:
         UsageError: the operation cannot be polled, or has no such state.
     """
-    given = {name: getattr(arguments, name) for name in (*AD_HOC, *DEPRECATED)}
+    given = {name: getattr(arguments, name) for name in AD_HOC}
     given = {name: value for name, value in given.items() if value is not None}
     with refused(ValueError):
-        if arguments.until is not None:
-            if stray := given.keys() & {*DEPRECATED}:
-                raise UsageError(f"--until takes the place of {flag(min(stray))}")
-            definition = made_waiter(operation, arguments.until, arguments.state_path, **given)
-        else:
-            definition = _of_deprecated(given, operation.name)
+        definition = made_waiter(operation, arguments.until, arguments.state_path, **given)
         return ServiceWaiters(operation.service_model, None).bind(definition)
-
-
-def _of_deprecated(given: dict[str, Any], operation: str) -> WaiterDefinition:
-    """Return the waiter of `--operation`, `--path` and `--success`."""
-    if "path" not in given and "success_on_error" not in given:
-        raise UsageError("--operation needs --path, the JMESPath to the state, and --success")
-    given = {"path": "@", "success": (), **given, "operation": operation}
-    return WaiterDefinition.from_states(f"{operation}State", **given)
 
 
 def _that_read(service: ServiceModel) -> list[str]:
@@ -182,12 +164,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _refuse_strays(operation: OperationModel, arguments: argparse.Namespace) -> None:
     """Refuse options that go with an operation, where a waiter is named."""
     if arguments.is_made:
-        if arguments.operation is not None and not arguments.quiet:
-            print(
-                "boto-wait: warning: --operation, --path and --success are deprecated: write "
-                f"`boto-wait SERVICE {arguments.operation} --until STATE`",
-                file=sys.stderr,
-            )
         return
     for name in ("until", "state_path", *AD_HOC):
         if getattr(arguments, name) is not None:

@@ -33,9 +33,6 @@ OPTIONS = (*DURATIONS, *COUNTS, "explain_failure", "retry_transient")
 AD_HOC = ("failure", "success_on_error", "retry_on_error", "many")
 """The arguments of `WaiterDefinition.from_states` that a command line has."""
 
-DEPRECATED = ("operation", "path", "success")
-"""What `--until` has taken the place of."""
-
 
 def add_wait_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that do not depend on the service, to any parser."""
@@ -102,10 +99,6 @@ def _add_ad_hoc_options(group: Any) -> None:
     )
     complete_with(until, lambda given: getattr(given, "known_states", ()))
     complete_with(path, lambda given: getattr(given, "known_paths", ()))
-    for name in DEPRECATED:
-        group.add_argument(
-            flag(name), nargs="+" if name == "success" else None, help=argparse.SUPPRESS
-        )
     for name, text in (
         ("failure", "states that are failure, instead of a guess by their names"),
         ("success_on_error", "errors that end it with success"),
@@ -129,4 +122,4 @@ def peek(words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     for known in (words, words[:-1]):
         with contextlib.suppress(argparse.ArgumentError):
             return parser.parse_known_args(known)
-    return argparse.Namespace(operation=None, until=None, profile=None, definitions=None), []
+    return argparse.Namespace(until=None, profile=None, definitions=None), []

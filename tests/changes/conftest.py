@@ -9,34 +9,41 @@ from botocore.exceptions import ConnectionClosedError, EndpointConnectionError, 
 
 from boto_waiters_plus import idempotency
 
-IMAGE = {"ImageId": "ami-1", "MinCount": 1, "MaxCount": 1}
-RUNNING = {"Instances": [{"InstanceId": "i-1", "State": {"Name": "pending"}}]}
-TABLE = {
-    "TableName": "orders",
-    "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
-    "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
-    "BillingMode": "PAY_PER_REQUEST",
-}
 LOST = [
-    ReadTimeoutError(endpoint_url="https://ec2"),
-    ConnectionClosedError(endpoint_url="https://ec2"),
-    EndpointConnectionError(endpoint_url="https://ec2"),
+    kind(endpoint_url="https://ec2")
+    for kind in (ReadTimeoutError, ConnectionClosedError, EndpointConnectionError)
 ]
 
 
 @pytest.fixture
 def image():
-    return dict(IMAGE)
+    return {"ImageId": "ami-1", "MinCount": 1, "MaxCount": 1}
 
 
 @pytest.fixture
 def running():
-    return RUNNING
+    return {"Instances": [{"InstanceId": "i-1", "State": {"Name": "pending"}}]}
+
+
+@pytest.fixture
+def polled():
+    """`polled(state)`: an instance in this state, as DescribeInstances answers."""
+
+    def answer(state):
+        instance = {"InstanceId": "i-1", "State": {"Name": state}}
+        return {"Reservations": [{"Instances": [instance]}]}
+
+    return answer
 
 
 @pytest.fixture
 def table():
-    return dict(TABLE)
+    return {
+        "TableName": "orders",
+        "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
 
 
 @pytest.fixture(params=LOST, ids=lambda error: type(error).__name__)

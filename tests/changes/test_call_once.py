@@ -2,36 +2,31 @@
 
 import itertools
 import threading
-import time
 import uuid
-from types import SimpleNamespace
 
 import boto3
 import pytest
-from case_tables import tabled
+from case_tables import tables
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import idempotency
+
+TABLES = tables("changes")
 
 
 def tokens(requests):
     return [request["body"]["ClientToken"] for request in requests]
 
 
-def test_all_attempts_carry_one_token(call_once, ec2, answers, each_lost, image, running):
+@pytest.mark.parametrize("token", [None, "mine"])
+def test_all_attempts_carry_one_token(call_once, ec2, answers, each_lost, image, running, token):
     service = answers(ec2, each_lost, each_lost, running)
-    call = call_once(ec2.run_instances, max_wait=600, **image)
+    given = {} if token is None else {"ClientToken": token}
+    call = call_once(ec2.run_instances, max_wait=600, **given, **image)
     assert tokens(service.requests) == [call.token] * 3
-    assert uuid.UUID(call.token).version == 4
+    assert call.token == token or uuid.UUID(call.token).version == 4
     assert (call.attempts, call.outcome, call.adopted) == (3, None, False)
     assert call.response["Instances"][0]["InstanceId"] == "i-1"
-
-
-def test_token_of_the_caller_is_kept(call_once, ec2, answers, lost, image, running):
-    service = answers(ec2, lost, running)
-    call = call_once(ec2.run_instances, max_wait=600, ClientToken="mine", **image)
-    assert tokens(service.requests) == ["mine"] * 2
-    assert call.token == "mine"
 
 
 def test_nested_token_is_filled_in(call_once, stock_botocore, virtual_time, answers, lost):
@@ -73,13 +68,13 @@ def test_handlers_change_only_what_one_attempt_sends(ec2, answers, lost, image, 
     assert [r["body"]["Placement.GroupName"] for r in service.requests] == ["g!", "g!"]
 
 
-@tabled("code", "status")
+@pytest.mark.parametrize(("code", "status"), TABLES["transient errors"])
 def test_transient_errors_are_repeated(ec2, answers, error_answer, image, running, code, status):
     answers(ec2, error_answer(code, "Too many requests", status), running)
     assert idempotency.call_once(ec2.run_instances, max_wait=60, **image).attempts == 2
 
 
-@tabled("code", "message", "status")
+@pytest.mark.parametrize(("code", "message", "status"), TABLES["refused calls"])
 def test_refusals_are_never_repeated(
     call_once, ec2, answers, error_answer, image, code, message, status
 ):
@@ -93,9 +88,6 @@ def test_refusals_are_never_repeated(
     assert error.token == tokens(service.requests)[0]
     assert not error.outcome_unknown
     assert error.last_response["Error"]["Code"] == code == error.__cause__.response["Error"]["Code"]
-    assert str(error).startswith(
-        f"RunInstances failed for ec2 ImageId=ami-1: RunInstances failed with {code}"
-    )
 
 
 def test_refusal_after_a_lost_reply_leaves_the_outcome_open(
@@ -105,7 +97,7 @@ def test_refusal_after_a_lost_reply_leaves_the_outcome_open(
     with pytest.raises(idempotency.CallRefusedError) as caught:
         call_once(ec2.run_instances, max_wait=600, **image)
     assert caught.value.outcome_unknown
-    assert f"pass ClientToken='{caught.value.token}' to call_once." in str(caught.value)
+    assert caught.value.token in str(caught.value)
 
 
 def test_deadline_ends_the_repetitions(call_once, ec2, answers, lost, image, virtual_time):
@@ -128,14 +120,6 @@ def test_time_that_is_over_makes_no_call(call_once, ec2, answers, image, running
         call_once(ec2.run_instances, max_wait=max_wait, **image)
     assert service.requests == []
     assert not caught.value.outcome_unknown
-
-
-def test_call_that_is_cut_off_leaves_the_outcome_open(call_once, stock_botocore, answers, image):
-    client = boto3.client("ec2")
-    answers(client, lambda: time.sleep(0.3) or {})
-    with pytest.raises(idempotency.CallTimeoutError) as caught:
-        call_once(client.run_instances, max_wait=0.1, **image)
-    assert caught.value.outcome_unknown
 
 
 def test_response_at_the_deadline_is_kept(call_once, ec2, answers, image, running, virtual_time):
@@ -203,6 +187,15 @@ def test_repr_shows_no_response(ec2, answers, image):
     assert call.token not in repr(call)
 
 
+def test_a_sensitive_token_is_not_shown(stock_botocore, answers, lost, virtual_time):
+    client = boto3.client("chime-sdk-media-pipelines")
+    answers(client, lost)
+    ends = {"SourceType": "ChimeSdkMeeting", "SourceArn": "a", "SinkType": "S3Bucket"}
+    with pytest.raises(idempotency.CallTimeoutError) as caught:
+        idempotency.call_once(client.create_media_capture_pipeline, max_wait=9, SinkArn="b", **ends)
+    assert caught.value.token not in str(caught.value)
+
+
 # --- cancelling ---------------------------------------------------------------------------------
 
 
@@ -220,9 +213,9 @@ class SetAfter:
         return self.is_set()
 
 
-def cancelled(call_once, ec2, event, image, **options):
-    with pytest.raises(idempotency.CallCancelledError, match="was cancelled") as caught:
-        call_once(ec2.run_instances, max_wait=600, cancel_event=event, **image, **options)
+def cancelled(call_once, ec2, event, image):
+    with pytest.raises(idempotency.CallCancelledError) as caught:
+        call_once(ec2.run_instances, max_wait=600, cancel_event=event, **image)
     assert isinstance(caught.value, bwp.WaiterCancelledError)
     return caught.value
 
@@ -257,37 +250,8 @@ def test_cancelling_ends_the_wait_that_follows(call_once, ec2, answers, image, r
     assert caught.value.call.response["Instances"][0]["InstanceId"] == "i-1"
 
 
-def test_the_wait_that_follows_survives_a_bad_minute(
-    call_once, ec2, answers, error_answer, image, running, virtual_time
-):
-    unavailable = error_answer("Unavailable", status=503)
-    up = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
-    answers(ec2, running, unavailable, unavailable, up)
-    done = call_once(ec2.run_instances, max_wait=600, then_wait="InstanceRunning", **image)
-    assert done.outcome.attempts == 3
-
-
 def test_an_event_of_the_defaults_cancels(ec2, answers, image, running):
     service = answers(ec2, running)
     bwp.enable(ec2, defaults={"cancel_event": SetAfter(0)})
     cancelled(idempotency.call_once, ec2, None, image)
-    assert service.requests == []
-
-
-def test_cancelled_call_stays_open_in_its_store(ec2, answers, lost, image, running):
-    kept = {}
-    store = SimpleNamespace(
-        save_call=lambda record: kept.update(open=record) or "calls/1",
-        finish_call=lambda path, result: kept.pop("open"),
-    )
-    event = threading.Event()
-    answers(ec2, lambda: event.set() or lost, running)
-    error = cancelled(idempotency.call_once, ec2, event, image, in_store=store)
-    assert kept["open"]["token"] == error.token
-
-
-def test_what_is_no_event_is_refused(ec2, answers, image):
-    service = answers(ec2, {})
-    with pytest.raises(TypeError, match="cancel_event must have the methods is_set, wait"):
-        idempotency.call_once(ec2.run_instances, max_wait=5, cancel_event=3, **image)
     assert service.requests == []

@@ -7,33 +7,23 @@ import boto3
 import pytest
 from botocore.config import Config
 from botocore.stub import Stubber
-from case_tables import tabled, tables
+from case_tables import tables
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import idempotency
 
+TABLES = tables("changes")
 EXISTS = "Table already exists: orders"
 
 
-@tabled("code", "message")
-def test_parameter_mismatch_has_an_error_of_its_own(
-    ec2, answers, error_answer, image, code, message
+@pytest.mark.parametrize(("error", "code", "message"), TABLES["refused tokens"])
+def test_refused_token_has_an_error_of_its_own(
+    ec2, answers, error_answer, image, error, code, message
 ):
     answers(ec2, error_answer(code, message))
-    with pytest.raises(idempotency.TokenMismatchError) as caught:
+    with pytest.raises(getattr(idempotency, error)) as caught:
         idempotency.call_once(ec2.run_instances, max_wait=60, ClientToken="t", **image)
     assert (caught.value.token, caught.value.attempts) == ("t", 1)
-
-
-@tabled("code", "message")
-def test_expired_token_has_an_error_of_its_own(ec2, answers, error_answer, image, code, message):
-    answers(ec2, error_answer(code, message))
-    with pytest.raises(idempotency.TokenExpiredError):
-        idempotency.call_once(ec2.run_instances, max_wait=60, ClientToken="t", **image)
-
-
-IN_PROGRESS = tables("changes")["test_refusals.py::IN_PROGRESS"]
-REFUSED = tables("changes")["test_refusals.py::REFUSED"]
 
 
 @pytest.fixture
@@ -48,17 +38,15 @@ def refused_first(stock_botocore, virtual_time, answers, error_answer):
     return call
 
 
-@pytest.mark.parametrize(("service", "method", "code", "message"), IN_PROGRESS)
-def test_another_change_in_progress_is_repeated(refused_first, service, method, code, message):
-    assert refused_first(service, method, code, message).attempts == 2
+@pytest.mark.parametrize("row", TABLES["changes in progress"], ids=str)
+def test_another_change_in_progress_is_repeated(refused_first, row):
+    assert refused_first(*row).attempts == 2
 
 
-@pytest.mark.parametrize(("service", "method", "code", "message", "error"), REFUSED)
-def test_conflict_that_no_time_resolves_is_refused(
-    refused_first, service, method, code, message, error
-):
-    with pytest.raises(getattr(idempotency, error)):
-        refused_first(service, method, code, message)
+@pytest.mark.parametrize("row", TABLES["lasting conflicts"], ids=str)
+def test_conflict_that_no_time_resolves_is_refused(refused_first, row):
+    with pytest.raises(getattr(idempotency, row[-1])):
+        refused_first(*row[:-1])
 
 
 @pytest.fixture
@@ -78,9 +66,7 @@ def exists(error_answer):
 
 def test_resource_that_existed_before_is_not_ours(create, dynamodb, answers, exists):
     service = answers(dynamodb, exists)
-    with pytest.raises(
-        idempotency.AlreadyExistsError, match="It existed before this call"
-    ) as caught:
+    with pytest.raises(idempotency.AlreadyExistsError) as caught:
         create(adopt_existing=True)
     assert not caught.value.maybe_ours
     assert caught.value.check_operation is None
@@ -94,15 +80,11 @@ def test_resource_after_an_unknown_outcome_may_be_ours(
     """A retry of the SDK hides an unknown outcome as well as an attempt of ours."""
     exists["ResponseMetadata"]["RetryAttempts"] = retries
     answers(dynamodb, *([] if retries else [lost]), exists)
-    with pytest.raises(idempotency.AlreadyExistsError) as caught:
+    with pytest.raises(idempotency.AlreadyExistsError, match="describe_table") as caught:
         create()
     error = caught.value
-    assert error.maybe_ours
-    assert (error.check_operation, error.check_parameters) == (
-        "DescribeTable",
-        {"TableName": "orders"},
-    )
-    assert "describe_table(TableName='orders') tells" in str(error)
+    check = ("DescribeTable", {"TableName": "orders"})
+    assert (error.maybe_ours, error.check_operation, error.check_parameters) == (True, *check)
 
 
 def described(table, **changes):
@@ -111,18 +93,13 @@ def described(table, **changes):
 
 def test_existing_resource_is_adopted(create, dynamodb, answers, exists, lost, table):
     found = described({**table, "BillingModeSummary": {}})
-    service = answers(dynamodb, lost, exists, lost, found)
-    call = create(adopt_existing=True)
+    active = described(table, TableStatus="ACTIVE")
+    service = answers(dynamodb, lost, exists, lost, found, active)
+    call = create(adopt_existing=True, then_wait="table_exists")
     assert call.adopted
     assert call.response["Table"]["TableName"] == "orders"
-    assert service.operations == ["CreateTable"] * 2 + ["DescribeTable"] * 2
-
-
-def test_wait_follows_an_adopted_resource(create, dynamodb, answers, exists, lost, table):
-    active = described(table, TableStatus="ACTIVE")
-    answers(dynamodb, lost, exists, described(table), active)
-    call = create(adopt_existing=True, then_wait="table_exists")
     assert call.outcome.observed == "ACTIVE"
+    assert service.operations == ["CreateTable"] * 2 + ["DescribeTable"] * 3
 
 
 def test_existing_resource_that_differs_is_not_adopted(
@@ -130,10 +107,9 @@ def test_existing_resource_that_differs_is_not_adopted(
 ):
     other = described(table, KeySchema=[{"AttributeName": "other", "KeyType": "HASH"}])
     answers(dynamodb, lost, exists, other)
-    with pytest.raises(idempotency.AlreadyExistsError, match="It differs in KeySchema") as caught:
+    with pytest.raises(idempotency.AlreadyExistsError, match="KeySchema") as caught:
         create(adopt_existing=True)
-    assert caught.value.differences == ("KeySchema",)
-    assert caught.value.maybe_ours
+    assert (caught.value.differences, caught.value.maybe_ours) == (("KeySchema",), True)
     assert caught.value.__cause__.response["Error"]["Message"] == EXISTS
 
 
@@ -147,18 +123,26 @@ def test_description_that_tells_nothing_adopts_nothing(
     assert caught.value.differences == ()
 
 
-@pytest.mark.parametrize("reason", ["attempts", "token", "SDK"])
-def test_late_arrival_fails_the_wait(call_once, ec2, answers, lost, image, running, reason):
-    terminated = {"InstanceId": "i-1", "State": {"Name": "terminated"}}
-    gone = {"Reservations": [{"Instances": [terminated]}]}
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [
+        ("attempts", idempotency.LateArrivalError),
+        ("token", idempotency.LateArrivalError),
+        ("SDK", idempotency.LateArrivalError),
+        ("none", bwp.WaiterFailedError),
+    ],
+)
+def test_failure_of_a_repeated_call_is_a_late_arrival(
+    call_once, ec2, answers, lost, image, running, polled, reason, kind
+):
     token = {"ClientToken": "t"} if reason == "token" else {}
     metadata = {"RetryAttempts": 1 if reason == "SDK" else 0, "HTTPStatusCode": 200}
     first = [lost] if reason == "attempts" else []
-    answers(ec2, *first, {**running, "ResponseMetadata": metadata}, gone)
-    with pytest.raises(idempotency.LateArrivalError, match="it is gone by now") as caught:
+    answers(ec2, *first, {**running, "ResponseMetadata": metadata}, polled("terminated"))
+    with pytest.raises(bwp.WaiterFailedError) as caught:
         call_once(ec2.run_instances, max_wait=60, then_wait="InstanceRunning", **token, **image)
     error = caught.value
-    assert isinstance(error, bwp.WaiterFailedError)
+    assert type(error) is kind
     assert error.call.response["Instances"][0]["InstanceId"] == "i-1"
     assert error.call.token is not None
 
@@ -173,21 +157,11 @@ def test_missing_resource_of_a_repeated_call_is_a_late_arrival(
         idempotency.call_once(eks.create_cluster, max_wait=200, then_wait=True, **cluster)
 
 
-def test_failure_of_a_fresh_resource_is_no_late_arrival(ec2, answers, image, running):
-    terminated = {"InstanceId": "i-1", "State": {"Name": "terminated"}}
-    answers(ec2, running, {"Reservations": [{"Instances": [terminated]}]})
-    with pytest.raises(bwp.WaiterFailedError) as caught:
-        idempotency.call_once(ec2.run_instances, max_wait=60, then_wait="InstanceRunning", **image)
-    assert type(caught.value) is bwp.WaiterFailedError
-    assert caught.value.call.attempts == 1
-
-
-def test_failure_under_a_stubber_is_no_late_arrival(ec2, image, running):
+def test_failure_under_a_stubber_is_no_late_arrival(ec2, image, running, polled):
     """The answers of botocore's Stubber do not say how often the SDK repeated the request."""
-    terminated = {"InstanceId": "i-1", "State": {"Name": "terminated"}}
     with Stubber(ec2) as stubber:
         stubber.add_response("run_instances", running)
-        stubber.add_response("describe_instances", {"Reservations": [{"Instances": [terminated]}]})
+        stubber.add_response("describe_instances", polled("terminated"))
         with pytest.raises(bwp.WaiterFailedError) as caught:
             idempotency.call_once(
                 ec2.run_instances, max_wait=60, then_wait="InstanceRunning", **image

@@ -8,12 +8,11 @@ import boto3
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ParamValidationError
-from case_tables import tabled
+from case_tables import tables
 from changes.token_service import TokenService, Wire
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import idempotency, operations
-from boto_waiters_plus.service.json_parameters import as_json, from_json
 
 POINTS = (
     "before save",
@@ -23,6 +22,7 @@ POINTS = (
     "before finish",
     "after finish",
 )
+KEYS = {"aws_access_key_id": "a", "aws_secret_access_key": "b"}
 
 
 class KilledError(BaseException):
@@ -66,16 +66,10 @@ def path(tmp_path):
     return tmp_path / "calls"
 
 
-@pytest.fixture
-def client():
-    return boto3.client("ec2", config=Config(retries={"total_max_attempts": 1}))
-
-
 @pytest.mark.parametrize("point", POINTS)
-def test_killed_call_makes_at_most_one_resource(
-    call_once, client, path, image, virtual_time, point
-):
-    service = TokenService(virtual_time)
+def test_killed_call_makes_at_most_one_resource(call_once, path, image, virtual_time, point):
+    client = boto3.client("ec2", config=Config(retries={"total_max_attempts": 1}))
+    service = TokenService()
     Wire(service).connect(client)
 
     def dies(here):
@@ -87,8 +81,7 @@ def test_killed_call_makes_at_most_one_resource(
     events.register("response-received.ec2", lambda **_: dies("after request"))
     with pytest.raises(KilledError):
         call_once(client.run_instances, max_wait=60, in_store=FileStore(path, dies), **image)
-    made = len(service.instances)
-    assert made == (POINTS.index(point) > 2)
+    assert len(service.instances) == (POINTS.index(point) > 2)
     saved = [line["record"] for line in FileStore(path).lines() if "record" in line]
     assert len(saved) == (point != "before save")
 
@@ -135,16 +128,6 @@ def test_refused_parameters_are_no_open_call(ec2, answers, path, image, running)
     assert store.lines()[1]["result"] == {"succeeded": False, "error": "ParamValidationError"}
 
 
-def test_resumed_call_waits_as_the_first_would(call_once, ec2, answers, path, image, running):
-    store = FileStore(path)
-    options = {"max_wait": 60, "then_wait": "InstanceRunning", "in_store": store}
-    up = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
-    answers(ec2, running, up, running, up)
-    call_once(ec2.run_instances, **options, **image)
-    record = store.lines()[0]["record"]
-    assert idempotency.resume_call(ec2, record).outcome.waiter == "InstanceRunning"
-
-
 def test_resource_of_a_resumed_call_may_be_ours(dynamodb, answers, error_answer, path, table, lost):
     store = FileStore(path)
     answers(dynamodb, lost)
@@ -157,95 +140,85 @@ def test_resource_of_a_resumed_call_may_be_ours(dynamodb, answers, error_answer,
     assert idempotency.resume_call(again, record, max_wait=60).adopted
 
 
-def test_resumed_call_may_arrive_late(ec2, answers, lost, path, image, running):
+def test_resumed_call_waits_and_may_arrive_late(ec2, answers, lost, path, image, running, polled):
     store = FileStore(path)
     answers(ec2, lost)
     options = {"then_wait": "InstanceRunning", "in_store": store}
     with pytest.raises(idempotency.CallTimeoutError):
         idempotency.call_once(ec2.run_instances, max_wait=5, **options, **image)
     again = boto3.client("ec2")
-    gone = {"Reservations": [{"Instances": [{"State": {"Name": "terminated"}}]}]}
-    answers(again, running, gone)
+    answers(again, running, polled("terminated"))
     with pytest.raises(idempotency.LateArrivalError):
         idempotency.resume_call(again, store.lines()[0]["record"], max_wait=60)
 
 
-def test_values_that_are_not_json_are_restored(stock_botocore, virtual_time, answers, path, lost):
-    client = boto3.client("lambda")
-    store = FileStore(path)
-    code = {"ZipFile": b"\x00\xff"}
-    service = answers(client, lost, {})
-    parameters = {
-        "FunctionName": "f",
-        "Role": "arn:aws:iam::123456789012:role/r",
-        "Tags": {"a": "b"},
-    }
-    with pytest.raises(ValueError, match=r"Code\.ZipFile is sensitive in the model"):
-        idempotency.call_once(
-            client.create_function,
-            max_wait=60,
-            in_store=store,
-            allow_repeat=True,
-            Code=code,
-            **parameters,
-        )
-    assert service.requests == store.lines() == []
-
-    # In the data alone: few parameters of mutating operations are blobs or timestamps.
-    value = {"a": [b"\x00\xff", dt.datetime(2026, 1, 2, tzinfo=dt.timezone.utc)], "b": 1}
-    assert from_json(json.loads(json.dumps(as_json(None, value)))) == value
-
-
 @pytest.mark.parametrize(
-    ("keywords", "match"),
+    ("keywords", "error", "match"),
     [
-        ({"in_store": object()}, "in_store must have the methods save_call, finish_call"),
-        ({"then_wait": ("InstanceRunning", dict)}, "then_wait must be the name"),
-        ({"KeyName": object()}, "KeyName cannot be stored: it is object"),
+        ({"in_store": object()}, TypeError, "in_store must have the methods"),
+        ({"then_wait": ("InstanceRunning", dict)}, TypeError, "then_wait"),
+        ({"KeyName": object()}, TypeError, "KeyName"),
     ],
 )
-def test_what_cannot_be_stored_is_refused(ec2, answers, path, image, keywords, match):
+def test_what_cannot_be_stored_is_refused(ec2, answers, path, image, keywords, error, match):
     service = answers(ec2, AssertionError("a request was made"))
     keywords = {"in_store": FileStore(path), **keywords}
-    with pytest.raises(TypeError, match=match):
+    with pytest.raises(error, match=match):
         idempotency.call_once(ec2.run_instances, max_wait=60, **image, **keywords)
     assert service.requests == []
 
 
-def test_resumed_call_is_finished_in_its_store(call_once, ec2, answers, lost, image, running):
-    pytest.importorskip("sqlalchemy")
-    store = operations.Store(":memory:")
-    answers(ec2, lost)
-    with pytest.raises(idempotency.CallTimeoutError) as caught:
-        call_once(ec2.run_instances, max_wait=5, in_store=store, **image)
-    [kept] = store.open_calls()
-    assert (kept["done"], kept["record"]["token"]) == (False, caught.value.token)
-    again = boto3.client("ec2")
-    service = answers(again, running)
-    call = idempotency.resume_call(again, kept["record"], in_store=store, path=kept["path"])
-    assert service.requests[0]["body"]["ClientToken"] == call.token == caught.value.token
-    assert store.open_calls() == []
-    assert store.get_json(kept["path"])["result"] == {"succeeded": True, "attempts": 1}
-    with pytest.raises(LookupError, match="no call calls/1"):
-        store.get_call("calls/1")
-    store.close()
+def test_sensitive_parameters_are_not_stored(stock_botocore, answers, path):
+    client = boto3.client("lambda")
+    service = answers(client, {})
+    options = {"max_wait": 60, "in_store": FileStore(path), "allow_repeat": True}
+    code = {"ZipFile": b"\x00\xff"}
+    with pytest.raises(ValueError, match=r"Code\.ZipFile"):
+        idempotency.call_once(
+            client.create_function, FunctionName="f", Role="arn:r", Code=code, **options
+        )
+    assert service.requests == FileStore(path).lines() == []
 
 
-def test_store_and_path_belong_together(ec2, path):
-    with pytest.raises(TypeError, match="in_store and path must be given together"):
-        idempotency.resume_call(ec2, {"service": "ec2"}, in_store=FileStore(path))
+@pytest.mark.parametrize(
+    ("service", "method", "parameters"),
+    [
+        ("kinesis", "put_record", {"StreamName": "s", "PartitionKey": "k", "Data": b"\x00\xff"}),
+        (
+            "rds",
+            "restore_db_instance_to_point_in_time",
+            {
+                "TargetDBInstanceIdentifier": "b",
+                "RestoreTime": dt.datetime(2026, 1, 2, tzinfo=dt.timezone.utc),
+            },
+        ),
+    ],
+)
+def test_parameters_that_are_not_json_are_restored(
+    stock_botocore, virtual_time, answers, lost, path, service, method, parameters
+):
+    store, client, again = FileStore(path), boto3.client(service), boto3.client(service)
+    first, second = answers(client, lost), answers(again, {})
+    options = {"max_wait": 5, "in_store": store, "allow_repeat": True}
+    with pytest.raises(idempotency.CallTimeoutError):
+        idempotency.call_once(getattr(client, method), **options, **parameters)
+    idempotency.resume_call(again, store.lines()[0]["record"])
+    assert first.requests[0]["body"] == second.requests[0]["body"]
 
 
-def test_client_of_another_service_is_refused(dynamodb):
-    with pytest.raises(ValueError, match="for the service dynamodb, but the call was made for ec2"):
-        idempotency.resume_call(dynamodb, {"service": "ec2"})
+@pytest.mark.parametrize("missing", ["in_store", "path"])
+def test_store_and_path_belong_together(ec2, path, missing):
+    given = {"in_store": FileStore(path), "path": "calls/1", missing: None}
+    with pytest.raises(TypeError, match="in_store and path"):
+        idempotency.resume_call(ec2, {"service": "ec2"}, **given)
 
 
-RUNNING_NOW = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
+# --- in a store of the package ------------------------------------------------------------------
 
 
 @pytest.fixture
 def store():
+    pytest.importorskip("sqlalchemy")
     store = operations.Store(":memory:")
     yield store
     store.close()
@@ -259,84 +232,74 @@ def start(call_once, client, store, image, **options):
     return kept
 
 
-@tabled("name", "options")
-def test_client_for_elsewhere_is_refused(ec2, answers, lost, image, store, name, options):
+def resume(client, store, kept):
+    return idempotency.resume_call(client, kept["record"], in_store=store, path=kept["path"])
+
+
+def test_resumed_call_is_finished_in_its_store(
+    call_once, ec2, answers, lost, image, running, store
+):
+    answers(ec2, lost)
+    kept = start(call_once, ec2, store, image)
+    assert (kept["done"], kept["phase"], 0 <= kept["age"] < 60) == (False, "started", True)
+    target = {"service": "ec2", "region": ec2.meta.region_name, "endpoint": ec2.meta.endpoint_url}
+    assert target.items() <= kept["target"].items()
+    again = boto3.client("ec2")
+    service = answers(again, running)
+    call = resume(again, store, kept)
+    assert service.requests[0]["body"]["ClientToken"] == call.token == kept["record"]["token"]
+    assert store.open_calls() == []
+    assert store.get_json(kept["path"])["result"] == {"succeeded": True, "attempts": 1}
+    with pytest.raises(LookupError, match="calls/1"):
+        store.get_call("calls/1")
+
+
+@pytest.mark.parametrize(
+    ("name", "service", "options"),
+    [
+        ("service", "sns", {}),
+        ("region", "ec2", {"region_name": "eu-west-1"}),
+        ("endpoint", "ec2", {"endpoint_url": "http://localhost:4566"}),
+        ("account", "ec2", {"aws_account_id": "222222222222"}),
+    ],
+)
+def test_client_for_elsewhere_is_refused(ec2, answers, lost, image, store, name, service, options):
     if "aws_account_id" not in inspect.signature(boto3.Session.client).parameters:
         pytest.skip("a client of this boto3 does not know its account")
-    first = boto3.client(
-        "ec2", aws_access_key_id="a", aws_secret_access_key="b", aws_account_id="111111111111"
-    )
+    first = boto3.client("ec2", aws_account_id="111111111111", **KEYS)
     answers(first, lost)
     kept = start(idempotency.call_once, first, store, image)
-    other = boto3.client("ec2", aws_access_key_id="a", aws_secret_access_key="b", **options)
-    service = answers(other, RUNNING_NOW)
-    with pytest.raises(ValueError, match=f"the client is for the {name} "):
-        idempotency.resume_call(other, kept["record"], in_store=store, path=kept["path"])
-    assert service.requests == []
+    other = boto3.client(service, **KEYS, **options)
+    made = answers(other, {})
+    with pytest.raises(ValueError, match=f"the {name} "):
+        resume(other, store, kept)
+    assert made.requests == []
 
 
-def test_open_calls_tell_age_and_target(ec2, answers, lost, image, store):
-    answers(ec2, lost)
-    kept = start(idempotency.call_once, ec2, store, image)
-    region = ec2.meta.region_name
-    assert kept["target"]["service"] == "ec2"
-    assert (kept["target"]["region"], kept["target"]["endpoint"]) == (
-        region,
-        ec2.meta.endpoint_url,
-    )
-    assert 0 <= kept["age"] < 60
-    assert kept["phase"] == "started"
-
-
-def test_store_tells_the_age_of_the_token(dynamodb, answers, lost):
-    """Not the wall clock, which may have been set."""
-
-    class OldStore(operations.Store):
-        def get_call(self, path):
-            return {**super().get_call(path), "age": 571.0}
-
-    store = OldStore(":memory:")
-    answers(dynamodb, lost)
-    write = {"TransactItems": [{"Put": {"TableName": "orders", "Item": {"id": {"S": "1"}}}}]}
-    with pytest.raises(idempotency.CallTimeoutError):
-        idempotency.call_once(dynamodb.transact_write_items, max_wait=5, in_store=store, **write)
-    [kept] = store.open_calls()
-    again = boto3.client("dynamodb")
-    service = answers(again, {})
-    with pytest.raises(idempotency.CallTimeoutError):
-        idempotency.resume_call(again, kept["record"], in_store=store, path=kept["path"])
-    assert service.requests == []
-    store.close()
-
-
-def test_wait_that_ran_out_of_time_goes_on(call_once, ec2, answers, image, running, store):
-    pending = {"Reservations": [{"Instances": [{"State": {"Name": "pending"}}]}]}
-    answers(ec2, running, pending)
+def test_wait_that_ran_out_of_time_goes_on(call_once, ec2, answers, image, running, polled, store):
+    answers(ec2, running, polled("pending"))
+    options = {"max_wait": 5, "then_wait": "InstanceRunning", "in_store": store}
     with pytest.raises(bwp.WaiterTimeoutError):
-        call_once(
-            ec2.run_instances, max_wait=5, then_wait="InstanceRunning", in_store=store, **image
-        )
+        call_once(ec2.run_instances, **options, **image)
     [kept] = store.open_calls()
     assert (kept["phase"], kept["answer"]["attempts"]) == ("waiting", 1)
     again = boto3.client("ec2")
-    service = answers(again, RUNNING_NOW)
-    call = idempotency.resume_call(again, kept["record"], in_store=store, path=kept["path"])
+    service = answers(again, polled("running"))
+    call = resume(again, store, kept)
     assert service.operations == ["DescribeInstances"]
     assert call.response["Instances"] == running["Instances"]
     assert call.token == kept["record"]["token"]
     assert call.outcome.observed == ["running"]
     assert store.open_calls() == []
     with pytest.raises(ValueError, match="has ended"):
-        idempotency.resume_call(again, kept["record"], in_store=store, path=kept["path"])
+        resume(again, store, kept)
 
 
-def test_wait_that_failed_is_finished(call_once, ec2, answers, image, running, store):
-    terminated = {"Reservations": [{"Instances": [{"State": {"Name": "terminated"}}]}]}
-    answers(ec2, running, terminated)
+def test_wait_that_failed_is_finished(call_once, ec2, answers, image, running, polled, store):
+    answers(ec2, running, polled("terminated"))
+    options = {"max_wait": 5, "then_wait": "InstanceRunning", "in_store": store}
     with pytest.raises(bwp.WaiterFailedError):
-        call_once(
-            ec2.run_instances, max_wait=5, then_wait="InstanceRunning", in_store=store, **image
-        )
+        call_once(ec2.run_instances, **options, **image)
     assert store.open_calls() == []
 
 
@@ -364,7 +327,9 @@ def test_expired_calls_are_deleted(ec2, answers, image, running, lost, store):
     assert len(store.open_calls()) == 1
 
 
-@tabled("service", "method", "parameters", "answer")
+@pytest.mark.parametrize(
+    ("service", "method", "parameters", "answer"), tables("changes")["secret responses"]
+)
 def test_secrets_of_a_response_are_not_kept(
     stock_botocore, virtual_time, answers, store, service, method, parameters, answer
 ):

@@ -6,32 +6,27 @@ import boto_waiters_plus as bwp
 from boto_waiters_plus import idempotency
 
 
-@pytest.fixture
-def up():
-    return {"Reservations": [{"Instances": [{"InstanceId": "i-1", "State": {"Name": "running"}}]}]}
-
-
-@pytest.mark.parametrize("waiter", ["InstanceRunning", "instance_running"])
+@pytest.mark.parametrize(
+    ("then_wait", "waiter", "polled_id"),
+    [
+        ("InstanceRunning", "InstanceRunning", "i-1"),
+        ("instance_running", "InstanceRunning", "i-1"),
+        (("InstanceExists", lambda _: {"InstanceIds": ["i-7"]}), "InstanceExists", "i-7"),
+    ],
+)
 def test_wait_takes_its_parameters_from_the_response(
-    call_once, ec2, answers, image, running, up, waiter
+    call_once, ec2, answers, image, running, polled, then_wait, waiter, polled_id
 ):
-    service = answers(ec2, running, up)
-    call = call_once(ec2.run_instances, max_wait=60, then_wait=waiter, **image)
+    service = answers(ec2, running, polled("running"))
+    call = call_once(ec2.run_instances, max_wait=60, then_wait=then_wait, **image)
     assert service.operations == ["RunInstances", "DescribeInstances"]
-    assert service.requests[1]["body"]["InstanceId.1"] == "i-1"
-    assert call.outcome.waiter == "InstanceRunning"
+    assert service.requests[1]["body"]["InstanceId.1"] == polled_id
+    assert call.outcome.waiter == waiter
     assert call.response["Instances"][0]["InstanceId"] == "i-1"
 
 
-def test_wait_takes_its_parameters_from_a_function(call_once, ec2, answers, image, running, up):
-    service = answers(ec2, running, up)
-    choice = ("InstanceExists", lambda response: {"InstanceIds": ["i-7"]})
-    call_once(ec2.run_instances, max_wait=60, then_wait=choice, **image)
-    assert service.requests[1]["body"]["InstanceId.1"] == "i-7"
-
-
-def test_wait_runs_under_a_definition(ec2, answers, waitable, image, running, up):
-    answers(ec2, running, up)
+def test_wait_runs_under_a_definition(ec2, answers, waitable, image, running, polled):
+    answers(ec2, running, polled("running"))
     acceptor = {"state": "success", "matcher": {"success": True}}
     document = waitable("Ready", "DescribeInstances", acceptor, namespace="com.amazonaws.ec2")
     (ready,) = bwp.load_definitions(document)
@@ -42,10 +37,9 @@ def test_wait_runs_under_a_definition(ec2, answers, waitable, image, running, up
 
 
 def test_call_and_wait_share_one_deadline(
-    call_once, ec2, answers, lost, image, running, virtual_time
+    call_once, ec2, answers, lost, image, running, polled, virtual_time
 ):
-    pending = {"Reservations": [{"Instances": [{"State": {"Name": "pending"}}]}]}
-    answers(ec2, lost, lost, lost, running, pending)
+    answers(ec2, lost, lost, lost, running, polled("pending"))
     start = virtual_time.now
     with pytest.raises(bwp.WaiterTimeoutError) as caught:
         call_once(ec2.run_instances, max_wait=100, then_wait="InstanceRunning", **image)
@@ -54,10 +48,17 @@ def test_call_and_wait_share_one_deadline(
     assert caught.value.max_wait < 98
 
 
+def test_call_that_takes_all_the_time_leaves_none_for_the_wait(
+    ec2, answers, image, running, virtual_time
+):
+    answers(ec2, lambda: virtual_time.advance(9) or running)
+    with pytest.raises(bwp.WaiterTimeoutError) as caught:
+        idempotency.call_once(ec2.run_instances, max_wait=9, then_wait="InstanceRunning", **image)
+    assert caught.value.call.response["Instances"] == running["Instances"]
+
+
 def test_response_without_the_identifier_ends_the_wait(ec2, answers, image):
     answers(ec2, {"Instances": []})
-    with pytest.raises(
-        bwp.WaiterFailedError, match="RunInstances does not tell InstanceIds"
-    ) as caught:
+    with pytest.raises(bwp.WaiterFailedError, match="InstanceIds") as caught:
         idempotency.call_once(ec2.run_instances, max_wait=60, then_wait="InstanceRunning", **image)
     assert caught.value.call.response["Instances"] == []

@@ -1,12 +1,14 @@
 """A service that keeps tokens, in front of it a wire that loses requests and replies.
 
-Both are in the process: they answer botocore's event `before-send`, so that requests are
-serialized, signed and parsed as ever. Time is virtual.
+`Wire` answers botocore's event `before-send` in the process, so that requests are serialized,
+signed and parsed as ever. `serving` answers on a loopback port.
 """
 
 import contextlib
 import copy
+import http.server
 import random
+import threading
 from urllib.parse import parse_qs
 
 from botocore.awsrequest import AWSResponse
@@ -20,19 +22,16 @@ class CrashError(Exception):
 
 
 class TokenService:
-    """RunInstances, TerminateInstances and DescribeInstances for one caller.
+    """RunInstances and DescribeInstances for one caller."""
 
-    Args:
-        clock: has `now`.
-        keep_tokens_for: the seconds for which a token outlives its instance.
-    """
-
-    def __init__(self, clock, keep_tokens_for=3600):
-        self.instances = {}
+    def __init__(self):
         self.crash = False
+        self.forget()
+
+    def forget(self):
+        """Forget all instances and tokens."""
+        self.instances = {}
         self._tokens = {}
-        self._clock = clock
-        self._keep_tokens_for = keep_tokens_for
 
     @contextlib.contextmanager
     def _transaction(self):
@@ -49,9 +48,6 @@ class TokenService:
         action = request.pop("Action")
         for name in ("Version", "InstanceId.1"):
             value = request.pop(name, None)
-        if action == "TerminateInstances":
-            self.terminate(value)
-            return 200, "<TerminateInstancesResponse/>"
         if action == "DescribeInstances":
             items = "".join(self._item(each) for each in [value] if each in self.instances)
             return 200, _xml("DescribeInstances", "reservationSet", _in_reservation(items))
@@ -64,7 +60,7 @@ class TokenService:
     def _run(self, request):
         token = request.pop("ClientToken")
         known = self._tokens.get(token)
-        if known is not None and not self._is_forgotten(known["id"]):
+        if known is not None:
             if known["request"] != request:
                 return _error(400, "IdempotentParameterMismatch")
             return 200, _xml("RunInstances", "instancesSet", self._item(known["id"]))
@@ -73,22 +69,13 @@ class TokenService:
             self._tokens[token] = {"id": name, "request": request}
             if self.crash:
                 raise CrashError
-            self.instances[name] = {"token": token, "state": "pending", "gone": None}
+            self.instances[name] = {"token": token, "state": "pending"}
         return 200, _xml("RunInstances", "instancesSet", self._item(name))
 
-    def terminate(self, name):
-        """Another actor deletes an instance."""
-        self.instances[name] |= {"state": "terminated", "gone": self._clock.now}
-
-    def boot(self):
-        """Let every instance that was not deleted run."""
+    def set_state(self, state):
+        """Another actor changes all instances."""
         for instance in self.instances.values():
-            if instance["state"] == "pending":
-                instance["state"] = "running"
-
-    def _is_forgotten(self, name):
-        gone = self.instances[name]["gone"]
-        return gone is not None and self._clock.now - gone > self._keep_tokens_for
+            instance["state"] = state
 
     def _item(self, name):
         instance = self.instances[name]
@@ -196,3 +183,61 @@ class _Raw:
 
     def stream(self, **_):
         yield self._content
+
+
+# --- on a loopback port -------------------------------------------------------------------------
+
+ACCOUNT = {
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+"""The environment of a process that calls the service."""
+
+
+@contextlib.contextmanager
+def serving():
+    """A service on a loopback port, which outlives its callers and answers while it may.
+
+    Its `cuts` are of the next RunInstances requests, one each: `("lost", 0)` drops the request,
+    `("late", 0)` lets it arrive after the client gave up, `("crash", 0)` ends the service within
+    its transaction, and `("reply", part)` returns this part of the reply.
+    """
+    kept = TokenService()
+    kept.actions, kept.cuts, kept.may_answer = [], [], threading.Event()
+    kept.may_answer.set()
+    late = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            request = {name: value for name, [value] in parse_qs(body).items()}
+            kept.actions.append(request["Action"])
+            kept.may_answer.wait()
+            is_cut = kept.cuts and request["Action"] == "RunInstances"
+            kind, part = kept.cuts.pop(0) if is_cut else ("reply", 1)
+            while late:
+                kept.answer(late.pop())
+            if kind == "late":
+                late.append(request)
+            kept.crash = kind == "crash"
+            if kind not in ("reply", "crash"):
+                return
+            status, text = kept.answer(request)
+            head = (
+                f"HTTP/1.1 {status} .\r\nConnection: close\r\nContent-Length: {len(text)}\r\n\r\n"
+            )
+            reply = (head + text).encode()
+            self.wfile.write(b"" if kind == "crash" else reply[: int(part * len(reply))])
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        kept.url = f"http://127.0.0.1:{server.server_port}"
+        yield kept
+        server.shutdown()
+        thread.join()

@@ -1,48 +1,50 @@
 """`boto-wait` in this process, and files on botocore's search path."""
 
 import json
+import shlex
 
 import pytest
 
 from boto_waiters_plus.cli import main
-from boto_waiters_plus.testing import virtual_time
 
 
 @pytest.fixture
 def on_search_path(tmp_path, monkeypatch):
     """`on_search_path(text)`: a file of definitions of sqs with this text."""
 
-    def put(text):
+    def put(text, name="smithy-waiters-1.json"):
         folder = tmp_path / "sqs/2012-11-05"
         folder.mkdir(parents=True)
-        (folder / "smithy-waiters-1.json").write_text(text)
+        (folder / name).write_text(text)
         monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
 
     return put
 
 
 @pytest.fixture
-def queue_ready(on_search_path, waitable):
-    """A waiter of sqs on the search path, with a delay of five seconds."""
+def queue_ready(waitable):
+    """`queue_ready(**members)`: a document with a waiter of sqs, with a delay of five seconds."""
     success = {"state": "success", "matcher": {"success": True}}
-    members = {"namespace": "com.amazonaws.sqs", "minDelay": 5, "maxDelay": 5}
-    on_search_path(json.dumps(waitable("QueueReady", "GetQueueUrl", success, **members)))
+
+    def make(**members):
+        members = {"minDelay": 5, "maxDelay": 5, **members}
+        namespace = "com.amazonaws.sqs"
+        return json.dumps(
+            waitable("QueueReady", "GetQueueUrl", success, namespace=namespace, **members)
+        )
+
+    return make
 
 
 @pytest.fixture
-def run_check():
-    """`run_check(*words)`: the exit code of `boto-wait check`."""
+def command(capsys, virtual_time):
+    """`command(line, *words)`: exit code, stdout and stderr, without real sleeping."""
 
-    return lambda *words: main(["check", *map(str, words)])
-
-
-@pytest.fixture
-def wait(capsys):
-    """`wait(*words)`: exit code, stdout and stderr, without real sleeping."""
-
-    def run(*words):
-        with virtual_time():
-            code = main(list(words))
+    def run(line, *words):
+        try:
+            code = main([*shlex.split(line), *map(str, words)])
+        except SystemExit as ended:
+            code = ended.code
         return (code, *capsys.readouterr())
 
     return run

@@ -76,17 +76,16 @@ def test_a_closed_stream_ends_the_lines_only(event):
     PlainProgress(["s3"], 300, ClosedPipe()).observer(0)(event("A"))
 
 
-def test_table_on_a_terminal(terminal, event):
+def test_table_on_a_terminal(terminal, event, virtual_time):
     terminal(80)
     progress = progress_on_stderr(["s3 Bucket=a", "s3 Bucket=b"], 300, quiet=False)
     progress.observer(1)(event("[red]", 2))
     head, first, second, _ = drawn(progress)
     titles = ["waiting for", "state seen", "attempts", "elapsed", "left", "next"]
     assert re.split(r"  +", head) == titles
-    left = "(5m00s|4m5.s)"
-    assert re.fullmatch(rf"s3 Bucket=a +0 +\d\.\d s +{left} +now", first)
+    assert re.split(r"  +", first) == ["s3 Bucket=a", "0", "0.0 s", "5m00s", "now"]
     assert re.split(r"  +", second)[:3] == ["s3 Bucket=b", "[red]", "2"]
-    assert re.search(rf"{left} +[1-5] s$", second)
+    assert re.split(r"  +", second)[4:] == ["5m00s", "5 s"]
     progress.ended(0)
     assert [line[:13] for line in drawn(progress)[1:]] == ["s3 Bucket=b  ", "1 of 2 ended"]
 

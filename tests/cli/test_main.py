@@ -1,7 +1,9 @@
-"""`boto-wait` itself: help, invalid arguments, a closed pipe."""
+"""`boto-wait` itself: help, invalid arguments, completion, a missing extra."""
 
-import re
-import subprocess
+import contextlib
+import functools
+import io
+import os
 import sys
 
 import pytest
@@ -9,35 +11,82 @@ import pytest
 from boto_waiters_plus.cli import main
 
 
-def test_help_names_the_subcommands(capsys):
-    with pytest.raises(SystemExit) as caught:
-        main(["--help"])
-    assert caught.value.code == 0
-    assert re.search(r"^ +demo ", capsys.readouterr().out, re.MULTILINE)
+def test_help_names_the_subcommands(command):
+    code, out, _ = command("--help")
+    assert (code, "\n    demo " in out) == (0, True)
 
 
-def test_help_does_not_import_botocore():
-    script = (
-        "import sys\n"
-        "from boto_waiters_plus.cli import main\n"
-        "try: main(['--help'])\n"
-        "except SystemExit: print('botocore' in sys.modules)\n"
-    )
-    command = [sys.executable, "-c", script]
-    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    assert run.stdout.endswith("\nFalse\n")
+@pytest.mark.parametrize("words", ["", "check"])
+def test_missing_arguments_exit_with_2_and_one_line(words, command):
+    code, out, err = command(words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"(see `{' '.join(['boto-wait', *words.split()])} --help`)" in err
 
 
-@pytest.mark.parametrize("arguments", [[], ["check"]])
-def test_missing_arguments_exit_with_2_and_one_line(arguments, capsys):
-    with pytest.raises(SystemExit) as caught:
-        main(arguments)
-    assert caught.value.code == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert re.match(r"boto-wait.*: the following arguments are required: .* \(see `boto-wait", line)
+def test_unknown_option_is_answered_with_the_nearest(command):
+    code, out, err = command("list --tags")
+    assert (code, out, "did you mean --tag?" in err) == (2, "", True)
 
 
-def test_unknown_option_is_answered_with_the_nearest(capsys):
-    assert main(["list", "--tags"]) == 2
-    message = "boto-wait list: unknown option --tags; did you mean --tag?\n"
-    assert capsys.readouterr() == ("", message)
+def test_stdout_may_lack_characters(monkeypatch):
+    stdout = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", stdout)
+    assert main(["schedule", "s3", "bucket-exists", "--max-wait", "9"]) == 0
+    assert b"\\xb7" in stdout.buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("module", "words", "code", "extra"),
+    [
+        ("moto.server", "demo", 255, "boto-waiters-plus[demo]"),
+        ("uvicorn", "operations serve --store waits.db", 2, "uvicorn"),
+        ("platformdirs", "history", 255, "boto-waiters-plus[history]"),
+    ],
+)
+def test_missing_extra_is_named(module, words, code, extra, command, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    # The demo drops variables of its process.
+    monkeypatch.setattr(os, "environ", {})
+    monkeypatch.setitem(sys.modules, module, None)
+    found, out, err = command(words)
+    assert (found, out, extra in err) == (code, "", True)
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("sched", {"schedule", "scheduler"}),
+        ("sca", {"scan"}),
+        ("hist", {"history"}),
+        ("s3 bucket-e", {"bucket-exists"}),
+        ("show st", {"stepfunctions", "storagegateway"}),
+        ("show sts", set()),
+        ("s3 bucket-exists --bu", {"--bucket"}),
+        ("s3 get-bucket-versi", {"get-bucket-versioning"}),
+        ("s3 put-bucket-versi", set()),
+        ("s3 get-bucket-versioning --until E", {"Enabled"}),
+        ("s3 get-bucket-versioning --until Enabled S", {"Suspended"}),
+        ("s3 get-bucket-versioning --until Enabled --buc", {"--bucket"}),
+        ("ecs describe-tasks --until RUNNING --state-path tasks[].l", {r"tasks\[\].lastStatus"}),
+        ("nothing bucket", set()),
+    ],
+)
+def test_words_are_completed(line, words, monkeypatch, capsys):
+    argcomplete = pytest.importorskip("argcomplete")
+    # In a shell's process it ends the process, and has file descriptors.
+    found = io.StringIO()
+    shell = {"exit_method": sys.exit, "output_stream": found}
+    complete = functools.partial(argcomplete.autocomplete, **shell)
+    monkeypatch.setattr(argcomplete, "autocomplete", complete)
+    monkeypatch.setattr(argcomplete.CompletionFinder, "_init_debug_stream", lambda _: None)
+    monkeypatch.setattr("argcomplete.io.debug_stream", io.StringIO())
+    line = f"boto-wait {line}"
+    variables = {"COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE": "1"}
+    variables |= {"_ARGCOMPLETE_IFS": "\n", "_ARGCOMPLETE_SUPPRESS_SPACE": "1"}
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with contextlib.suppress(SystemExit):
+        main([])
+    assert capsys.readouterr() == ("", "")
+    assert {*found.getvalue().split()} == words

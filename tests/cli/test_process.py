@@ -1,7 +1,9 @@
-"""`boto-wait` as a process: Ctrl-C, a closed pipe, an unreachable server, completion, its start."""
+"""`boto-wait` in a process of its own: signals, a closed pipe, what is imported, the demo."""
 
 import json
 import os
+import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -9,142 +11,132 @@ import sys
 import sysconfig
 
 import pytest
-from moto.server import ThreadedMotoServer
-
-COMMAND = [sys.executable, "-m", "boto_waiters_plus.cli"]
+from changes.token_service import ACCOUNT, serving
 
 # A shell without job control starts background commands with SIGINT ignored. `preexec_fn` cannot
 # undo that: with other threads running, the forked child may hang in it.
-WITH_CTRL_C = """
+COMMAND = """
 import runpy, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
 runpy.run_module("boto_waiters_plus.cli", run_name="__main__", alter_sys=True)
 """
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    yield f"http://127.0.0.1:{server.get_host_and_port()[1]}"
-    server.stop()
-
-
-@pytest.mark.skipif(os.name == "nt", reason="SIGINT goes to a whole console there")
-@pytest.mark.parametrize(
-    ("given", "labels"),
-    [
-        (["--bucket", "a"], ["s3 Bucket=a"]),
-        (["--each", "bucket", "a", "b"], ["s3 Bucket=a", "s3 Bucket=b"]),
-    ],
+SIGNALS = pytest.mark.parametrize(
+    ("sent", "code", "error"),
+    [(signal.SIGTERM, 143, "Terminated"), (signal.SIGINT, 130, "KeyboardInterrupt")],
 )
-def test_ctrl_c_gives_the_outcome_so_far(endpoint, given, labels):
-    words = ["s3", "bucket-exists", *given, "--max-wait", "5m", "--output", "json"]
-    process = subprocess.Popen(
-        [sys.executable, "-c", WITH_CTRL_C, *words, "--endpoint-url", endpoint],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        for _ in labels:
-            assert "404, attempt 1" in process.stderr.readline()
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    finally:
+ON_POSIX = pytest.mark.skipif(os.name == "nt", reason="signals are others there")
+RUN = "begin ec2 run-instances --image-id ami-1 --min-count 1 --max-count 1 --output json"
+
+pytestmark = pytest.mark.nightly(subject="wire")
+
+
+@pytest.fixture
+def service():
+    with serving() as kept:
+        yield kept
+        kept.may_answer.set()
+
+
+@pytest.fixture
+def started():
+    """`started(line, *words)`: the process of a command; it is killed in the end."""
+    processes = []
+
+    def start(line, *words, environment=None, **options):
+        processes.append(
+            subprocess.Popen(
+                [sys.executable, "-c", COMMAND, *shlex.split(line), *map(str, words)],
+                env={**os.environ, **ACCOUNT, **(environment or {})},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                **options,
+            )
+        )
+        return processes[-1]
+
+    yield start
+    for process in processes:
         process.kill()
-    assert process.returncode == 130
-    found = [json.loads(line) for line in out.splitlines()]
-    assert [(facts["label"], facts["outcome"]) for facts in found] == [
-        (label, "interrupted") for label in labels
-    ]
-    assert all(facts["attempts"] >= 1 and facts["observed"] == "404" for facts in found)
-    assert [line.partition(": interrupted after")[0] for line in err.splitlines()] == [
-        f"boto-wait: {label}" for label in labels
-    ]
+        process.communicate()
 
 
-def test_closed_pipe_gives_no_traceback(endpoint):
-    words = ["s3", "bucket-not-exists", "--bucket", "a", "--max-wait", "9"]
-    process = subprocess.Popen(
-        [*COMMAND, *words, "--endpoint-url", endpoint],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    process.stdout.close()
-    try:
-        assert process.stderr.read() == ""
-        process.stderr.close()
-        assert process.wait(timeout=60) == 141
-    finally:
-        process.kill()
+@ON_POSIX
+@SIGNALS
+@pytest.mark.parametrize("given", ["--instance-ids i-1", "--each instance-ids i-1 i-2"])
+def test_signal_gives_the_outcome_so_far(started, service, given, sent, code, error):
+    words = f"ec2 instance-running {given} --max-wait 5m --output json --endpoint-url"
+    process = started(words, service.url)
+    number = 2 if "each" in given else 1
+    for _ in range(number):
+        assert "attempt 1" in process.stderr.readline()
+    process.send_signal(sent)
+    out, err = process.communicate(timeout=60)
+    facts = [json.loads(line) for line in out.splitlines()]
+    assert process.returncode == code
+    assert [each["outcome"] for each in facts] == ["interrupted"] * number
+    assert all(each["attempts"] >= 1 for each in facts)
+    assert "Traceback" not in err
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="a pipe of a shell")
+@ON_POSIX
+@SIGNALS
+def test_signal_leaves_a_call_that_goes_on(started, service, tmp_path, sent, code, error):
+    pytest.importorskip("sqlalchemy")
+    service.may_answer.clear()
+    words = f"{RUN} --max-wait 5m --then instance-exists --endpoint-url {service.url} --store"
+    process = started(words, tmp_path / "my calls.db")
+    told = [process.stderr.readline() for _ in range(2)]
+    while "RunInstances" not in service.actions:
+        assert process.poll() is None
+    process.send_signal(sent)
+    out, err = process.communicate(timeout=60)
+    facts = json.loads(out)
+    assert (process.returncode, "Traceback" in err) == (code, False)
+    assert (facts["error"]["type"], facts["outcome_unknown"]) == (error, True)
+    assert [facts["token"] in told[0], facts["resume"] in told[1]] == [True, True]
+    # The command of the JSON goes on, under the same token.
+    service.may_answer.set()
+    resumed = started(facts["resume"].removeprefix("boto-wait "), "--output", "json")
+    out, _ = resumed.communicate(timeout=60)
+    assert json.loads(out)["token"] == facts["token"]
+    assert [each["token"] for each in service.instances.values()] == [facts["token"]]
+
+
+def test_call_that_gets_no_answer_exits_with_124(started, service):
+    service.may_answer.clear()
+    process = started(f"{RUN} --no-wait --max-wait 1 --endpoint-url", service.url)
+    out, _ = process.communicate(timeout=60)
+    assert (process.returncode, json.loads(out)["outcome_unknown"]) == (124, True)
+
+
 @pytest.mark.parametrize("words", ["list", "list ec2", "show ec2 instance-running"])
-def test_the_reader_of_a_listing_may_stop(words):
-    # `true` ends long before the command has started.
-    script = f'"$@" {words} | true; echo "${{PIPESTATUS[0]}}"'
-    shell = ["bash", "-c", script, "bash", *COMMAND]
-    ran = subprocess.run(shell, capture_output=True, text=True, check=True, timeout=100)
-    assert (ran.stdout, ran.stderr) == ("141\n", "")
-
-
-def test_unreachable_server_exits_with_255():
-    words = ["s3", "bucket-exists", "--bucket", "a", "--max-wait", "30"]
-    words += ["--endpoint-url", "http://127.0.0.1:1"]
-    environment = {**os.environ, "AWS_MAX_ATTEMPTS": "1"}
-    process = subprocess.run(
-        [*COMMAND, *words], check=False, env=environment, capture_output=True, text=True, timeout=60
-    )
-    assert (process.returncode, process.stdout) == (255, "")
-    [line] = process.stderr.splitlines()
-    assert line.startswith("boto-wait: ")
-    assert "EndpointConnectionError at http://127.0.0.1:1" in line
+def test_reader_of_a_listing_may_stop(started, words):
+    process = started(words)
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait(timeout=60) == 141
 
 
 @pytest.mark.parametrize(
-    ("line", "words"),
+    ("words", "unwanted"),
     [
-        ("boto-wait sched", {"schedule", "scheduler"}),
-        ("boto-wait sca", {"scan"}),
-        ("boto-wait hist", {"history"}),
-        ("boto-wait s3 bucket-e", {"bucket-exists"}),
-        ("boto-wait show st", {"stepfunctions", "storagegateway"}),
-        ("boto-wait show sts", set()),
-        ("boto-wait s3 bucket-exists --bu", {"--bucket"}),
-        ("boto-wait wait ecs --operation x", set()),
-        ("boto-wait s3 get-bucket-versi", {"get-bucket-versioning"}),
-        ("boto-wait s3 put-bucket-versi", set()),
-        ("boto-wait s3 get-bucket-versioning --until E", {"Enabled"}),
-        ("boto-wait s3 get-bucket-versioning --until Enabled S", {"Suspended"}),
-        ("boto-wait s3 get-bucket-versioning --until Enabled --buc", {"--bucket"}),
+        ("--help", {"botocore"}),
         (
-            "boto-wait ecs describe-tasks --until RUNNING --state-path tasks[].l",
-            {r"tasks\[\].lastStatus"},
+            "s3 bucket-exists --bucket b",
+            {"boto3", "asyncio", "rich", "argcomplete", "moto", "boto_waiters_plus.many"},
         ),
-        ("boto-wait nothing bucket", set()),
     ],
 )
-def test_words_are_completed(line, words, tmp_path):
-    pytest.importorskip("argcomplete")
-    environment = {
-        **os.environ,
-        "_ARGCOMPLETE": "1",
-        "_ARGCOMPLETE_STDOUT_FILENAME": str(tmp_path / "words"),
-        "_ARGCOMPLETE_IFS": "\n",
-        "_ARGCOMPLETE_SUPPRESS_SPACE": "1",
-        "COMP_LINE": line,
-        "COMP_POINT": str(len(line)),
-    }
-    process = subprocess.run(
-        COMMAND, check=False, env=environment, capture_output=True, text=True, timeout=60
+def test_no_module_of_other_commands_is_imported(words, unwanted):
+    script = (
+        "import sys\nfrom boto_waiters_plus.cli import main\n"
+        f"try: main({words.split()})\nexcept SystemExit: pass\n"
+        f"print('imported:', {unwanted} & {{*sys.modules}})\n"
     )
-    assert process.stdout == ""
-    assert process.stderr == ""
-    found = (tmp_path / "words").read_text() if (tmp_path / "words").exists() else ""
-    assert set(found.split()) == words
+    command = [sys.executable, "-c", script]
+    run = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    assert run.stdout.endswith("imported: set()\n")
 
 
 COMPLETED_IN = {
@@ -158,6 +150,7 @@ COMPLETED_IN = {
 }
 
 
+@pytest.mark.nightly(subject="programs")
 @pytest.mark.parametrize("shell", COMPLETED_IN)
 def test_shells_complete_by_the_lines_of_the_page(shell, tmp_path):
     pytest.importorskip("argcomplete")
@@ -175,29 +168,37 @@ def test_shells_complete_by_the_lines_of_the_page(shell, tmp_path):
     assert process.stdout.split() == ["bucket-exists"]
 
 
-def test_stdout_may_lack_characters():
-    process = subprocess.run(
-        [*COMMAND, "schedule", "s3", "bucket-exists", "--max-wait", "9"],
-        check=True,
-        env={**os.environ, "PYTHONIOENCODING": "ascii"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert "\\xb7" in process.stdout
-    assert process.stdout.startswith("s3 bucket-exists, 9.0 s")
+# --- the demo -----------------------------------------------------------------------------------
+
+# Must not reach the demo: each of these breaks a client that reads it.
+HOSTILE = {
+    "AWS_PROFILE": "absent",
+    "AWS_CONFIG_FILE": "/nonexistent",
+    "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
+    "AWS_MAX_ATTEMPTS": "many",
+    "HTTP_PROXY": "http://127.0.0.1:9",
+    "http_proxy": "http://127.0.0.1:9",
+}
 
 
-def test_no_module_of_other_commands_is_imported():
-    words = ["s3", "bucket-exists", "--bucket", "b"]
-    script = (
-        "import sys\n"
-        "from boto_waiters_plus.cli import main\n"
-        f"main({words})\n"
-        "unwanted = {'boto3', 'asyncio', 'rich', 'argcomplete', 'moto', 'boto_waiters_plus.many'}\n"
-        "print(unwanted & {*sys.modules})\n"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", script], check=True, capture_output=True, text=True, timeout=60
-    )
-    assert run.stdout == "set()\n"
+def test_demo_ends_as_expected_in_a_hostile_environment(started, tmp_path):
+    process = started("demo", environment={**HOSTILE, "COLUMNS": "80"}, cwd=tmp_path)
+    out, err = process.communicate(timeout=170)
+    assert process.returncode == 0, out + err
+    lines = out.splitlines()
+    ours = [line for line in lines if line.startswith("  this package")]
+    assert (len(ours), max(map(len, lines)) <= 80) == (5, True)
+    assert re.search(r"WaiterTimeoutError after \d\.\d\d s", ours[0])
+    assert "User initiated shutdown" in " ".join(out.split())
+
+
+@ON_POSIX
+def test_interrupted_demo_exits_with_130(started, tmp_path):
+    process = started("demo", cwd=tmp_path)
+    assert process.stderr.readline().startswith("Starting")
+    # After the first result all waits are running, botocore's among them.
+    assert process.stdout.readline() == "\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.splitlines()[-1] == "boto-wait: interrupted"

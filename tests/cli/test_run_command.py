@@ -2,48 +2,65 @@
 
 import sys
 
+import boto3
 import pytest
+from moto import mock_aws
 
-from boto_waiters_plus.cli import main
+START = "import boto3\nfrom boto_waiters_plus import wait_until\ns3 = boto3.client('s3')\n"
 
 
 @pytest.fixture
-def script(tmp_path, monkeypatch):
-    """`script(text)`: the path of a script; what running it changes is undone."""
+def run(tmp_path, monkeypatch, command):
+    """`run(text, *words)`: the end of a script; what running it changes is undone."""
     monkeypatch.setattr(sys, "argv", [*sys.argv])
     monkeypatch.setattr(sys, "path", [*sys.path])
 
-    def write(text):
+    def script(text, *words):
         (tmp_path / "script.py").write_text(text)
-        return str(tmp_path / "script.py")
+        return command("run", tmp_path / "script.py", *words)
 
-    return write
+    return script
 
 
-def test_clients_of_a_script_are_extended(script, capsys):
+def test_clients_of_a_script_are_extended(run):
     text = (
         "import boto3, sys\n"
         "assert __name__ == '__main__'\n"
         "print(boto3.client('sqs').meta.service_model.service_name, sys.argv[1:])\n"
         "boto3.client('s3').wait_until_bucket_exists\n"
     )
-    assert main(["run", script(text), "--option", "-x", "wait"]) == 0
-    assert capsys.readouterr().out == "sqs ['--option', '-x', 'wait']\n"
+    code, out, _ = run(text, "--option", "-x", "wait")
+    assert (code, out) == (0, "sqs ['--option', '-x', 'wait']\n")
 
 
-def test_modules_beside_the_script_are_found(script, tmp_path):
+def test_modules_beside_the_script_are_found(run, tmp_path):
     (tmp_path / "module_beside.py").write_text("")
-    assert main(["run", script("import module_beside")]) == 0
+    assert run("import module_beside")[0] == 0
 
 
-def test_exit_code_and_errors_are_the_scripts(script):
-    with pytest.raises(SystemExit) as caught:
-        main(["run", script("raise SystemExit(7)")])
-    assert caught.value.code == 7
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [
+        ("wait_until(s3, 'bucket_exists', Bucket='my-bucket', max_wait=9)", 0),
+        ("wait_until(s3, 'bucket_exists', Bucket='none', max_wait=9)", 124),
+        ("s3.get_waiter('bucket_exists').wait(Bucket='none')", 124),
+        ("s3.head_bucket(Bucket='none')", 254),
+        ("s3.head_bucket()", 2),
+        ("import sys; sys.exit(7)", 7),
+    ],
+)
+def test_script_exits_with_the_code_of_its_error(script, code, run):
+    with mock_aws():
+        boto3.client("s3").create_bucket(Bucket="my-bucket")
+        found, _, err = run(START + script)
+    assert (found, "Traceback" in err) == (code, code in (2, 124, 254))
+
+
+def test_errors_of_the_script_pass_unchanged(run):
     with pytest.raises(ZeroDivisionError):
-        main(["run", script("1 / 0")])
+        run("1 / 0")
 
 
-def test_missing_script_exits_with_2(capsys):
-    assert main(["run", "/nonexistent.py"]) == 2
-    assert capsys.readouterr().err == "boto-wait run: no such file: /nonexistent.py\n"
+def test_missing_script_exits_with_2(command):
+    code, _, err = command("run /nonexistent.py")
+    assert (code, "/nonexistent.py" in err) == (2, True)

@@ -6,10 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from boto_waiters_plus.cli import main
-
-CASES = Path(__file__).parents[1] / "cases/scan.json"
-ROWS = json.loads(CASES.read_text(encoding="utf-8"))
+ROWS = json.loads((Path(__file__).parents[1] / "cases/scan.json").read_text(encoding="utf-8"))
 LOOP = """import time
 glue = boto3.client("glue")
 while glue.get_crawler(Name="c")["Crawler"]["State"] != "READY":
@@ -23,20 +20,20 @@ while client.get_job_run(**options)["State"] != wanted:
 
 
 @pytest.fixture
-def scan(tmp_path, monkeypatch, capsys):
-    """`scan(text, *words)`: exit code, stdout and stderr for a file with this text."""
+def scan(tmp_path, monkeypatch, command):
+    """`scan(text, words)`: exit code, stdout and stderr for a file with this text."""
     monkeypatch.chdir(tmp_path)
 
-    def run(text, *words, name="deploy.py"):
+    def run(text, words="", name="deploy.py"):
         Path(name).write_text(text, encoding="utf-8")
-        return (main(["scan", name, *words]), *capsys.readouterr())
+        return command(f"scan {name} {words}")
 
     return run
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["form"])
 def test_form_of_a_loop(row, scan):
-    code, out, err = scan("\n".join(row["source"]), "--output", "json")
+    code, out, err = scan("\n".join(row["source"]), "--output json")
     lines = [each["replacement"] for each in json.loads(out)]
     assert lines == ([] if row["writes"] is None else [row["writes"]])
     assert (code, err) == (0, f"boto-wait scan: files: 1, loops: {len(lines)}\n")
@@ -51,37 +48,32 @@ def test_a_finding_is_a_line_with_its_place(scan):
 
 @pytest.mark.parametrize(("text", "code"), [(LOOP, 1), (UNCLEAR, 0), ("", 0)])
 def test_fail_on_found_exits_with_1(scan, text, code):
-    assert scan(text, "--fail-on", "FOUND")[0] == code
+    assert scan(text, "--fail-on FOUND")[0] == code
 
 
 def test_unclear_loops_are_printed_with_all(scan):
     assert scan(UNCLEAR)[1] == ""
-    _, out, _ = scan(UNCLEAR, "--all")
-    assert out == "deploy.py:2:1: an unknown operation is polled by hand, until something unknown\n"
+    assert scan(UNCLEAR, "--all")[1].startswith("deploy.py:2:1: ")
 
 
 def test_notebook_names_cell_and_line(scan):
     first, second = LOOP.partition("while")[0], "while" + LOOP.partition("while")[2]
     cells = [("markdown", "# while"), ("code", "%pip install x\n" + first), ("code", "a b c")]
     cells += [("code", second)]
-    document = {
-        "cells": [
-            {"cell_type": kind, "source": text.splitlines(keepends=True)} for kind, text in cells
-        ]
-    }
-    text = json.dumps(document)
+    sources = [
+        {"cell_type": kind, "source": text.splitlines(keepends=True)} for kind, text in cells
+    ]
+    text = json.dumps({"cells": sources})
     _, out, _ = scan(text, name="n.ipynb")
-    assert out.startswith("n.ipynb: cell 4, line 1: glue GetCrawler is polled by hand; write: ")
-    [found] = json.loads(scan(text, "--output", "json", name="n.ipynb")[1])
+    assert out.startswith("n.ipynb: cell 4, line 1: glue GetCrawler ")
+    [found] = json.loads(scan(text, "--output json", name="n.ipynb")[1])
     assert (found["cell"], found["line"]) == (4, 1)
 
 
 def test_annotations_name_the_line(scan):
-    _, out, _ = scan(LOOP, "--output", "github")
-    assert out.startswith(
-        "::notice file=deploy.py,line=3,col=1,title=PollingLoop::glue GetCrawler "
-    )
-    [result] = json.loads(scan(LOOP, "--output", "sarif")[1])["runs"][0]["results"]
+    _, out, _ = scan(LOOP, "--output github")
+    assert out.startswith("::notice file=deploy.py,line=3,col=1,title=PollingLoop::glue ")
+    [result] = json.loads(scan(LOOP, "--output sarif")[1])["runs"][0]["results"]
     assert (result["ruleId"], result["level"]) == ("PollingLoop", "note")
     assert LINE in result["message"]["text"]
 
@@ -92,20 +84,17 @@ def test_annotations_name_the_line(scan):
 )
 def test_unreadable_file_is_a_message(scan, name, text):
     code, out, err = scan(text, name=name)
-    assert (code, out) == (0, "")
-    assert err.startswith(f"boto-wait scan: {name} was not read: ")
+    assert (code, out, f"{name} was not read: " in err) == (0, "", True)
 
 
-def test_files_of_folders_are_parsed_not_run(tmp_path, capsys):
+def test_files_of_folders_are_parsed_not_run(tmp_path, command):
     (tmp_path / "venv").mkdir()
     for name in ("a.py", "b.txt", "venv/c.py", ".d.py"):
         (tmp_path / name).write_text(f"raise SystemExit\n{LOOP}")
-    assert main(["scan", str(tmp_path)]) == 0
-    out, err = capsys.readouterr()
+    code, out, err = command("scan", tmp_path)
+    assert (code, err) == (0, "boto-wait scan: files: 1, loops: 1\n")
     assert out.startswith(f"{tmp_path / 'a.py'}:4:1: ")
-    assert err == "boto-wait scan: files: 1, loops: 1\n"
 
 
-def test_missing_path_exits_with_2(capsys):
-    assert main(["scan", "nothing.py"]) == 2
-    assert capsys.readouterr().err == "boto-wait scan: no such file: nothing.py\n"
+def test_missing_path_exits_with_2(command):
+    assert command("scan nothing.py") == (2, "", "boto-wait scan: no such file: nothing.py\n")

@@ -3,25 +3,26 @@
 All lines take minutes; here is every 7th, and `KILL_EVERY=1` takes them all.
 """
 
+import json
 import os
 import signal
 import sys
+import warnings
 from pathlib import Path
 
 import boto3
 import pytest
 from botocore.config import Config
-from changes.cutting_proxy import CuttingProxy
+from changes.token_service import serving
 
 pytest.importorskip("sqlalchemy")
-
-from changes.dying_callers import as_a_process
 
 from boto_waiters_plus import idempotency
 from boto_waiters_plus.operations import Store
 
 pytestmark = [
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="the service forks"),
+    pytest.mark.nightly(subject="wire"),
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="callers are forks"),
 ]
 
 FOLDER = str(Path(idempotency.__file__).parent / "changes")
@@ -32,15 +33,37 @@ PASSED = [(0, 0), (1, 0), (1, 1), (0, 1)]
 
 
 @pytest.fixture(scope="module")
-def proxy(tmp_path_factory):
-    with CuttingProxy(str(tmp_path_factory.mktemp("service") / "tokens.db")) as proxy:
-        yield proxy
+def service():
+    with serving() as kept:
+        yield kept
 
 
 @pytest.fixture
-def client(proxy, virtual_time):
+def client(service, virtual_time):
     config = Config(retries={"total_max_attempts": 1}, proxies={})
-    return boto3.client("ec2", endpoint_url=proxy.url, config=config)
+    return boto3.client("ec2", endpoint_url=service.url, config=config)
+
+
+def as_a_process(action):
+    """Return the JSON of what `action` returns in a process of its own; None if it was killed."""
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        # The thread of the service is not needed in the child.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if not child:
+        status = 1
+        try:
+            os.write(writing, json.dumps(action()).encode())
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        text = pipe.read()
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0, "the caller failed"
+    return json.loads(text) if text else None
 
 
 def killed_at(line, action):
@@ -67,40 +90,45 @@ def name_in(call):
     return call.response["Instances"][0]["InstanceId"]
 
 
-def each_kill(proxy, faults, action):
+def begin(service, cuts):
+    service.forget()
+    service.cuts = list(cuts)
+
+
+def each_kill(service, cuts, action):
     """Yield after each kill: the number of instances that there are."""
-    proxy.begin([])
+    service.forget()
     # What a process reads once is no part of a call.
     action()
-    proxy.begin(faults)
+    begin(service, cuts)
     name, lines = as_a_process(lambda: killed_at(NOWHERE, action))
-    assert (name, len(proxy.instances())) == ("i-1", 1)
+    assert (name, len(service.instances)) == ("i-1", 1)
     assert lines > 100
     for line in range(lines, 0, -EVERY):
-        proxy.begin(faults)
+        begin(service, cuts)
         assert as_a_process(lambda line=line: killed_at(line, action)) is None
-        yield len(proxy.instances())
+        yield len(service.instances)
 
 
-FAULTS = pytest.mark.parametrize("faults", [[], [("reply", 0.5)]], ids=["answered", "reply lost"])
+CUTS = pytest.mark.parametrize("cuts", [[], [("reply", 0.5)]], ids=["answered", "reply lost"])
 
 
-@FAULTS
+@CUTS
 @pytest.mark.timeout(600)
-def test_rerun_under_its_token_returns_the_one_instance(proxy, client, image, faults):
+def test_rerun_under_its_token_returns_the_one_instance(service, client, image, cuts):
     image["ClientToken"] = idempotency.token_for(client, "RunInstances", "job-1")
 
     def call():
         return idempotency.call_once(client.run_instances, max_wait=60, **image)
 
-    for _ in each_kill(proxy, faults, call):
+    for _ in each_kill(service, cuts, call):
         name, _ = as_a_process(lambda: killed_at(NOWHERE, call))
-        assert (name, len(proxy.instances())) == ("i-1", 1)
+        assert (name, len(service.instances)) == ("i-1", 1)
 
 
-@FAULTS
+@CUTS
 @pytest.mark.timeout(600)
-def test_resumed_call_returns_the_one_instance(proxy, client, image, faults, tmp_path):
+def test_resumed_call_returns_the_one_instance(service, client, image, cuts, tmp_path):
     # Each process opens it anew.
     store = Store(tmp_path / "calls.db")
 
@@ -118,12 +146,12 @@ def test_resumed_call_returns_the_one_instance(proxy, client, image, faults, tmp
         return len(kept), len(store.open_calls()), made and name_in(made)
 
     passed = []
-    for instances in each_kill(proxy, faults, call):
+    for instances in each_kill(service, cuts, call):
         was_open, *end = as_a_process(lambda instances=instances: go_on(instances))
         passed.append((was_open, instances))
         # A call that has ended is over, even if its process died before it returned.
         name = None if passed[-1] == PASSED[-1] else "i-1"
-        assert (end, len(proxy.instances())) == ([0, name], 1)
+        assert (end, len(service.instances)) == ([0, name], 1)
     assert passed == sorted(passed, key=PASSED.index, reverse=True)
     assert {*passed} == {*PASSED}
     # It ends with its wait, a few lines before it returns.

@@ -1,0 +1,129 @@
+"""The tokens of botocore's operations, and what `data/idempotency.json` lists of operations."""
+
+import functools
+import html
+import json
+import re
+from types import SimpleNamespace
+
+import botocore.session
+import jmespath
+import pytest
+from botocore.model import ServiceModel
+from botocore.validate import ParamValidator
+
+from boto_waiters_plus.definitions.idempotency_traits import (
+    ALREADY_EXISTS,
+    DESCRIBED_BY,
+    IDEMPOTENCY_FILE,
+    IN_PROGRESS,
+    TOKEN,
+    TOKEN_LIFETIME,
+)
+from boto_waiters_plus.definitions.services import aws_namespace
+from boto_waiters_plus.definitions.shipped import data_root
+from boto_waiters_plus.idempotency import token_for
+from boto_waiters_plus.service.tokens import token_member
+
+pytestmark = pytest.mark.nightly(subject="catalog")
+
+
+@functools.cache
+def models():
+    """Return the models of the installed botocore by namespace."""
+    loader = botocore.session.Session().get_component("data_loader")
+    found = [
+        ServiceModel(loader.load_service_model(each, "service-2"), each)
+        for each in loader.list_available_services("service-2")
+    ]
+    return {aws_namespace(str(model.service_id)): model for model in found}
+
+
+def traits_of(name):
+    """Return the values of one trait of the file, by shape."""
+    shapes = json.loads((data_root() / IDEMPOTENCY_FILE).read_text())["shapes"]
+    return {shape: each["traits"][name] for shape, each in shapes.items() if name in each["traits"]}
+
+
+def plain_text(*shapes):
+    texts = (html.unescape(re.sub(r"<[^>]+>", "", shape.documentation)) for shape in shapes)
+    return " ".join(" ".join(texts).split())
+
+
+def test_a_derived_token_fits_every_marked_operation():
+    for model in models().values():
+        client = SimpleNamespace(meta=SimpleNamespace(service_model=model))
+        for name in model.operation_names:
+            operation = model.operation_model(name)
+            for member in operation.idempotent_members:
+                facts = operation.input_shape.members[member].metadata
+                token = token_for(client, name, "job-1")
+                assert facts.get("min", 0) <= len(token) <= facts.get("max", 99), name
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("trait", [TOKEN, TOKEN_LIFETIME, IN_PROGRESS, ALREADY_EXISTS])
+def test_what_is_listed_is_what_the_documentation_says(trait):
+    for shape_id, row in traits_of(trait).items():
+        namespace, _, name = shape_id.partition("#")
+        model = models()[namespace]
+        if trait in (TOKEN, TOKEN_LIFETIME):
+            operation = model.operation_model(name)
+            member = token_member(operation)
+            assert row.get("seconds", member.lifetime) == member.lifetime
+            assert tuple(row.get("path", member.path)) == member.path
+            texts = plain_text(member.shape, operation)
+        else:
+            shape = model.shape_for(name)
+            # Of an error that stands for several, a parameter of the operation tells.
+            raising = map(model.operation_model, model.operation_names if "members" in row else ())
+            raised = [each for each in raising if shape.name in {e.name for e in each.error_shapes}]
+            told = [m for each in raised for m in each.input_shape.members.values()]
+            texts = plain_text(shape, *told)
+            assert row.get("members", {}).keys() <= shape.members.keys(), shape_id
+        assert row["evidence"] in texts, shape_id
+
+
+def example(shape, depth=0):
+    """Return a value of a shape with all members."""
+    if shape is None:
+        return {}
+    if shape.type_name == "structure":
+        members = {} if depth > 5 else shape.members
+        return {name: example(each, depth + 1) for name, each in members.items()}
+    if shape.type_name == "list":
+        return [example(shape.member, depth + 1)]
+    if shape.type_name == "map":
+        return {example(shape.key): example(shape.value, depth + 1)}
+    values = {"integer": 50, "long": 50, "float": 50.0, "double": 50.0, "boolean": True}
+    return values.get(shape.type_name, "x" * min(64, shape.metadata.get("max", 64)))
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(("shape_id", "row"), traits_of(DESCRIBED_BY).items())
+def test_listed_call_fits_the_models(shape_id, row):
+    namespace, _, name = shape_id.partition("#")
+    operation = models()[namespace].operation_model(name)
+    describing = models()[namespace].operation_model(row["operation"])
+    error = {}
+    for each in operation.error_shapes:
+        error |= example(each)
+    document = {"input": example(operation.input_shape), "error": error}
+    parameters = {key: jmespath.search(path, document) for key, path in row["parameters"].items()}
+    if parameters or describing.input_shape is not None:
+        report = ParamValidator().validate(parameters, describing.input_shape)
+        assert not report.has_errors(), report.generate_report()
+
+    found = jmespath.search(row.get("resources", "@"), example(describing.output_shape))
+    resource = found[0] if isinstance(found, list) else found
+    assert resource
+    if "token" in row:
+        assert isinstance(jmespath.search(row["token"], resource), str)
+    if "response" in row and operation.output_shape is not None:
+        shapes = operation.output_shape.members
+        for member, value in jmespath.search(row["response"], resource).items():
+            if not isinstance(value, dict):
+                assert type(value) is type(example(shapes[member])), member
+            elif shapes[member].type_name == "structure":
+                assert None not in value.values()
+                assert value.keys() <= shapes[member].members.keys(), member
