@@ -1,11 +1,12 @@
-"""The table of wire faults: what the server does, and how a bounded call may end in it.
+"""The table of wire faults: what the server does, and how a call or a wait may end in it.
 
-`run_fault` sets one up and gives the client and the call; the tests and `bench/faults.py` both go
-by this table.
+`run_fault` sets one up and gives the client and the call, `FORMS` are the ways to make it. The
+tests and `bench/faults.py` both go by this table.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import datetime as dt
 import functools
@@ -43,6 +44,10 @@ from faults.server import (
     slow_names,
     truncate,
 )
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.calls.bounded_call import bounded_call
+from boto_waiters_plus.calls.call_budget import CallEnded
 
 SERVICES = {"json": "dynamodb", "xml": "route53", "query": "cloudformation", "head": "s3"}
 MODES = ("legacy", "standard", "adaptive")
@@ -157,6 +162,8 @@ FAULTS: Sequence[Fault] = (
     Fault(name="reset mid-body, then healthy", script=[reset_in_body, _healthy()],
           endings=_ends(ANSWER, "ConnectionClosedError", "HTTPClientError")),
     Fault(name="reset for ever", script=[reset], endings=_CLOSED),
+    Fault(name="reset before TLS", handshake=reset, place="untrusted",
+          endings=_CLOSED | _UNREACHABLE),
     Fault(name="closed for ever", script=[close], endings=_CLOSED),
     Fault(name="certificate is not trusted", tls=True, place="untrusted", endings=_UNTRUSTED),
     Fault(name="no such host", place="no name", endings=_UNREACHABLE),
@@ -443,6 +450,82 @@ def waiter_of(client: Any) -> tuple[str, dict[str, str]]:
         "cloudformation": ("stack_create_complete", {"StackName": "stack"}),
         "s3": ("bucket_exists", {"Bucket": "bucket"}),
     }[client.meta.service_model.service_name]
+
+
+# --- the forms ---------------------------------------------------------------------------------
+
+
+def by_call(running: Running, seconds: float) -> Any:
+    """One bounded call; those below make one attempt."""
+    return bounded_call(running.call, client=running.client, seconds=seconds)
+
+
+def by_call_in_thread(running: Running, seconds: float) -> Any:
+    return bounded_call(running.call, client=running.client, seconds=seconds, in_thread=True)
+
+
+def by_wait_until(running: Running, seconds: float) -> Any:
+    waiter, parameters = waiter_of(running.client)
+    return bwp.wait_until(running.client, waiter, max_wait=seconds, max_attempts=1, **parameters)
+
+
+def by_get_waiter(running: Running, seconds: float) -> Any:
+    waiter, parameters = waiter_of(running.client)
+    bwp.enable(running.client)
+    config = {"MaxWait": seconds, "MaxAttempts": 1}
+    return running.client.get_waiter(waiter).wait(WaiterConfig=config, **parameters)
+
+
+def in_a_task(running: Running, seconds: float) -> Any:
+    waiter, parameters = waiter_of(running.client)
+    options = {"max_wait": seconds, "max_attempts": 1, **parameters}
+    return asyncio.run(bwp.wait_until_async(running.client, waiter, **options))
+
+
+def _wait(running: Running, seconds: float) -> Any:
+    waiter, parameters = waiter_of(running.client)
+    return bwp.Wait(running.client, waiter, parameters, max_wait=seconds, max_attempts=1)
+
+
+def in_a_batch(running: Running, seconds: float) -> Any:
+    return bwp.wait_all([_wait(running, seconds)])
+
+
+def in_a_batch_of_tasks(running: Running, seconds: float) -> Any:
+    return asyncio.run(bwp.wait_all_async([_wait(running, seconds)]))
+
+
+Form = Callable[[Running, float], Any]
+FORMS: dict[str, Form] = {
+    "call": by_call,
+    "thread": by_call_in_thread,
+    "wait_until": by_wait_until,
+    "get_waiter": by_get_waiter,
+    "task": in_a_task,
+    "batch": in_a_batch,
+    "batch of tasks": in_a_batch_of_tasks,
+}
+
+
+def ending_of(raised: BaseException | None) -> str:
+    """How a call or a wait ended, by what it raised, in the words of the table."""
+    match raised:
+        case None:
+            return ANSWER
+        case ClientError(response={"Error": {"Code": code}}):
+            return str(code)
+        case CallEnded(reason="retry refused"):
+            return ending_of(raised.__cause__)
+        case CallEnded() | bwp.WaiterTimeoutError():
+            return ABANDONED
+        case bwp.WaiterError(last_exception=BaseException() as error):
+            return ending_of(error)
+        case bwp.WaiterError(last_response={"Error": {"Code": code}}):
+            return str(code)
+        case bwp.WaiterError():
+            # The one attempt decided nothing: no acceptor matched, or a retry was refused.
+            return ANSWER if raised.last_response else ABANDONED
+    return type(raised).__name__
 
 
 def retry_quota(client: Any) -> int | None:
