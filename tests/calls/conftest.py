@@ -44,6 +44,22 @@ def clock(monkeypatch):
     return clock
 
 
+@pytest.fixture
+def late(clock):
+    """`late(result, error)`: a call that returns or raises after its deadline."""
+
+    def make(result=None, error=None):
+        def call():
+            clock.advance()
+            if error is not None:
+                raise error
+            return result
+
+        return call
+
+    return make
+
+
 class Peers:
     """The other ends of the connections that clients make: sockets of this process."""
 

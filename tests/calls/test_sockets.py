@@ -4,10 +4,9 @@ import contextlib
 import ssl
 import threading
 
-import boto3
 import pytest
-from botocore.config import Config
 from botocore.exceptions import ConnectionClosedError
+from calls.support import make_client
 from faults.scenarios import retry_quota
 from faults.server import response
 from faults.support import TELLS_ARRIVALS, aside
@@ -17,13 +16,6 @@ from boto_waiters_plus.calls.call_budget import CallEnded, current_budget
 
 HEAD, BODY = response(body=b'{"TableNames": ["table"]}')
 PARTS = {"before headers": b"", "between headers": HEAD[:40], "mid-body": HEAD + BODY[:9]}
-
-
-def make_client(scheme="http", mode="standard", **config):
-    config = Config(retries={"mode": mode, "total_max_attempts": 2}, **config)
-    return boto3.client(
-        "dynamodb", endpoint_url=f"{scheme}://127.0.0.1:9", verify=False, config=config
-    )
 
 
 def say(exchange):
@@ -147,7 +139,7 @@ def test_options_and_timeouts_of_a_connection_stay(peers):
 
 
 def test_body_of_a_stream_can_be_read_after_the_deadline(peers, clock):
-    client = boto3.client("s3", endpoint_url="http://127.0.0.1:9")
+    client = make_client("s3")
     peers.serve(say)
     call = lambda: client.get_object(Bucket="bucket", Key="key")  # noqa: E731 - one line
     stream = bounded_call(call, client=client, seconds=60)["Body"]
@@ -159,7 +151,7 @@ def test_body_of_a_stream_can_be_read_after_the_deadline(peers, clock):
 
 
 def test_tls_handshake_that_is_cut_off_leaves_no_socket(peers, cut):
-    client = make_client("https")
+    client = make_client(scheme="https")
     exchanges = []
 
     def cut_after_the_hello():
@@ -184,6 +176,6 @@ def test_tls_socket_is_closed_where_ssl_leaves_it_open(peers, monkeypatch, error
 
     monkeypatch.setattr(ssl.SSLSocket, "getpeername", raise_error)
     with pytest.raises((ConnectionClosedError, KeyboardInterrupt)) as caught:
-        bounded(make_client("https"))
+        bounded(make_client(scheme="https"))
     assert caught.value.__traceback__ is not None
     assert is_closed(peers.accept())
