@@ -66,12 +66,14 @@ class Peers:
     def __init__(self):
         self.connections = []
         """The clients' ends."""
+        self.connect_timeouts = []
         self._sockets = []
         self._accepted = queue.SimpleQueue()
 
     def connect(self, address, timeout=None, source_address=None, socket_options=()):
         """Connect in place of urllib3."""
         list(socket_options or ())  # a call that is over does not let them be read
+        self.connect_timeouts.append(timeout)
         ours, theirs = socket.socketpair()
         if isinstance(timeout, (int, float)):
             ours.settimeout(timeout)

@@ -11,10 +11,18 @@ from botocore.config import Config
 from boto_waiters_plus.calls.call_budget import CallEnded, current_budget
 
 
-def make_client(service="dynamodb", scheme="http", mode="standard", attempts=2, **config):
+def make_client(
+    service="dynamodb",
+    *,
+    scheme="http",
+    host="127.0.0.1",
+    mode="standard",
+    attempts=2,
+    **config,
+):
     """A client of an endpoint where nobody answers."""
     config = Config(retries={"mode": mode, "total_max_attempts": attempts}, **config)
-    url = f"{scheme}://127.0.0.1:9"
+    url = f"{scheme}://{host}:9"
     return boto3.client(service, endpoint_url=url, verify=False, config=config)
 
 
@@ -22,14 +30,17 @@ def respond(client, *answers):
     """Answer the requests of a client, which are sent nowhere; return them.
 
     Args:
-        answers: the status and the body of each; the last stays.
+        answers: the status, the body and the headers of each, or what is raised; the last stays.
     """
     sent = []
 
     def answer(request, **_):
-        status, body = answers[min(len(sent), len(answers) - 1)]
+        one = answers[min(len(sent), len(answers) - 1)]
         sent.append(request)
-        response = AWSResponse(request.url, status, {}, None)
+        if isinstance(one, Exception):
+            raise one
+        status, body, *headers = one
+        response = AWSResponse(request.url, status, headers[0] if headers else {}, None)
         response._content = body
         return response
 

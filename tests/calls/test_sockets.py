@@ -5,6 +5,7 @@ import ssl
 import threading
 
 import pytest
+import urllib3.util.connection
 from botocore.exceptions import ConnectionClosedError
 from calls.support import make_client
 from faults.scenarios import retry_quota
@@ -13,6 +14,7 @@ from faults.support import TELLS_ARRIVALS, aside
 
 from boto_waiters_plus.calls.bounded_call import bounded_call
 from boto_waiters_plus.calls.call_budget import CallEnded, current_budget
+from boto_waiters_plus.calls.watchdog import watchdog
 
 HEAD, BODY = response(body=b'{"TableNames": ["table"]}')
 PARTS = {"before headers": b"", "between headers": HEAD[:40], "mid-body": HEAD + BODY[:9]}
@@ -131,11 +133,44 @@ def test_connection_from_before_the_first_bounded_call_is_not_used(peers, clock)
         bounded(client)
 
 
-def test_options_and_timeouts_of_a_connection_stay(peers):
+@pytest.mark.parametrize(("seconds", "connect_timeout"), [(60, 5), (3, 3)])
+@pytest.mark.usefixtures("clock")
+def test_shorter_of_time_left_and_connect_timeout_holds(peers, seconds, connect_timeout):
     client = make_client(read_timeout=7, connect_timeout=5)
     peers.serve(say)
-    bounded(client)
+    bounded(client, seconds=seconds)
+    assert peers.connect_timeouts == [pytest.approx(connect_timeout)]
+    # The watchdog ends what is read.
     assert peers.connections[0].gettimeout() == 7
+
+
+@pytest.mark.parametrize(("seconds", "read_timeout"), [(60, 7), (3, 3)])
+@pytest.mark.usefixtures("clock")
+def test_response_has_a_timeout_where_nothing_watches(peers, monkeypatch, seconds, read_timeout):
+    monkeypatch.setattr(watchdog, "watch", lambda _: False)
+    client = make_client(read_timeout=7)
+    peers.serve(say)
+    with pytest.warns(RuntimeWarning, match="socket timeouts"):
+        bounded(client, seconds=seconds)
+    assert peers.connections[0].gettimeout() == pytest.approx(read_timeout)
+
+
+def test_connecting_that_nobody_answers_is_given_up(peers, cut, monkeypatch):
+    """The socket that comes afterwards is closed."""
+    go_on = threading.Event()
+
+    def connect(*arguments):
+        sock = peers.connect(*arguments)
+        cut.now()
+        go_on.wait(60)
+        return sock
+
+    monkeypatch.setattr(urllib3.util.connection, "create_connection", connect)
+    client = make_client(host="example.test")
+    with pytest.raises(CallEnded, match=cut.reason):
+        bounded(client, cancel_event=cut.event)
+    go_on.set()
+    assert is_closed(peers.accept())
 
 
 def test_body_of_a_stream_can_be_read_after_the_deadline(peers, clock):

@@ -455,56 +455,60 @@ def waiter_of(client: Any) -> tuple[str, dict[str, str]]:
 # --- the forms ---------------------------------------------------------------------------------
 
 
-def by_call(running: Running, seconds: float) -> Any:
-    """One bounded call; those below make one attempt."""
-    return bounded_call(running.call, client=running.client, seconds=seconds)
+def wait_until(client: Any, **options: Any) -> Any:
+    """Wait on the read operation of a client, in one of five forms."""
+    name, parameters = waiter_of(client)
+    return bwp.wait_until(client, name, **options, **parameters)
 
 
-def by_call_in_thread(running: Running, seconds: float) -> Any:
-    return bounded_call(running.call, client=running.client, seconds=seconds, in_thread=True)
+def get_waiter(client: Any, **options: Any) -> Any:
+    name, parameters = waiter_of(client)
+    return bwp.enable(client).get_waiter(name).wait(**options, **parameters)
 
 
-def by_wait_until(running: Running, seconds: float) -> Any:
-    waiter, parameters = waiter_of(running.client)
-    return bwp.wait_until(running.client, waiter, max_wait=seconds, max_attempts=1, **parameters)
+def in_a_task(client: Any, **options: Any) -> Any:
+    name, parameters = waiter_of(client)
+    return asyncio.run(bwp.wait_until_async(client, name, **options, **parameters))
 
 
-def by_get_waiter(running: Running, seconds: float) -> Any:
-    waiter, parameters = waiter_of(running.client)
-    bwp.enable(running.client)
-    config = {"MaxWait": seconds, "MaxAttempts": 1}
-    return running.client.get_waiter(waiter).wait(WaiterConfig=config, **parameters)
+def in_a_batch(client: Any, **options: Any) -> Any:
+    return _result(bwp.wait_all([_wait(client, options)], on_failure="collect"))
 
 
-def in_a_task(running: Running, seconds: float) -> Any:
-    waiter, parameters = waiter_of(running.client)
-    options = {"max_wait": seconds, "max_attempts": 1, **parameters}
-    return asyncio.run(bwp.wait_until_async(running.client, waiter, **options))
+def in_a_batch_of_tasks(client: Any, **options: Any) -> Any:
+    waits = [_wait(client, options)]
+    return _result(asyncio.run(bwp.wait_all_async(waits, on_failure="collect")))
 
 
-def _wait(running: Running, seconds: float) -> Any:
-    waiter, parameters = waiter_of(running.client)
-    return bwp.Wait(running.client, waiter, parameters, max_wait=seconds, max_attempts=1)
+def _wait(client: Any, options: dict[str, Any]) -> Any:
+    return bwp.Wait(client, *waiter_of(client), **options)
 
 
-def in_a_batch(running: Running, seconds: float) -> Any:
-    return bwp.wait_all([_wait(running, seconds)])
+def _result(outcomes: list[Any]) -> Any:
+    (outcome,) = outcomes
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome
 
 
-def in_a_batch_of_tasks(running: Running, seconds: float) -> Any:
-    return asyncio.run(bwp.wait_all_async([_wait(running, seconds)]))
+WAITS = (wait_until, get_waiter, in_a_task, in_a_batch, in_a_batch_of_tasks)
+
+
+def by_call(running: Running, seconds: float, **options: Any) -> Any:
+    return bounded_call(running.call, client=running.client, seconds=seconds, **options)
+
+
+def by_wait(wait: Callable[..., Any], running: Running, seconds: float) -> Any:
+    return wait(running.client, max_wait=seconds, max_attempts=1)
 
 
 Form = Callable[[Running, float], Any]
 FORMS: dict[str, Form] = {
     "call": by_call,
-    "thread": by_call_in_thread,
-    "wait_until": by_wait_until,
-    "get_waiter": by_get_waiter,
-    "task": in_a_task,
-    "batch": in_a_batch,
-    "batch of tasks": in_a_batch_of_tasks,
+    "thread": functools.partial(by_call, in_thread=True),
+    **{wait.__name__: functools.partial(by_wait, wait) for wait in WAITS},
 }
+"""One attempt each."""
 
 
 def ending_of(raised: BaseException | None) -> str:
