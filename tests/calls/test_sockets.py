@@ -159,8 +159,8 @@ def test_connecting_that_nobody_answers_is_given_up(peers, cut, monkeypatch):
     """The socket that comes afterwards is closed."""
     go_on = threading.Event()
 
-    def connect(*arguments):
-        sock = peers.connect(*arguments)
+    def connect(*arguments, **options):
+        sock = peers.connect(*arguments, **options)
         cut.now()
         go_on.wait(60)
         return sock

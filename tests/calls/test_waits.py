@@ -41,6 +41,23 @@ def test_call_that_is_cut_off_leaves_the_last_good_answer(peers, clock, wait):
 
 
 @on_waits
+@pytest.mark.parametrize("body", [b"", b"{}", b"{]", b'{"Table": null}'])
+@pytest.mark.usefixtures("virtual_time")
+def test_answer_that_says_nothing_is_no_success(wait, body):
+    sent = respond(client := make_client(), (200, body), (200, TABLE))
+    assert wait(client, max_wait=60).attempts == len(sent) == 2
+
+
+@on_waits
+def test_expired_credentials_end_the_wait(wait):
+    sent = respond(client := make_client(), (400, b'{"__type": "ExpiredTokenException"}'))
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        wait(client, max_wait=60)
+    assert caught.value.__cause__.response["Error"]["Code"] == "ExpiredTokenException"
+    assert len(sent) == 1
+
+
+@on_waits
 @pytest.mark.parametrize("phase", PHASES)
 def test_error_of_a_users_handler_passes(wait, phase):
     client = make_client()
