@@ -16,7 +16,6 @@ import botocore.awsrequest
 import pytest
 from botocore.credentials import RefreshableCredentials
 from botocore.exceptions import ConnectionClosedError
-from botocore.stub import Stubber
 from botocore.tokens import DeferredRefreshableToken
 from calls.support import ended, join_own_threads, make_client, own_threads, until_cut
 from freezegun import freeze_time
@@ -332,16 +331,6 @@ class OtherSocket:
         self.close = sock.close
 
 
-class UnknownSocket:
-    """A socket that knows nothing."""
-
-    def fileno(self):
-        raise LookupError("fileno")
-
-    def close(self):
-        raise LookupError("close")
-
-
 @pytest.fixture
 def pair():
     ours, peer = socket.socketpair()
@@ -362,22 +351,6 @@ def test_socket_of_another_library_is_shut(clock, monkeypatch, pair):
 
     with ended("deadline"):
         bounded(call)
-
-
-@pytest.mark.usefixtures("no_own_threads")
-def test_unknown_socket_does_not_end_the_watchdog(clock, monkeypatch):
-    def call():
-        current_budget().use(SimpleNamespace(sock=UnknownSocket()))
-        clock.advance()
-        until_cut()
-
-    monkeypatch.setattr(socket, "socket", UnknownSocket)
-    with ended("deadline"):
-        bounded(call)
-    [watchdog] = own_threads()
-    with ended("deadline"):
-        bounded(call)
-    assert own_threads() == [watchdog]
 
 
 @pytest.mark.usefixtures("no_own_threads")
@@ -446,16 +419,6 @@ def test_client_is_not_kept_alive(collect_garbage):
 
 def test_stand_in_for_a_client_will_do():
     assert bounded(lambda: 1, mock.MagicMock()) == 1
-
-
-def test_stubber_answers_inside_a_bounded_call():
-    client = make_client()
-    with Stubber(client) as stubber:
-        stubber.add_response("list_tables", {"TableNames": ["table"]})
-        stubber.add_client_error("list_tables", "ResourceNotFoundException")
-        assert bounded(client.list_tables, client)["TableNames"] == ["table"]
-        with pytest.raises(client.exceptions.ResourceNotFoundException):
-            bounded(client.list_tables, client)
 
 
 @pytest.mark.parametrize("in_thread", [False, True])

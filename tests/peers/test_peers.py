@@ -22,8 +22,6 @@ from botocore.waiter import Waiter
 
 import boto_waiters_plus as bwp
 
-pytestmark = pytest.mark.nightly(subject="programs")
-
 
 def s3():
     return boto3.session.Session().client("s3")
@@ -109,8 +107,8 @@ def facts_of_a_client():
     client = s3()
     of_class = type(client).__name__, type(client).__module__, type(client).__doc__
     attributes = sorted(name for name in vars(client) if name != "waiter_names")
-    public = [name for name in dir(client) if not name.startswith(("_", "wait_until_"))]
-    return [of_class, attributes, public]
+    names = [name for name in public(client) if not name.startswith("wait_until_")]
+    return [of_class, attributes, names]
 
 
 def copies_and_pickles():
@@ -138,9 +136,13 @@ def calls_of_a_mocked_session():
     return session.create_client.call_args.args, sorted(session.create_client.call_args.kwargs)
 
 
+def public(thing):
+    return [name for name in dir(thing) if not name.startswith("_")]
+
+
 def attributes_of_all_resources():
     session = boto3.session.Session()
-    return {name: dir(session.resource(name)) for name in session.get_available_resources()}
+    return {name: public(session.resource(name)) for name in session.get_available_resources()}
 
 
 def calls_of_a_mocked_wait(**options):
