@@ -8,16 +8,13 @@ from unittest import mock
 import pytest
 from calls.support import make_client
 
-from boto_waiters_plus.calls.awaited_budget import awaited_budget
 from boto_waiters_plus.calls.awaited_call import awaited_call
 from boto_waiters_plus.calls.call_budget import CallEnded
 
-ANSWER = object()
+# The clock stands still: a call has begun before the event loop ends it.
+pytestmark = pytest.mark.usefixtures("clock")
+
 SHORT, LONG = 0.02, 60
-
-
-async def answer():
-    return ANSWER
 
 
 async def hang():
@@ -34,13 +31,6 @@ async def reason_of(call, **options):
     return caught.value.reason
 
 
-@pytest.mark.parametrize("seconds", [None, LONG])
-@pytest.mark.parametrize("event", [None, threading.Event()], ids=["", "event"])
-def test_result_in_time_is_returned(seconds, event):
-    call = awaited_call(answer, client=None, seconds=seconds, cancel_event=event)
-    assert asyncio.run(call) is ANSWER
-
-
 @pytest.mark.parametrize("event", [None, threading.Event()], ids=["", "event"])
 def test_deadline_cancels_the_call(event):
     async def main():
@@ -48,17 +38,6 @@ def test_deadline_cancels_the_call(event):
         return reason, only_this_task()
 
     assert asyncio.run(main()) == ("deadline", True)
-
-
-@pytest.mark.parametrize("seconds", [0, -1])
-def test_call_without_time_is_not_made(seconds):
-    assert asyncio.run(reason_of(None, seconds=seconds)) == "deadline"
-
-
-def test_call_is_not_made_once_cancelled():
-    event = threading.Event()
-    event.set()
-    assert asyncio.run(reason_of(None, seconds=None, cancel_event=event)) == "cancelled"
 
 
 @pytest.mark.parametrize("seconds", [None, LONG])
@@ -73,27 +52,6 @@ def test_cancel_event_ends_the_call(seconds):
         return await reason_of(call, seconds=seconds, cancel_event=event), only_this_task()
 
     assert asyncio.run(main()) == ("cancelled", True)
-
-
-@pytest.mark.parametrize("seconds", [None, LONG])
-def test_error_of_the_call_is_raised(seconds):
-    async def stumble():
-        raise TimeoutError("its own")
-
-    with pytest.raises(TimeoutError, match="its own"):
-        asyncio.run(awaited_call(stumble, client=None, seconds=seconds))
-
-
-def test_refused_retry_is_told_apart():
-    refused = LookupError("503")
-
-    async def call():
-        awaited_budget.get().refused_retry = refused
-        raise refused
-
-    with pytest.raises(CallEnded, match="retry refused") as caught:
-        asyncio.run(awaited_call(call, client=None, seconds=LONG))
-    assert caught.value.__cause__ is refused
 
 
 def test_error_after_the_deadline_is_the_cause():

@@ -1,5 +1,6 @@
 """Bounded calls without a network: time, cancel events, nesting, threads, clients and recorders."""
 
+import asyncio
 import contextlib
 import contextvars
 import datetime as dt
@@ -22,6 +23,7 @@ from freezegun import freeze_time
 
 from boto_waiters_plus.calls import connections, private_names
 from boto_waiters_plus.calls.abandonable_call import abandonable_call
+from boto_waiters_plus.calls.awaited_call import awaited_call
 from boto_waiters_plus.calls.bounded_call import bounded_call
 from boto_waiters_plus.calls.call_budget import CallBudget, CallExpired, current_budget
 from boto_waiters_plus.calls.watchdog import Watchdog
@@ -43,22 +45,75 @@ def bounded(call, client=None, **options):
 # --- what comes back -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seconds", [None, 1, 1e308, math.inf, 10**9])
-@pytest.mark.parametrize("in_thread", [False, True])
-def test_result_in_time_is_returned(seconds, in_thread):
-    assert bounded(lambda: "result", seconds=seconds, in_thread=in_thread) == "result"
+def blocking(call, **options):
+    return bounded(call, **options)
+
+
+def in_thread(call, **options):
+    return bounded(call, in_thread=True, **options)
+
+
+def awaited(call, **options):
+    async def coroutine():
+        return call()
+
+    options = {"client": None, "seconds": SECONDS, **options}
+    return asyncio.run(awaited_call(coroutine, **options))
+
+
+each_form = pytest.mark.parametrize("form", [blocking, in_thread, awaited])
+
+
+@each_form
+@pytest.mark.parametrize("seconds", [None, 1e308, math.inf, 10**9])
+@pytest.mark.parametrize("event", [None, threading.Event()], ids=["", "event"])
+@pytest.mark.usefixtures("clock")
+def test_result_in_time_is_returned(form, seconds, event):
+    assert form(lambda: "result", seconds=seconds, cancel_event=event) == "result"
 
 
 def test_call_without_a_bound_has_no_budget():
     assert bounded(current_budget, seconds=None) is None
 
 
-@pytest.mark.parametrize("in_thread", [False, True])
-def test_error_in_time_is_raised_as_it_is(in_thread):
-    error = KeyError("x")
-    with pytest.raises(KeyError) as caught:
-        bounded(mock.Mock(side_effect=error), in_thread=in_thread)
+@each_form
+@pytest.mark.parametrize("seconds", [None, SECONDS])
+def test_error_in_time_is_raised_as_it_is(form, seconds):
+    error = TimeoutError("its own")
+    with pytest.raises(TimeoutError) as caught:
+        form(mock.Mock(side_effect=error), seconds=seconds)
     assert caught.value is error
+
+
+@each_form
+@pytest.mark.parametrize("seconds", [0, -1, -math.inf, math.nan])
+def test_call_without_time_is_not_made(form, seconds):
+    call = mock.Mock()
+    with ended("deadline"):
+        form(call, seconds=seconds)
+    call.assert_not_called()
+
+
+@each_form
+def test_call_is_not_made_once_cancelled(form):
+    event, call = threading.Event(), mock.Mock()
+    event.set()
+    with ended("cancelled"):
+        form(call, seconds=None, cancel_event=event)
+    call.assert_not_called()
+
+
+@pytest.mark.parametrize("form", [blocking, awaited])
+def test_refused_retry_is_told_apart(form):
+    error = KeyError("503")
+
+    def call():
+        (current_budget() or awaited_budget.get()).refused_retry = error
+        raise error
+
+    with ended("retry refused") as caught:
+        form(call)
+    assert caught.value.__cause__ is error
 
 
 @pytest.mark.parametrize("error", [None, KeyError("x")])
@@ -74,14 +129,6 @@ def test_result_at_the_deadline_is_late(clock):
     assert bounded(lambda: clock.advance(SECONDS - 0.001)) is None
 
 
-@pytest.mark.parametrize("seconds", [0, -1, -math.inf, math.nan])
-def test_call_without_time_is_not_made(seconds):
-    call = mock.Mock()
-    with ended("deadline"):
-        bounded(call, seconds=seconds)
-    call.assert_not_called()
-
-
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit])
 @pytest.mark.parametrize("in_thread", [False, True])
 def test_what_ends_the_program_passes_though_late(late, error, in_thread):
@@ -89,18 +136,6 @@ def test_what_ends_the_program_passes_though_late(late, error, in_thread):
     with pytest.raises(error):
         bounded(call, in_thread=in_thread)
     assert current_budget() is None
-
-
-def test_refused_retry_is_told_apart():
-    error = KeyError("503")
-
-    def call():
-        current_budget().refused_retry = error
-        raise error
-
-    with ended("retry refused") as caught:
-        bounded(call)
-    assert caught.value.__cause__ is error
 
 
 # --- cancelling ------------------------------------------------------------------------------
@@ -127,14 +162,6 @@ class OtherEvent:
 
     def wait(self, timeout=None):
         self._wait()
-
-
-def test_call_is_not_made_once_cancelled():
-    event, call = threading.Event(), mock.Mock()
-    event.set()
-    with ended("cancelled"):
-        bounded(call, seconds=None, cancel_event=event)
-    call.assert_not_called()
 
 
 @pytest.mark.parametrize("event", [threading.Event(), OtherEvent(is_set=lambda: True)])

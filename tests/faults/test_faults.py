@@ -7,7 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from faults.scenarios import ABANDONED, FAULTS, FORMS, ending_of, hosts_of, run_fault
+from faults.scenarios import ABANDONED, FAULTS, FORMS, ending_of, run_fault
 from faults.support import GENEROUS, own_threads, raised_by, skip_without_black_holes
 
 from boto_waiters_plus.calls import connections
@@ -24,6 +24,14 @@ IN_ALL_MODES = {
     "ServiceUnavailable 503 for ever, json",
     "ThrottlingException 400 for ever, json",
     "healthy",
+}
+LOOKED_UP = {
+    "TLS hello unanswered",
+    "TLS, body drips",
+    "connect is black-holed",
+    "certificate is not trusted",
+    "refused",
+    "TLS, healthy",
 }
 WITHOUT_SOCKET_MAKER = {"TLS hello unanswered", "connect is black-holed", "name lookup takes 1.5 s"}
 
@@ -77,30 +85,31 @@ def check(fault, form, mode, certificate, collect_garbage, host=None):
     del raised
 
 
+def named(*names):
+    faults = [fault for fault in FAULTS if fault.name in names]
+    assert len(faults) == len(names)
+    return pytest.mark.parametrize("fault", faults, ids=str)
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
 def test_fault_ends_as_the_table_says(fault, form, certificate, collect_garbage):
-    mode = fault.modes[-2 if len(fault.modes) > 1 else 0]
+    mode = "standard" if "standard" in fault.modes else fault.modes[0]
     check(fault, form, mode, certificate, collect_garbage)
 
 
-@pytest.mark.parametrize(
-    ("fault", "mode"),
-    [(fault, mode) for fault in FAULTS if fault.name in IN_ALL_MODES for mode in fault.modes],
-    ids=str,
-)
+@named(*IN_ALL_MODES)
+@pytest.mark.parametrize("mode", ["legacy", "adaptive"])
 def test_fault_ends_in_each_retry_mode(fault, mode, certificate, collect_garbage):
     check(fault, "call", mode, certificate, collect_garbage)
 
 
-@pytest.mark.parametrize("fault", [each for each in FAULTS if hosts_of(each)[1:]], ids=str)
+@named(*LOOKED_UP)
 def test_fault_ends_with_a_name_that_is_looked_up(fault, certificate, collect_garbage):
-    check(fault, "call", "standard", certificate, collect_garbage, hosts_of(fault)[1])
+    check(fault, "call", "standard", certificate, collect_garbage, "localhost")
 
 
-@pytest.mark.parametrize(
-    "fault", [each for each in FAULTS if each.name in WITHOUT_SOCKET_MAKER], ids=str
-)
+@named(*WITHOUT_SOCKET_MAKER)
 def test_fault_ends_without_urllib3s_private_method(fault, certificate, collect_garbage):
     with (
         mock.patch.object(connections, "asks_socket_maker", return_value=False),

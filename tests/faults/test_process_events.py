@@ -39,22 +39,6 @@ def raising(error):
 # --- signals ---------------------------------------------------------------------------------
 
 
-def test_signals_that_mean_nothing_neither_shorten_a_wait_nor_make_it_spin():
-    alarms = []
-    with (
-        FaultServer([answer(body=CREATING)]) as server,
-        Alarms(0.005, 0.005, lambda *_: alarms.append(1)),
-    ):
-        client = make_client("json", server.url)
-        began = time.monotonic()
-        with pytest.raises(bwp.WaiterTimeoutError) as caught:
-            wait_until(client, max_wait=1, min_delay=0.1, max_delay=0.1)
-        assert time.monotonic() - began > 0.7
-        client.close()
-    assert len(alarms) > 5
-    assert caught.value.attempts == len(server.requests) <= 11
-
-
 @WAYS
 @pytest.mark.parametrize("during", ["the sleep", "the call"])
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit])

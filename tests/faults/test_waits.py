@@ -3,7 +3,6 @@
 import threading
 
 import pytest
-from botocore.exceptions import ClientError
 from faults.scenarios import (
     ABANDONED,
     FAULTS,
@@ -65,29 +64,6 @@ def test_get_waiter_raises_what_botocore_raises(fault, certificate):
         assert kind_of(ours) is kind_of(alone)
         # How deep a recursion went is told by where it stopped.
         assert text == words or kind_of(ours) is RecursionError
-
-
-@pytest.mark.parametrize("fault", ENDING, ids=str)
-def test_wait_until_says_what_botocore_raises(fault, certificate):
-    alone, _ = run_alone(fault, certificate, stock, WaiterConfig={"Delay": 1, "MaxAttempts": 1})
-    ours, url = run_alone(
-        fault, certificate, wait_until, max_wait=60, max_attempts=1, retry_transient=False
-    )
-    match alone:
-        case None:
-            assert ours is None
-        case Exception(last_response={"Error": {"Code": code}}):
-            assert type(ours) is bwp.WaiterFailedError
-            assert ours.__cause__.response["Error"]["Code"] == code
-        case Exception(last_response=_):
-            # An answer without a state is no success.
-            assert type(ours) is bwp.WaiterAttemptsError
-        case _:
-            assert type(ours) is bwp.WaiterFailedError
-            assert ours.__cause__ is ours.last_exception
-            assert kind_of(ours.__cause__) is kind_of(alone)
-            assert not isinstance(alone, ClientError)
-            assert url in str(ours)
 
 
 @pytest.mark.parametrize("wait", [wait_until, get_waiter])
