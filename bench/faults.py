@@ -41,11 +41,14 @@ from faults.scenarios import (  # noqa: E402
     ABANDONED,
     ANSWER,
     FAULTS,
+    FORMS,
     HEALTHY,
     MODES,
     Certificate,
     Fault,
+    Form,
     Running,
+    ending_of,
     make_client,
     operation,
     retry_quota,
@@ -57,7 +60,6 @@ from faults.unchanged import differences, namespaces  # noqa: E402
 
 import boto_waiters_plus as bwp  # noqa: E402
 from boto_waiters_plus.calls.bounded_call import bounded_call  # noqa: E402
-from boto_waiters_plus.calls.call_budget import CallEnded  # noqa: E402
 from boto_waiters_plus.calls.client_call import BlockingCall  # noqa: E402
 from boto_waiters_plus.service.client_request import ClientRequest  # noqa: E402
 from boto_waiters_plus.service.definition_judge import DefinitionJudge  # noqa: E402
@@ -81,43 +83,12 @@ _WORDS_OF_CHANGES = {
     False: "MODULES OF BOTOCORE OR URLLIB3 HAVE CHANGED.",
 }
 
-Way = Callable[[Running, float], Any]
-
-
-def through_call(running: Running, seconds: float) -> Any:
-    return bounded_call(running.call, client=running.client, seconds=seconds)
-
-
-def through_thread(running: Running, seconds: float) -> Any:
-    return bounded_call(running.call, client=running.client, seconds=seconds, in_thread=True)
-
-
-def through_wait_until(running: Running, seconds: float) -> Any:
-    """Make one attempt; otherwise the wait would go on after an answer that decides nothing."""
-    waiter, parameters = waiter_of(running.client)
-    return bwp.wait_until(running.client, waiter, max_wait=seconds, max_attempts=1, **parameters)
-
-
-def through_get_waiter(running: Running, seconds: float) -> Any:
-    waiter, parameters = waiter_of(running.client)
-    bwp.enable(running.client)
-    config = {"MaxWait": seconds, "MaxAttempts": 1}
-    return running.client.get_waiter(waiter).wait(WaiterConfig=config, **parameters)
-
 
 def through_stock(running: Running, _: float) -> Any:
     """Make one attempt with botocore alone."""
     waiter, parameters = waiter_of(running.client)
     config = {"Delay": 1, "MaxAttempts": 1}
     return running.client.get_waiter(waiter).wait(WaiterConfig=config, **parameters)
-
-
-WAYS: dict[str, Way] = {
-    "wait_until": through_wait_until,
-    "get_waiter": through_get_waiter,
-    "call": through_call,
-    "thread": through_thread,
-}
 
 
 @dataclass
@@ -130,37 +101,20 @@ class Cell:
     left: Counter[str] = field(default_factory=Counter)
     lingering: int = 0
     raised: dict[str, str] = field(default_factory=dict)
-    """What each way raised."""
+    """What each form raised."""
 
     @property
     def all_overruns(self) -> list[float]:
         return [over for overruns in self.overruns.values() for over in overruns]
 
 
-def ending_of(run: Callable[[], Any]) -> str:
-    """How a call or a wait ended, in the words of the table of faults."""
+def error_of(run: Callable[[], Any]) -> Exception | None:
+    """What a call or a wait raised."""
     try:
         run()
-    except CallEnded as ended:
-        error = ended.__cause__
-        return ending_of_error(error) if ended.reason == "retry refused" and error else ABANDONED
-    except bwp.WaiterTimeoutError:
-        return ABANDONED
-    except bwp.WaiterError as error:
-        if error.last_exception is not None:
-            return ending_of_error(error.last_exception)
-        # The one attempt decided nothing: no acceptor matched, or a retry of the SDK was refused.
-        code = error.last_response.get("Error", {}).get("Code")
-        return code or (ANSWER if error.last_response else ABANDONED)
     except Exception as error:
-        return ending_of_error(error)
-    return ANSWER
-
-
-def ending_of_error(error: BaseException) -> str:
-    if isinstance(error, ClientError):
-        return str(error.response["Error"]["Code"])
-    return type(error).__name__
+        return error
+    return None
 
 
 def words_of(run: Callable[[], Any]) -> str:
@@ -227,8 +181,9 @@ def _measure_once(fault: Fault, running: Running, plan: Plan, cell: Cell) -> flo
     getattr(bwp.enable(running.client), f"wait_until_{name}")
     with collected():
         began = time.perf_counter()
-        ending = ending_of(lambda: plan.way(running, seconds))
+        raised = error_of(lambda: plan.form(running, seconds))
         over = time.perf_counter() - began - seconds
+    ending = ending_of(raised)
     cell.endings[ending] += 1
     quota = retry_quota(running.client)
     if quota is not None:
@@ -239,7 +194,7 @@ def _measure_once(fault: Fault, running: Running, plan: Plan, cell: Cell) -> flo
             cell.left["connections"] += running.server.open_connections
         running.server.script = [answer(body=HEALTHY[fault.protocol])]
         is_asked = fault.place == "server" and fault.handshake is None
-        if is_asked and ending_of(running.call) != ANSWER:
+        if is_asked and ending_of(error_of(running.call)) != ANSWER:
             cell.left["client unusable"] += 1
     return max(0.0, over * 1000)
 
@@ -248,7 +203,7 @@ def _measure_once(fault: Fault, running: Running, plan: Plan, cell: Cell) -> flo
 class Plan:
     """How, how often and how long."""
 
-    way: Way
+    form: Form
     repeats: int
     seconds: float
 
@@ -291,14 +246,14 @@ def _descriptors() -> int:
     return 0
 
 
-# --- what each way raises --------------------------------------------------------------------
+# --- what each form raises -------------------------------------------------------------------
 
 
-def raised_by(fault: Fault, way: Way, seconds: float, certificate: Certificate) -> str:
-    """What a way raises in the standard retry mode, or the first that the fault is about."""
+def raised_by(fault: Fault, form: Form, seconds: float, certificate: Certificate) -> str:
+    """What a form raises in the standard retry mode, or the first that the fault is about."""
     mode = "standard" if "standard" in fault.modes else fault.modes[0]
     with run_fault(fault, mode, certificate) as running:
-        return words_of(lambda: way(running, seconds))
+        return words_of(lambda: form(running, seconds))
 
 
 def raised_by_stock(fault: Fault, cap: float, certificate: Certificate) -> str:
@@ -461,7 +416,7 @@ def main() -> int:
     parser.add_argument("--short", action="store_true", help="for CI: fewer repeats, one mode")
     parser.add_argument("--cpu", action="store_true", help="only the CPU of one poll")
     parser.add_argument("--summary", action="store_true", help="without the table of faults")
-    parser.add_argument("--via", choices=WAYS, default="wait_until", help="what is measured")
+    parser.add_argument("--via", choices=FORMS, default="wait_until", help="what is measured")
     parser.add_argument("--mode", choices=MODES, action="append", help="default: all")
     parser.add_argument("--fault", action="append", help="part of a fault's name; default: all")
     parser.add_argument("--repeats", type=int, default=20)
@@ -505,7 +460,7 @@ def run(
     certificate: Certificate,
 ) -> list[str]:
     """Print what was measured; return what is not as it should be."""
-    plan = Plan(WAYS[options.via], options.repeats, options.seconds)
+    plan = Plan(FORMS[options.via], options.repeats, options.seconds)
     began = time.perf_counter()
     _warm_up()
     before = namespaces()
@@ -515,7 +470,7 @@ def run(
         cell = cells[fault.name] = measure(fault, own_modes, plan, certificate)
         for name in ("wait_until", "get_waiter"):
             seconds = plan.seconds_of(fault)
-            cell.raised[name] = raised_by(fault, WAYS[name], seconds, certificate)
+            cell.raised[name] = raised_by(fault, FORMS[name], seconds, certificate)
         print(row(fault, cell), file=sys.stderr, flush=True)
     # Last: what botocore alone is still waiting for goes on beside whatever comes behind it.
     for fault in faults:

@@ -213,9 +213,9 @@ class CallBudget:
             connection: the connection.
             sock: its socket.
             before_tls: hold a duplicate, because the socket object is about to change hands, and
-                shut it for reading only: if the other side resets the connection before the TLS
-                handshake, `ssl` before Python 3.13 leaves the socket open. A handshake sends too
-                little to be stopped there.
+                shut it for reading only: `ssl` takes a socket that is shut both ways for one that
+                was never connected, and makes no handshake. A handshake sends too little to be
+                stopped there.
         """
         handle = SocketHandle()
         handle.is_duplicate = handle.is_shut = False

@@ -13,6 +13,8 @@ import contextvars
 import functools
 import http.client
 import socket
+import ssl
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
@@ -209,11 +211,27 @@ def _connect_within(budget: CallBudget, connection: Any, connect: Callable[[], N
         if not asks_socket_maker(connection) and not _is_address(connection.host):
             _look_up(connection, budget)
         connect()
+    except BaseException as error:
+        _close_tls_sockets_of(error)
+        raise
     finally:
         connection.socket_options = options
         if connection.timeout is limited:
             connection.timeout = timeout
     budget.use(connection)
+
+
+def _close_tls_sockets_of(error: BaseException) -> None:
+    """Close the TLS socket of a connection that was not made.
+
+    `ssl` before Python 3.13 leaves it open when the other side resets the connection before the
+    handshake, and at an interrupt. Nothing but the frames of the error has it, and keeps it as
+    long as the error lives.
+    """
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        sock = frame.f_locals.get("self")
+        if isinstance(sock, ssl.SSLSocket):
+            sock.close()
 
 
 def _limit_response(connection: Any, budget: CallBudget) -> None:

@@ -7,33 +7,29 @@ import importlib
 import inspect
 import time
 from types import SimpleNamespace
-from unittest import mock
 
 import boto3
 import botocore.awsrequest
 import botocore.session
 import botocore.waiter
 import pytest
-from botocore.credentials import RefreshableCredentials
+from botocore.credentials import Credentials, RefreshableCredentials
 from botocore.exceptions import ClientError, ReadTimeoutError
 from botocore.stub import Stubber
 from botocore.tokens import DeferredRefreshableToken
 from botocore.waiter import NormalizedOperationMethod, SingleWaiterConfig, Waiter
 from case_tables import tabled
-from urllib3.connection import HTTPConnection
 
 from boto_waiters_plus.calls import private_names
 
 VERSION = tuple(int(part) for part in botocore.__version__.split(".")[:2])
-KEYS = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
 CONFIG = {"operation": "HeadBucket", "delay": 5, "maxAttempts": 20, "acceptors": []}
 
 
 def test_unique_id_handlers_of_a_stubbed_client():
-    client = boto3.client("s3", region_name="us-east-1")
+    client = boto3.client("s3")
     assert not private_names.is_stubbed(client)
     with Stubber(client):
-        assert "boto_stubber" in client.meta.events._emitter._unique_id_handlers
         assert private_names.is_stubbed(client)
     assert not private_names.is_stubbed(client)
 
@@ -43,18 +39,20 @@ def test_operation_method_of_a_waiter():
         return {}
 
     waiter = Waiter("w", SingleWaiterConfig(CONFIG), operation)
-    assert waiter._operation_method is operation
     assert private_names.call_of_waiter(waiter) is operation
     replacement = waiter._operation_method = lambda **_: {"replaced": True}
     assert private_names.call_of_waiter(waiter) is replacement
 
 
 def test_client_method_of_a_normalized_operation_method():
+    class Own(NormalizedOperationMethod):
+        pass
+
     client = boto3.client("s3")
     operation = client.get_waiter("bucket_exists")._operation_method
-    assert type(operation) is NormalizedOperationMethod
-    assert operation._client_method == client.head_bucket
-    assert private_names.client_method_of(operation).__self__ is client
+    assert private_names.client_method_of(operation) == client.head_bucket
+    assert private_names.client_method_of(print) is None
+    assert private_names.client_method_of(Own(print)) is None
 
 
 @pytest.mark.skipif(VERSION < (1, 41), reason="its models do not mark what only reads")
@@ -64,28 +62,17 @@ def test_operation_model_of_an_operation():
     assert not private_names.is_marked_readonly(model.operation_model("CreateFunction"))
 
 
-def test_client_method_of_anything_else_is_none():
-    class Own(NormalizedOperationMethod):
-        pass
-
-    assert private_names.client_method_of(print) is None
-    assert private_names.client_method_of(Own(print)) is None
-
-
 def test_config_of_a_single_waiter_config():
     config = SingleWaiterConfig(CONFIG)
-    assert config._config is CONFIG
-    assert private_names.model_of_config(config) == CONFIG
-    assert (config.delay, config.max_attempts) == (5, 20)
-    assert private_names.model_of_config(object()) is None
+    assert private_names.model_of_config(config) is CONFIG
     config.delay = 1
     assert private_names.model_of_config(config)["delay"] == 5
+    assert private_names.model_of_config(object()) is None
 
 
 def test_waiter_config_of_a_client():
     client = boto3.client("s3")
     own = client.get_waiter("bucket_exists").config
-    assert client._get_waiter_config()["waiters"]["BucketExists"] is own._config
     assert private_names.is_botocores_model(client, own)
     assert not private_names.is_botocores_model(client, SingleWaiterConfig(dict(own._config)))
     assert not private_names.is_botocores_model(None, own)
@@ -94,19 +81,15 @@ def test_waiter_config_of_a_client():
 
 def test_session_of_a_boto3_session():
     session = boto3.Session()
-    assert isinstance(session._session, botocore.session.Session)
-    assert private_names.botocore_session_of(session) is session._session
-    assert private_names.botocore_session_of(session._session) is session._session
+    found = private_names.botocore_session_of(session)
+    assert isinstance(found, botocore.session.Session)
+    assert private_names.botocore_session_of(found) is found
     assert private_names.botocore_session_of(object()) is None
 
 
+@pytest.mark.skipif(VERSION < (1, 38), reason="it has no marks in its user agent")
 def test_context_and_feature_ids():
-    if VERSION < (1, 38):
-        pytest.skip("this botocore has no marks in its user agent")
     context = importlib.import_module("botocore.context")
-    useragent = importlib.import_module("botocore.useragent")
-    assert private_names.start_as_current_context is context.start_as_current_context
-    assert private_names.register_feature_id is useragent.register_feature_id
     with private_names.marked_as_waiter():
         assert context.get_context().features == {"B"}
     assert context.get_context() is None
@@ -125,7 +108,6 @@ def test_retries_standard_tells_retryable_errors(code, status, expected):
 
 
 def test_retries_standard_tells_retryable_transport_errors():
-    assert private_names.retries is not None
     assert private_names.is_retryable(ReadTimeoutError(endpoint_url="u"), None) == (True, False)
     assert private_names.is_retryable(ValueError("x"), None) == (False, False)
 
@@ -138,72 +120,71 @@ def test_stock_wait_is_a_function_of_the_class():
 # --- of bounded calls ---------------------------------------------------------------------------
 
 
-def test_new_conn_of_urllib3s_connection():
-    assert inspect.isfunction(HTTPConnection.__dict__["_new_conn"])
-    assert list(inspect.signature(HTTPConnection._new_conn).parameters) == ["self"]
-
-
-def test_exponential_backoff_config():
+@pytest.mark.skipif(VERSION < (1, 44), reason="its backoff has no configuration")
+def test_exponential_backoff_config(monkeypatch):
     backoff = private_names.retries.ExponentialBackoff
-    scale = private_names.non_throttling_scale("dynamodb")
-    if hasattr(backoff, "_DEFAULT_BACKOFF_CONFIG"):
-        assert "non_throttling_base_scale" in backoff._DEFAULT_BACKOFF_CONFIG
-        assert scale == backoff._SERVICE_BACKOFF_CONFIG["dynamodb"]["non_throttling_base_scale"]
-    else:
-        assert VERSION < (1, 44), "ExponentialBackoff has lost its configuration"
-        assert scale == 1
-    assert 0 < private_names.non_throttling_scale("s3") <= 1
+    services = {"dynamodb": {"non_throttling_base_scale": 0.125}}
+    monkeypatch.setitem(backoff._DEFAULT_BACKOFF_CONFIG, "non_throttling_base_scale", 0.25)
+    assert "dynamodb" in backoff._SERVICE_BACKOFF_CONFIG
+    monkeypatch.setattr(backoff, "_SERVICE_BACKOFF_CONFIG", services)
+    assert private_names.non_throttling_scale("dynamodb") == 0.125
+    assert private_names.non_throttling_scale("s3") == 0.25
 
 
-def test_default_attempts():
-    assert private_names.retries.DEFAULT_MAX_ATTEMPTS == private_names.default_attempts("s3") == 3
-    assert private_names.default_attempts("dynamodb") >= 3
-    assert VERSION < (1, 44) or private_names.retries._SERVICE_MAX_ATTEMPTS["dynamodb"] == 4
+def test_default_attempts_of_the_standard_mode():
+    assert private_names.default_attempts("s3") == private_names.retries.DEFAULT_MAX_ATTEMPTS
+    assert private_names.default_attempts("dynamodb") >= private_names.default_attempts("s3")
 
 
-def test_refresh_check():
-    client = boto3.client("s3", region_name="us-east-1", **KEYS)
+def test_refresh_needed_of_credentials():
+    client = boto3.client("s3")
     assert private_names.refresh_check_of(client) is None
-    credentials = client._request_signer._credentials = mock.Mock()
-    assert private_names.refresh_check_of(client) is credentials.refresh_needed
-    assert inspect.isfunction(RefreshableCredentials.refresh_needed)
+    credentials = RefreshableCredentials("a", "b", "c", None, None, "test")
+    client._request_signer._credentials = credentials
+    assert private_names.refresh_check_of(client) == credentials.refresh_needed
     assert private_names.refresh_check_of(object()) is None
 
 
-def test_refresh_check_of_a_bearer_token():
-    client = boto3.client("codecatalyst", region_name="us-east-1", **KEYS)
+@pytest.mark.skipif(VERSION < (1, 36), reason="its credentials tell no account")
+def test_account_id_of_credentials():
+    client = boto3.client("s3")
+    assert private_names.account_of(client) is None
+    kinds = (Credentials, ("a", "b")), (RefreshableCredentials, ("a", "b", "c", None, None, "test"))
+    for kind, arguments in kinds:
+        client._request_signer._credentials = kind(*arguments, account_id="123456789012")
+        assert private_names.account_of(client) == "123456789012"
+    assert private_names.account_of(object()) is None
+
+
+def test_should_refresh_of_a_bearer_token():
+    client = boto3.client("codecatalyst")
     assert private_names.refresh_check_of(client) is None
     client._request_signer._auth_token = token = DeferredRefreshableToken("test", lambda: None)
-    assert private_names.refresh_check_of(client)() == "mandatory"
-    others = boto3.client("s3", region_name="us-east-1", **KEYS)
+    assert private_names.refresh_check_of(client)()
+    others = boto3.client("s3")
     others._request_signer._auth_token = token
     assert private_names.refresh_check_of(others) is None
 
 
-def test_socket_maker_of_botocores_connections():
-    made = []
-
+def test_new_conn_of_urllib3s_connection():
     class Connection(private_names.SocketMaker, botocore.awsrequest.AWSHTTPSConnection):
         def make_socket(self, new_socket):
-            made.append(new_socket)
             raise ConnectionResetError
 
     connection = Connection("127.0.0.1", port=9)
     assert private_names.asks_socket_maker(connection)
     with pytest.raises(ConnectionResetError):
         connection.connect()
-    assert len(made) == 1
     assert not private_names.asks_socket_maker(private_names.SocketMaker())
 
 
-def test_pool_classes_of_one_client():
-    session = private_names.http_session_of(boto3.client("s3", region_name="us-east-1", **KEYS))
+def test_pool_classes_by_scheme_of_a_client():
+    session = private_names.http_session_of(boto3.client("s3"))
     pools = private_names.pool_classes_of(session)
     assert set(pools) == {"http", "https"}
     assert all(inspect.isclass(pool) and hasattr(pool, "ConnectionCls") for pool in pools.values())
     assert session._manager.pool_classes_by_scheme is pools
     assert private_names.http_session_of(object()) is None
-    assert private_names.pool_classes_of(None) is None
     of_a_future_botocore = SimpleNamespace(_pool_classes_by_scheme=tuple(pools))
     assert private_names.pool_classes_of(of_a_future_botocore) is None
 
@@ -212,8 +193,6 @@ def test_pool_classes_of_one_client():
 def test_verify_of_an_http_session(verify, monkeypatch):
     for name in ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"):
         monkeypatch.delenv(name, raising=False)
-    client = boto3.client("s3", region_name="us-east-1", verify=verify, **KEYS)
-    expected = True if verify is None else verify
-    assert private_names.http_session_of(client)._verify == expected
-    assert private_names.verification_of(client) == expected
+    client = boto3.client("s3", verify=verify)
+    assert private_names.verification_of(client) == (True if verify is None else verify)
     assert private_names.verification_of(None) is True

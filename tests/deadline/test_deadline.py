@@ -6,62 +6,59 @@ from datetime import timedelta
 
 import boto3
 import pytest
-from case_tables import tabled
 from moto import mock_aws
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.conditions import poll, steps, wait_for
+from boto_waiters_plus.conditions import poll, wait_for
 from boto_waiters_plus.deadlines import seconds_left
 
-NEVER = {
-    "acceptors": [
-        {
-            "state": "success",
-            "matcher": {"output": {"path": "@", "expected": "ready", "comparator": "stringEquals"}},
-        }
-    ]
-}
+IS_READY = {"path": "@", "expected": "ready", "comparator": "stringEquals"}
+NEVER = {"acceptors": [{"state": "success", "matcher": {"output": IS_READY}}]}
 
 
 @pytest.fixture
 def s3():
     bwp.install()
     with mock_aws():
-        yield boto3.client("s3", region_name="us-east-1")
+        yield boto3.client("s3")
 
 
-def waits(s3):
-    """Return every way to wait, as functions without arguments."""
-    missing = {"Bucket": "missing-bucket"}
-    chosen = {"WaiterConfig": {"Delay": 7, "MaxAttempts": 90}}
-    bucket = boto3.resource("s3", region_name="us-east-1").Bucket("missing-bucket")
-    return {
-        "attached": lambda: s3.wait_until_bucket_exists(**missing),
-        "attached, longer max_wait": lambda: s3.wait_until_bucket_exists(**missing, max_wait=999),
-        "by name": lambda: bwp.wait_until(s3, "BucketExists", **missing),
-        "get_waiter": lambda: s3.get_waiter("bucket_exists").wait(**missing),
-        "get_waiter, chosen": lambda: s3.get_waiter("bucket_exists").wait(**missing, **chosen),
-        "resource": bucket.wait_until_exists,
-    }
+MISSING = {"Bucket": "missing-bucket"}
+CHOSEN = {"WaiterConfig": {"Delay": 7, "MaxAttempts": 90}}
 
 
-@tabled("path")
-def test_every_path_ends_by_the_deadline(s3, virtual_time, path):
+def wait_of_a_resource(_):
+    boto3.resource("s3").Bucket("missing-bucket").wait_until_exists()
+
+
+WAITS = {
+    "attached": lambda s3: s3.wait_until_bucket_exists(**MISSING),
+    "attached, longer max_wait": lambda s3: s3.wait_until_bucket_exists(**MISSING, max_wait=999),
+    "by name": lambda s3: bwp.wait_until(s3, "BucketExists", **MISSING),
+    "get_waiter": lambda s3: s3.get_waiter("bucket_exists").wait(**MISSING),
+    "get_waiter, chosen": lambda s3: s3.get_waiter("bucket_exists").wait(**MISSING, **CHOSEN),
+    "resource": wait_of_a_resource,
+}
+
+each_wait = pytest.mark.parametrize("wait", WAITS.values(), ids=WAITS)
+
+
+@each_wait
+def test_every_wait_ends_by_the_deadline(s3, virtual_time, wait):
     with bwp.deadline(40), pytest.raises(bwp.WaiterTimeoutError) as raised:
-        waits(s3)[path]()
+        wait(s3)
     assert 39 <= virtual_time.now <= 40
     assert raised.value.attempts > 1
 
 
-@pytest.mark.parametrize("path", ["attached", "get_waiter", "get_waiter, chosen", "resource"])
-def test_wait_without_time_left_makes_no_request(s3, virtual_time, path):
+@each_wait
+def test_wait_without_time_left_makes_no_request(s3, virtual_time, wait):
     requests = []
-    wait = waits(s3)[path]
     s3.meta.events.register("before-call.s3", lambda **_: requests.append(1))
     with bwp.deadline(10):
         virtual_time.advance(11)
         with pytest.raises(bwp.WaiterTimeoutError) as raised:
-            wait()
+            wait(s3)
     assert (raised.value.attempts, requests) == (0, [])
 
 
@@ -130,7 +127,7 @@ def test_no_seconds_are_a_deadline_that_is_over(seconds):
     budget = bwp.deadline(seconds)
     assert budget.remaining == 0
     calls = []
-    with budget, pytest.raises(bwp.WaiterTimeoutError, match="before its first attempt"):
+    with budget, pytest.raises(bwp.WaiterTimeoutError):
         wait_for(lambda: calls.append(1))
     assert budget.remaining == 0
     assert calls == []
@@ -141,19 +138,11 @@ def test_no_seconds_are_a_deadline_that_is_over(seconds):
     [(float("inf"), ValueError), (float("nan"), ValueError), ("9", TypeError), (True, TypeError)],
 )
 def test_bad_seconds_are_refused(seconds, error):
-    with pytest.raises(error, match=r"^seconds must be (finite|seconds or a timedelta), not "):
+    with pytest.raises(error, match="seconds"):
         bwp.deadline(seconds)
 
 
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
-        (lambda: bwp.deadline(timeout=5), "deadline takes the seconds as a positional argument"),
-        (lambda: bwp.deadline(max_wait=5), "positional argument instead of max_wait"),
-        (lambda: bwp.deadline(maxwait=5), "positional argument instead of maxwait"),
-        (lambda: steps(timeout=5), r"steps takes max_wait \(seconds\) instead of timeout"),
-    ],
-)
-def test_other_keywords_are_answered(call, text):
-    with pytest.raises(TypeError, match=text):
-        call()
+@pytest.mark.parametrize("name", ["timeout", "max_wait", "maxwait", "MaxWait"])
+def test_other_keywords_are_answered(name):
+    with pytest.raises(TypeError, match=f"positional argument instead of {name}"):
+        bwp.deadline(**{name: 5})

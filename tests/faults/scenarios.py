@@ -1,11 +1,12 @@
-"""The table of wire faults: what the server does, and how a bounded call may end in it.
+"""The table of wire faults: what the server does, and how a call or a wait may end in it.
 
-`run_fault` sets one up and gives the client and the call; the tests and `bench/faults.py` both go
-by this table.
+`run_fault` sets one up and gives the client and the call, `FORMS` are the ways to make it. The
+tests and `bench/faults.py` both go by this table.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import datetime as dt
 import functools
@@ -43,6 +44,10 @@ from faults.server import (
     slow_names,
     truncate,
 )
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.calls.bounded_call import bounded_call
+from boto_waiters_plus.calls.call_budget import CallEnded
 
 SERVICES = {"json": "dynamodb", "xml": "route53", "query": "cloudformation", "head": "s3"}
 MODES = ("legacy", "standard", "adaptive")
@@ -118,13 +123,8 @@ _UNAVAILABLE = error("json", 503, "ServiceUnavailable")
 _SILENT, _DRIPPING = [hang(BEFORE_HEADERS)], [drip(BODY)]
 # fmt: off
 _ERRORS = (
-    (500, "InternalServerError", "json"), (503, "ServiceUnavailable", "json"),
-    (503, "SlowDown", "xml"), (503, "ServiceUnavailable", "query"),
+    (503, "ServiceUnavailable", "json"), (503, "SlowDown", "xml"),
     (400, "ThrottlingException", "json"), (400, "Throttling", "query"),
-)
-_EXPIRED = (
-    ("json", 400, "ExpiredTokenException"), ("xml", 400, "ExpiredToken"),
-    ("query", 403, "ExpiredToken"),
 )
 FAULTS: Sequence[Fault] = (
     Fault(name="hang before headers", script=_SILENT),
@@ -157,6 +157,8 @@ FAULTS: Sequence[Fault] = (
     Fault(name="reset mid-body, then healthy", script=[reset_in_body, _healthy()],
           endings=_ends(ANSWER, "ConnectionClosedError", "HTTPClientError")),
     Fault(name="reset for ever", script=[reset], endings=_CLOSED),
+    Fault(name="reset before TLS", handshake=reset, place="untrusted",
+          endings=_CLOSED | _UNREACHABLE),
     Fault(name="closed for ever", script=[close], endings=_CLOSED),
     Fault(name="certificate is not trusted", tls=True, place="untrusted", endings=_UNTRUSTED),
     Fault(name="no such host", place="no name", endings=_UNREACHABLE),
@@ -187,9 +189,8 @@ FAULTS: Sequence[Fault] = (
       for status, code, protocol in _ERRORS),
     Fault(name="503 once, then healthy", script=[_UNAVAILABLE, _healthy()],
           endings=_ends(ANSWER, ABANDONED, "ServiceUnavailable")),
-    *(Fault(name=f"expired token, {protocol}", script=[error(protocol, status, code)],
-            protocol=protocol, endings=_ends(code))
-      for protocol, status, code in _EXPIRED),
+    Fault(name="expired token", script=[error("query", 403, "ExpiredToken")], protocol="query",
+          endings=_ends("ExpiredToken")),
     *(Fault(name=f"slow but in time, {protocol}", script=[_healthy(protocol, after=0.3)],
             protocol=protocol, endings=_ANSWERED)
       for protocol in ("json", "xml", "query")),
@@ -197,19 +198,6 @@ FAULTS: Sequence[Fault] = (
     Fault(name="TLS, healthy", script=[_healthy()], tls=True, endings=_ANSWERED),
 )
 # fmt: on
-
-
-CONNECTING = frozenset({
-    "hang before headers", "TLS hello unanswered", "TLS handshake drips", "TLS, body drips",
-    "connect is black-holed", "TLS to a plain server", "certificate is not trusted", "refused",
-    "refused, then up", "healthy", "TLS, healthy",
-})  # fmt: skip
-"""Faults that are run with a host name as well as with an address."""
-
-
-def hosts_of(fault: Fault) -> Sequence[str | None]:
-    """Return the hosts to run a fault with; None: the address."""
-    return (None, "localhost") if fault.name in CONNECTING else (None,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,7 +262,7 @@ def run_fault(
         config: more for the client's `Config`.
     """
     with contextlib.ExitStack() as stack:
-        place = _PLACES[fault.place](fault, stack, certificate)
+        place = _place_of(fault, stack, certificate)
         if fault.place == "throttled":
             config = {"retries": {"mode": mode, "total_max_attempts": 1}, **config}
         # The bundle of all authorities takes a while to load, and longer on a busy machine.
@@ -304,91 +292,62 @@ class _Place:
     before_retry: Callable[..., None] | None = None
 
 
-def _server(fault: Fault, stack: contextlib.ExitStack, certificate: Certificate | None) -> _Place:
-    tls = certificate.context if fault.tls and certificate else None
-    server = stack.enter_context(FaultServer(fault.script, tls=tls, handshake=fault.handshake))
+def _place_of(  # noqa: C901 - one arm for each place
+    fault: Fault, stack: contextlib.ExitStack, certificate: Certificate | None
+) -> _Place:
+    def served(script: Sequence[Behaviour], **options: Any) -> FaultServer:
+        return stack.enter_context(FaultServer(script, **options))
+
+    match fault.place:
+        case "black hole":
+            return _Place(url=stack.enter_context(BlackHole()).url)
+        case "many black holes":
+            hole = stack.enter_context(BlackHole())
+            stack.enter_context(slow_names(0, addresses=["127.0.0.1"] * 8))
+            return _Place(url=f"http://slow.test:{hole.port}")
+        case "slow name":
+            stack.enter_context(slow_names(1.5))
+            return _Place(url=f"http://slow.test:{served([_healthy()]).port}")
+        case "no name":
+            stack.enter_context(slow_names(0, addresses=[]))
+            return _Place(url="http://slow.test:9")
+        case "refusing":
+            return _Place(url=stack.enter_context(Refusing([_healthy()])).url)
+        case "refusing at first":
+            refusing = stack.enter_context(Refusing([_healthy()]))
+            return _Place(url=refusing.url, before_retry=lambda **_: refusing.up())
+        case "proxy":
+            server = served(fault.script)
+            config = {"proxies": {"https": server.url}}
+            return _Place(url="https://behind.test", server=server, config=config)
+        case "throttled":
+            throttle = error("json", 400, "ThrottlingException")
+            server = served([throttle, throttle, _healthy()])
+        case "credentials":
+            source = served([answer(body=_container_keys()), hang(BEFORE_HEADERS)])
+            environment = {"AWS_CONTAINER_CREDENTIALS_FULL_URI": f"{source.url}/credentials"}
+            environment |= dict.fromkeys(_CONFIGURATION, os.devnull)
+            stack.enter_context(mock.patch.dict(os.environ, environment))
+            for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+                os.environ.pop(name, None)
+            server = served([_healthy()])
+            return _Place(url=server.url, server=server, config={"keys": {}})
+        case _:
+            tls = certificate.context if fault.tls and certificate else None
+            server = served(fault.script, tls=tls, handshake=fault.handshake)
     return _Place(url=server.url, server=server)
 
 
-def _slow_name(_: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
-    server = stack.enter_context(FaultServer([_healthy()]))
-    stack.enter_context(slow_names(1.5))
-    return _Place(url=f"http://slow.test:{server.port}", server=server)
+_CONFIGURATION = ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE")
 
 
-def _no_name(_: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
-    stack.enter_context(slow_names(0, addresses=[]))
-    return _Place(url="http://slow.test:9")
-
-
-def _refusing(_: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
-    return _Place(url=stack.enter_context(Refusing([_healthy()])).url)
-
-
-def _refusing_at_first(_: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
-    refusing = stack.enter_context(Refusing([_healthy()]))
-    return _Place(url=refusing.url, before_retry=lambda **_: refusing.up())
-
-
-def _black_hole(_: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
-    return _Place(url=stack.enter_context(BlackHole()).url)
-
-
-def _many_black_holes(_: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
-    hole = stack.enter_context(BlackHole())
-    stack.enter_context(slow_names(0, addresses=["127.0.0.1"] * 8))
-    return _Place(url=f"http://slow.test:{hole.port}")
-
-
-def _proxy(fault: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
-    server = stack.enter_context(FaultServer(fault.script))
-    return _Place(
-        url="https://behind.test", server=server, config={"proxies": {"https": server.url}}
-    )
-
-
-def _throttled(_: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
-    throttle = error("json", 400, "ThrottlingException")
-    server = stack.enter_context(FaultServer([throttle, throttle, _healthy()]))
-    return _Place(url=server.url, server=server)
-
-
-def _credentials(_: Fault, stack: contextlib.ExitStack, __: object) -> _Place:
-    """Credentials of a container that run out in a minute, and then cannot be had."""
+def _container_keys() -> bytes:
+    """Return credentials of a container that run out in a minute."""
     expiry = dt.datetime.now(dt.timezone.utc) + dt.timedelta(minutes=1)
-    keys = {
-        "AccessKeyId": "testing",
-        "SecretAccessKey": "testing",
-        "Token": "testing",
-        "Expiration": expiry.strftime("%Y-%m-%dT%H:%M:%SZ"),
-    }
-    source = FaultServer([answer(body=json.dumps(keys).encode()), hang(BEFORE_HEADERS)])
-    stack.enter_context(source)
-    environment = {
-        "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"{source.url}/credentials",
-        "AWS_CONFIG_FILE": os.devnull,
-        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-    }
-    stack.enter_context(mock.patch.dict(os.environ, environment))
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
-        os.environ.pop(name, None)
-    server = stack.enter_context(FaultServer([_healthy()]))
-    return _Place(url=server.url, server=server, config={"keys": {}})
+    names = ("AccessKeyId", "SecretAccessKey", "Token")
+    keys = {**dict.fromkeys(names, "testing"), "Expiration": f"{expiry:%Y-%m-%dT%H:%M:%SZ}"}
+    return json.dumps(keys).encode()
 
-
-_PLACES: dict[str, Callable[[Fault, contextlib.ExitStack, Certificate | None], _Place]] = {
-    "server": _server,
-    "slow name": _slow_name,
-    "untrusted": _server,
-    "no name": _no_name,
-    "refusing": _refusing,
-    "refusing at first": _refusing_at_first,
-    "black hole": _black_hole,
-    "many black holes": _many_black_holes,
-    "proxy": _proxy,
-    "throttled": _throttled,
-    "credentials": _credentials,
-}
 
 KEYS = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
 
@@ -443,6 +402,86 @@ def waiter_of(client: Any) -> tuple[str, dict[str, str]]:
         "cloudformation": ("stack_create_complete", {"StackName": "stack"}),
         "s3": ("bucket_exists", {"Bucket": "bucket"}),
     }[client.meta.service_model.service_name]
+
+
+# --- the forms ---------------------------------------------------------------------------------
+
+
+def wait_until(client: Any, **options: Any) -> Any:
+    """Wait on the read operation of a client, in one of five forms."""
+    name, parameters = waiter_of(client)
+    return bwp.wait_until(client, name, **options, **parameters)
+
+
+def get_waiter(client: Any, **options: Any) -> Any:
+    name, parameters = waiter_of(client)
+    return bwp.enable(client).get_waiter(name).wait(**options, **parameters)
+
+
+def in_a_task(client: Any, **options: Any) -> Any:
+    name, parameters = waiter_of(client)
+    return asyncio.run(bwp.wait_until_async(client, name, **options, **parameters))
+
+
+def in_a_batch(client: Any, **options: Any) -> Any:
+    return _result(bwp.wait_all([_wait(client, options)], on_failure="collect"))
+
+
+def in_a_batch_of_tasks(client: Any, **options: Any) -> Any:
+    waits = [_wait(client, options)]
+    return _result(asyncio.run(bwp.wait_all_async(waits, on_failure="collect")))
+
+
+def _wait(client: Any, options: dict[str, Any]) -> Any:
+    return bwp.Wait(client, *waiter_of(client), **options)
+
+
+def _result(outcomes: list[Any]) -> Any:
+    (outcome,) = outcomes
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome
+
+
+WAITS = (wait_until, get_waiter, in_a_task, in_a_batch, in_a_batch_of_tasks)
+
+
+def by_call(running: Running, seconds: float, **options: Any) -> Any:
+    return bounded_call(running.call, client=running.client, seconds=seconds, **options)
+
+
+def by_wait(wait: Callable[..., Any], running: Running, seconds: float) -> Any:
+    return wait(running.client, max_wait=seconds, max_attempts=1)
+
+
+Form = Callable[[Running, float], Any]
+FORMS: dict[str, Form] = {
+    "call": by_call,
+    "thread": functools.partial(by_call, in_thread=True),
+    **{wait.__name__: functools.partial(by_wait, wait) for wait in WAITS},
+}
+"""One attempt each."""
+
+
+def ending_of(raised: BaseException | None) -> str:
+    """How a call or a wait ended, by what it raised, in the words of the table."""
+    match raised:
+        case None:
+            return ANSWER
+        case ClientError(response={"Error": {"Code": code}}):
+            return str(code)
+        case CallEnded(reason="retry refused"):
+            return ending_of(raised.__cause__)
+        case CallEnded() | bwp.WaiterTimeoutError():
+            return ABANDONED
+        case bwp.WaiterError(last_exception=BaseException() as error):
+            return ending_of(error)
+        case bwp.WaiterError(last_response={"Error": {"Code": code}}):
+            return str(code)
+        case bwp.WaiterError():
+            # The one attempt decided nothing: no acceptor matched, or a retry was refused.
+            return ANSWER if raised.last_response else ABANDONED
+    return type(raised).__name__
 
 
 def retry_quota(client: Any) -> int | None:

@@ -172,17 +172,6 @@ def close(exchange: Exchange) -> None:
     raise GoneError
 
 
-def truncate(body: bytes) -> Behaviour:
-    """The connection is closed in the middle of the body."""
-    head, body = response(200, body)
-
-    def behave(exchange: Exchange) -> None:
-        exchange.send(head + body[: len(body) // 2])
-        raise GoneError
-
-    return behave
-
-
 def raw(data: bytes) -> Behaviour:
     """What is no HTTP."""
 
@@ -191,6 +180,12 @@ def raw(data: bytes) -> Behaviour:
         raise GoneError
 
     return behave
+
+
+def truncate(body: bytes) -> Behaviour:
+    """The connection is closed in the middle of the body."""
+    head, body = response(200, body)
+    return raw(head + body[: len(body) // 2])
 
 
 # --- instead of a TLS handshake ---

@@ -5,15 +5,15 @@ import gc
 import importlib.metadata
 import signal
 import threading
-import warnings
 
 import pytest
 from faults.server import BlackHole
 
 GENEROUS = 8.0
+"""Seconds late on a machine that has other things to do; unbounded, these faults last a minute."""
+
 TELLS_ARRIVALS = tuple(map(int, importlib.metadata.version("botocore").split(".")[:2])) >= (1, 36)
 """Whether botocore tells when an answer has arrived."""
-"""Seconds late on a machine that has other things to do; unbounded, these faults last a minute."""
 
 
 def aside(call):
@@ -23,21 +23,19 @@ def aside(call):
     return thread
 
 
+def raised_by(call):
+    """What a call raises, if anything."""
+    try:
+        call()
+    except Exception as raised:
+        return raised
+    return None
+
+
 def own_threads():
-    return [t.name for t in threading.enumerate() if t.name.startswith("boto_waiters_plus")]
-
-
-def join_own_threads():
-    for thread in threading.enumerate():
-        if thread.name.startswith("boto_waiters_plus"):
-            thread.join(30)
-
-
-def drop_what_others_leave_open():
-    """Collect the sockets that CPython before 3.11 (a proxy's) and vcrpy do not close."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
+    """The threads of the package, but for the one that watches and ends when it is idle."""
+    names = "boto_waiters_plus", "boto_waiters_plus watchdog"
+    return [t for t in threading.enumerate() if t.name.startswith(names[0]) and t.name != names[1]]
 
 
 def skip_without_black_holes():

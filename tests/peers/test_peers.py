@@ -1,25 +1,221 @@
-"""With `install()` active, botocore and boto3 do what their own tests hold."""
+"""With `install()` active, botocore and boto3 do what their own tests hold.
 
-import json
-import subprocess
-import sys
+The distribution of boto3 carries no tests; those of botocore are run by `tools/peer_suites.py`.
+"""
+
+import copy
+import inspect
+import pickle
+import pydoc
+import tempfile
 from pathlib import Path
+from unittest import mock
 
-SCRIPT = Path(__file__).with_name("behaviours.py")
+import boto3
+import botocore.session
+import pytest
+from boto3.docs.service import ServiceDocumenter as Boto3Documenter
+from boto3.resources.action import WaiterAction
+from botocore.awsrequest import AWSResponse
+from botocore.docs.service import ServiceDocumenter
+from botocore.waiter import Waiter
+
+import boto_waiters_plus as bwp
 
 
-def test_install_changes_no_behaviour_of_botocore_and_boto3():
-    commands = [[sys.executable, str(SCRIPT), *more] for more in ([], ["install"])]
-    runs = [subprocess.Popen(each, stdout=subprocess.PIPE, text=True) for each in commands]
-    stock, installed = (json.loads(run.communicate(timeout=170)[0]) for run in runs)
-    assert len(stock) > 30
-    changed = {
-        name: (stock[name], installed[name]) for name in stock if stock[name] != installed[name]
-    }
-    # One that only raises would compare two equal errors.
-    errors = {
-        name: result
-        for name, result in stock.items()
-        if isinstance(result, str) and "Error: " in result[:60]
-    }
-    assert (changed, errors) == ({}, {})
+def s3():
+    return boto3.session.Session().client("s3")
+
+
+def waiter():
+    return s3().get_waiter("bucket_exists")
+
+
+def resource():
+    return boto3.session.Session().resource("s3").Bucket("b")
+
+
+def written(documenter, service, session):
+    """A documenter's page, and every file it writes beside it."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = documenter(service, session, folder).document_service()
+        files = sorted(Path(folder).rglob("*.rst"))
+        return [page, *((str(path.relative_to(folder)), path.read_bytes()) for path in files)]
+
+
+def pages_from_a_client_in_use():
+    """A client whose waiters were looked up before it is documented."""
+    session = boto3.session.Session()
+    client = session.client("sqs")
+    session.client = lambda *_, **__: client
+    getattr(client, "wait_until_no_such_thing", None)
+    dir(client)
+    client.waiter_names  # noqa: B018 - a lookup that is cached
+    return written(Boto3Documenter, "sqs", session)
+
+
+def botocores_part(text):
+    """Return the documentation of a waiter's `wait` without what it takes and returns with ours."""
+    return "Polls " + text.partition("Polls ")[2].partition(":returns:")[0].rstrip()
+
+
+def described(function):
+    """What editors read of a function."""
+    return [
+        str(inspect.signature(function)),
+        str(inspect.get_annotations(function)),
+        *(function.__name__, function.__qualname__, function.__module__),
+    ]
+
+
+def help_on(thing):
+    return pydoc.plain(pydoc.render_doc(thing))
+
+
+def events_of(call):
+    """The names of the events that a call emits, in order; the service answers 200."""
+    client, names = s3(), []
+
+    def answer(request, **_):
+        return AWSResponse(request.url, 200, {}, mock.Mock(stream=lambda: iter([b""])))
+
+    for prefix in ("provide", "before", "choose", "request", "needs", "response", "after"):
+        client.meta.events.register_last(prefix, lambda event_name, **_: names.append(event_name))
+    client.meta.events.register("before-send", answer)
+    call(client)
+    return names
+
+
+def error_of(call):
+    try:
+        call()
+    except Exception as error:
+        return type(error).__name__, str(error).partition(" (service: ")[0]
+    return None
+
+
+def facts_of_a_waiter():
+    one = waiter()
+    members = "state", "matcher", "argument", "expected", "explanation"
+    acceptors = [[getattr(a, member) for member in members] for a in one.config.acceptors]
+    names = "delay", "max_attempts", "operation", "description"
+    facts = [getattr(one.config, name) for name in names]
+    return [type(one).__name__, type(one).__module__, one.name, *facts, acceptors]
+
+
+def facts_of_a_client():
+    client = s3()
+    of_class = type(client).__name__, type(client).__module__, type(client).__doc__
+    attributes = sorted(name for name in vars(client) if name != "waiter_names")
+    names = [name for name in public(client) if not name.startswith("wait_until_")]
+    return [of_class, attributes, names]
+
+
+def copies_and_pickles():
+    client = s3()
+    things = client, client.get_waiter("bucket_exists")
+    actions = copy.copy, copy.deepcopy, pickle.dumps
+    errors = [error_of(lambda a=act, t=thing: a(t)) for act in actions for thing in things]
+    return [error and error[0] for error in errors]
+
+
+def classes_that_a_handler_extends():
+    session, bases = boto3.session.Session(), []
+
+    def extend(class_attributes, base_classes, **_):
+        bases.extend(base.__name__ for base in base_classes)
+        class_attributes["extra"] = lambda self: type(self).__name__
+
+    session.events.register("creating-client-class.s3", extend)
+    return [session.client("s3").extra(), bases]
+
+
+def calls_of_a_mocked_session():
+    session = mock.Mock(**{"get_config_variable.return_value": None})
+    boto3.session.Session(botocore_session=session).client("sqs", region_name="us-west-2")
+    return session.create_client.call_args.args, sorted(session.create_client.call_args.kwargs)
+
+
+def public(thing):
+    return [name for name in dir(thing) if not name.startswith("_")]
+
+
+def attributes_of_all_resources():
+    session = boto3.session.Session()
+    return {name: public(session.resource(name)) for name in session.get_available_resources()}
+
+
+def calls_of_a_mocked_wait(**options):
+    with mock.patch("botocore.waiter.Waiter.wait", **options) as wait:
+        waiter().wait(Bucket="b")
+        resource().wait_until_exists()
+    return [call.kwargs for call in wait.call_args_list]
+
+
+def calls_of_a_mocked_get_waiter():
+    client = s3()
+    with mock.patch.object(client, "get_waiter") as get_waiter:
+        client.get_waiter("bucket_exists").wait(Bucket="b")
+    return str(get_waiter.mock_calls)
+
+
+def calls_of_an_autospecced_client():
+    client = mock.create_autospec(s3())
+    client.get_waiter("bucket_exists").wait(Bucket="b")
+    client.head_bucket(Bucket="b")
+    wrong = [lambda: client.no_such_operation, client.get_waiter, lambda: client.get_waiter(1, 2)]
+    return [*map(error_of, wrong), str(client.mock_calls)]
+
+
+def calls_of_an_autospecced_waiter():
+    one = mock.create_autospec(waiter())
+    one.wait(Bucket="b")
+    return [error_of(lambda: one.wait("b")), str(one.mock_calls)]
+
+
+def calls_of_a_resources_action():
+    of_a_resource = mock.Mock()
+    model = mock.Mock(waiter_name="BucketExists", params=[])
+    WaiterAction(model, "wait_until_exists")(of_a_resource, Bucket="b")
+    return str(of_a_resource.meta.client.mock_calls)
+
+
+BEHAVIOURS = {
+    "botocore's pages": lambda: written(ServiceDocumenter, "acm", botocore.session.Session()),
+    "boto3's pages": lambda: written(Boto3Documenter, "acm", boto3.session.Session()),
+    "pages from a client in use": pages_from_a_client_in_use,
+    "help on get_waiter": lambda: help_on(s3().get_waiter),
+    "help on a waiter": lambda: botocores_part(help_on(waiter().wait)),
+    "help on a waiter of a resource": lambda: help_on(resource().wait_until_exists),
+    "get_waiter": lambda: described(s3().get_waiter),
+    "wait": lambda: described(waiter().wait),
+    "wait of the class": lambda: described(Waiter.wait),
+    "wait of a resource": lambda: described(resource().wait_until_exists),
+    "create_client": lambda: described(botocore.session.Session.create_client),
+    "waiter": facts_of_a_waiter,
+    "client": facts_of_a_client,
+    "unknown attribute": lambda: error_of(lambda: s3().no_such_attribute),
+    "unknown waiter": lambda: error_of(lambda: s3().get_waiter("completely_different")),
+    "wrong parameters": lambda: error_of(lambda: waiter().wait(Bukket="b")),
+    "copies and pickles": copies_and_pickles,
+    "classes that a handler extends": classes_that_a_handler_extends,
+    "mocked session": calls_of_a_mocked_session,
+    "resources": attributes_of_all_resources,
+    "events of an attempt": lambda: events_of(
+        lambda client: client.get_waiter("bucket_exists").wait(Bucket="b")
+    ),
+    "events of a call": lambda: events_of(lambda client: client.head_bucket(Bucket="b")),
+    "mocked wait": calls_of_a_mocked_wait,
+    "autospecced wait": lambda: calls_of_a_mocked_wait(autospec=True),
+    "mocked get_waiter": calls_of_a_mocked_get_waiter,
+    "autospecced client": calls_of_an_autospecced_client,
+    "autospecced waiter": calls_of_an_autospecced_waiter,
+    "action of a resource": calls_of_a_resources_action,
+}
+
+
+@pytest.mark.parametrize("behaviour", BEHAVIOURS.values(), ids=BEHAVIOURS)
+def test_install_changes_no_behaviour(behaviour):
+    stock = behaviour()
+    bwp.install()
+    assert behaviour() == stock

@@ -1,0 +1,112 @@
+"""A clock of calls that a test moves, and connections whose other ends a test has."""
+
+import queue
+import socket
+import threading
+
+import pytest
+import urllib3.util.connection
+from faults.server import Exchange
+
+from boto_waiters_plus.calls import (
+    arrivals,
+    awaited_budget,
+    awaited_call,
+    bounded_call,
+    call_budget,
+    watchdog,
+)
+
+MODULES = [arrivals, awaited_budget, awaited_call, bounded_call, call_budget, watchdog]
+
+
+class Clock:
+    """The clock of deadlines, which stands still but for `advance`."""
+
+    def __init__(self):
+        self.now = watchdog.monotonic()
+
+    def __call__(self):
+        return self.now
+
+    def advance(self, seconds=1000):
+        """Let time pass, and let the watchdog notice."""
+        self.now += seconds
+        with watchdog.watchdog.lock:
+            watchdog.watchdog._condition.notify_all()
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    for module in MODULES:
+        monkeypatch.setattr(module, "monotonic", clock)
+    return clock
+
+
+@pytest.fixture
+def late(clock):
+    """`late(result, error)`: a call that returns or raises after its deadline."""
+
+    def make(result=None, error=None):
+        def call():
+            clock.advance()
+            if error is not None:
+                raise error
+            return result
+
+        return call
+
+    return make
+
+
+class Peers:
+    """The other ends of the connections that clients make: sockets of this process."""
+
+    def __init__(self):
+        self.connections = []
+        """The clients' ends."""
+        self.connect_timeouts = []
+        self._sockets = []
+        self._accepted = queue.SimpleQueue()
+
+    def connect(self, address, timeout=None, source_address=None, socket_options=()):
+        """Connect in place of urllib3."""
+        list(socket_options or ())  # a call that is over does not let them be read
+        self.connect_timeouts.append(timeout)
+        ours, theirs = socket.socketpair()
+        if isinstance(timeout, (int, float)):
+            ours.settimeout(timeout)
+        self._sockets += ours, theirs
+        self.connections.append(ours)
+        self._accepted.put(theirs)
+        return ours
+
+    def accept(self):
+        """Return the exchange on the next connection that a client makes."""
+        return Exchange(None, self._accepted.get(timeout=60))
+
+    def serve(self, *behaviours):
+        """Answer the requests on the next connection by the functions, in turn; the thread."""
+
+        def run():
+            exchange = self.accept()
+            for behave in behaviours:
+                exchange.receive()
+                behave(exchange)
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        return thread
+
+    def close(self):
+        for sock in self._sockets:
+            sock.close()
+
+
+@pytest.fixture
+def peers(monkeypatch):
+    peers = Peers()
+    monkeypatch.setattr(urllib3.util.connection, "create_connection", peers.connect)
+    yield peers
+    peers.close()

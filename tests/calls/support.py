@@ -1,0 +1,73 @@
+"""What the tests of calls share."""
+
+import contextlib
+import threading
+
+import boto3
+import pytest
+from botocore.awsrequest import AWSResponse
+from botocore.config import Config
+
+from boto_waiters_plus.calls.call_budget import CallEnded, current_budget
+
+
+def make_client(
+    service="dynamodb",
+    *,
+    scheme="http",
+    host="127.0.0.1",
+    mode="standard",
+    attempts=2,
+    **config,
+):
+    """A client of an endpoint where nobody answers."""
+    config = Config(retries={"mode": mode, "total_max_attempts": attempts}, **config)
+    url = f"{scheme}://{host}:9"
+    return boto3.client(service, endpoint_url=url, verify=False, config=config)
+
+
+def respond(client, *answers):
+    """Answer the requests of a client, which are sent nowhere; return them.
+
+    Args:
+        answers: the status, the body and the headers of each, or what is raised; the last stays.
+    """
+    sent = []
+
+    def answer(request, **_):
+        one = answers[min(len(sent), len(answers) - 1)]
+        sent.append(request)
+        if isinstance(one, Exception):
+            raise one
+        status, body, *headers = one
+        response = AWSResponse(request.url, status, headers[0] if headers else {}, None)
+        response._content = body
+        return response
+
+    client.meta.events.register("before-send", answer)
+    return sent
+
+
+@contextlib.contextmanager
+def ended(reason):
+    """Expect that a call is ended for this reason."""
+    with pytest.raises(CallEnded) as caught:
+        yield caught
+    assert caught.value.reason == reason
+
+
+def until_cut():
+    """Return once the call of this thread is cut off, which takes real time."""
+    while current_budget().reason is None:
+        threading.Event().wait(0.002)
+
+
+def own_threads():
+    return [t for t in threading.enumerate() if t.name.startswith("boto_waiters_plus")]
+
+
+def join_own_threads():
+    """Wait until the package's threads have ended: each does when it is idle."""
+    for thread in own_threads():
+        thread.join(60)
+    assert own_threads() == []

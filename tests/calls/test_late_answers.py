@@ -1,0 +1,75 @@
+"""Answers that arrive in time and are parsed until after the deadline."""
+
+import json
+
+import pytest
+from calls.support import make_client, respond
+from faults.scenarios import ABANDONED, ANSWER, FORMS, TABLE, Running, ending_of, operation
+from faults.support import TELLS_ARRIVALS, raised_by
+
+import boto_waiters_plus as bwp
+
+pytestmark = pytest.mark.skipif(
+    not TELLS_ARRIVALS, reason="botocore before 1.36 does not tell when an answer has arrived"
+)
+
+# A call in a thread is abandoned, whatever it does.
+IN_THIS_THREAD = [form for form in FORMS if form != "thread"]
+MISSING, UNAVAILABLE = "ResourceNotFoundException", "ServiceUnavailable"
+TASKS = {"tasks": [{"taskArn": each, "lastStatus": "RUNNING"} for each in "12"]}
+
+
+def error(code):
+    return json.dumps({"__type": code}).encode()
+
+
+def ending(form, client):
+    running = Running(client=client, call=operation(client), server=None)
+    return ending_of(raised_by(lambda: FORMS[form](running, 60)))
+
+
+@pytest.mark.parametrize(
+    ("answer", "endings"),
+    [
+        ((200, TABLE), {ANSWER}),
+        ((400, error(MISSING)), {MISSING}),
+        # The SDK would have retried it: no verdict of a wait.
+        ((503, error(UNAVAILABLE)), {UNAVAILABLE, ABANDONED}),
+    ],
+    ids=["answer", "error", "error that is retried"],
+)
+@pytest.mark.parametrize("form", IN_THIS_THREAD)
+def test_answer_that_arrived_in_time_is_judged(clock, form, answer, endings):
+    client = make_client()
+    sent = respond(client, answer)
+    client.meta.events.register("before-parse.dynamodb", lambda **_: clock.advance())
+    assert ending(form, client) in endings
+    assert len(sent) == 1
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_answer_that_arrived_late_does_not_count(clock, form):
+    client = make_client()
+    respond(client, (200, TABLE))
+    client.meta.events.register("request-created.dynamodb", lambda **_: clock.advance())
+    assert ending(form, client) == ABANDONED
+
+
+def test_time_of_parsing_is_not_of_the_wait(clock, virtual_time):
+    def parse(**_):
+        clock.advance()
+        virtual_time.advance(1000)
+
+    client = make_client()
+    respond(client, (200, TABLE))
+    client.meta.events.register("before-parse.dynamodb", parse)
+    outcome = bwp.wait_until(client, "table_exists", TableName="table", max_wait=60)
+    assert outcome.elapsed == 0
+
+
+def test_common_answer_that_arrived_in_time_is_judged(clock):
+    client = make_client("ecs")
+    respond(client, (200, json.dumps(TASKS).encode()))
+    client.meta.events.register("before-parse.ecs", lambda **_: clock.advance())
+    waits = [bwp.Wait(client, "tasks_running", {"tasks": [each]}, max_wait=60) for each in "12"]
+    assert [outcome.coalesced for outcome in bwp.wait_all(waits)] == [True, True]

@@ -1,0 +1,216 @@
+"""The sockets of bounded calls, over connections within the process: what is cut off is closed."""
+
+import contextlib
+import ssl
+import threading
+
+import pytest
+import urllib3.util.connection
+from botocore.exceptions import ConnectionClosedError
+from calls.support import make_client
+from faults.scenarios import retry_quota
+from faults.server import response
+from faults.support import TELLS_ARRIVALS, aside
+
+from boto_waiters_plus.calls.bounded_call import bounded_call
+from boto_waiters_plus.calls.call_budget import CallEnded, current_budget
+from boto_waiters_plus.calls.watchdog import watchdog
+
+HEAD, BODY = response(body=b'{"TableNames": ["table"]}')
+PARTS = {"before headers": b"", "between headers": HEAD[:40], "mid-body": HEAD + BODY[:9]}
+
+
+def say(exchange):
+    exchange.send(HEAD + BODY)
+
+
+def bounded(client, **options):
+    return bounded_call(client.list_tables, client=client, **{"seconds": 60, **options})
+
+
+def is_closed(exchange):
+    """Return whether the other end of a connection is closed, however often it was duplicated."""
+    exchange.sock.settimeout(60)
+    with contextlib.suppress(ConnectionError):
+        while exchange.sock.recv(65536):
+            pass
+    return True
+
+
+@pytest.fixture(params=["deadline", "cancelled"])
+def cut(request, clock):
+    """What ends a call: `reason`, the `event` to pass on, and `now()`."""
+
+    class Cut:
+        reason = request.param
+        event = threading.Event() if request.param == "cancelled" else None
+
+        def now(self):
+            if self.event:
+                self.event.set()
+            # A call has its first moment before its event is listened to.
+            clock.advance(1 if self.reason == "cancelled" else 1000)
+
+    return Cut()
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
+def test_cut_off_connection_is_closed_and_not_used_again(peers, cut, part, mode):
+    """The next call, which is the caller's own, is answered and has the whole retry quota."""
+    client = make_client(mode=mode)
+    quota = retry_quota(client)
+
+    def stop_halfway(exchange):
+        exchange.send(PARTS[part])
+        cut.now()
+        closed.append(is_closed(exchange))
+
+    closed = []
+    serving = peers.serve(say, stop_halfway)
+    bounded(client)
+    with pytest.raises(CallEnded, match=cut.reason):
+        bounded(client, cancel_event=cut.event)
+    serving.join(60)
+    assert closed == [True]
+    peers.serve(say)
+    assert client.list_tables()["TableNames"] == ["table"]
+    assert retry_quota(client) == quota
+    assert len(peers.connections) == 2
+    client.close()
+
+
+def test_call_in_a_thread_is_cut_off_too(peers, cut):
+    client = make_client()
+    closed = []
+
+    def stop(exchange):
+        cut.now()
+        closed.append(is_closed(exchange))
+
+    serving = peers.serve(stop)
+    with pytest.raises(CallEnded, match=cut.reason):
+        bounded(client, cancel_event=cut.event, in_thread=True)
+    serving.join(60)
+    assert closed == [True]
+
+
+def test_connection_that_another_call_uses_is_not_cut_off(peers, clock):
+    """The first call has its answer, but not its end, when the second uses the connection."""
+    client = make_client(max_pool_connections=1)
+    asked, go_on, answers = threading.Event(), threading.Event(), []
+
+    def say_later(exchange):
+        asked.set()
+        go_on.wait(60)
+        say(exchange)
+
+    def pass_the_deadline(**_):
+        client.meta.events.unregister("after-call.dynamodb", pass_the_deadline)
+        second = aside(lambda: answers.append(client.list_tables()))
+        asked.wait(60)
+        clock.advance()
+        while current_budget().reason is None:
+            threading.Event().wait(0.001)
+        go_on.set()
+        second.join(60)
+
+    peers.serve(say, say_later)
+    client.meta.events.register("after-call.dynamodb", pass_the_deadline)
+    with contextlib.nullcontext() if TELLS_ARRIVALS else pytest.raises(CallEnded):
+        bounded(client)
+    assert answers[0]["TableNames"] == ["table"]
+    assert answers[0]["ResponseMetadata"]["RetryAttempts"] == 0
+    assert len(peers.connections) == 1
+
+
+def test_connection_from_before_the_first_bounded_call_is_not_used(peers, clock):
+    client = make_client()
+    peers.serve(say)
+    client.list_tables()
+    peers.serve(lambda _: clock.advance())
+    with pytest.raises(CallEnded, match="deadline"):
+        bounded(client)
+
+
+@pytest.mark.parametrize(("seconds", "connect_timeout"), [(60, 5), (3, 3)])
+@pytest.mark.usefixtures("clock")
+def test_shorter_of_time_left_and_connect_timeout_holds(peers, seconds, connect_timeout):
+    client = make_client(read_timeout=7, connect_timeout=5)
+    peers.serve(say)
+    bounded(client, seconds=seconds)
+    assert peers.connect_timeouts == [pytest.approx(connect_timeout)]
+    # The watchdog ends what is read.
+    assert peers.connections[0].gettimeout() == 7
+
+
+@pytest.mark.parametrize(("seconds", "read_timeout"), [(60, 7), (3, 3)])
+@pytest.mark.usefixtures("clock")
+def test_response_has_a_timeout_where_nothing_watches(peers, monkeypatch, seconds, read_timeout):
+    monkeypatch.setattr(watchdog, "watch", lambda _: False)
+    client = make_client(read_timeout=7)
+    peers.serve(say)
+    with pytest.warns(RuntimeWarning, match="socket timeouts"):
+        bounded(client, seconds=seconds)
+    assert peers.connections[0].gettimeout() == pytest.approx(read_timeout)
+
+
+def test_connecting_that_nobody_answers_is_given_up(peers, cut, monkeypatch):
+    """The socket that comes afterwards is closed."""
+    go_on = threading.Event()
+
+    def connect(*arguments, **options):
+        sock = peers.connect(*arguments, **options)
+        cut.now()
+        go_on.wait(60)
+        return sock
+
+    monkeypatch.setattr(urllib3.util.connection, "create_connection", connect)
+    client = make_client(host="example.test")
+    with pytest.raises(CallEnded, match=cut.reason):
+        bounded(client, cancel_event=cut.event)
+    go_on.set()
+    assert is_closed(peers.accept())
+
+
+def test_body_of_a_stream_can_be_read_after_the_deadline(peers, clock):
+    client = make_client("s3")
+    peers.serve(say)
+    call = lambda: client.get_object(Bucket="bucket", Key="key")  # noqa: E731 - one line
+    stream = bounded_call(call, client=client, seconds=60)["Body"]
+    clock.advance()
+    assert stream.read() == BODY
+
+
+# --- TLS ---------------------------------------------------------------------------------------
+
+
+def test_tls_handshake_that_is_cut_off_leaves_no_socket(peers, cut):
+    client = make_client(scheme="https")
+    exchanges = []
+
+    def cut_after_the_hello():
+        exchanges.append(peers.accept())
+        exchanges[0].sock.recv(65536)
+        cut.now()
+
+    aside(cut_after_the_hello)
+    with pytest.raises(CallEnded, match=cut.reason) as caught:
+        bounded(client, cancel_event=cut.event)
+    # Though the frames of the error hold what the call had.
+    assert caught.value.__cause__ is not None
+    assert is_closed(exchanges[0])
+
+
+@pytest.mark.parametrize("error", [ConnectionResetError, KeyboardInterrupt])
+def test_tls_socket_is_closed_where_ssl_leaves_it_open(peers, monkeypatch, error):
+    """As where the server resets the connection before the handshake."""
+
+    def raise_error(_):
+        raise error
+
+    monkeypatch.setattr(ssl.SSLSocket, "getpeername", raise_error)
+    with pytest.raises((ConnectionClosedError, KeyboardInterrupt)) as caught:
+        bounded(make_client(scheme="https"))
+    assert caught.value.__traceback__ is not None
+    assert is_closed(peers.accept())

@@ -1,0 +1,130 @@
+"""Waits whose calls are cut off, cancelled or disturbed by the hooks of the user."""
+
+import threading
+
+import pytest
+from calls.support import make_client, respond
+from faults.scenarios import TABLE, WAITS, get_waiter, wait_until
+from faults.server import response
+
+import boto_waiters_plus as bwp
+
+PHASES = ["before-parameter-build", "before-call", "before-sign", "before-send", "after-call"]
+HEAD, BODY = response(body=TABLE)
+CREATING = b'{"Table": {"TableName": "table", "TableStatus": "CREATING"}}'
+HAS_HANDLERS = [wait_until, get_waiter]
+
+on_waits = pytest.mark.parametrize("wait", WAITS)
+
+
+@on_waits
+def test_cancelling_ends_the_call_in_flight(peers, wait):
+    event = threading.Event()
+    peers.serve(lambda _: event.set())
+    with pytest.raises(bwp.WaiterCancelledError):
+        wait(make_client(), max_wait=100, cancel_event=event)
+    assert len(peers.connections) == 1
+
+
+@on_waits
+def test_call_that_is_cut_off_leaves_the_last_good_answer(peers, clock, wait):
+    def cut_off(exchange):
+        exchange.send(HEAD + BODY[:9])
+        clock.advance()
+
+    peers.serve(lambda exchange: exchange.send(b"".join(response(body=CREATING))), cut_off)
+    with pytest.raises(bwp.WaiterTimeoutError) as caught:
+        wait(make_client(), max_wait=60, min_delay=0.01, max_delay=0.01)
+    assert isinstance(caught.value, TimeoutError)
+    assert caught.value.observed == "CREATING"
+    assert caught.value.last_response["Table"]["TableStatus"] == "CREATING"
+
+
+@on_waits
+@pytest.mark.parametrize("body", [b"", b"{}", b"{]", b'{"Table": null}'])
+@pytest.mark.usefixtures("virtual_time")
+def test_answer_that_says_nothing_is_no_success(wait, body):
+    sent = respond(client := make_client(), (200, body), (200, TABLE))
+    assert wait(client, max_wait=60).attempts == len(sent) == 2
+
+
+@on_waits
+def test_expired_credentials_end_the_wait(wait):
+    sent = respond(client := make_client(), (400, b'{"__type": "ExpiredTokenException"}'))
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        wait(client, max_wait=60)
+    assert caught.value.__cause__.response["Error"]["Code"] == "ExpiredTokenException"
+    assert len(sent) == 1
+
+
+@on_waits
+@pytest.mark.parametrize("phase", PHASES)
+def test_error_of_a_users_handler_passes(wait, phase):
+    client = make_client()
+    respond(client, (200, TABLE))
+    client.meta.events.register(f"{phase}.dynamodb", lambda **_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        wait(client, max_wait=60)
+
+
+@pytest.mark.parametrize("wait", HAS_HANDLERS)
+@pytest.mark.parametrize("phase", PHASES)
+def test_handler_that_blocks_is_abandoned_in_a_thread(clock, wait, phase):
+    go_on = threading.Event()
+    client = make_client()
+    respond(client, (200, TABLE))
+    client.meta.events.register(
+        f"{phase}.dynamodb", lambda **_: clock.advance() or (go_on.wait(60) and None)
+    )
+    with pytest.raises(bwp.WaiterTimeoutError):
+        wait(client, max_wait=60, call_in_thread=True)
+    go_on.set()
+
+
+@pytest.mark.parametrize("by_install", [True, False])
+def test_thread_for_each_call_may_be_the_default(by_install):
+    names = []
+    if by_install:
+        bwp.install(defaults={"call_in_thread": True})
+    client = make_client()
+    if not by_install:
+        bwp.enable(client, defaults={"call_in_thread": True})
+    respond(client, (200, TABLE))
+    client.meta.events.register(
+        "before-send.dynamodb", lambda **_: names.append(threading.current_thread().name)
+    )
+    wait_until(client, max_wait=60)
+    client.get_waiter("table_exists").wait(TableName="table")
+    wait_until(client, max_wait=60, call_in_thread=False)
+    assert names == [*["boto_waiters_plus call"] * 2, threading.current_thread().name]
+
+
+def test_wait_without_time_for_its_last_call_does_not_make_it(virtual_time):
+    client = make_client()
+    sent = respond(client, (200, CREATING))
+    wait = bwp.Wait(
+        client,
+        "table_exists",
+        {"TableName": "table"},
+        max_wait=10,
+        delay_pace=lambda _: 10,
+        last_attempt="deadline",
+    )
+    (error,) = bwp.wait_all([wait], on_failure="collect")
+    assert isinstance(error, bwp.WaiterTimeoutError)
+    assert len(sent) == error.attempts == 1
+
+
+@pytest.mark.parametrize("way", HAS_HANDLERS)
+def test_call_in_flight_is_bounded_after_uninstall(peers, clock, way):
+    bwp.install()
+    client = make_client()
+
+    def uninstall(_):
+        bwp.uninstall()
+        clock.advance()
+
+    peers.serve(uninstall)
+    with pytest.raises(bwp.WaiterTimeoutError):
+        way(client, max_wait=60)
+    assert not hasattr(make_client(), "wait_until_table_exists")

@@ -1,0 +1,118 @@
+"""Every fault of the table in every form, over real sockets: its end, when, and what it leaves."""
+
+import contextlib
+import threading
+import time
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from faults.scenarios import ABANDONED, FAULTS, FORMS, ending_of, run_fault
+from faults.support import GENEROUS, own_threads, raised_by, skip_without_black_holes
+
+from boto_waiters_plus.calls import connections
+
+pytestmark = pytest.mark.nightly(subject="wire")
+
+# In these modes they take different ways through botocore; the others do not care.
+IN_ALL_MODES = {
+    "hang before headers",
+    "body drips",
+    "TLS handshake drips",
+    "connect is black-holed",
+    "reset for ever",
+    "ServiceUnavailable 503 for ever, json",
+    "ThrottlingException 400 for ever, json",
+    "healthy",
+}
+LOOKED_UP = {
+    "TLS hello unanswered",
+    "TLS, body drips",
+    "connect is black-holed",
+    "certificate is not trusted",
+    "refused",
+    "TLS, healthy",
+}
+WITHOUT_SOCKET_MAKER = {"TLS hello unanswered", "connect is black-holed", "name lookup takes 1.5 s"}
+
+
+def seconds_for(fault):
+    """One that ends by itself does so late on a busy machine."""
+    if fault.endings == {ABANDONED}:
+        return 0.15
+    return 0.3 if ABANDONED in fault.endings else 5
+
+
+@contextlib.contextmanager
+def leaving_nothing(collect_garbage):
+    """Assert that no thread, socket or file of the block stays, though the test keeps its error."""
+    folder = Path("/proc/self/fd")
+    before = len(list(folder.iterdir())) if folder.exists() else 0
+    yield
+    for thread in own_threads():
+        thread.join(30)
+    assert own_threads() == []
+    collect_garbage()
+    end = time.perf_counter() + 5
+    while folder.exists() and len(list(folder.iterdir())) > before:
+        assert time.perf_counter() < end, sorted(str(each.readlink()) for each in folder.iterdir())
+        threading.Event().wait(0.01)
+
+
+def close_idle_connections(client):
+    """Close what is the client's own; the frames of an error may hold its pools."""
+    for pool in client._endpoint.http_session._manager.pools._container.values():
+        for connection in filter(None, pool.pool.queue):
+            connection.close()
+
+
+def check(fault, form, mode, certificate, collect_garbage, host=None):
+    if "black hole" in fault.place:
+        skip_without_black_holes()
+    seconds = seconds_for(fault)
+    with (
+        leaving_nothing(collect_garbage),
+        run_fault(fault, mode, certificate, host=host) as running,
+    ):
+        began = time.perf_counter()
+        raised = raised_by(lambda: FORMS[form](running, seconds))
+        assert time.perf_counter() - began < seconds + GENEROUS
+        assert ending_of(raised) in fault.endings
+        if ending_of(raised) == ABANDONED and fault.place == "server":
+            assert running.server.wait_until_closed(5)
+        close_idle_connections(running.client)
+    # Until here, with all that its frames hold.
+    del raised
+
+
+def named(*names):
+    faults = [fault for fault in FAULTS if fault.name in names]
+    assert len(faults) == len(names)
+    return pytest.mark.parametrize("fault", faults, ids=str)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("fault", FAULTS, ids=str)
+def test_fault_ends_as_the_table_says(fault, form, certificate, collect_garbage):
+    mode = "standard" if "standard" in fault.modes else fault.modes[0]
+    check(fault, form, mode, certificate, collect_garbage)
+
+
+@named(*IN_ALL_MODES)
+@pytest.mark.parametrize("mode", ["legacy", "adaptive"])
+def test_fault_ends_in_each_retry_mode(fault, mode, certificate, collect_garbage):
+    check(fault, "call", mode, certificate, collect_garbage)
+
+
+@named(*LOOKED_UP)
+def test_fault_ends_with_a_name_that_is_looked_up(fault, certificate, collect_garbage):
+    check(fault, "call", "standard", certificate, collect_garbage, "localhost")
+
+
+@named(*WITHOUT_SOCKET_MAKER)
+def test_fault_ends_without_urllib3s_private_method(fault, certificate, collect_garbage):
+    with (
+        mock.patch.object(connections, "asks_socket_maker", return_value=False),
+        mock.patch.object(connections.TrackedConnection, "make_socket", lambda _, make: make()),
+    ):
+        check(fault, "call", "standard", certificate, collect_garbage)
