@@ -8,9 +8,9 @@ Time jumps to the next planned moment when every thread and task that uses it sl
 have nothing to run, and nothing holds time. A thread uses it from its first wait or sleep on;
 `time.sleep(0)` is enough. It then stops time whenever it does not sleep, except while it waits for
 another thread: in `threading` (but for a lock), `queue.Queue`, `concurrent.futures` or a selector.
-After a minute without any sleep, time moves without it, with a warning. Calls of waits on AWS clients hold time, and so does code inside
-`VirtualClock.hold()`. Put other input and output of tasks inside `hold()`, because time may jump
-while a task waits for it.
+After a minute in which it does neither, time moves without it, with a warning. Calls of waits on
+AWS clients hold time, and so does code inside `VirtualClock.hold()`. Put other input and output of
+tasks inside `hold()`, because time may jump while a task waits for it.
 
 Functions of the standard library that would combine this clock with real timeouts, and never end,
 raise RuntimeError: `concurrent.futures.as_completed` with a timeout, and the waits of

@@ -186,7 +186,9 @@ def test_the_thread_of_a_job_stops_time_between_two_jobs():
         with open_virtual_time() as clock:
 
             def work():
-                pool.submit(time.sleep, 0).result(SAFETY)
+                with clock.hold():
+                    # Time stands still until it knows the thread.
+                    pool.submit(time.sleep, 0).result(SAFETY)
                 for _ in range(20):
                     jobs = [pool.submit(time.sleep, 1) for _ in range(2)]
                     concurrent.futures.wait(jobs, SAFETY)
