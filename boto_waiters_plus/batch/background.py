@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import logging
-import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from ..calls.clock import SYSTEM_TIME, current_time
+from ..calls.clock import SYSTEM_TIME, IdleQueue, current_time
 from ..common.process import start_thread
 from .call_executor import LONGEST_BLOCK, ThreadCallExecutor
 from .schedule import DEFAULT_THREADS, Schedule
@@ -56,7 +55,7 @@ class BackgroundScheduler:
         forget: TaskEnd = lambda _: None,
     ) -> None:
         self.time = current_time()
-        self.deliveries: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
+        self.deliveries: IdleQueue[Callable[[], object] | None] = IdleQueue()
         self._context = context
         self._threads = threads
         self._stop = threading.Event() if stop is None else stop
@@ -129,14 +128,25 @@ class BackgroundScheduler:
                 raise RuntimeError(self._failure)
             self._actions.append(action)
             if not self._is_running:
-                thread = start_thread(self._work, "background")
+                thread = self._start_thread()
                 if thread is None:
                     self._actions.pop()
                     raise RuntimeError("no thread can be started for a background wait")
                 self._is_running, self._thread = True, thread
         self._news.set()
 
-    def _work(self) -> None:
+    def _start_thread(self) -> threading.Thread | None:
+        begun = threading.Event()
+        # Virtual time stands still until it knows the thread.
+        with self.time.hold():
+            thread = start_thread(partial(self._work, begun), "background")
+            if thread is not None and self.time is not SYSTEM_TIME:
+                begun.wait()
+        return thread
+
+    def _work(self, begun: threading.Event) -> None:
+        self.time.clock()
+        begun.set()
         run = Schedule(self._threads)
         executor = ThreadCallExecutor(run.now, self._context, on_finished=self._news.set)
         start_thread(self._deliver, "callbacks")
@@ -150,7 +160,7 @@ class BackgroundScheduler:
                     self._on_end.pop(task)(task)
                 # The clients outlive the run: what it counts for them has to be settled.
                 if not run.is_idle:
-                    self._sleep(run)
+                    self._sleep(run, executor)
                 elif self._has_ended():
                     return
             run.finish(executor.finished_by_now())
@@ -179,12 +189,12 @@ class BackgroundScheduler:
             self._forget(task)
             on_end(task)
 
-    def _sleep(self, run: Schedule) -> None:
+    def _sleep(self, run: Schedule, executor: ThreadCallExecutor) -> None:
         """Sleep until there is something to do, or something new."""
         source, (end, seconds) = current_time(), run.next_turn(LONGEST_SLEEP_IN_BACKGROUND)
         if run.queue.calling and source is not SYSTEM_TIME:
-            # Virtual time stands still during a call, also before the thread of it has begun.
-            with source.hold():
+            # A call holds virtual time, or sleeps in it; this thread does neither.
+            with executor.idle():
                 self._news.wait(LONGEST_BLOCK)
         elif not source.sleep_on(seconds, self._news):
             run.now.is_at_least(end)

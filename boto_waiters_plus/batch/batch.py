@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import queue
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
@@ -12,7 +11,7 @@ from functools import partial
 from typing import Any, Final, Generic, Literal, TypedDict, TypeVar
 
 from ..calls.client_kind import is_async
-from ..calls.clock import SYSTEM_TIME, current_time
+from ..calls.clock import SYSTEM_TIME, IdleQueue, current_time
 from ..common.arguments import count, flag, refuse_wrong_names, time_bound, unknown, with_methods
 from ..common.warning import caller
 from ..deadlines import seconds_left
@@ -130,7 +129,7 @@ class Batch(Generic[WaitT]):
                 run = self._run(tasks, cancel_rest_after)
             else:
                 # The waits have a thread of their own: a slow callback must not hold them up.
-                ready: queue.SimpleQueue[Any] = queue.SimpleQueue()
+                ready: IdleQueue[Any] = IdleQueue()
                 self._callbacks.defer(ready)
                 # Ctrl-C leaves the ends of the waits in the queue.
                 stack.callback(_call_rest, ready)
@@ -148,7 +147,7 @@ class Batch(Generic[WaitT]):
             if current_time() is not SYSTEM_TIME:
                 run = self._run(tasks)
             else:
-                ready: queue.SimpleQueue[Any] = queue.SimpleQueue()
+                ready: IdleQueue[Any] = IdleQueue()
                 stack.enter_context(self._callbacks.called_in_thread(ready.put))
                 run = run_in_thread(self._run(tasks, None, self._stop), self._stop, ready)
             stack.enter_context(contextlib.closing(run))
@@ -263,7 +262,7 @@ class Batch(Generic[WaitT]):
             self._callbacks.post(partial(self._progress.ended, task.index), result)
 
 
-def _call_rest(ready: queue.SimpleQueue[Any]) -> None:
+def _call_rest(ready: IdleQueue[Any]) -> None:
     """Call the callbacks that are left in the queue of a run that is over."""
     with contextlib.ExitStack() as stack:
         # Not a loop: one that raises, such as by Ctrl-C, must not keep the others from their turn.

@@ -6,9 +6,10 @@ import contextvars
 import queue
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Final, Protocol
 
-from ..calls.clock import SHUTDOWN_GRACE, SYSTEM_TIME, current_time
+from ..calls.clock import SHUTDOWN_GRACE, SYSTEM_TIME, IdleQueue, current_time
 from ..calls.watchdog import monotonic
 from .tasks import CallGroup, FinishedCall, Task, time_left
 
@@ -76,8 +77,8 @@ class ThreadCallExecutor:
         self._context = contextvars.copy_context() if context is None else context
         self._stop = threading.Event() if stop is None else stop
         self._on_finished = on_finished
-        self._planned: queue.SimpleQueue[Task | CallGroup | None] = queue.SimpleQueue()
-        self._finished: queue.SimpleQueue[FinishedCall] = queue.SimpleQueue()
+        self._planned: IdleQueue[Task | CallGroup | None] = IdleQueue()
+        self._finished: IdleQueue[FinishedCall] = IdleQueue()
         self._threads: list[threading.Thread] = []
         self._calling = 0
 
@@ -106,7 +107,8 @@ class ThreadCallExecutor:
         while not found:
             is_real = current_time() is SYSTEM_TIME
             try:
-                first = self._finished.get(timeout=seconds if is_real else LONGEST_BLOCK)
+                with self.idle():
+                    first = self._finished.get(timeout=seconds if is_real else LONGEST_BLOCK)
             except queue.Empty:
                 self._check_threads()
                 if is_real:
@@ -115,6 +117,10 @@ class ThreadCallExecutor:
                 self._calling -= 1
                 found = [first, *self.finished_by_now()]
         return found
+
+    def idle(self) -> AbstractContextManager[object]:
+        """Return a context that stops no virtual time once all planned calls have begun."""
+        return current_time().idle(self._planned.is_unused)
 
     def finished_by_now(self) -> list[FinishedCall]:
         """Return the calls that are over, without waiting."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import logging
-import queue
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from ..calls.clock import IdleQueue
 from ..common.process import start_thread
 from ..common.warning import warn
 
@@ -28,7 +28,7 @@ class Callbacks:
         self._failures: Counter[str] = Counter()
         self._first: dict[str, Exception] = {}
         self._has_any = False
-        self._deferred: queue.SimpleQueue[Any] | None = None
+        self._deferred: IdleQueue[Any] | None = None
 
     def __bool__(self) -> bool:
         """Whether there is anything to call."""
@@ -62,7 +62,7 @@ class Callbacks:
         else:
             self._deferred.put(partial(function, argument))
 
-    def defer(self, due: queue.SimpleQueue[Any]) -> None:
+    def defer(self, due: IdleQueue[Any]) -> None:
         """Put what is to be called into a queue from now on."""
         self._deferred = due
 
@@ -76,7 +76,7 @@ class Callbacks:
         if not self._has_any:
             yield
             return
-        due: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        due: IdleQueue[Any] = IdleQueue()
         errors: list[BaseException] = []
 
         def work() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
 
-from ..calls.clock import current_time
+from ..calls.clock import IdleQueue, current_time
 from ..common.process import start_thread
 from ..options import CancelEvent
 from .call_executor import FORKED, LONGEST_BLOCK, CallExecutor, ThreadCallExecutor
@@ -93,7 +93,7 @@ def _is_set_within(seconds: float, event: CancelEvent) -> bool:
 def run_in_thread(
     run: Generator[ItemT, None, None],
     stop: threading.Event,
-    ready: queue.SimpleQueue[ItemT | BaseException | None],
+    ready: IdleQueue[ItemT | BaseException | None],
 ) -> Generator[ItemT, None, None]:
     """Iterate over a run in a thread of its own, so that it goes on while the caller is busy.
 
@@ -126,7 +126,7 @@ def run_in_thread(
 
 
 def _items(
-    ready: queue.SimpleQueue[ItemT | BaseException | None], thread: threading.Thread | None
+    ready: IdleQueue[ItemT | BaseException | None], thread: threading.Thread | None
 ) -> Iterator[ItemT]:
     while True:
         was_alive = thread is not None and thread.is_alive()

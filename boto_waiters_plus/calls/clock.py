@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import math
+import queue
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Final, Protocol
+from typing import Final, Generic, Protocol, TypeVar
 
 from ..options import CancelEvent
+
+ItemT = TypeVar("ItemT")
 
 LONGEST_SLEEP = 4_000_000.0
 """Seconds of one system sleep: 46 days overflow no platform's clock."""
@@ -42,6 +46,13 @@ class TimeSource(Protocol):
 
     def hold(self) -> AbstractContextManager[object]:
         """Return a context in which no virtual time passes: a call to a service is in flight."""
+        ...
+
+    def idle(self, is_waiting: Callable[[], bool]) -> AbstractContextManager[object]:
+        """Return a context in which the calling thread waits for another while that says so.
+
+        Once `is_waiting` has returned False, it does so until the thread has left the context.
+        """
         ...
 
 
@@ -77,6 +88,10 @@ class SystemTime:
         """Return a context that does nothing."""
         return _NOTHING_HELD
 
+    def idle(self, is_waiting: Callable[[], bool]) -> AbstractContextManager[object]:  # noqa: ARG002
+        """Return a context that does nothing."""
+        return _NOTHING_HELD
+
 
 def _pieces(seconds: float) -> Iterator[float]:
     while seconds > LONGEST_SLEEP:
@@ -99,6 +114,49 @@ def set_time(source: TimeSource) -> None:
     """Put another time source in force, for the whole process."""
     global _current  # noqa: PLW0603 - process-wide on purpose, for waits of all threads
     _current = source
+
+
+class IdleQueue(Generic[ItemT]):
+    """A `queue.SimpleQueue` whose reader stops no virtual time while there is nothing for it."""
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[ItemT] = queue.SimpleQueue()
+        # One for each item, from before it is there until after it was taken.
+        self._items: deque[None] = deque()
+
+    def put(self, item: ItemT) -> None:
+        """Add an item."""
+        self._items.append(None)
+        self._queue.put(item)
+
+    def get(self, timeout: float | None = None) -> ItemT:
+        """Take an item; wait for one.
+
+        Raises:
+            queue.Empty: there was none for `timeout` seconds.
+        """
+        with current_time().idle(self.is_unused):
+            item = self._queue.get(timeout=timeout)
+        self._items.pop()
+        return item
+
+    def get_nowait(self) -> ItemT:
+        """Take an item.
+
+        Raises:
+            queue.Empty: there is none.
+        """
+        item = self._queue.get_nowait()
+        self._items.pop()
+        return item
+
+    def qsize(self) -> int:
+        """Return how many items there are."""
+        return self._queue.qsize()
+
+    def is_unused(self) -> bool:
+        """Return whether nothing is in it or on its way to a reader."""
+        return not self._items
 
 
 def slices(seconds: float) -> Iterator[float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextvars
-import queue
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +15,7 @@ from ..batch.preparation import Preparation, marked_context
 from ..batch.schedule import DEFAULT_THREADS
 from ..batch.tasks import Task
 from ..batch.wait import Wait
-from ..calls.clock import current_time
+from ..calls.clock import IdleQueue, current_time
 from ..common.warning import caller
 from ..engine.wait_event import WaitEvent
 
@@ -121,7 +120,7 @@ class WaitPool:
 class _DeferredCallbacks(Callbacks):
     """Gives each wait a guard of its own, which ends with it and reports its first error."""
 
-    def __init__(self, due: queue.SimpleQueue[Any]) -> None:
+    def __init__(self, due: IdleQueue[Any]) -> None:
         super().__init__()
         self._due = due
 

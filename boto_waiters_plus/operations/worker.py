@@ -13,6 +13,7 @@ from types import MethodType
 from typing import Any, Final
 
 from ..batch.tasks import Task
+from ..calls.clock import IdleQueue
 from ..engine.wait_event import WaitEvent
 from ..exceptions import WaiterCancelledError, WaiterTimeoutError
 from ..outcome import WaiterOutcome
@@ -83,7 +84,7 @@ class Worker:
         self._changed: set[str] = set()
         self._to_give_back: set[str] = set()
         # Not an event: a signal handler could not set one that its own thread waits for.
-        self._news: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._news: IdleQueue[None] = IdleQueue()
         self._is_stopping = False
         # Whether the store may know of waits of this lease that are not driven here.
         self._has_unconfirmed_claim = False

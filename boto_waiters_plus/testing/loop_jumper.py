@@ -8,7 +8,8 @@ import threading
 from collections.abc import Sized
 from typing import Protocol
 
-from .sleepers import CHECK_INTERVAL, is_in_selector
+CHECK_INTERVAL = 0.001
+"""Real seconds between two checks whether time may move."""
 
 TURNS_BEFORE_JUMP = 2
 """Idle turns of the event loop before time jumps; the loop polls for input between them."""
@@ -54,12 +55,14 @@ class LoopJumper:
         return self._turning and self._loop.is_running()
 
     @property
+    def is_opaque(self) -> bool:
+        """Whether the loop does not show what is ready to run."""
+        return self._ready is None
+
+    @property
     def is_idle(self) -> bool:
-        """Whether the loop has nothing to run, as another thread sees it."""
-        has_work = bool(self._ready) or (
-            self._ready is not None and not is_in_selector(self.thread)
-        )
-        return self._idle_turns >= self._enough and not has_work
+        """Whether the loop has had nothing to run for some turns, and has nothing now."""
+        return self._idle_turns >= self._enough and not self._ready
 
     def is_awake(self) -> None:
         """Note that time moves, and that tasks may wake."""

@@ -1,41 +1,23 @@
-"""The threads that use virtual time, and which of them sleep."""
+"""The threads that use virtual time, and which of them sleep or wait for another."""
 
 from __future__ import annotations
 
 import contextlib
 import math
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
 
 from ..common.warning import warn
 
-CHECK_INTERVAL = 0.001
-"""Real seconds between two checks whether time may move."""
+STUCK_AFTER = 60.0
+"""Real seconds after which time moves without a thread that neither sleeps nor ends.
 
-WAITING_AFTER = 0.1
-"""Real seconds after which a thread in one of `WAITING_MODULES` counts as waiting for another.
-
-On a busy machine a thread that could go on may be there for a few hundredths of a second.
+It may wait for a lock that a sleeping thread holds; nothing tells the clock of that.
 """
 
-STUCK_AFTER = 5.0
-"""The same for a thread anywhere else, which might wait for a lock that a sleeping thread holds."""
-
-WAITING_MODULES = frozenset((
-    "boto_waiters_plus.batch.callbacks",
-    "boto_waiters_plus.operations.worker",
-    "boto_waiters_plus.batch.background",
-    "boto_waiters_plus.batch.call_executor",
-    "boto_waiters_plus.batch.scheduler",
-    "concurrent.futures._base",
-    "concurrent.futures.thread",
-    "queue",
-    "selectors",
-    "threading",
-))  # fmt: skip
-"""Where threads wait for each other."""
+IsWaiting = Callable[[], bool]
+"""Whether a thread waits for another; once False, it stays False until the thread runs."""
 
 Sleep = tuple[float | None, Callable[[], bool]]
 
@@ -47,10 +29,12 @@ class Sleeper:
         self.thread = thread
         self.error: BaseException | None = None
         """What its sleep is to raise."""
+        self.waits: list[IsWaiting] = []
+        """The blocking waits that it is in."""
+        self.since = monotonic()
+        """The real time of its last change."""
         self._end: float | None = None
         self._is_over: Callable[[], bool] = lambda: False
-        self._position: tuple[int, int] | None = None
-        self._since = 0.0
 
     def sleep(self, end: float, is_over: Callable[[], bool]) -> Sleep:
         """Note that it sleeps; return the sleep around this one, of an action that sleeps."""
@@ -61,11 +45,13 @@ class Sleeper:
     def restore(self, before: Sleep) -> None:
         """Note that the sleep is over."""
         self._end, self._is_over = before
-        self.error = self._position = None
+        self.error = None
+        self.since = monotonic()
 
     def wake(self) -> None:
         """Note that it runs, although its sleep is not over."""
         self._end = None
+        self.since = monotonic()
 
     @property
     def end(self) -> float:
@@ -85,41 +71,65 @@ class Sleeper:
         """Return whether it sleeps, and neither time nor its event has ended that."""
         return self.is_in_sleep and self.error is None and not self.is_over(now)
 
-    def is_waiting(self) -> bool:
-        """Return whether it has ended, or waits for another, by how long it is in one place."""
-        # A thread that has ended may have left its ident to another.
-        if not self.thread.is_alive():
-            return True
-        frame = sys._current_frames().get(self.thread.ident or 0)  # noqa: SLF001 - documented
-        if frame is None:
-            return False
-        position = id(frame), frame.f_lasti
-        if position != self._position:
-            self._position, self._since = position, monotonic()
-            return False
-        module = frame.f_globals.get("__name__")
-        if module in WAITING_MODULES:
-            return monotonic() - self._since > WAITING_AFTER
-        if monotonic() - self._since <= STUCK_AFTER:
+    def is_idle(self, now: float) -> bool:
+        """Return whether it sleeps, or waits for another thread."""
+        if self.is_in_sleep:
+            return self.is_asleep(now)
+        waits = tuple(self.waits)
+        return bool(waits) and all(is_waiting() for is_waiting in waits)
+
+    def is_stuck(self) -> bool:
+        """Return whether it has stopped time for so long that it may wait for a lock."""
+        if self.is_in_sleep or monotonic() - self.since <= STUCK_AFTER:
             return False
         warn(
-            f"thread {self.thread.name} has been in {module}, line {frame.f_lineno}, for "
-            f"{STUCK_AFTER:g} s; virtual time moves without it. Put it inside hold() to stop time.",
+            f"thread {self.thread.name} has stopped virtual time for {STUCK_AFTER:g} s; time "
+            "moves without it. Put it inside hold() to stop time.",
             RuntimeWarning,
         )
         return True
 
 
 class Sleepers:
-    """The threads that use virtual time; its users hold the lock of the clock."""
+    """The threads that use virtual time; its users hold the lock of the clock.
+
+    Only `waiting` and what it calls are used without it: a thread that begins to wait may hold a
+    lock of its own.
+    """
 
     def __init__(self) -> None:
         self._of_thread: dict[threading.Thread, Sleeper] = {}
+        # Another object whenever a thread has become idle.
+        self._version = object()
+
+    def known(self) -> Sleeper | None:
+        """Return the calling thread if it uses virtual time."""
+        return self._of_thread.get(threading.current_thread())
 
     def of_this_thread(self) -> Sleeper:
         """Return the calling thread, which uses virtual time from now on."""
         thread = threading.current_thread()
         return self._of_thread.setdefault(thread, Sleeper(thread))
+
+    def begin_wait(self, sleeper: Sleeper, is_waiting: IsWaiting) -> None:
+        """Note that a thread waits for another."""
+        # Before it counts as idle: see `all_sleep`.
+        self._version = object()
+        sleeper.waits.append(is_waiting)
+
+    @contextlib.contextmanager
+    def waiting(self, is_waiting: IsWaiting) -> Iterator[None]:
+        """Note that the calling thread waits for another in this block, if it uses this clock."""
+        sleeper = self.known()
+        if sleeper is None:
+            yield
+            return
+        self.begin_wait(sleeper, is_waiting)
+        try:
+            yield
+        finally:
+            sleeper.since = monotonic()
+            sleeper.waits.remove(is_waiting)
 
     @contextlib.contextmanager
     def acting(self) -> Iterator[None]:
@@ -134,7 +144,7 @@ class Sleepers:
 
     def wake_this_thread(self) -> None:
         """Note that the calling thread runs: it moves time."""
-        sleeper = self._of_thread.get(threading.current_thread())
+        sleeper = self.known()
         if sleeper is not None:
             sleeper.wake()
 
@@ -152,28 +162,43 @@ class Sleepers:
     def sleep_on(self, sleeper: Sleeper, end: float, is_over: Callable[[], bool]) -> None:
         """Note that a thread sleeps again, after it moved time."""
         self._of_thread[sleeper.thread] = sleeper
+        self._version = object()
         sleeper.sleep(end, is_over)
 
-    def is_asleep(self, thread: threading.Thread, now: float) -> bool:
-        """Return whether a thread sleeps."""
+    def runs(self, thread: threading.Thread, now: float) -> bool:
+        """Return whether a thread neither sleeps nor waits nor has ended."""
         sleeper = self._of_thread.get(thread)
-        return sleeper is not None and sleeper.is_asleep(now)
+        return (
+            sleeper is not None
+            and thread.is_alive()
+            and not sleeper.is_idle(now)
+            and not self._is_left_behind(sleeper)
+        )
 
-    def all_sleep(self, now: float, loops: set[threading.Thread]) -> bool:
-        """Return whether all threads sleep, except for those of loops, which know it themselves.
+    def all_sleep(self, now: float, others: set[threading.Thread]) -> bool:
+        """Return whether all threads sleep or wait for another, except for `others`.
 
-        A thread that ended, or that waits for another, is forgotten until it sleeps again.
+        A thread that was idle when it was asked may have been woken by one that is asked later,
+        and is idle by then; so none may have become idle meanwhile.
         """
-        for sleeper in tuple(self._of_thread.values()):
-            if sleeper.is_asleep(now) or sleeper.thread in loops:
-                continue
-            if sleeper.is_in_sleep or not sleeper.is_waiting():
-                return False
+        version = self._version
+        found = list(self._of_thread.values())
+        # All are asked for this first: one may do something for another, and end.
+        ended = [sleeper for sleeper in found if not sleeper.thread.is_alive()]
+        for sleeper in ended:
             del self._of_thread[sleeper.thread]
+        return (
+            all(
+                sleeper.is_idle(now) or self._is_left_behind(sleeper)
+                for sleeper in found
+                if sleeper not in ended and sleeper.thread not in others
+            )
+            and version is self._version
+        )
+
+    def _is_left_behind(self, sleeper: Sleeper) -> bool:
+        """Return whether a thread is stuck; it is forgotten until it sleeps again."""
+        if not sleeper.is_stuck():
+            return False
+        self._of_thread.pop(sleeper.thread, None)
         return True
-
-
-def is_in_selector(thread: threading.Thread) -> bool:
-    """Return whether the event loop of a thread waits for input."""
-    frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - documented
-    return frame is not None and frame.f_globals.get("__name__") == "selectors"

@@ -7,9 +7,10 @@ event loops, and the timeouts of sockets and locks stay real.
 Time jumps to the next planned moment when every thread and task that uses it sleeps: event loops
 have nothing to run, and nothing holds time. A thread uses it from its first wait or sleep on;
 `time.sleep(0)` is enough. It then stops time whenever it does not sleep, except while it waits for
-another thread. Calls of waits on AWS clients hold time, and so does code inside
-`VirtualClock.hold()`. Put other input and output of tasks inside `hold()`, because time may jump
-while a task waits for it.
+another thread: in `threading` (but for a lock), `queue.Queue`, `concurrent.futures` or a selector.
+After a minute in which it does neither, time moves without it, with a warning. Calls of waits on
+AWS clients hold time, and so does code inside `VirtualClock.hold()`. Put other input and output of
+tasks inside `hold()`, because time may jump while a task waits for it.
 
 Functions of the standard library that would combine this clock with real timeouts, and never end,
 raise RuntimeError: `concurrent.futures.as_completed` with a timeout, and the waits of
@@ -28,18 +29,16 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from time import monotonic
 from types import FrameType, SimpleNamespace
 from unittest import mock
 
 from ..calls.clock import SYSTEM_TIME, set_time
 from ..options import CancelEvent
-from .loop_jumper import LoopJumper, wake
-from .sleepers import CHECK_INTERVAL, Sleepers
-
-LONGEST_ACTION = 0.1
-"""Real seconds in which an action ends that does not wait for a thread that sleeps."""
+from .blocking_waits import blocking_waits_noted
+from .loop_jumper import CHECK_INTERVAL, LoopJumper, ready_of, wake
+from .sleepers import IsWaiting, Sleepers
 
 _holds: ContextVar[tuple[_Hold, ...]] = ContextVar("boto_waiters_plus_holds", default=())
 
@@ -48,7 +47,7 @@ class VirtualClock:
     """The clock of an open `virtual_time()`; it begins at 0."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition(threading.RLock())
+        self._changed = _RealCondition(threading.RLock())
         self._now = 0.0
         self._due: list[tuple[float, int, Callable[[], object]]] = []
         self._order = itertools.count()
@@ -115,6 +114,10 @@ class VirtualClock:
             self.error = None if opener in threads else error
             self._changed.notify_all()
 
+    def blocking_waits_noted(self) -> AbstractContextManager[None]:
+        """Return a context in which this clock knows which threads wait for others."""
+        return blocking_waits_noted(self._sleepers)
+
     # --- jumps ---
 
     def jump(self, jumper: LoopJumper | None = None) -> bool:
@@ -139,20 +142,34 @@ class VirtualClock:
 
     def _all_sleep(self, own: LoopJumper | None) -> bool:
         """Return whether all other loops and threads that use this clock sleep."""
-        jumpers = [jumper for jumper in tuple(self._jumpers.values()) if jumper.is_turning]
-        for jumper in jumpers:
-            is_asleep = jumper is own or self._sleepers.is_asleep(jumper.thread, self._now)
-            if not is_asleep and not jumper.is_idle:
-                return False
-        return self._sleepers.all_sleep(self._now, {jumper.thread for jumper in jumpers})
+        others = set()
+        for jumper in tuple(self._jumpers.values()):
+            if jumper.is_turning and (jumper is own or jumper.is_opaque):
+                if not jumper.is_idle:
+                    return False
+                others.add(jumper.thread)
+        return self._sleepers.all_sleep(self._now, others)
 
     # --- the time source of waits ---
 
     def clock(self) -> Callable[[], float]:
         """Return the clock function of a wait; the thread stops time from now on."""
+        self._use()
+        return lambda: self._now
+
+    def idle(self, is_waiting: IsWaiting) -> AbstractContextManager[object]:
+        """Return a context in which the calling thread waits for another while that says so."""
+        self._use()
+        return self._sleepers.waiting(is_waiting)
+
+    def _use(self) -> None:
+        """Note that the calling thread uses this clock."""
+        with contextlib.suppress(RuntimeError):
+            if ready_of(asyncio.get_running_loop()) is None:
+                # Its loop would not tell when it waits.
+                return
         with self._changed:
             self._sleepers.of_this_thread()
-        return lambda: self._now
 
     def sleep(self, seconds: float, sleep: Callable[[float], object] | None = None) -> None:
         """Sleep until time has passed; call the caller's own sleep function too, if given."""
@@ -194,10 +211,14 @@ class VirtualClock:
                 self._count_sleeper(holds, -1)
 
     def _wait_for_actions(self) -> None:
-        """Wait for the actions that other threads run now, so that they end before this sleep."""
-        end = monotonic() + LONGEST_ACTION
-        while set(self._acting) - {threading.current_thread()} and monotonic() < end:
+        """Wait for the actions that other threads run now, unless they wait for others."""
+        while self._others_act():
             self._wait()
+
+    def _others_act(self) -> bool:
+        with self._changed:
+            others = set(self._acting) - {threading.current_thread()}
+            return any(self._sleepers.runs(thread, self._now) for thread in others)
 
     def _wait(self) -> None:
         """Wait a moment of real time, or until time has moved."""
@@ -235,6 +256,7 @@ class VirtualClock:
             self._now + max(0.0, seconds),
             lambda: None if loop.is_closed() else loop.call_soon_threadsafe(wake, woken),
         )
+        self._use()
         with self._changed:
             jumper = self._jumpers.get(loop)
             if jumper is None:
@@ -250,6 +272,13 @@ class VirtualClock:
         with self._changed:
             for hold in holds:
                 hold.sleepers += count
+
+
+class _RealCondition(threading.Condition):
+    """A condition whose waits are not noted: threads that sleep wait for it."""
+
+    wait = threading.Condition.wait
+    notify = threading.Condition.notify
 
 
 class _Hold:
@@ -285,6 +314,7 @@ def virtual_time() -> Iterator[VirtualClock]:
             mock.patch.object(time, "monotonic", _monotonic(clock)),
             mock.patch.object(time, "sleep", clock.sleep),
             mock.patch.object(asyncio, "sleep", _async_sleep(clock)),
+            clock.blocking_waits_noted(),
         ):
             yield clock
         if clock.error is not None:

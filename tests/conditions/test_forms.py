@@ -1,19 +1,17 @@
 """The general forms, each scenario blocking, in a task, and with an awaited callable."""
 
 import asyncio
+import itertools
 import logging
 import math
 import pickle
 import threading
-import time
 import warnings
 from datetime import timedelta
 from decimal import Decimal
 
-import botocore.exceptions
 import pytest
-from botocore.exceptions import ClientError
-from case_tables import tabled
+from botocore.exceptions import ClientError, EndpointConnectionError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,46 +33,45 @@ from boto_waiters_plus.conditions.calls import CallEnded
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
 
-def throttled():
-    response = {"Error": {"Code": "ThrottlingException", "Message": "slow down"}}
-    return botocore.exceptions.ClientError(response, "DescribeThings")
+def client_error(code, message="", operation="CreateFunction"):
+    return ClientError({"Error": {"Code": code, "Message": message}}, operation)
 
 
 # --- wait_for ----------------------------------------------------------------
 
 
-def test_wait_for_returns_the_first_true_value(forms, values):
-    assert forms.wait_for(values(None, 0, "", [], "ready", "later"), max_wait=5) == "ready"
-
-
-def test_a_value_true_at_once_needs_one_attempt(forms, values):
-    call = values([1])
-    assert forms.wait_for(call, max_wait=5) == [1]
-    assert call.times == [0.0]
+@pytest.mark.parametrize("none", [{}, {"signal": None}, {"interval": None}, {"else_": None}])
+def test_wait_for_returns_the_first_true_value(forms, values, none):
+    call = values(None, 0, "", [], "ready", "later")
+    assert forms.wait_for(call, max_wait=5, **none) == "ready"
+    assert call.times == [0, 0.1, 0.2, 0.3, 0.4]
 
 
 @pytest.mark.parametrize(
-    ("options", "times"),
+    ("options", "given_values", "times"),
     [
-        ({}, [0, 0.1, 0.2, 0.3]),
-        ({"interval": 2}, [0, 2, 4, 6]),
-        ({"delay_pace": fixed(3)}, [0, 3, 6, 9]),
-        ({"delay_pace": "fixed", "min_delay": 3}, [0, 3, 6, 9]),
-        ({"delay_pace": lambda attempt: attempt}, [0, 1, 3, 6]),
-        ({"interval": 2, "initial_delay": 5}, [5, 7, 9, 11]),
-        ({"min_delay": 4, "max_delay": 4}, [0, 4, 8, 12]),
+        ({}, [0, 0, 1], [0, 0.1, 0.2]),
+        ({"interval": 0}, [0, 0, 1], [0, 0.001, 0.002]),
+        ({"interval": 2}, [0, 0, 1], [0, 2, 4]),
+        ({"delay_pace": fixed(3)}, [0, 0, 1], [0, 3, 6]),
+        ({"delay_pace": "fixed", "min_delay": 3}, [0, 0, 1], [0, 3, 6]),
+        ({"delay_pace": lambda attempt: attempt}, [0, 0, 1], [0, 1, 3]),
+        ({"interval": 2, "initial_delay": 5}, [0, 0, 1], [5, 7, 9]),
+        ({"min_delay": 4, "max_delay": 4}, [0, 0, 1], [0, 4, 8]),
+        ({"interval": 1, "success_count": 3}, [1, 0, 1, 1, 1, 0], [0, 1, 2, 3, 4]),
+        ({"interval": 9, "on_timeout": "last"}, [0], [0, 9, 18, 19.75]),
     ],
 )
-def test_options_choose_the_delays(forms, values, options, times):
-    call = values(0, 0, 0, 1)
-    forms.wait_for(call, max_wait=60, **options)
+def test_options_choose_the_times_of_attempts(forms, values, options, given_values, times):
+    call = values(*given_values)
+    forms.wait_for(call, max_wait=20, **options)
     assert call.times == times
 
 
-def test_min_and_max_delay_choose_jittered_backoff(forms, values):
+def test_min_and_max_delay_choose_jittered_backoff(values):
     call = values(*[0] * 30, 1)
-    forms.wait_for(call, max_wait=600, min_delay=1, max_delay=8)
-    delays = {b - a for a, b in zip(call.times, call.times[1:], strict=False)}
+    wait_for(call, max_wait=600, min_delay=1, max_delay=8)
+    delays = {b - a for a, b in itertools.pairwise(call.times)}
     assert delays <= set(range(1, 9))
     assert len(delays) > 1
 
@@ -89,11 +86,21 @@ def test_timing_out_raises_with_the_last_value(forms, values, virtual_time):
     assert virtual_time.now == error.elapsed
 
 
-@tabled("value", "words")
-def test_the_message_tells_the_last_value(forms, values, value, words):
-    with pytest.raises(bwp.WaiterTimeoutError, match="waited for a true value") as raised:
-        forms.wait_for(values(value), max_wait=1)
-    assert words in str(raised.value)
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, "None"),
+        ("", "''"),
+        ({}, "a value of type dict of length 0"),
+        (Decimal("2.50"), "2.50"),
+    ],
+)
+def test_the_message_tells_the_last_value_and_the_pattern(virtual_time, value, words):
+    with pytest.raises(bwp.WaiterTimeoutError) as raised:
+        conditions.wait_for_match(lambda: value, ("ok", 3), max_wait=1)
+    assert raised.value.last_value is value
+    for text in ("for lambda in test_forms.py:", "('ok', 3)", f"last state seen: {words} ("):
+        assert text in str(raised.value)
 
 
 def test_a_sensitive_last_value_is_an_attribute_only(forms, values, caplog):
@@ -101,11 +108,8 @@ def test_a_sensitive_last_value_is_an_attribute_only(forms, values, caplog):
     secret = {"Password": "hunter2"}
     with pytest.raises(bwp.WaiterTimeoutError) as raised:
         forms.wait_for_match(values(secret), {"State": "ready"}, max_wait=1)
-    assert raised.value.last_value is secret
-    assert raised.value.observed is None
-    assert "hunter2" not in f"{raised.value}{raised.value!r}"
-    assert "Waiter wait_for_match for " in caplog.text
-    assert "hunter2" not in caplog.text
+    assert (raised.value.last_value, raised.value.observed) == (secret, None)
+    assert "hunter2" not in f"{raised.value}{raised.value!r}{caplog.text}"
 
 
 def test_the_error_pickles_whatever_the_last_value(virtual_time):
@@ -117,18 +121,6 @@ def test_the_error_pickles_whatever_the_last_value(virtual_time):
     assert (copy.last_value, str(copy)) == (None, str(raised.value))
 
 
-def test_a_lambda_is_named_by_file_and_line(virtual_time):
-    with pytest.raises(bwp.WaiterTimeoutError, match=r"for lambda in test_forms\.py:\d+: "):
-        wait_for(lambda: 0, max_wait=1)
-
-
-def test_the_last_attempt_is_late(forms, values):
-    call = values(0)
-    with pytest.raises(bwp.WaiterTimeoutError):
-        forms.wait_for(call, max_wait=10, interval=4)
-    assert call.times == [0, 4, 8, 9.75]
-
-
 def test_a_value_after_max_wait_is_too_late(forms, virtual_time):
     def slow():
         virtual_time.advance(7)
@@ -138,30 +130,17 @@ def test_a_value_after_max_wait_is_too_late(forms, virtual_time):
         forms.wait_for(slow, max_wait=5)
 
 
-def test_a_surrounding_deadline_bounds_the_wait(forms, values):
-    with bwp.deadline(4), pytest.raises(bwp.WaiterTimeoutError) as raised:
-        forms.wait_for(values(0))
-    assert raised.value.max_wait == 4
-
-
-def test_a_passed_deadline_allows_no_call(forms, values, virtual_time):
-    call = values(1)
+def test_a_surrounding_deadline_bounds_the_wait(forms, values, virtual_time):
+    call = values(0)
     with bwp.deadline(4):
+        with pytest.raises(bwp.WaiterTimeoutError) as raised:
+            forms.wait_for(call)
+        assert raised.value.max_wait == 4
         virtual_time.advance(5)
-        with pytest.raises(bwp.WaiterTimeoutError, match="timed out before its first attempt"):
+        call.times.clear()
+        with pytest.raises(bwp.WaiterTimeoutError, match="before its first attempt"):
             forms.wait_for(call, max_wait=3, on_timeout="last")
     assert call.times == []
-
-
-def test_success_count_needs_consecutive_successes(forms, values):
-    call = values(1, 0, 1, 1, 1, 0)
-    assert forms.wait_for(call, max_wait=9, success_count=3) == 1
-    assert len(call.times) == 5
-
-
-def test_used_up_attempts_raise_their_own_error(forms, values):
-    with pytest.raises(bwp.WaiterAttemptsError, match="used up its 3 attempts"):
-        forms.wait_for(values(0), max_wait=9, max_attempts=3)
 
 
 def test_a_cancelled_wait_raises_whatever_else(forms, values, virtual_time):
@@ -195,16 +174,11 @@ def test_time_that_is_over_makes_no_attempt(forms, values, options):
     options = {**options, "initial_delay": 0}
     with bwp.deadline(0), pytest.raises(bwp.WaiterTimeoutError, match=over):
         forms.wait_for(call, max_wait=0, **options)
-    assert call.times == []
-
-
-def test_time_that_is_over_leaves_the_else(forms, values):
-    call = values("ready")
     assert forms.wait_for(call, max_wait=-1, else_=lambda value: (value, "else")) == (None, "else")
     assert call.times == []
 
 
-@pytest.mark.parametrize("max_wait", [0, 0.0, timedelta(0)])
+@pytest.mark.parametrize("max_wait", [0, timedelta(0)])
 @pytest.mark.parametrize(
     ("form", "arguments", "result"),
     [
@@ -244,23 +218,6 @@ def test_no_time_leaves_no_room_for_delays(forms, values, name):
     with pytest.raises(ValueError, match=text):
         forms.wait_for(call, max_wait=0, **{name: 3})
     assert call.times == []
-
-
-def test_decimals_are_shown_as_numbers(forms):
-    with pytest.raises(bwp.WaiterTimeoutError, match=r"last state seen: 2\.50 "):
-        forms.wait_for_match(lambda: Decimal("2.50"), 3, max_wait=1)
-
-
-def test_one_attempt_is_asked_for_by_its_number(forms, values):
-    call = values(None, "ready")
-    assert forms.wait_for(call, max_wait=9, max_attempts=1, on_timeout="last") is None
-    assert call.times == [0]
-
-
-def test_interval_zero_lets_attempts_follow_at_once(forms, values):
-    call = values(None, None, None, "ready")
-    assert forms.wait_for(call, max_wait=5, interval=0) == "ready"
-    assert call.times == [0, 0.001, 0.002, 0.003]
 
 
 @pytest.mark.parametrize("last_attempt", ["late", "spec", "deadline"])
@@ -313,34 +270,20 @@ def test_a_ready_value_is_seen_within_an_interval(ready, interval, max_wait):
 def test_on_timeout_last_returns_the_last_value(forms, values):
     assert forms.wait_for(values(None, []), max_wait=3, on_timeout="last") == []
     # An attempt that ended in an error has no value.
-    call = values(0, KeyError("x"))
-    assert forms.wait_for(call, max_wait=3, retry_on=KeyError, on_timeout="last") == 0
-
-
-def test_on_timeout_last_raises_without_any_value(forms, values):
-    call = values(KeyError("x"))
-    with pytest.raises(bwp.WaiterTimeoutError, match="last state seen: KeyError") as raised:
-        forms.wait_for(call, max_wait=3, retry_on=KeyError, on_timeout="last")
+    ends = {"max_wait": 3, "retry_on": KeyError, "on_timeout": "last"}
+    assert forms.wait_for(values(0, KeyError("x")), **ends) == 0
+    with pytest.raises(bwp.WaiterTimeoutError) as raised:
+        forms.wait_for(values(KeyError("x")), **ends)
     assert isinstance(raised.value.__cause__, KeyError)
 
 
 def test_used_up_attempts_end_as_a_timeout(forms, values):
     call = values(0)
-    assert forms.wait_for(call, max_wait=9, max_attempts=2, on_timeout="last") == 0
+    assert forms.wait_for(call, max_wait=9, max_attempts=1, on_timeout="last") == 0
     assert forms.wait_for(call, max_wait=9, max_attempts=2, else_=repr) == "0"
-
-
-def test_else_is_called_with_the_last_value(forms, values):
-    result = forms.wait_for(values(0), max_wait=3, else_=lambda last: ("gave up", last))
-    assert result == ("gave up", 0)
-
-
-def test_an_exception_that_else_returns_is_raised(forms, values):
-    problem = LookupError("nothing")
-    with pytest.raises(LookupError) as raised:
-        forms.wait_for(values(0), max_wait=3, else_=lambda _: problem)
-    assert raised.value is problem
-    assert isinstance(raised.value.__cause__, bwp.WaiterTimeoutError)
+    assert call.times == [0, 0, 0.1]
+    with pytest.raises(bwp.WaiterAttemptsError):
+        forms.wait_for(call, max_wait=9, max_attempts=3)
 
 
 def test_a_last_value_may_be_an_exception(forms, virtual_time):
@@ -352,34 +295,31 @@ def test_a_last_value_may_be_an_exception(forms, virtual_time):
     assert result_with(on_timeout="last") is problem
     assert result_with(else_=[success(ValueError)]) is problem
     assert result_with(else_=[success(..., lambda value: value)]) is problem
+    with pytest.raises(ValueError, match="kept") as raised:
+        result_with(else_=lambda value: value)
+    assert isinstance(raised.value.__cause__, bwp.WaiterTimeoutError)
 
 
 def test_else_cases_match_the_last_value(forms, values):
-    def result_of(last):
-        return forms.wait_for_match(
-            values(last),
-            "ready",
-            max_wait=2,
-            else_=[success(int), success(str, str.upper), failure(None, lambda _: ValueError())],
-        )
+    cases = [
+        success(int),
+        success(str, str.upper),
+        failure(None, lambda _: ValueError()),
+        failure(b""),
+    ]
+
+    def result_of(last, else_=cases):
+        return forms.wait_for_match(values(last), "ready", max_wait=2, else_=else_)
 
     assert result_of(7) == 7
+    assert result_of(7, success(int, lambda last: [last])) == [7]
     assert result_of("busy") == "BUSY"
     with pytest.raises(ValueError):
         result_of(None)
-    with pytest.raises(bwp.WaiterTimeoutError) as raised:
-        result_of(2.5)
-    assert raised.value.last_value == 2.5
-
-
-def test_one_else_case_needs_no_list(forms, values):
-    case = success(int, lambda last: [last])
-    assert forms.wait_for(values(0), max_wait=2, else_=case) == [0]
-
-
-def test_an_else_failure_without_handler_raises(forms, values):
-    with pytest.raises(bwp.WaiterTimeoutError):
-        forms.wait_for(values(0), max_wait=2, else_=[failure(0), success(...)])
+    for unmatched in (2.5, b""):
+        with pytest.raises(bwp.WaiterTimeoutError) as raised:
+            result_of(unmatched)
+        assert raised.value.last_value == unmatched
 
 
 def test_handlers_are_awaited_in_a_task(virtual_time):
@@ -404,81 +344,61 @@ def test_handlers_are_awaited_in_a_task(virtual_time):
 # --- errors ------------------------------------------------------------------
 
 
-def test_an_exception_of_the_callable_is_raised(forms, values):
-    problem = KeyError("x")
-    with pytest.raises(KeyError) as raised:
+@pytest.mark.parametrize("problem", [KeyError("x"), TimeoutError("its own")])
+def test_an_exception_of_the_callable_is_raised(forms, values, problem):
+    with pytest.raises(type(problem)) as raised:
         forms.wait_for(values(0, problem), max_wait=3, else_=lambda _: "never")
     assert raised.value is problem
 
 
-def test_an_exception_of_a_predicate_is_raised(forms, values):
-    with pytest.raises(ZeroDivisionError):
-        forms.wait_for_match(values(0), lambda value: 1 / value, max_wait=3)
-
-
-def test_retry_on_names_the_errors_to_retry(forms, values):
-    call = values(KeyError("x"), OSError(), 0, "ready")
-    assert forms.wait_for(call, max_wait=3, retry_on=(LookupError, OSError)) == "ready"
-
-
-def refused(message, operation="CreateFunction"):
-    code = "InvalidParameterValueException"
-    return ClientError({"Error": {"Code": code, "Message": message}}, operation)
+ASSUME = "The role defined for the function cannot be assumed by Lambda."
+INVALID = "InvalidParameterValueException"
+LOST = EndpointConnectionError(endpoint_url="https://x")
 
 
 @pytest.mark.parametrize(
-    ("error", "is_retried"),
+    ("options", "given_values", "is_retried"),
     [
-        (refused("The role defined for the function cannot be assumed by Lambda."), True),
-        (refused("Runtime python2.6 is not supported"), False),
-        (refused("The role defined for the function cannot be assumed by Lambda.", "X"), False),
-        (LookupError("cannot be assumed by Lambda"), False),
+        ({"retry_on": (LookupError, OSError)}, [KeyError("x"), OSError()], True),
+        ({"retry_on": LookupError}, [OSError()], False),
+        ({"retry_on": (KeyError, propagating)}, [client_error(INVALID, ASSUME)], True),
+        ({"retry_on": propagating}, [client_error(INVALID, "python2.6")], False),
+        ({"retry_on": propagating}, [client_error(INVALID, ASSUME, "X")], False),
+        ({"retry_on": propagating}, [LookupError(ASSUME)], False),
+        ({}, [client_error("ThrottlingException")], True),
+        ({"retry_transient": False}, [client_error("ThrottlingException")], False),
+        # Until the callable has returned once, a missing connection may be a wrong address.
+        ({}, [LOST], False),
+        ({}, [0, LOST], True),
+        ({"retry_transient": True}, [LOST], True),
     ],
     ids=str,
 )
-def test_retry_on_takes_functions_of_the_error(forms, values, error, is_retried):
-    call = values(error, "ready")
+def test_options_choose_the_errors_to_retry(forms, values, options, given_values, is_retried):
+    call = values(*given_values, "ready")
     if is_retried:
-        assert forms.wait_for(call, max_wait=3, retry_on=(KeyError, propagating)) == "ready"
+        assert forms.wait_for(call, max_wait=3, **options) == "ready"
     else:
-        with pytest.raises(type(error)):
-            forms.wait_for(call, max_wait=3, retry_on=propagating)
+        with pytest.raises(type(given_values[-1])) as caught:
+            forms.wait_for(call, max_wait=3, **options)
+        assert caught.value is given_values[-1]
 
 
-def test_retry_on_covers_predicates_too(forms, values):
-    call = values({}, {"state": "ready"})
-    result = forms.wait_for_match(
-        call, lambda value: value["state"] == "ready", max_wait=3, retry_on=KeyError
-    )
-    assert result == {"state": "ready"}
+def test_an_error_of_a_predicate_is_one_of_the_callable(forms, values):
+    def wait(**options):
+        call = values({}, {"state": "ready"})
+        return forms.wait_for_match(call, lambda value: value["state"], max_wait=3, **options)
 
-
-def test_retry_transient_retries_what_the_sdk_retries(forms, values):
-    error = throttled()
-    with pytest.raises(botocore.exceptions.ClientError) as caught:
-        forms.wait_for(values(error, "ready"), max_wait=3, retry_transient=False)
-    assert caught.value is error
-    assert forms.wait_for(values(throttled(), "ready"), max_wait=3) == "ready"
-
-
-def test_a_missing_connection_is_raised_until_the_callable_has_returned(forms, values):
-    error = botocore.exceptions.EndpointConnectionError(endpoint_url="https://x")
-    with pytest.raises(botocore.exceptions.EndpointConnectionError) as caught:
-        forms.wait_for(values(error, "ready"), max_wait=3)
-    assert caught.value is error
-    assert caught.value.__cause__ is None
-    assert forms.wait_for(values(0, error, "ready"), max_wait=3) == "ready"
-    assert forms.wait_for(values(error, "ready"), max_wait=3, retry_transient=True) == "ready"
+    with pytest.raises(KeyError):
+        wait()
+    assert wait(retry_on=KeyError) == {"state": "ready"}
 
 
 def test_a_refused_retry_of_the_sdk_is_retried(forms, values):
     refused = CallEnded("retry refused")
-    refused.__cause__ = throttled()
+    refused.__cause__ = client_error("ThrottlingException", "slow down")
     assert forms.wait_for(values(refused, "ready"), max_wait=3) == "ready"
-    with pytest.raises(
-        bwp.WaiterTimeoutError,
-        match="30 ended in transient errors, the last: ThrottlingException: slow down",
-    ):
+    with pytest.raises(bwp.WaiterTimeoutError, match="ThrottlingException: slow down"):
         # The last attempt has ten seconds: calls are bounded in real time.
         forms.wait_for(values(refused), max_wait=300, interval=10, last_attempt="spec")
 
@@ -490,13 +410,6 @@ def test_an_error_of_an_inner_wait_is_raised(forms, virtual_time):
     with pytest.raises(bwp.WaiterTimeoutError) as raised:
         forms.wait_for(inner, max_wait=60, else_=lambda _: "never")
     assert raised.value.max_wait == 1
-
-
-def test_a_timeout_error_of_the_callable_is_raised(forms, values):
-    problem = TimeoutError("its own")
-    with pytest.raises(TimeoutError) as raised:
-        forms.wait_for(values(problem), max_wait=3)
-    assert raised.value is problem
 
 
 def test_ctrl_c_is_raised(virtual_time):
@@ -513,16 +426,7 @@ def test_ctrl_c_is_raised(virtual_time):
 def test_wait_for_match_returns_the_matching_value(forms, values):
     call = values(("error", None), ("ok", 3), ("ok", 7))
     assert forms.wait_for_match(call, ("ok", lambda n: n > 5), max_wait=3) == ("ok", 7)
-
-
-def test_a_false_value_can_match(forms, values):
-    assert forms.wait_for_match(values(3, 0), 0, max_wait=3) == 0
     assert forms.wait_for_match(values(3, None), None, max_wait=3) is None
-
-
-def test_the_message_tells_the_pattern(forms, values):
-    with pytest.raises(bwp.WaiterTimeoutError, match=r"waited for \{'state': 'ready'\}"):
-        forms.wait_for_match(values({}), {"state": "ready"}, max_wait=1)
 
 
 # --- wait_for_case -----------------------------------------------------------
@@ -549,26 +453,33 @@ JOB = [
     ],
 )
 def test_the_first_matching_case_decides(forms, values, given_values, result):
-    assert forms.wait_for_case(values(*given_values), JOB, max_wait=5) == result
+    never = {"else_": lambda _: pytest.fail("called before the time was over")}
+    assert forms.wait_for_case(values(*given_values), JOB, max_wait=5, **never) == result
 
 
 def test_a_failure_case_raises_and_is_named(forms, values):
-    with pytest.raises(bwp.WaiterFailedError, match=r"failed for .*: 'FAILED'") as raised:
+    with pytest.raises(bwp.WaiterFailedError, match="'FAILED'") as raised:
         forms.wait_for_case(values(1, "FAILED"), JOB, max_wait=5)
     assert raised.value.acceptor.index == 1
     assert (raised.value.last_value, raised.value.attempts) == ("FAILED", 2)
-
-
-def test_an_exception_of_a_failure_handler_is_raised(forms, values):
-    with pytest.raises(RuntimeError) as raised:
+    with pytest.raises(RuntimeError, match="BROKEN") as raised:
         forms.wait_for_case(values("BROKEN"), JOB, max_wait=5)
-    assert str(raised.value) == "BROKEN"
     assert isinstance(raised.value.__cause__, bwp.WaiterFailedError)
 
 
-def test_an_exception_of_a_success_handler_is_returned(forms, values):
-    cases = [success(1, lambda _: ValueError("kept"))]
-    assert isinstance(forms.wait_for_case(values(1), cases, max_wait=5), ValueError)
+@pytest.mark.parametrize("kind", [success, failure, retry])
+def test_a_handler_is_called_once_and_may_raise(forms, values, kind):
+    calls = []
+
+    def refuse(value):
+        calls.append(value)
+        raise LookupError(value)
+
+    with pytest.raises(LookupError):
+        forms.wait_for_case(values("x"), [kind("x", refuse)], max_wait=5, retry_on=LookupError)
+    assert calls == ["x"]
+    returned = forms.wait_for_case(values(1), success(1, ValueError), max_wait=5)
+    assert isinstance(returned, ValueError)
 
 
 def test_a_retry_handler_gets_each_matching_value(forms, values):
@@ -579,35 +490,16 @@ def test_a_retry_handler_gets_each_matching_value(forms, values):
     assert seen == ["busy", "busy"]
 
 
-def test_a_handler_is_called_once(forms, values):
-    calls = []
-    for value in ("good", "bad"):
-        cases = [success("good", calls.append), failure("bad", calls.append)]
-        forms.wait_for_case(values(0, value), cases, max_wait=5)
-    assert calls == ["good", "bad"]
-
-
-@pytest.mark.parametrize("kind", [success, failure, retry])
-def test_an_error_raised_by_a_handler_is_raised(forms, values, kind):
-    def refuse(value):
-        raise LookupError(value)
-
-    with pytest.raises(LookupError):
-        forms.wait_for_case(values("x"), [kind("x", refuse)], max_wait=5, retry_on=LookupError)
-
-
 # --- wait_for_first ----------------------------------------------------------
 
 
 def test_the_first_true_condition_is_returned(forms, values):
-    three = {"a": values(0), "b": values(0, 0, "b!"), "c": lambda: 0}
-    assert forms.wait_for_first(three, max_wait=5) == First("b", "b!")
-    assert forms.wait_for_first([values(0, "x"), lambda: 0], max_wait=5) == (0, "x")
-
-
-def test_an_attempt_stops_at_the_first_true_condition(forms, values):
-    behind = values(1)
-    assert forms.wait_for_first([lambda: 1, behind], max_wait=5).key == 0
+    events, behind = [], values(1)
+    three = {"a": values(0), "b": values(0, "b!"), "c": lambda: 0}
+    first = forms.wait_for_first(three, max_wait=5, on_attempt=events.append)
+    assert first == First("b", "b!")
+    assert [event.state for event in events] == ["[0, 0, 0]", "b"]
+    assert forms.wait_for_first([values(1), behind], max_wait=5) == (0, 1)
     assert behind.times == []
 
 
@@ -626,12 +518,6 @@ def test_without_a_true_condition_all_values_are_kept(forms, virtual_time, given
     first = forms.wait_for_first(given_conditions, max_wait=2, on_timeout="last")
     assert first == First(None, last)
     assert forms.wait_for_first(given_conditions, max_wait=2, else_=lambda f: f.value) == last
-
-
-def test_on_attempt_gets_the_key_of_the_condition(forms, values):
-    events = []
-    forms.wait_for_first({"a": lambda: 0, "b": values(0, 1)}, max_wait=2, on_attempt=events.append)
-    assert [event.state for event in events] == ["[0, 0]", "b"]
 
 
 # --- tasks -------------------------------------------------------------------
@@ -662,53 +548,32 @@ class Hanging:
         return asyncio.run(wrapped())
 
 
-def test_a_cancelled_task_leaves_nothing_behind():
-    call = Hanging()
-
-    async def main():
-        task = asyncio.ensure_future(wait_for_async(call, max_wait=60))
-        await call.begun.wait()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    assert call.run(main) == set()
-    assert call.cancelled
-
-
-def test_a_hanging_call_is_cancelled_at_max_wait():
-    call = Hanging()
-
-    async def main():
-        with pytest.raises(bwp.WaiterTimeoutError):
-            await wait_for_async(call, max_wait=0.05)
-
-    assert call.run(main) == set()
-    assert call.cancelled
-
-
 @pytest.mark.parametrize("form", ["wait_for_async", "poll_async"])
-def test_cancel_event_ends_an_awaited_call(form):
+@pytest.mark.parametrize(
+    ("max_wait", "end", "error"),
+    [
+        (600, "task", asyncio.CancelledError),
+        (600, "event", bwp.WaiterCancelledError),
+        (0.05, "time", bwp.WaiterTimeoutError),
+    ],
+)
+def test_the_end_of_a_wait_cancels_its_call(form, max_wait, end, error):
     call, stop = Hanging(), threading.Event()
     arguments = [ANY_RESPONSE] if form == "poll_async" else []
-    ended = []
 
     async def main():
-        wait = getattr(conditions, form)(call, *arguments, max_wait=60, cancel_event=stop)
+        wait = getattr(conditions, form)(call, *arguments, max_wait=max_wait, cancel_event=stop)
         task = asyncio.ensure_future(wait)
         await call.begun.wait()
-        # Later than the moment in which the event is checked before the call.
-        await asyncio.sleep(0.2)
-        stop.set()
-        began = time.monotonic()
-        with pytest.raises(bwp.WaiterCancelledError):
+        if end == "task":
+            task.cancel()
+        elif end == "event":
+            stop.set()
+        with pytest.raises(error):
             await task
-        ended.append(time.monotonic() - began)
 
     assert call.run(main) == set()
     assert call.cancelled
-    # 0.05 s, and room for a busy machine.
-    assert ended[0] < 5
 
 
 def test_waits_of_several_tasks_run_concurrently(virtual_time):
@@ -796,11 +661,6 @@ def test_a_bad_argument_is_refused(forms, virtual_time, form, arguments, error, 
         getattr(forms, form)(*arguments, max_wait=1)
 
 
-def test_a_handler_must_be_a_function():
-    with pytest.raises(TypeError, match="the handler must be a function, not int"):
-        success(1, 2)
-
-
 @pytest.mark.parametrize(
     "wait",
     [
@@ -854,17 +714,3 @@ def test_each_form_ends_as_it_is_told(forms, values, form):
     assert last in (0, First(None, [0]))
     assert form(forms, values(0), max_wait=3, on_timeout="last") == last
     assert form(forms, values(0), max_wait=3, else_=lambda found: ("else", found)) == ("else", last)
-
-
-def test_forms_take_every_option_of_a_wait():
-    own = {"interval", "signal", "polling", "retry_on", "label"}
-    known = set(conditions.ConditionOptions.__annotations__)
-    assert known == {*bwp.WaitOptions.__dataclass_fields__, *own} - {
-        "missing_ok_for",
-        "settle_for",
-        "explain_failure",
-        "show_parameters",
-        "converted_delays",
-        "delay_history",
-        "delay_kind",
-    }

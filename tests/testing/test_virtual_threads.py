@@ -12,11 +12,12 @@ import boto3
 import pytest
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.conditions import wait_for
+from boto_waiters_plus.conditions import ConditionWait, wait_for
+from boto_waiters_plus.operations import start
 from boto_waiters_plus.testing import sleepers
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
-MANY_SECONDS = 30
+SAFETY = 60
 """Real seconds in which all of this ends on any machine."""
 
 
@@ -27,60 +28,47 @@ def run_in_threads(*calls):
     def run(call):
         # All use virtual time before the first of them sleeps.
         time.sleep(0)
-        barrier.wait(MANY_SECONDS)
+        barrier.wait(SAFETY)
         return call()
 
     with concurrent.futures.ThreadPoolExecutor(len(calls)) as threads:
         futures = [threads.submit(run, call) for call in calls]
-        return [future.result(MANY_SECONDS) for future in futures]
+        return [future.result(SAFETY) for future in futures]
+
+
+@pytest.fixture
+def bucket(virtual_time, answers, missing):
+    """A client whose bucket exists from second 50 on."""
+    client = boto3.client("s3", region_name="us-east-1")
+    answers(client, lambda: {} if virtual_time.now >= 50 else missing)
+    return client
 
 
 # --- sleeps overlap ---
 
 
-def test_thirty_waits_in_threads_overlap(virtual_time):
-    things = {}
-    virtual_time.call_at(50, lambda: things.update(up=True))
-
-    def wait():
-        wait_for(lambda: things, max_wait=300, interval=7)
+def test_thirty_waits_in_threads_overlap(virtual_time, bucket):
+    def condition():
+        wait_for(lambda: virtual_time.now >= 50, max_wait=300, interval=7)
         return virtual_time.now
 
-    assert set(run_in_threads(*[wait] * 30)) == {56}
+    def wait():
+        return bwp.wait_until(bucket, "bucket_exists", Bucket="b", max_wait=300).elapsed
+
+    assert set(run_in_threads(*[condition] * 30)) == {56}
+    assert max(run_in_threads(*[wait] * 30)) <= 60
 
 
 def test_threads_that_begin_one_by_one_do_not_time_out(virtual_time):
-    things = {}
-    virtual_time.call_at(50, lambda: things.update(up=True))
-
     def wait():
-        wait_for(lambda: things, max_wait=300, interval=7)
+        wait_for(lambda: virtual_time.now >= 50, max_wait=300, interval=7)
 
     threads = [threading.Thread(target=wait) for _ in range(30)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(MANY_SECONDS)
+        thread.join(SAFETY)
     assert virtual_time.now <= 50 + 7
-
-
-def test_thirty_waits_on_a_client_overlap(virtual_time):
-    client = boto3.client("s3", region_name="us-east-1")
-    ready = []
-    virtual_time.call_at(50, lambda: ready.append(1))
-
-    def answer(**_):
-        status = 200 if ready else 404
-        parsed = {"ResponseMetadata": {"HTTPStatusCode": status}}
-        parsed |= {} if ready else {"Error": {"Code": "404"}}
-        return type("Response", (), {"status_code": status}), parsed
-
-    client.meta.events.register("before-call.s3.HeadBucket", answer)
-
-    def wait():
-        return bwp.wait_until(client, "bucket_exists", Bucket="b", max_wait=300).elapsed
-
-    assert max(run_in_threads(*[wait] * 30)) <= 60
 
 
 def test_sleeps_end_in_the_order_of_their_times(virtual_time):
@@ -93,15 +81,6 @@ def test_sleeps_end_in_the_order_of_their_times(virtual_time):
 
     run_in_threads(lambda: sleep(3, 3), lambda: sleep(4, 4), lambda: sleep(5))
     assert ended == [3, 4, 5, 6, 8]
-
-
-def test_the_opener_may_wait_for_threads_that_sleep(virtual_time):
-    time.sleep(1)
-    done = queue.Queue()
-    thread = threading.Thread(target=lambda: (time.sleep(100), done.put(virtual_time.now)))
-    thread.start()
-    thread.join(MANY_SECONDS)
-    assert done.get(timeout=MANY_SECONDS) == 101
 
 
 def test_an_event_of_another_thread_ends_a_sleep(virtual_time):
@@ -119,6 +98,135 @@ def test_an_event_of_another_thread_ends_a_sleep(virtual_time):
     assert run_in_threads(poll, set_event)[0] == pytest.approx(10, abs=0.1)
 
 
+def test_tasks_and_threads_sleep_together(virtual_time):
+    async def main():
+        # The thread is known before the tasks sleep.
+        await asyncio.to_thread(time.sleep, 0)
+        thread = asyncio.to_thread(time.sleep, 50)
+        await asyncio.gather(asyncio.sleep(40), thread)
+        return virtual_time.now
+
+    assert 50 <= asyncio.run(main()) <= 90
+
+
+# --- threads that wait for others ---
+
+
+class ByQueue:
+    def __init__(self):
+        self._items = queue.Queue()
+        self.give = self._items.put
+        self.take = self._items.get
+
+
+class ByCondition:
+    """Of the threads that wait, the first is woken."""
+
+    def __init__(self):
+        self._changed = threading.Condition()
+        self._items = []
+
+    def give(self, item):
+        with self._changed:
+            self._items.append(item)
+            self._changed.notify()
+
+    def take(self):
+        with self._changed:
+            self._changed.wait_for(lambda: self._items)
+            return self._items.pop()
+
+
+class ByFuture:
+    def __init__(self):
+        self._futures = [concurrent.futures.Future() for _ in range(20)]
+        self.take = map(concurrent.futures.Future.result, self._futures).__next__
+
+    def give(self, item):
+        self._futures[item].set_result(item)
+
+
+class ByLoop:
+    """Taken in an event loop that has nothing else to do."""
+
+    def __init__(self):
+        self._loop = asyncio.new_event_loop()
+        self._items = asyncio.Queue()
+
+    def give(self, item):
+        self._loop.call_soon_threadsafe(self._items.put_nowait, item)
+
+    def take(self):
+        item = self._loop.run_until_complete(self._items.get())
+        if item == 19:
+            self._loop.close()
+        return item
+
+
+@pytest.mark.parametrize("make", [ByQueue, ByCondition, ByFuture, ByLoop])
+def test_a_thread_that_was_woken_stops_time(virtual_time, make):
+    """Also if the system lets it run late, and the thread that woke it sleeps already."""
+    way, rounds = make(), range(20)
+
+    def give():
+        for number in rounds:
+            time.sleep(1)
+            way.give(number)
+
+    def take():
+        return [(way.take(), virtual_time.now) for _ in rounds]
+
+    assert run_in_threads(take, give)[0] == [(number, number + 1) for number in rounds]
+
+
+def test_the_thread_of_a_job_stops_time_between_two_jobs():
+    """Also in a pool that is older than virtual time."""
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        pool.submit(time.sleep, 0).result(SAFETY)
+        with open_virtual_time() as clock:
+
+            def work():
+                with clock.hold():
+                    # Time stands still until it knows the thread.
+                    pool.submit(time.sleep, 0).result(SAFETY)
+                for _ in range(20):
+                    jobs = [pool.submit(time.sleep, 1) for _ in range(2)]
+                    concurrent.futures.wait(jobs, SAFETY)
+                return clock.now
+
+            assert run_in_threads(work, lambda: time.sleep(1000))[0] == 40
+            assert clock.now == 1000
+
+
+def test_a_thread_may_wait_for_the_end_of_another(virtual_time):
+    time.sleep(1)
+    thread = threading.Thread(target=time.sleep, args=[100])
+    thread.start()
+    thread.join(SAFETY)
+    assert virtual_time.now == 101
+
+
+def test_the_calls_of_a_batch_sleep_in_threads(virtual_time):
+    def slow(seconds):
+        time.sleep(seconds)
+        return virtual_time.now
+
+    waits = [ConditionWait(lambda n=n: slow(n), max_wait=60) for n in (2, 3)]
+    outcomes, _ = run_in_threads(lambda: bwp.wait_all(waits), lambda: time.sleep(1000))
+    assert [outcome.response for outcome in outcomes] == [2, 3]
+
+
+def test_a_background_wait_sleeps_beside_a_thread(virtual_time, bucket):
+    def wait():
+        return start(bucket, "bucket_exists", Bucket="b", max_wait=300).result(SAFETY)
+
+    outcome, _ = run_in_threads(wait, lambda: time.sleep(1000))
+    assert 50 <= outcome.elapsed <= 60
+
+
+# --- what stops time ---
+
+
 def test_a_blocking_call_stops_time_for_other_threads(virtual_time):
     """The reply comes after real time, in which another thread sleeps."""
     one, other = socket.socketpair()
@@ -132,8 +240,8 @@ def test_a_blocking_call_stops_time_for_other_threads(virtual_time):
         return virtual_time.now - before
 
     def sleep():
-        assert began.wait(MANY_SECONDS)
-        threading.Timer(0.2, lambda: other.send(b"x")).start()
+        assert began.wait(SAFETY)
+        threading.Timer(0.1, lambda: other.send(b"x")).start()
         time.sleep(3600)
 
     with one, other:
@@ -150,7 +258,7 @@ def test_a_held_thread_stops_time_for_others(virtual_time):
             seen.append(virtual_time.now)
 
     def sleep():
-        assert held.wait(MANY_SECONDS)
+        assert held.wait(SAFETY)
         time.sleep(3600)
 
     run_in_threads(hold, sleep)
@@ -167,21 +275,12 @@ def test_a_lock_held_by_a_sleeper_is_no_deadlock(virtual_time, monkeypatch):
             time.sleep(1)
 
     def wait_for_lock():
-        assert has_lock.wait(MANY_SECONDS)
+        assert has_lock.wait(SAFETY)
         with lock:
             return virtual_time.now
 
-    with pytest.warns(RuntimeWarning, match=r"test_virtual_threads, line \d+, for 0\.1 s"):
+    with pytest.warns(RuntimeWarning, match="has stopped virtual time"):
         assert run_in_threads(sleep_with_lock, wait_for_lock)[1] == 1
-
-
-def test_tasks_and_threads_sleep_together(virtual_time):
-    async def main():
-        thread = asyncio.to_thread(time.sleep, 50)
-        await asyncio.gather(asyncio.sleep(40), thread)
-        return virtual_time.now
-
-    assert 50 <= asyncio.run(main()) <= 90
 
 
 # --- actions that fail ---
@@ -229,14 +328,15 @@ def test_an_error_of_an_action_leaves_the_block():
     assert seen == [1, 1]
 
 
-def test_an_error_of_an_action_ends_waits_of_tasks(virtual_time):
+def test_an_error_of_an_action_ends_waits_of_tasks(virtual_time, answers, missing):
     client = boto3.client("s3", region_name="us-east-1")
-    parsed = {"Error": {"Code": "404"}, "ResponseMetadata": {"HTTPStatusCode": 404}}
-    response = type("Response", (), {"status_code": 404})
-    client.meta.events.register("before-call.s3.HeadBucket", lambda **_: (response, parsed))
-    virtual_time.call_at(30, fail)
+    answers(client, missing)
     waits = [bwp.Wait(client, "bucket_exists", {"Bucket": "b"}, max_wait=300)]
-    for run in (lambda: asyncio.run(bwp.wait_all_async(waits)), lambda: bwp.wait_all(waits)):
+    given = {"Bucket": "b", "max_wait": 300}
+    for run in (
+        lambda: bwp.wait_all(waits),
+        lambda: asyncio.run(bwp.wait_until_async(client, "bucket_exists", **given)),
+    ):
         virtual_time.call_at(virtual_time.now + 30, fail)
         with pytest.raises(ActionError):
             run()
@@ -245,21 +345,13 @@ def test_an_error_of_an_action_ends_waits_of_tasks(virtual_time):
 # --- what virtual time cannot serve ---
 
 
-def test_as_completed_with_a_timeout_is_refused(virtual_time):
+def test_waits_that_would_not_end_are_refused(virtual_time):
+    refused = pytest.raises(RuntimeError, match="virtual time")
     pending = [concurrent.futures.Future()]
-    with pytest.raises(RuntimeError, match=r"as_completed with a timeout .* virtual time"):
+    with refused:
         list(concurrent.futures.as_completed(pending, timeout=5))
     pending[0].set_result(1)
     assert list(concurrent.futures.as_completed(pending)) == pending
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_waits_of_multiprocessing_are_refused(virtual_time):
-    refused = pytest.raises(RuntimeError, match=r"multiprocessing\..* virtual time")
     receiver, sender = multiprocessing.Pipe(duplex=False)
     with receiver, sender, refused:
         receiver.poll(5)
-    waiting = multiprocessing.Queue()
-    with refused:
-        waiting.get(timeout=5)
-    waiting.close()
