@@ -2,6 +2,7 @@
 
 import io
 import re
+import sys
 
 import pytest
 
@@ -24,16 +25,8 @@ def event():
     """`event(state, attempts)`."""
 
     def make(state, attempts=1, **facts):
-        facts = {"elapsed": 90.0, "next_delay": 5.0, **facts}
-        return WaitEvent(
-            kind="attempt",
-            wait_id=1,
-            waiter="W",
-            operation="O",
-            state=state,
-            attempt=attempts,
-            **facts,
-        )
+        facts = {"elapsed": 90.0, "next_delay": 5.0, "state": state, "attempt": attempts, **facts}
+        return WaitEvent(kind="attempt", wait_id=1, waiter="W", operation="O", **facts)
 
     return make
 
@@ -115,20 +108,21 @@ def test_rows_of_200_waits_can_be_told_apart(terminal, event, columns, monkeypat
     assert last == "0 of 200 ended; 179 more not shown"
 
 
-def test_no_colour_and_a_dumb_terminal_are_respected(terminal, event, monkeypatch):
+def test_no_colour_is_respected(terminal, event, monkeypatch):
     stream = terminal(80)
     monkeypatch.setenv("NO_COLOR", "1")
     with progress_on_stderr(["s3"], 300, quiet=False) as progress:
         assert isinstance(progress, LiveProgress)
         progress.observer(0)(event("A"))
     assert not re.search(r"\x1b\[[\d;]*3\d", stream.getvalue())
-    monkeypatch.setenv("TERM", "dumb")
-    assert not isinstance(progress_on_stderr(["s3"], 300, quiet=False), LiveProgress)
 
 
-def test_terminal_without_rich_gets_lines(terminal, monkeypatch):
+@pytest.mark.parametrize(("term", "hidden"), [("dumb", None), ("xterm", "rich.live")])
+def test_lines_stand_in_for_a_table(terminal, monkeypatch, term, hidden):
     terminal(80)
-    monkeypatch.setitem(__import__("sys").modules, "rich.live", None)
+    monkeypatch.setenv("TERM", term)
+    if hidden:
+        monkeypatch.setitem(sys.modules, hidden, None)
     assert not isinstance(progress_on_stderr(["s3"], 300, quiet=False), LiveProgress)
 
 

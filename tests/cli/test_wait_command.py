@@ -108,11 +108,12 @@ def test_each_value_is_a_wait_of_its_own(command):
 
 @pytest.mark.parametrize("option", ["--stdin", "-"])
 def test_each_line_of_stdin_is_a_wait(command, monkeypatch, option):
-    boto3.client("s3").create_bucket(Bucket="other")
-    monkeypatch.setattr(sys, "stdin", io.StringIO('{"Bucket": "my-bucket"}\n\n{"Bucket": "other"}'))
-    code, out, _ = command(f"s3 bucket-exists {option} --max-wait 9 --output json")
-    assert code == 0
-    assert {facts["parameters"]["Bucket"] for facts in lines(out)} == {"my-bucket", "other"}
+    for key in ("a", "b"):
+        boto3.client("s3").put_object(Bucket="my-bucket", Key=key)
+    monkeypatch.setattr(sys, "stdin", io.StringIO('{"Key": "a"}\n\n{"Key": "b"}'))
+    words = f"s3 object-exists --bucket my-bucket {option} --max-wait 9 --output json"
+    code, out, _ = command(words)
+    assert (code, {facts["parameters"]["Key"] for facts in lines(out)}) == (0, {"a", "b"})
 
 
 def test_options_of_the_wait_are_passed_on(command):
