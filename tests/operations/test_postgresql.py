@@ -85,17 +85,6 @@ def test_across_machines_the_clock_of_the_server_counts(store, stream, active, m
     assert abs(row["created"] - real()) < 600
 
 
-def test_the_server_ends_what_takes_too_long(store):
-    with store.backend.database.reading() as connection:
-        settings = [
-            connection.exec_driver_sql(f"show {name}").scalar_one()
-            for name in ("statement_timeout", "lock_timeout")
-        ]
-        arguments = connection.connection.dbapi_connection.info.get_parameters()
-    assert settings == ["30s", "10s"]
-    assert arguments["keepalives_idle"] == "10"
-
-
 def test_a_server_that_accepts_and_is_silent_is_given_up(store_url, monkeypatch):
     monkeypatch.setattr(database, "CONNECT_LIMIT", 2.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
