@@ -9,7 +9,6 @@ from pathlib import Path
 import boto3
 import botocore.exceptions
 import pytest
-from moto.server import ThreadedMotoServer
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
@@ -103,16 +102,6 @@ def working():
     yield work
     for end in stops:
         end()
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    """The address of a moto server."""
-    moto = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    moto.start()
-    host, port = moto.get_host_and_port()
-    yield f"http://{host}:{port}"
-    moto.stop()
 
 
 @pytest.fixture

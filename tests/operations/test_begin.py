@@ -262,9 +262,12 @@ def test_a_call_that_does_not_tell_its_effect_is_not_lost(stale, part):
 @pytest.mark.parametrize("awaited", [False, True])
 def test_a_call_that_takes_all_of_max_wait_is_not_lost(job, stops, awaited):
     service = job(takes=MAX_WAIT + 1)
-    begins = bwp.begin
-    if awaited:
-        begins = lambda *words, **options: asyncio.run(bwp.begin_async(*words, **options))  # noqa: E731
+
+    def begins(method, **options):
+        if awaited:
+            return asyncio.run(bwp.begin_async(method, **options))
+        return bwp.begin(method, **options)
+
     options = {"max_wait": MAX_WAIT, "stop_on_timeout": stops, "JobName": "j"}
     with pytest.raises(bwp.WaiterTimeoutError, match="the call took all of max_wait") as caught:
         begins(service.client.start_job_run, **options)

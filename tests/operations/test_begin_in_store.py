@@ -199,24 +199,6 @@ def test_a_repeated_call_that_fails_stays_unknown(store, service, answer):
     assert operation.result(10).basis == "identity"
 
 
-@IN_MEMORY
-def test_a_repeated_call_is_as_patient_with_a_new_role(store, service):
-    cluster = {"name": "c", "roleArn": "arn:r", "resourcesVpcConfig": {}}
-    made = service("eks: an update by its id", method="create_cluster", parameters=cluster)
-    calls = []
-
-    def refuse(**_):
-        calls.append(1)
-        message = "The role could not be assumed"
-        return http({"Error": {"Code": "InvalidParameterException", "Message": message}})
-
-    path = kill(store, made, "before the call", propagation_wait=0)
-    made.client.meta.events.register_first("before-call", refuse)
-    assert work(store, made.client) == 1
-    assert store.get(path).exception(0).code == "outcome_unknown"
-    assert len(calls) == 1
-
-
 @pytest.mark.parametrize(
     ("answer", "kind", "state"),
     [(refuse, ClientError, "failed"), (lose, ReadTimeoutError, "outcome_unknown")],

@@ -5,11 +5,9 @@ import json
 import sqlite3
 
 import hypothesis
-import pytest
 from hypothesis import strategies as st
-from stored_waits import row_id, start, work  # beside this file
+from stored_waits import ON_FILE, row_id, start, work  # beside this file
 
-from boto_waiters_plus import operations
 from boto_waiters_plus.operations.sql.tables import WAITS
 
 COLUMNS = sorted({column.name for column in WAITS.columns} - {"id"})
@@ -41,22 +39,12 @@ KNOWN = [
 ]
 
 
-@pytest.fixture
-def damage(store_url, store):
-    """`damage(id, column, value)`: changes a row behind the back of the store."""
-
-    def by_backend(wait_id, column, value):
-        # It refuses values that its columns cannot hold.
-        with contextlib.suppress(TypeError, operations.StoreError):
-            store.backend.write(None, [{"id": wait_id, column: value}])
-
-    def in_file(wait_id, column, value):
-        with contextlib.closing(sqlite3.connect(store_url)) as database, database:
-            statement = f"update {WAITS.name} set {column} = ? where id = ?"
-            with contextlib.suppress(sqlite3.IntegrityError):
-                database.execute(statement, (value, wait_id))
-
-    return in_file if store_url.endswith(".db") else by_backend
+def damage(file, wait_id, column, value):
+    """Change a row behind the back of its store."""
+    with contextlib.closing(sqlite3.connect(file)) as database, database:
+        statement = f"update {WAITS.name} set {column} = ? where id = ?"
+        with contextlib.suppress(sqlite3.IntegrityError):
+            database.execute(statement, (value, wait_id))
 
 
 def with_known(test):
@@ -65,15 +53,16 @@ def with_known(test):
     return test
 
 
+@ON_FILE
 @with_known
 @hypothesis.given(column=st.sampled_from(COLUMNS), value=VALUES)
 @hypothesis.settings(
-    max_examples=20, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
+    max_examples=10, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
 )
-def test_a_damaged_row_ends_alone(store, stream, active, damage, column, value):
+def test_a_damaged_row_ends_alone(store, store_url, stream, active, column, value):
     client = stream(active, active)
     damaged, good = start(store, client), start(store, client)
-    damage(row_id(damaged), column, value)
+    damage(store_url, row_id(damaged), column, value)
     work(store, client)
     assert good.result(10).attempts == 1
     bodies = {body["path"]: json.dumps(body) for body in store.list().operations}

@@ -140,10 +140,9 @@ def worker(store_url):
 @ON_FILE
 @pytest.mark.parametrize("name", ["SIGTERM", SIGHUP])
 @pytest.mark.parametrize("is_broken", [False, True])
-def test_signals_hand_back(endpoint, store, store_url, worker, name, is_broken):
-    s3 = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1")
-    delays = {"min_delay": 0.05, "max_delay": 0.1}
-    operation = store.start(s3, "bucket_exists", max_wait=60, Bucket="later", **delays)
+def test_signals_hand_back(store, store_url, worker, name, is_broken):
+    nobody = boto3.client("kinesis", endpoint_url="http://127.0.0.1:9")
+    operation = start(store, nobody)
     until(lambda: operation.metadata["attempts"])
     if is_broken:
         with contextlib.closing(sqlite3.connect(store_url, isolation_level=None)) as connection:
