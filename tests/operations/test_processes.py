@@ -31,24 +31,6 @@ SIGHUP = pytest.param(
     "SIGHUP", marks=pytest.mark.skipif(not HAS_SIGHUP, reason="no SIGHUP comes through")
 )
 
-# Processes that have imported all they need before the first of them opens the store.
-OPEN_AT_ONCE = """if True:
-    import multiprocessing, sys
-    from boto_waiters_plus import operations
-    import boto_waiters_plus.operations.sql.sql_backend
-
-    processes = multiprocessing.get_context("fork")
-    barrier = processes.Barrier(10)
-
-    def look(_):
-        store = operations.Store(sys.argv[1])
-        barrier.wait()
-        return len(store.open_calls()), len(store.list().operations)
-
-    with processes.Pool(10) as pool:
-        print(pool.map(look, range(10), chunksize=1))
-"""
-
 FORKS = """if True:
     import os, sys, warnings, boto3
     from types import SimpleNamespace
@@ -92,12 +74,6 @@ UNPICKLE = "import pickle, sys; print(pickle.loads(sys.stdin.buffer.read()).done
 def run(script, *words, **options):
     command = [sys.executable, "-c", script, *words]
     return subprocess.run(command, capture_output=True, check=True, timeout=60, **options)
-
-
-@SHARED
-def test_processes_may_open_it_at_once(store_url):
-    done = run(OPEN_AT_ONCE, store_url, text=True)
-    assert (done.stdout, done.stderr) == (f"{[(0, 0)] * 10}\n", "")
 
 
 @SHARED
