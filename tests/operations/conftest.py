@@ -15,7 +15,7 @@ from boto_waiters_plus import operations
 
 sys.path.insert(0, str(Path(__file__).parent))
 from database_fixtures import new_database, server  # noqa: F401 - fixtures, beside this file
-from stored_waits import POSTGRESQL, Clock  # beside this file
+from stored_waits import POSTGRESQL, Clock, RunningClock  # beside this file
 
 pytest.register_assert_rewrite("backend_contract")
 SESSION = boto3.session.Session(region_name="us-east-1")
@@ -79,6 +79,11 @@ def store(open_store):
 @pytest.fixture
 def clock():
     return Clock()
+
+
+@pytest.fixture
+def running_clock():
+    return RunningClock()
 
 
 @pytest.fixture
