@@ -44,13 +44,13 @@ from typing import Any
 
 import boto3
 import sqlalchemy
+from black_hole import BlackHole
 from store_writes import StoreWrites
 
 from boto_waiters_plus import Wait, operations
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "operations"))
 import postgres  # beside the tests
-from black_hole import BlackHole  # beside the tests
 
 LEASE = 1.0
 DELAYS = {"min_delay": 0.3, "max_delay": 0.6}

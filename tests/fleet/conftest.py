@@ -1,6 +1,5 @@
 """A Dask cluster of two processes, and stores that they share."""
 
-import contextlib
 import functools
 import sys
 from pathlib import Path
@@ -17,31 +16,18 @@ import stream_clients  # beside this file
 from database_fixtures import new_database, server  # noqa: F401 - fixtures of stores
 
 
-@contextlib.contextmanager
-def two_workers():
-    """A cluster whose workers import what the tests import."""
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
-    ) as cluster:
-        yield cluster
-
-
-@pytest.fixture(scope="module")
-def cluster(_no_real_account):
-    with two_workers() as cluster:
-        yield cluster
-
-
 @pytest.fixture
-def dask_to_kill():
-    """A cluster of its own, because Dask sometimes fails to restart a killed worker."""
-    with two_workers() as cluster, cluster.get_client() as client:
-        yield client
+def dask(_no_real_account):
+    """The client of a cluster whose workers import what the tests import.
 
-
-@pytest.fixture
-def dask(cluster):
-    with cluster.get_client() as client:
+    One for each test, because Dask sometimes fails to restart a killed worker.
+    """
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+        ) as cluster,
+        cluster.get_client() as client,
+    ):
         client.wait_for_workers(2)
         yield client
 

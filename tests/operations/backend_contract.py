@@ -111,14 +111,9 @@ class BackendContract:
 
     # --- waits ------------------------------------------------------------------------------
 
-    def test_a_wait_comes_back_whole_and_free(self, backend):
-        lease = backend.acquire("worker", 30)
-        row = wait_row(1, exclusive_key="deploy", region="eu-west-1", parameters='{"a":"ü"}')
-        assert backend.add([{**row, "lease": lease, "worker": "worker"}], DEFINITIONS) == []
-        (found,) = backend.get([row["id"], "0" * 32])
-        plain = {name: value for name, value in row.items() if name not in MOMENTS}
-        assert {name: found[name] for name in plain} == plain
-        assert found["ended"] is None
+    def test_a_wait_begins_free(self, backend):
+        add(backend, 1, lease=backend.acquire("worker", 30), worker="worker")
+        assert driver(backend, 1) == FREE
 
     def test_many_are_added_together_or_not_at_all(self, backend):
         add(backend, 1, exclusive_key="")
@@ -152,14 +147,6 @@ class BackendContract:
         rows, _ = backend.claim(backend.acquire("worker", 30), 30, 10)
         assert [row["definition"] for row in rows] == [DEFINITIONS["d1"]] * 3
 
-    def test_a_request_is_stored_once(self, backend):
-        add(backend, 1, label="first", request="r" * 32 + "a")
-        requests = {2: "r" * 32 + "b", 3: "s" * 32, 4: None, 5: "s" * 32}
-        rows = [wait_row(number, request=request) for number, request in requests.items()]
-        (there,) = backend.add(rows, DEFINITIONS)
-        assert there["label"] == "first"
-        assert backend.open_ids() == {*ids(1, 3, 4)}
-
     def test_starts_at_once_give_one_holder_of_a_key(self, backend):
         results = []
 
@@ -176,20 +163,6 @@ class BackendContract:
         # The key is free when its wait has ended.
         assert cancel(backend, holder)
         add(backend, 7, exclusive_key="deploy")
-
-    def test_lists_the_newest_first_by_filters(self, backend, clock):
-        for number in range(5):
-            add(backend, number, service="ec2" if number % 2 else "s3")
-            clock.now += 1
-        cancel(backend, 0)
-        newest = backend.list({}, None, 3)
-        assert ids_of(newest) == ids(4, 3, 2)
-        assert ids_of(backend.list({}, (newest[-1]["created"], newest[-1]["id"]), 10)) == ids(1, 0)
-        assert ids_of(backend.list({"service": "ec2"}, None, 10)) == ids(3, 1)
-        assert ids_of(backend.list({"state": "done"}, None, 10)) == ids(0)
-        both = [("service", "s3"), ("state", "open")]
-        for filters in (dict(both), dict(both[::-1])):
-            assert ids_of(backend.list(filters, None, 10)) == ids(4, 2)
 
     def test_pages_go_on_between_waits_of_one_moment(self, backend):
         add(backend, 1, 3, 2)
@@ -473,31 +446,6 @@ class BackendContract:
         ]
 
     # --- the whole ---------------------------------------------------------------------------
-
-    def test_a_closed_backend_says_so(self, backend):
-        backend.close()
-        row, lease = wait_row(1), 1
-        for name, arguments in {
-            "add": ([row], DEFINITIONS),
-            "get": (ids(1),),
-            "list": ({}, None, 10),
-            "open_ids": (),
-            "reopen": ({**row, **CANCELLED}, REOPENED),
-            "expire": (0,),
-            "acquire": ("worker", 30),
-            "renew": (lease, 30),
-            "claim": (lease, 30, 10),
-            "write": (None, [{"id": row["id"], **CANCELLED}]),
-            "lost": (lease, ids(1)),
-            "leases": (),
-            "release": (lease,),
-            "add_call": (call_row("c1"),),
-            "write_call": ("c1", {"phase": "answered"}),
-            "calls": (),
-        }.items():
-            with pytest.raises(StoreError, match="is closed"):
-                getattr(backend, name)(*arguments)
-        backend.close()
 
     def test_a_signal_handler_may_hurry_a_call(self, backend):
         """At whatever place it interrupts the call of its own thread."""

@@ -1,12 +1,10 @@
 """A headless Chromium, driven over the WebDriver protocol by its own chromedriver."""
 
-import base64
 import contextlib
 import re
 import shutil
 import subprocess
 import time
-from pathlib import Path
 
 import httpx2 as httpx
 
@@ -56,18 +54,6 @@ class Browser:
             assert time.monotonic() < end, self.text()
             time.sleep(0.1)
         return value
-
-    def look(self, file, width, scheme="light"):
-        """Save a picture of the page in a width and a colour scheme."""
-        feature = {"name": "prefers-color-scheme", "value": scheme}
-        self._devtools("Emulation.setEmulatedMedia", features=[feature])
-        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-        self._devtools("Emulation.setDeviceMetricsOverride", **size)
-        picture = self._devtools("Page.captureScreenshot", captureBeyondViewport=True)["data"]
-        Path(file).write_bytes(base64.b64decode(picture))
-
-    def _devtools(self, command, **parameters):
-        return self._post("goog/cdp/execute", cmd=command, params=parameters)
 
     def _post(self, path, **body):
         response = httpx.post(f"{self._url}/{path}", json=body, timeout=60)

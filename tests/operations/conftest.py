@@ -9,14 +9,13 @@ from pathlib import Path
 import boto3
 import botocore.exceptions
 import pytest
-from moto.server import ThreadedMotoServer
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 
 sys.path.insert(0, str(Path(__file__).parent))
 from database_fixtures import new_database, server  # noqa: F401 - fixtures, beside this file
-from stored_waits import POSTGRESQL, Clock  # beside this file
+from stored_waits import POSTGRESQL, Clock, RunningClock  # beside this file
 
 pytest.register_assert_rewrite("backend_contract")
 SESSION = boto3.session.Session(region_name="us-east-1")
@@ -83,6 +82,11 @@ def clock():
 
 
 @pytest.fixture
+def running_clock():
+    return RunningClock()
+
+
+@pytest.fixture
 def working():
     """`working(store, client, **arguments)`: a worker in a thread; returns what stops it."""
     stops = []
@@ -103,16 +107,6 @@ def working():
     yield work
     for end in stops:
         end()
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    """The address of a moto server."""
-    moto = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    moto.start()
-    host, port = moto.get_host_and_port()
-    yield f"http://{host}:{port}"
-    moto.stop()
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """How the tests of stores start waits on a stream, drive them and wait for what happens."""
 
 import time
+from time import monotonic
 
 import pytest
 
@@ -22,6 +23,16 @@ class Clock:
 
     def __call__(self):
         return self.now
+
+
+class RunningClock(Clock):
+    """A clock that a test moves, and that goes on by itself.
+
+    What happens at intervals happens again, although it may have read the clock just after a move.
+    """
+
+    def __call__(self):
+        return self.now + monotonic()
 
 
 def start(store, client, max_wait=60, waiter="stream_exists", **keywords):

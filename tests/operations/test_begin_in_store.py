@@ -3,7 +3,6 @@
 import asyncio
 import threading
 from pathlib import Path
-from time import monotonic
 from unittest import mock
 
 import boto3
@@ -20,16 +19,6 @@ JOB, BUILD = "glue: a job run", "codebuild: a build"
 POINTS = ("before the call", "after the answer")
 
 
-class Clock:
-    """The clock of a store: it goes on by itself, and a test may move it."""
-
-    def __init__(self):
-        self.ahead = 1e9
-
-    def __call__(self):
-        return monotonic() + self.ahead
-
-
 class Service(StaleService):
     """Answers the mutation each time."""
 
@@ -44,13 +33,8 @@ class KilledError(BaseException):
 
 
 @pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def store(open_store, clock):
-    return open_store(clock=clock)
+def store(open_store, running_clock):
+    return open_store(clock=running_clock)
 
 
 @pytest.fixture
@@ -78,7 +62,7 @@ def kill(store, service, point, **options):
     with pytest.raises(KilledError), mock.patch.object(store.backend, "release"):
         begin(store, service, **options)
     service.client.meta.events.unregister(event, unique_id="die")
-    store.clock.ahead += 31
+    store.clock.now += 31
     return store.list().operations[0]["path"]
 
 
@@ -158,9 +142,9 @@ def test_a_worker_that_is_first_leaves_a_call_alone(store, service, working):
 
 
 @IN_MEMORY
-def test_a_dead_call_is_unknown_past_its_deadline(store, clock, service):
+def test_a_dead_call_is_unknown_past_its_deadline(store, running_clock, service):
     path = kill(store, service(BUILD), "before the call")
-    clock.ahead += 2 * MAX_WAIT
+    running_clock.now += 2 * MAX_WAIT
     assert store.get(path).exception(60).code == "outcome_unknown"
 
 
@@ -197,24 +181,6 @@ def test_a_repeated_call_that_fails_stays_unknown(store, service, answer):
     operation = store.resume(path)
     work(store, made.client)
     assert operation.result(10).basis == "identity"
-
-
-@IN_MEMORY
-def test_a_repeated_call_is_as_patient_with_a_new_role(store, service):
-    cluster = {"name": "c", "roleArn": "arn:r", "resourcesVpcConfig": {}}
-    made = service("eks: an update by its id", method="create_cluster", parameters=cluster)
-    calls = []
-
-    def refuse(**_):
-        calls.append(1)
-        message = "The role could not be assumed"
-        return http({"Error": {"Code": "InvalidParameterException", "Message": message}})
-
-    path = kill(store, made, "before the call", propagation_wait=0)
-    made.client.meta.events.register_first("before-call", refuse)
-    assert work(store, made.client) == 1
-    assert store.get(path).exception(0).code == "outcome_unknown"
-    assert len(calls) == 1
 
 
 @pytest.mark.parametrize(
@@ -265,7 +231,7 @@ def test_what_only_a_function_tells_is_not_resumed(store, service):
 
 
 @IN_MEMORY
-def test_a_call_whose_row_cannot_be_held_is_never_made(store, clock, service, monkeypatch):
+def test_a_call_whose_row_cannot_be_held_is_never_made(store, running_clock, service, monkeypatch):
     made = service(BUILD)
     with monkeypatch.context() as patched:
         error = operations.StoreError("the disk is full")
@@ -274,7 +240,7 @@ def test_a_call_whose_row_cannot_be_held_is_never_made(store, clock, service, mo
             begin(store, made)
     [body] = store.list().operations
     assert body["done"]
-    clock.ahead += 31
+    running_clock.now += 31
     assert work(store, made.client) == 0
     assert made.operations == []
 
@@ -372,23 +338,12 @@ def test_a_store_that_fails_loses_no_answer(store, service, monkeypatch):
 
 
 @IN_MEMORY
-def test_a_task_begins_in_a_store(store, service):
-    made = service(BUILD)
-
-    async def change():
-        parameters = {"in_store": store, **made.row["parameters"]}
-        return await bwp.begin_async(made.client.start_build, max_wait=MAX_WAIT, **parameters)
-
-    operation = asyncio.run(change())
-    work(store, made.client)
-    assert operation.result(10).basis == "identity"
-
-
-@IN_MEMORY
-def test_a_function_tells_what_to_poll(store, service):
+def test_a_task_begins_what_a_function_tells(store, service):
     made = service(JOB)
     function = lambda response: {"JobName": "x", "RunId": response["JobRunId"]}  # noqa: E731
-    operation = begin(store, made, then_wait=("JobRunSucceeded", function))
+    options = {"in_store": store, "then_wait": ("JobRunSucceeded", function), "JobName": "j"}
+    begun = bwp.begin_async(made.client.start_job_run, max_wait=MAX_WAIT, **options)
+    operation = asyncio.run(begun)
     work(store, made.client)
     assert operation.result(10).waiter == "JobRunSucceeded"
     assert made.requests[-1] == {"JobName": "x", "RunId": "jr"}

@@ -1,16 +1,13 @@
 """What a store keeps of a client, and the client that a worker makes of it."""
 
 import dataclasses
-import http.server
-import json
-import threading
+from unittest import mock
 
 import boto3
 import botocore
 import pytest
 from botocore.config import Config
-from faults.scenarios import Certificate
-from stored_waits import NIGHTLY, start  # beside this file
+from stored_waits import start  # beside this file
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
@@ -141,55 +138,17 @@ def test_what_the_worker_lacks_is_named(store, stream, active, name, problem):
 # --- certificates -----------------------------------------------------------------------------
 
 
-@pytest.fixture
-def certificate(tmp_path):
-    return Certificate(tmp_path)
-
-
-@pytest.fixture
-def https(certificate, active):
-    """The address of a server whose certificate no system knows, with an active stream."""
-
-    class Active(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
-            self.rfile.read(int(self.headers["Content-Length"]))
-            body = json.dumps(active).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Active)
-    server.socket = certificate.context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"https://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-@NIGHTLY
-@pytest.mark.filterwarnings("ignore:Unverified HTTPS request")
-@pytest.mark.parametrize("verify", ["bundle", False, True])
-def test_a_resumed_wait_verifies_as_its_client(store, https, certificate, verify, monkeypatch):
-    options = {"endpoint_url": https, "config": Config(retries={"total_max_attempts": 1})}
-    if verify == "bundle":
-        monkeypatch.chdir(certificate.path.parent)
-        verify = certificate.path.name
-    if verify is not True:
-        options["verify"] = verify
-    operation = start(store, client_of(**options), retry_transient=False)
+@pytest.mark.parametrize("verify", ["bundle.pem", False, None])
+def test_a_client_verifies_as_the_one_before(tmp_path, monkeypatch, verify):
+    (tmp_path / "bundle.pem").touch()
+    monkeypatch.chdir(tmp_path)
+    description = ClientDescription.of(client_of(endpoint_url=HERE, verify=verify))
     # The worker's folder is another.
     monkeypatch.chdir("/")
-    store.work(until_idle=True)
-    if verify is True:
-        assert "SSLError" in str(operation.exception(10))
-    else:
-        assert operation.result(10).attempts == 1
+    with mock.patch.object(boto3.session.Session, "client") as made:
+        description.make()
+    expected = str(tmp_path / verify) if verify else verify
+    assert made.call_args.kwargs.get("verify") == expected
 
 
 @pytest.mark.parametrize("name", ["AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"])

@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sqlalchemy
@@ -184,6 +185,19 @@ def test_a_full_disk_is_reported(file, stream):
     sqlalchemy.event.remove(sqlalchemy.Engine, "begin", limit)
     assert [body["path"] for body in store.list().operations] == [path]
     assert start(store, stream())
+
+
+@SHARED
+def test_many_may_open_it_at_once(store_url):
+    barrier = threading.Barrier(10)
+
+    def look(_):
+        with contextlib.closing(operations.Store(store_url)) as store:
+            barrier.wait(60)
+            return store.open_calls(), store.list().operations
+
+    with ThreadPoolExecutor(10) as threads:
+        assert [*threads.map(look, range(10))] == [([], [])] * 10
 
 
 # --- schemas --------------------------------------------------------------------------------------

@@ -41,17 +41,6 @@ def test_result_is_the_outcome(stream, creating, active, virtual_time):
     assert operation.to_json() == body
 
 
-def test_a_call_without_an_answer_is_an_attempt(stream, creating, no_answer):
-    is_over = threading.Event()
-    client = stream(creating, lambda: is_over.wait(60) and no_answer)
-    operation = start(client, max_wait=2, min_delay=0.01, max_delay=0.02)
-    error = operation.exception(10)
-    is_over.set()
-    assert "the last call got no answer" in str(error)
-    assert operation.metadata["attempts"] == error.attempts == 2
-    assert operation.metadata["elapsed"] == pytest.approx(error.elapsed, abs=0.001)
-
-
 def test_the_progress_names_a_transient_error(stream, creating, error_answer):
     client = stream(creating, error_answer("Throttling"))
     operation = start(client, max_attempts=2, min_delay=0.01, max_delay=0.02)

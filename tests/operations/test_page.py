@@ -7,6 +7,8 @@ import re
 import browser  # beside this file
 import pytest
 
+pytestmark = pytest.mark.nightly(subject="stores")
+
 
 @pytest.fixture
 def window(tmp_path):

@@ -9,12 +9,11 @@ import time
 import backend_contract as contract  # beside this file
 import pytest
 import sqlalchemy
-from black_hole import BlackHole  # beside this file
 from stored_waits import NIGHTLY, row_id, start, until  # beside this file
 
 from boto_waiters_plus import operations
 from boto_waiters_plus.operations.backend import UNDRIVEN
-from boto_waiters_plus.operations.sql import database, time_limit
+from boto_waiters_plus.operations.sql import database
 from boto_waiters_plus.operations.sql.tables import LEASES, WAITS
 
 pytestmark = [
@@ -55,45 +54,12 @@ def test_a_connection_that_is_lost_in_a_transaction_leaves_no_socket(store):
     assert sockets() <= before
 
 
-def test_a_connection_that_swallows_everything(
-    store_url, open_store, stream, creating, active, working, monkeypatch, caplog
-):
-    monkeypatch.setattr(time_limit, "TRANSACTION_LIMIT", 0.5)
-    url = sqlalchemy.make_url(store_url)
-    hole = BlackHole(url.port)
-    through = url.set(port=hole.port).update_query_dict({"connect_timeout": "2"})
-    store = open_store(through.render_as_string(hide_password=False))
-    operation = start(store, stream(creating))
-    direct = open_store(store_url)
-    stop = working(store, stream(creating), lease=1.5)
-    until(lambda: direct.get_json(operation.path)["metadata"]["attempts"] > 1)
-    hole.is_open.clear()
-    until(lambda: "trying again" in caplog.text)
-    working(direct, stream(active), lease=30)
-    assert direct.get(operation.path).result(60).attempts > 1
-    began = time.monotonic()
-    stop()
-    assert time.monotonic() - began < 20
-    hole.close()
-
-
 def test_across_machines_the_clock_of_the_server_counts(store, stream, active, monkeypatch):
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() + 3600)
     operation = start(store, stream(active))
     (row,) = store.backend.get([row_id(operation)])
     assert abs(row["created"] - real()) < 600
-
-
-def test_the_server_ends_what_takes_too_long(store):
-    with store.backend.database.reading() as connection:
-        settings = [
-            connection.exec_driver_sql(f"show {name}").scalar_one()
-            for name in ("statement_timeout", "lock_timeout")
-        ]
-        arguments = connection.connection.dbapi_connection.info.get_parameters()
-    assert settings == ["30s", "10s"]
-    assert arguments["keepalives_idle"] == "10"
 
 
 def test_a_server_that_accepts_and_is_silent_is_given_up(store_url, monkeypatch):

@@ -31,24 +31,6 @@ SIGHUP = pytest.param(
     "SIGHUP", marks=pytest.mark.skipif(not HAS_SIGHUP, reason="no SIGHUP comes through")
 )
 
-# Processes that have imported all they need before the first of them opens the store.
-OPEN_AT_ONCE = """if True:
-    import multiprocessing, sys
-    from boto_waiters_plus import operations
-    import boto_waiters_plus.operations.sql.sql_backend
-
-    processes = multiprocessing.get_context("fork")
-    barrier = processes.Barrier(10)
-
-    def look(_):
-        store = operations.Store(sys.argv[1])
-        barrier.wait()
-        return len(store.open_calls()), len(store.list().operations)
-
-    with processes.Pool(10) as pool:
-        print(pool.map(look, range(10), chunksize=1))
-"""
-
 FORKS = """if True:
     import os, sys, warnings, boto3
     from types import SimpleNamespace
@@ -95,12 +77,6 @@ def run(script, *words, **options):
 
 
 @SHARED
-def test_processes_may_open_it_at_once(store_url):
-    done = run(OPEN_AT_ONCE, store_url, text=True)
-    assert (done.stdout, done.stderr) == (f"{[(0, 0)] * 10}\n", "")
-
-
-@SHARED
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_has_connections_and_waits_of_its_own(store_url):
     run(FORKS, store_url)
@@ -140,10 +116,9 @@ def worker(store_url):
 @ON_FILE
 @pytest.mark.parametrize("name", ["SIGTERM", SIGHUP])
 @pytest.mark.parametrize("is_broken", [False, True])
-def test_signals_hand_back(endpoint, store, store_url, worker, name, is_broken):
-    s3 = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1")
-    delays = {"min_delay": 0.05, "max_delay": 0.1}
-    operation = store.start(s3, "bucket_exists", max_wait=60, Bucket="later", **delays)
+def test_signals_hand_back(store, store_url, worker, name, is_broken):
+    nobody = boto3.client("kinesis", endpoint_url="http://127.0.0.1:9")
+    operation = start(store, nobody)
     until(lambda: operation.metadata["attempts"])
     if is_broken:
         with contextlib.closing(sqlite3.connect(store_url, isolation_level=None)) as connection:

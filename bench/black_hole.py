@@ -1,5 +1,7 @@
 """A proxy that can stop to forward, as a network does that loses everything."""
 
+from __future__ import annotations
+
 import contextlib
 import socket
 import threading
@@ -11,7 +13,7 @@ class BlackHole:
     What was sent meanwhile arrives when it is set again.
     """
 
-    def __init__(self, port):
+    def __init__(self, port: int) -> None:
         self.is_open = threading.Event()
         self.is_open.set()
         self._target = port
@@ -19,7 +21,7 @@ class BlackHole:
         self.port = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
 
-    def _accept(self):
+    def _accept(self) -> None:
         while True:
             try:
                 client, _ = self._listener.accept()
@@ -33,7 +35,7 @@ class BlackHole:
             for pair in ((client, server), (server, client)):
                 threading.Thread(target=self._pass_on, args=pair, daemon=True).start()
 
-    def _pass_on(self, source, target):
+    def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(65_536):
                 self.is_open.wait()
@@ -43,7 +45,7 @@ class BlackHole:
             target.shutdown(socket.SHUT_RDWR)
         target.close()
 
-    def close(self):
+    def close(self) -> None:
         """Let everything pass, and take no more connections."""
         self.is_open.set()
         self._listener.close()
