@@ -4,7 +4,6 @@ import collections
 import pickle
 import urllib.parse
 
-import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ParamValidationError
@@ -201,17 +200,10 @@ def test_different_waiters_share_no_calls(ec2, instances, virtual_time):
     assert [type(each) for each in results] == kinds
 
 
-def test_different_clients_share_no_calls(instances, waitable, virtual_time):
-    matcher = {"path": "length(Reservations)", "expected": "1", "comparator": "stringEquals"}
-    acceptors = [
-        {"state": "retry", "matcher": {"output": matcher}},
-        {"state": "success", "matcher": {"success": True}},
-    ]
-    of_ec2 = {"namespace": "com.amazonaws.ec2"}
-    bwp.install(definitions=waitable("SeenOnce", "DescribeInstances", *acceptors, **of_ec2))
-    clients = [boto3.client("ec2", region_name="us-east-1") for _ in range(2)]
-    ids, of_each = instances(2), [Calls(client) for client in clients]
-    wait_all([Wait(c, "SeenOnce", {"InstanceIds": [i]}) for c in clients for i in ids], max_wait=60)
+def test_different_clients_share_no_calls(client_of, instances, virtual_time):
+    ids, clients = instances(2), [client_of("ec2") for _ in range(2)]
+    of_each = [Calls(client) for client in clients]
+    wait_all([running(client, each) for client in clients for each in ids])
     assert of_each == [[ids], [ids]]
 
 

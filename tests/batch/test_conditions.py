@@ -330,11 +330,9 @@ def test_a_hidden_coroutine_is_refused(all_of):
     ("arguments", "options", "kind", "words"),
     [
         ((3,), {}, TypeError, "not int"),
-        ((int,), {"max_wait": "3"}, TypeError, "max_wait"),
         ((int,), {"timeout": 3}, TypeError, "max_wait"),
         ((int,), {"intervall": 3}, TypeError, "'interval'"),
         ((int,), {"label": ""}, ValueError, "label"),
-        ((int,), {"on_timeout": "last"}, TypeError, "'on_timeout'"),
         ((int, success(3, print)), {}, TypeError, "handlers"),
         ((int, [success(3), 4]), {}, TypeError, "success"),
         ((int,), {"polling": False}, TypeError, "polling"),
@@ -343,8 +341,3 @@ def test_a_hidden_coroutine_is_refused(all_of):
 def test_a_condition_is_checked_when_it_is_made(arguments, options, kind, words):
     with pytest.raises(kind, match=words):
         ConditionWait(*arguments, **options)
-
-
-def test_a_list_is_a_pattern_as_ever():
-    (outcome,) = bwp.wait_all([ConditionWait(lambda: (1, "a"), [1, str])], max_wait=60)
-    assert outcome.response == (1, "a")
