@@ -1,6 +1,7 @@
 """Waits on callables beside waits on clients."""
 
 import asyncio
+import contextvars
 import threading
 from datetime import timedelta
 
@@ -195,6 +196,16 @@ def test_a_condition_can_run_again(all_of, from_second):
 def test_a_callable_runs_in_a_thread_of_the_run(all_of):
     (name,) = all_of([ConditionWait(lambda: threading.current_thread().name)], max_wait=9)
     assert name.response.startswith("boto_waiters_plus call")
+
+
+def test_a_callable_sees_the_context_of_the_caller(results_of):
+    variable = contextvars.ContextVar("variable", default="outside")
+
+    def run():
+        variable.set("inside")
+        return results_of([ConditionWait(variable.get)], max_wait=9)
+
+    assert contextvars.copy_context().run(run)[0].response == "inside"
 
 
 def test_a_coroutine_function_runs_in_the_loop(exists, s3):

@@ -138,14 +138,6 @@ def test_only_jobs_that_ended_are_described(results_of, jobs_of):
     assert not outcomes[0].coalesced
 
 
-def test_the_first_of_many_is_screened(any_of, jobs_of):
-    jobs = jobs_of(20, rounds=2)
-    waits = jobs.waits()
-    assert any_of(waits)[0] in waits[:10]
-    assert jobs.calls["ListTrainingJobs"] == 2
-    assert jobs.calls["DescribeTrainingJob"] <= 10
-
-
 def test_background_waits_are_screened(jobs_of):
     jobs = jobs_of(30, end=95.0)
     options = {"min_delay": DELAY, "max_delay": DELAY, "max_wait": 1000}

@@ -79,11 +79,6 @@ def test_an_asynchronous_client_is_refused():
     asyncio.run(main())
 
 
-def test_a_queue_resource_brings_its_client():
-    queue = SESSION.resource("sqs").Queue(URL)
-    assert repr(SqsSignal(queue)) == "SqsSignal(waits=0)"
-
-
 @pytest.mark.parametrize(
     ("read_timeout", "seconds"), [(60, 20), (20, 19), (2.5, 2), (1, 0), (None, 20)]
 )
