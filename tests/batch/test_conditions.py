@@ -96,6 +96,8 @@ def test_cases_decide(all_of, from_second):
     assert handled == ["pending", "pending"]
     assert isinstance(broken, bwp.WaiterFailedError)
     assert broken.last_value == "broken"
+    # It holds no frames of the run.
+    assert broken.__traceback__ is None
 
 
 def test_errors_of_a_callable_are_those_of_its_wait(all_of, from_second):
