@@ -96,14 +96,14 @@ class Awaited:
         return reply
 
 
-def scheduled(tasks, *, executor=None, stop=None, **options):
+def scheduled(tasks, *, executor, **options):
     """Return a run of these waits in the calling thread."""
-    return run_waits(Schedule(**options), tasks, executor=executor, stop=stop)
+    return run_waits(Schedule(**options), tasks, executor=executor)
 
 
-def scheduled_async(tasks, *, context=None, stop=None, **options):
+def scheduled_async(tasks, **options):
     """Return a run of these waits in the calling task."""
-    return run_waits_async(Schedule(**options), tasks, context=context, stop=stop)
+    return run_waits_async(Schedule(**options), tasks)
 
 
 class VirtualExecutor:

@@ -4,7 +4,6 @@ import collections
 import pickle
 import urllib.parse
 
-import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ParamValidationError
@@ -76,36 +75,50 @@ def client_error(code, status):
     return status, {"Error": {"Code": code, "Message": "No."}}
 
 
+def answer_states(client, state_of, unknown=()):
+    """Answer calls by the state of each identifier; an unknown one is an error of the call."""
+
+    def answer(ids):
+        if {*ids} & {*unknown}:
+            return client_error("InvalidInstanceID.NotFound", 400)
+        found = [{"InstanceId": each, "State": {"Name": state_of(each)}} for each in ids]
+        return 200, {"Reservations": [{"Instances": found}]}
+
+    answer_instead(client, answer)
+
+
+def names(count):
+    return [f"i-{number:017x}" for number in range(count)]
+
+
 # --- hundreds -----------------------------------------------------------------------------------
 
 
-def test_many_instances_take_a_few_calls_a_round(ec2, instances, virtual_time):
-    ids = instances(110)
-    late, gone = ids[60:80], ids[50:55]
-    ec2.stop_instances(InstanceIds=late)
-    ec2.terminate_instances(InstanceIds=gone)
-    unknown = [f"i-{number:017x}" for number in range(2)]
-    for number, each in enumerate(unknown):
-        ids.insert(number * 37, each)
-    virtual_time.call_at(20, lambda: ec2.start_instances(InstanceIds=late))
-    calls = Calls(ec2, virtual_time)
-    waits = [running(ec2, each, max_wait=60 if each in unknown else 600) for each in ids]
-    results = dict(zip(ids, wait_all(waits, on_failure="collect"), strict=True))
+def test_hundreds_of_instances_take_a_few_calls_a_round(ec2, virtual_time):
+    ids = names(200)
+    late, gone, unknown = {*ids[100:140]}, {*ids[50:60]}, {ids[0], ids[37]}
 
-    for each, result in results.items():
+    def state_of(each):
+        if each in gone:
+            return "terminated"
+        return "pending" if each in late and virtual_time.now < 20 else "running"
+
+    calls = Calls(ec2, virtual_time)
+    answer_states(ec2, state_of, unknown)
+    results = wait_all([running(ec2, each) for each in ids], on_failure="collect")
+    for each, result in zip(ids, results, strict=True):
         if each in unknown:  # which the waiter takes as "not yet"
             assert isinstance(result, bwp.WaiterTimeoutError)
             assert result.last_response["Error"]["Code"] == "InvalidInstanceID.NotFound"
         elif each in gone:
             assert isinstance(result, bwp.WaiterFailedError)
-            assert result.observed == ["terminated"]
             assert ids_of(result.last_response) == [each]
-            assert result.attempts == 1
+            assert (result.attempts, result.observed) == (1, ["terminated"])
         else:
             assert isinstance(result, bwp.ResponseOutcome)
             assert ids_of(result.response) == [each]
             assert (result.elapsed >= 20) == (each in late)
-    assert sum(getattr(result, "coalesced", False) for result in results.values()) > 95
+    assert sum(getattr(result, "coalesced", False) for result in results) > 180
     first, *others = calls.rounds.values()
     # Each unknown identifier takes two calls in each of seven halvings.
     assert first <= 2 + 2 * 7 * len(unknown)
@@ -115,19 +128,13 @@ def test_many_instances_take_a_few_calls_a_round(ec2, instances, virtual_time):
 
 
 def test_no_round_takes_more_calls_than_needed(all_of, ec2, virtual_time):
-    def answer(ids):
-        state = "running" if virtual_time.now >= 10 else "pending"
-        found = [{"InstanceId": each, "State": {"Name": state}} for each in ids]
-        return 200, {"Reservations": [{"Instances": found}]}
-
-    ids = [f"i-{number:017x}" for number in range(200)]
     calls = Calls(ec2, virtual_time)
-    answer_instead(ec2, answer)
-    outcomes = all_of([running(ec2, each) for each in ids])
+    answer_states(ec2, lambda _: "running" if virtual_time.now >= 10 else "pending")
+    outcomes = all_of([running(ec2, each) for each in names(200)])
     assert set(calls.rounds.values()) == {2}
     assert {outcome.attempts for outcome in outcomes} == {len(calls.rounds)}
     assert all(outcome.coalesced for outcome in outcomes)
-    assert [ids_of(outcome.response) for outcome in outcomes] == [[each] for each in ids]
+    assert [ids_of(outcome.response) for outcome in outcomes] == [[each] for each in names(200)]
 
 
 # --- which waits share calls --------------------------------------------------------------------
@@ -201,17 +208,10 @@ def test_different_waiters_share_no_calls(ec2, instances, virtual_time):
     assert [type(each) for each in results] == kinds
 
 
-def test_different_clients_share_no_calls(instances, waitable, virtual_time):
-    matcher = {"path": "length(Reservations)", "expected": "1", "comparator": "stringEquals"}
-    acceptors = [
-        {"state": "retry", "matcher": {"output": matcher}},
-        {"state": "success", "matcher": {"success": True}},
-    ]
-    of_ec2 = {"namespace": "com.amazonaws.ec2"}
-    bwp.install(definitions=waitable("SeenOnce", "DescribeInstances", *acceptors, **of_ec2))
-    clients = [boto3.client("ec2", region_name="us-east-1") for _ in range(2)]
-    ids, of_each = instances(2), [Calls(client) for client in clients]
-    wait_all([Wait(c, "SeenOnce", {"InstanceIds": [i]}) for c in clients for i in ids], max_wait=60)
+def test_different_clients_share_no_calls(client_of, instances, virtual_time):
+    ids, clients = instances(2), [client_of("ec2") for _ in range(2)]
+    of_each = [Calls(client) for client in clients]
+    wait_all([running(client, each) for client in clients for each in ids])
     assert of_each == [[ids], [ids]]
 
 
@@ -241,8 +241,9 @@ def test_names_and_ids_share_no_calls(ec2, virtual_time):
     assert len(calls) == 2
 
 
-def test_wait_above_the_id_limit_is_sent_whole(ec2, instances, virtual_time):
-    many, few, calls = instances(101), instances(2), Calls(ec2)
+def test_wait_above_the_id_limit_is_sent_whole(ec2, virtual_time):
+    few, many, calls = names(2), names(101), Calls(ec2)
+    answer_states(ec2, lambda _: "running")
     wait_all([running(ec2, *many), *(running(ec2, each) for each in few)])
     assert sorted(calls, key=len) == [few, many]
 

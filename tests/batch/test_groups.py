@@ -1,5 +1,6 @@
 """Waits that share calls and a schedule; the calls run side by side in virtual time."""
 
+import collections
 import dataclasses
 import itertools
 import threading
@@ -27,10 +28,6 @@ DESCRIPTION = dataclasses.replace(
 )
 
 
-class NotFoundError(Exception):
-    pass
-
-
 class World:
     """A service with things that are ready from some time on, and some that it does not know."""
 
@@ -55,7 +52,7 @@ class World:
             if shared:
                 return SharedAttempts(instead="halve")
             index = 1 if self.missing_is_retry else None
-            return Attempt(facts=Facts(acceptor=index), exception=NotFoundError(), error="none")
+            return Attempt(facts=Facts(acceptor=index), exception=LookupError(), error="none")
         attempts = []
         for index, name in enumerate(names):
             ready = index not in omitted and now >= self.ready_at.get(name, 0)
@@ -71,10 +68,7 @@ class World:
         return SharedAttempts(attempts=tuple(attempts), omitted=frozenset(omitted))
 
     def calls_at(self):
-        return {
-            moment: len(list(calls))
-            for moment, calls in itertools.groupby(self.calls, key=lambda call: call[0])
-        }
+        return collections.Counter(moment for moment, _, _ in self.calls)
 
     def polls_of(self, name):
         return [moment for moment, names, _ in self.calls if name in names]
@@ -140,19 +134,6 @@ def run(clock, tasks, **keywords):
 
 
 # --- calls ------------------------------------------------------------------------------------
-
-
-def test_calls_answered_in_sequence_stay_one_round(virtual_time):
-    latencies = itertools.cycle([0.3, 1.1, 0.7, 2.5])
-    world = World(virtual_time, ready_at={str(i): 1e9 for i in range(60)})
-    world.latency = lambda: next(latencies)
-    run(virtual_time, tasks_of(world, 60, max_attempts=8, max_wait=6000), threads=2)
-    rounds = [world.polls_of(str(index)) for index in range(60)]
-    assert {len(polls) for polls in rounds} == {8}
-    # Six calls a round, two at once: the third pair may begin two answers later.
-    for polls in zip(*rounds, strict=True):
-        assert max(polls) - min(polls) <= 3 * 2.5
-    assert len(world.calls) == 6 * 8
 
 
 def test_groups_take_turns_with_others_of_their_client(virtual_time):

@@ -56,11 +56,8 @@ def test_results_come_in_the_order_given(results_of, exists, s3, dynamodb, virtu
     )
     assert types([late, table, first]) == [bwp.ResponseOutcome] * 3
     assert isinstance(none, bwp.ExceptionOutcome)
-    assert (late.waiter, table.waiter, none.waiter) == (
-        "BucketExists",
-        "TableExists",
-        "BucketNotExists",
-    )
+    names = [each.waiter for each in (late, table, none)]
+    assert names == ["BucketExists", "TableExists", "BucketNotExists"]
     assert table.response["Table"]["TableName"] == "table"
     assert (late.elapsed >= 30, table.elapsed >= 50, first.elapsed) == (True, True, 0)
 
@@ -77,12 +74,10 @@ def test_each_wait_ends_as_it_would_alone(all_of, exists, s3, virtual_time, coun
         ]
 
     def facts(result):
-        shared = (type(result), result.attempts, round(result.elapsed, 6), result.acceptor)
-        if isinstance(result, bwp.WaiterError):
-            response = {**result.last_response}
-            response.pop("ResponseMetadata", None)
-            return (*shared, result.kwargs, response, type(result.last_exception))
-        return shared
+        response = {**getattr(result, "last_response", {})}
+        response.pop("ResponseMetadata", None)
+        about = (type(result), round(result.elapsed, 6), result.acceptor, response)
+        return (*about, result.attempts, getattr(result, "kwargs", None))
 
     alone = []
     for wait in four():
@@ -357,9 +352,8 @@ def test_number_types_of_options_are_kept(s3, exists):
 def test_set_cancel_event_makes_no_request(all_of, exists, s3, virtual_time, whose):
     requests, stop = requests_of(s3), threading.Event()
     stop.set()
-    own, of_all = {"cancel_event": stop}, {}
-    if whose == "that of all":
-        own, of_all = of_all, own
+    own = {"cancel_event": stop} if whose == "its own" else {}
+    of_all = {} if own else {"cancel_event": stop}
     waits = [exists(s3, "first", **own) for _ in range(3)]
     results = all_of(waits, on_failure="collect", **of_all)
     assert types(results) == [bwp.WaiterCancelledError] * 3
@@ -472,9 +466,8 @@ def test_slow_callback_holds_no_other_wait(exists, s3, callback):
             polled.set()
         return begun.is_set()
 
-    of_wait, of_all = {callback: slow}, {}
-    if callback == "progress":
-        of_wait, of_all = of_all, of_wait
+    of_all = {"progress": slow} if callback == "progress" else {}
+    of_wait = {} if of_all else {"on_attempt": slow}
     other = ConditionWait(poll, interval=0.01, success_count=2)
     wait_all([exists(s3, "first", **of_wait), other], max_wait=PATIENCE, **of_all)
     assert set(meanwhile) == {True}

@@ -56,9 +56,8 @@ def test_hung_calls_end_at_the_deadline_together(all_of, exists, hung_service):
 def test_cancel_event_ends_calls_in_flight(all_of, exists, hung_service, whose):
     server, hung = hung_service
     stop = threading.Event()
-    own, of_all = ({"cancel_event": stop}, {})
-    if whose == "that of all":
-        own, of_all = of_all, own
+    own = {"cancel_event": stop} if whose == "its own" else {}
+    of_all = {} if own else {"cancel_event": stop}
     setter = threading.Thread(target=lambda: (server.wait_for_request(5, 30), stop.set()))
     setter.start()
     waits = [exists(hung, "b", **own) for _ in range(5)]
@@ -177,16 +176,10 @@ def test_list_that_hangs_is_dropped_in_time(caplog, seconds, lists):
             return SimpleNamespace(status_code=200), {"TrainingJobStatus": state}
 
         client.meta.events.register("before-call.sagemaker.*", answer)
+        delays, names = {"min_delay": 0.1, "max_delay": 0.1}, map("job-{}".format, range(11))
         waits = [
-            Wait(
-                client,
-                "TrainingJobCompleted",
-                {"TrainingJobName": f"job-{number}"},
-                max_wait=each,
-                min_delay=0.1,
-                max_delay=0.1,
-            )
-            for number, each in enumerate(seconds)
+            Wait(client, "TrainingJobCompleted", {"TrainingJobName": n}, max_wait=each, **delays)
+            for n, each in zip(names, seconds, strict=False)
         ]
         results = wait_all(waits, on_failure="collect")
     assert {type(each) for each in results[:10]} == {bwp.ResponseOutcome}

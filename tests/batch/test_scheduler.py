@@ -31,10 +31,6 @@ PATIENCE = 60
 NEVER = 1e9
 
 
-class ThrottledError(Exception):
-    pass
-
-
 class Call:
     """A call for a thing that is ready from some time on; the reply holds the verdict already."""
 
@@ -58,7 +54,7 @@ class Call:
             raise self.raises
         if self.throttled[0] <= now < self.throttled[1]:
             facts = Facts(acceptor=None, transient=True, throttled=True)
-            return Attempt(facts=facts, exception=ThrottledError(), error="Throttled")
+            return Attempt(facts=facts, exception=RuntimeError(), error="Throttled")
         response = {"polls": len(self.polls)}
         if now < self.ready_at:
             return Attempt(facts=Facts(acceptor=None), observed="creating", last_response=response)
@@ -287,18 +283,6 @@ def test_hung_clients_hold_no_wait_past_its_deadline(run, virtual_time, threads)
     ended = run(tasks, threads=threads)
     assert list(ended.values()) == pytest.approx(sorted(seconds), abs=0.01)
     assert [task.result.attempts for task in tasks] == [len(call.polls) for call in calls]
-
-
-def test_call_that_ignores_its_end_does_not_hold_the_wait(virtual_time):
-    class Deaf(Call):
-        def begin(self, time_left):
-            return Reply(self.seen()), 1000
-
-    (task,) = tasks_of([Deaf(virtual_time)], max_wait=20)
-    for _ in scheduled([task], executor=VirtualExecutor(virtual_time)):
-        assert virtual_time.now == pytest.approx(20, abs=0.01)
-    assert types([task]) == [WaiterTimeoutError]
-    assert task.result.attempts == 1
 
 
 @pytest.mark.parametrize("count", [3, 600])

@@ -138,14 +138,6 @@ def test_only_jobs_that_ended_are_described(results_of, jobs_of):
     assert not outcomes[0].coalesced
 
 
-def test_the_first_of_many_is_screened(any_of, jobs_of):
-    jobs = jobs_of(20, rounds=2)
-    waits = jobs.waits()
-    assert any_of(waits)[0] in waits[:10]
-    assert jobs.calls["ListTrainingJobs"] == 2
-    assert jobs.calls["DescribeTrainingJob"] <= 10
-
-
 def test_background_waits_are_screened(jobs_of):
     jobs = jobs_of(30, end=95.0)
     options = {"min_delay": DELAY, "max_delay": DELAY, "max_wait": 1000}
@@ -181,13 +173,6 @@ def test_definition_is_screened_if_the_list_has_all_that_it_reads(jobs_of, path,
     assert jobs.calls["ListTrainingJobs"] == lists
 
 
-def test_each_wait_has_its_own_call_in_the_tenth_round(jobs_of):
-    jobs = jobs_of(10, end=1.0)
-    jobs.is_behind = True
-    assert attempts(wait_all(jobs.waits())) == [10] * 10
-    assert jobs.calls == {"ListTrainingJobs": 9, "DescribeTrainingJob": 10}
-
-
 def test_list_that_misled_a_wait_is_not_believed_again(jobs_of):
     jobs = jobs_of(20, end=115.0)
     jobs.ends["job-0000"] = 5.0
@@ -195,12 +180,16 @@ def test_list_that_misled_a_wait_is_not_believed_again(jobs_of):
     assert elapsed(wait_all(jobs.waits())) == [90] + [120] * 19
 
 
-@pytest.mark.parametrize("options", [{"success_count": 3}, {"success_for": 25}])
-def test_list_that_is_behind_undoes_no_success(jobs_of, options):
+@pytest.mark.parametrize(
+    ("options", "seconds", "described"),
+    # The list undoes no success that an own call saw.
+    [({}, 90, 10), ({"success_count": 3}, 110, 30), ({"success_for": 25}, 115, 30)],
+)
+def test_each_wait_has_its_own_call_in_the_tenth_round(jobs_of, options, seconds, described):
     jobs = jobs_of(10, end=15.0)
     jobs.is_behind = True
-    # From the own call of the tenth round on.
-    assert all(110 <= each <= 115 for each in elapsed(wait_all(jobs.waits(**options))))
+    assert elapsed(wait_all(jobs.waits(**options))) == [seconds] * 10
+    assert jobs.calls == {"ListTrainingJobs": 9, "DescribeTrainingJob": described}
 
 
 def test_last_attempt_is_an_own_call(jobs_of):

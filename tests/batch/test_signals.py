@@ -190,34 +190,21 @@ def test_no_signal_is_lost(all_of, buckets, shared):
     thread.join(SOON)
 
 
-def test_waits_with_one_signal_share_a_subscription(all_of, buckets, virtual_time):
-    counted = Counted()
+def test_waits_share_a_subscription_until_the_last_has_ended(all_of, buckets, virtual_time):
+    counted, names = Counted(), [str(number) for number in range(30)]
 
     def create():
-        buckets.there.update(str(number) for number in range(30))
-        counted.signal.notify()
-
-    virtual_time.call_at(7, create)
-    outcomes = all_of([buckets.wait(str(number), wake_signal=counted) for number in range(30)])
-    assert {(outcome.attempts, outcome.elapsed < 8) for outcome in outcomes} == {(2, True)}
-    assert (counted.subscribed, len(counted.left)) == (1, 1)
-
-
-def test_subscription_ends_with_its_last_wait(all_of, buckets, virtual_time):
-    counted = Counted()
-
-    def create():
-        buckets.there.add("signalled")
+        buckets.there.update(names)
         counted.signal.notify()
 
     virtual_time.call_at(7, create)
     left_at = []
     virtual_time.call_at(20, lambda: left_at.append(len(counted.left)))
-    waits = [
-        buckets.wait("signalled", wake_signal=counted),
-        buckets.wait("never", max_wait=50, min_delay=5, max_delay=5),
-    ]
-    all_of(waits, on_failure="collect")
+    waits = [buckets.wait(name, wake_signal=counted) for name in names]
+    waits.append(buckets.wait("never", max_wait=50, min_delay=5, max_delay=5))
+    *outcomes, _ = all_of(waits, on_failure="collect")
+    assert {(outcome.attempts, outcome.elapsed < 8) for outcome in outcomes} == {(2, True)}
+    assert counted.subscribed == 1
     assert left_at == [1]
 
 

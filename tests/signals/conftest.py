@@ -21,6 +21,7 @@ SOON = 60
 
 # One session for all: it reads a service's model once.
 SESSION = boto3.session.Session(region_name="us-east-1")
+URL = "https://sqs.us-east-1.amazonaws.com/123456789012/secret-queue"
 
 
 def receivers():
@@ -40,6 +41,11 @@ def until(condition):
     while not condition() and time.monotonic() < end:
         time.sleep(0.002)
     return condition()
+
+
+@pytest.fixture(scope="module")
+def sqs():
+    return SESSION.client("sqs")
 
 
 @pytest.fixture

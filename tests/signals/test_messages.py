@@ -1,11 +1,13 @@
-"""The event in a message, and the expressions that match it."""
+"""The event in a message, and the expressions that match it: by `deliver`, without a queue."""
 
 import json
 import logging
 
 import pytest
 
-from boto_waiters_plus.signals.messages import EventPattern, event_of
+from boto_waiters_plus.signals import SqsSignal
+
+from .conftest import URL
 
 RUNNING = {
     "version": "0",
@@ -14,6 +16,13 @@ RUNNING = {
     "resources": ["arn:aws:ec2:us-east-1:123456789012:instance/i-1"],
     "detail": {"instance-id": "i-1", "state": "running"},
 }
+EVENT = json.dumps(RUNNING)
+
+
+@pytest.fixture
+def matching(sqs):
+    """`matching(expression)`: a signal for the events that match it."""
+    return lambda expression: SqsSignal(URL, client=sqs, match=expression)
 
 
 def notification(message):
@@ -22,62 +31,61 @@ def notification(message):
 
 
 @pytest.mark.parametrize(
-    ("body", "event"),
+    ("body", "expression"),
     [
-        pytest.param(json.dumps(RUNNING), RUNNING, id="EventBridge"),
-        pytest.param(notification(json.dumps(RUNNING)), RUNNING, id="EventBridge by SNS"),
-        pytest.param(notification("Status='DONE'\n"), "Status='DONE'\n", id="text by SNS"),
-        pytest.param('{"Records": []}', {"Records": []}, id="raw delivery"),
-        pytest.param("ready", "ready", id="text"),
-        pytest.param("{broken", "{broken", id="broken"),
-        pytest.param("[" * 100_000, "[" * 100_000, id="nested without end"),
+        pytest.param(EVENT, "detail.state == 'running'", id="EventBridge"),
+        pytest.param(notification(EVENT), "detail.state == 'running'", id="EventBridge by SNS"),
+        pytest.param(notification("Status='DONE'\n"), "@ == 'Status=\\'DONE\\'\n'", id="SNS"),
+        pytest.param('{"Records": []}', "keys(@) == ['Records']", id="raw delivery"),
+        pytest.param("ready", "@ == 'ready'", id="text"),
+        pytest.param("{broken", "@ == '{broken'", id="broken"),
+        pytest.param("[" * 100_000, "type(@) == 'string'", id="nested without end"),
         pytest.param(
             '{"Type": "Notification", "Message": {"a": 1}}',
-            {"Type": "Notification", "Message": {"a": 1}},
+            "Message.a == `1`",
             id="an event that resembles SNS's",
         ),
         pytest.param(
             '{"Type": "SubscriptionConfirmation", "Message": "hello"}',
-            {"Type": "SubscriptionConfirmation", "Message": "hello"},
+            "Message == 'hello'",
             id="no notification",
         ),
     ],
 )
-def test_a_message_holds_an_event(body, event):
-    assert event_of(body) == event
+def test_a_message_holds_an_event(matching, body, expression):
+    assert matching(expression).deliver(body) is True
 
 
 @pytest.mark.parametrize(
     ("expression", "matches"),
     [
-        ("detail.state == 'running'", True),
         ("detail.\"instance-id\" == 'i-1' && detail.state == 'running'", True),
         ("contains(resources[0], 'i-1')", True),
+        ("resources[?ends_with(@, 'i-1')]", True),
         ("detail.state", True),
         ("detail.missing", False),
         ("`[]`", False),
         ("''", False),
-        ("resources[?ends_with(@, 'i-1')]", True),
     ],
 )
-def test_an_expression_matches_if_true_in_jmespath(expression, matches):
-    assert EventPattern(expression).matches(RUNNING) is matches
+def test_an_expression_matches_if_true_in_jmespath(matching, expression, matches):
+    assert matching(expression).deliver(RUNNING) is matches
 
 
-@pytest.mark.parametrize("event", ["text", None, 7, [], {}])
-def test_any_event_can_be_matched(event):
-    assert EventPattern("detail.state == 'running'").matches(event) is False
+@pytest.mark.parametrize("event", ["text", "null", "7", "[]", {}])
+def test_any_event_can_be_matched(matching, event):
+    assert matching("detail.state == 'running'").deliver(event) is False
 
 
-def test_an_impossible_evaluation_is_logged_once(caplog):
-    match = EventPattern("contains(detail.state, 'run')")
+def test_an_impossible_evaluation_is_logged_once(matching, caplog):
+    signal = matching("contains(detail.state, 'run')")
     with caplog.at_level(logging.DEBUG, "boto_waiters_plus"):
         for _ in range(3):
-            assert match.matches({"detail": {"state": 12, "password": "hunter2"}}) is False
+            assert signal.deliver({"detail": {"state": 12, "password": "hunter2"}}) is False
     assert len(caplog.messages) == 1
     assert "JMESPathTypeError" in caplog.text
     assert "hunter2" not in caplog.text
-    assert match.matches(RUNNING) is True
+    assert signal.deliver(RUNNING) is True
 
 
 @pytest.mark.parametrize(
@@ -90,9 +98,11 @@ def test_an_impossible_evaluation_is_logged_once(caplog):
         ("endswith(detail.state, 'g')", ValueError, "'endswith'"),
         ("a[1:2] || (b && nope(@))", ValueError, "'nope'"),
         (b"detail", TypeError, "match must be .* not bytes"),
-        ({"detail": 1}, TypeError, "match must be .* not dict"),
+        (7, TypeError, "match must be .* not int"),
     ],
 )
-def test_a_bad_expression_is_refused(expression, error, says):
+def test_a_bad_expression_is_refused(matching, expression, error, says):
     with pytest.raises(error, match=says):
-        EventPattern(expression)
+        matching(expression)
+    with pytest.raises(error, match=says):
+        matching("detail").matching(expression)

@@ -9,7 +9,6 @@ import threading
 
 from boto_waiters_plus.conditions import wait_for, wait_for_async
 from boto_waiters_plus.signals import receiver
-from boto_waiters_plus.signals.receiver import retry_delay
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
 from .conftest import LONG, SOON, joined, refused, until
@@ -123,14 +122,6 @@ def test_an_outage_ends_nothing_and_is_logged_once(signal, received, fake, caplo
     assert "(Throttling)" in caplog.messages[0]
     assert "(AccessDenied)" in caplog.messages[1]
     assert "secret" not in caplog.text
-
-
-def test_delays_after_errors_double_up_to_a_bound():
-    for errors in (1, 2, 3, 6, 100, 2000):
-        assert 1 <= retry_delay(errors) <= min(60, 2**errors)
-    # Near the bound, and not all the same: many processes come back from one outage.
-    drawn = {retry_delay(1000) for _ in range(100)}
-    assert max(drawn) - min(drawn) > 30
 
 
 def test_a_delay_after_errors_ends_with_the_wait(signal, received, fake, monkeypatch):

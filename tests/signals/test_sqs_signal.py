@@ -4,7 +4,6 @@ import asyncio
 import json
 from types import SimpleNamespace
 
-import boto3
 import pytest
 from botocore.stub import Stubber
 
@@ -13,8 +12,7 @@ from boto_waiters_plus.conditions import wait_for, wait_for_async
 from boto_waiters_plus.signals import SqsSignal
 from boto_waiters_plus.signals.sqs import poll_seconds
 
-SESSION = boto3.session.Session(region_name="us-east-1")
-URL = "https://sqs.us-east-1.amazonaws.com/123456789012/secret-queue"
+from .conftest import SESSION, URL
 
 
 def change(instance, state):
@@ -26,11 +24,6 @@ MESSAGES = [
     json.dumps(change("i-1", "running")),
     json.dumps({"Type": "Notification", "Message": json.dumps(change("i-1", "running"))}),
 ]
-
-
-@pytest.fixture(scope="module")
-def sqs():
-    return SESSION.client("sqs")
 
 
 @pytest.fixture
@@ -56,10 +49,7 @@ def queue_of(service):
         (lambda _: SqsSignal(URL, client=SESSION.client("sns")), ValueError, "client must .* sqs"),
         (lambda _: SqsSignal(queue_of("sns")), ValueError, "queue must .* sqs"),
         (lambda sqs: SqsSignal(queue_of("sqs"), client=sqs), TypeError, "has its own"),
-        (lambda sqs: SqsSignal(URL, client=sqs, match="a..b"), ValueError, "match is not"),
-        (lambda sqs: SqsSignal(URL, client=sqs, match=7), TypeError, "match must be"),
         (lambda sqs: SqsSignal(URL, client=sqs, delete="all"), TypeError, "delete must be"),
-        (lambda sqs: SqsSignal(URL, client=sqs).matching("a..b"), ValueError, "match is not"),
         (lambda sqs: SqsSignal(URL, client=sqs).deliver(7), TypeError, "message must be"),
     ],
 )
@@ -77,11 +67,6 @@ def test_an_asynchronous_client_is_refused():
                 SqsSignal(URL, client=sqs)
 
     asyncio.run(main())
-
-
-def test_a_queue_resource_brings_its_client():
-    queue = SESSION.resource("sqs").Queue(URL)
-    assert repr(SqsSignal(queue)) == "SqsSignal(waits=0)"
 
 
 @pytest.mark.parametrize(
