@@ -34,7 +34,7 @@ def required(module):
 
 def table(status):
     """The response that has a table in this state."""
-    return {"Table": {"TableName": "table", "TableStatus": status}}
+    return {"Table": {"TableStatus": status}}
 
 
 UP, COMING, GOING = table("ACTIVE"), table("CREATING"), table("DELETING")

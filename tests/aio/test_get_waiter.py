@@ -4,7 +4,6 @@ import asyncio
 import pydoc
 import subprocess
 import sys
-import threading
 from unittest import mock
 
 import boto3
@@ -120,23 +119,6 @@ def test_max_wait_bounds_it(run, keywords, virtual_time):
     (error, _), _ = run([COMING], waiting("table_exists", keywords))
     assert isinstance(error, bwp.WaiterTimeoutError)
     assert virtual_time.now <= 9
-
-
-def test_a_cancel_event_ends_the_call_in_flight(run):
-    bwp.install()
-    event = threading.Event()
-
-    async def hang(**_):
-        event.set()
-        await asyncio.Event().wait()
-
-    async def main(client):
-        client.meta.events.register_first("before-call", hang)
-        return await waiting("table_exists", {"cancel_event": event})(client)
-
-    (error, _), _ = run([UP], main)
-    assert isinstance(error, bwp.WaiterCancelledError)
-    assert error.attempts == 1
 
 
 # --- who is reached ---------------------------------------------------------------------------

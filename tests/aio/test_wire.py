@@ -101,27 +101,6 @@ def test_a_port_that_refuses_at_first_is_retried(on, virtual_time):
         assert (end.attempts, end.elapsed) == (3, 10)
 
 
-def test_time_stands_still_for_all_tasks_while_one_of_them_calls(on, virtual_time):
-    """Each call takes real time, in which the other tasks sleep on a clock that could jump."""
-
-    def behave(exchange):
-        exchange.pause(0.05)
-        (UP if len(server.requests) > 8 else COMING)(exchange)
-
-    async def main(client):
-        asleep = asyncio.ensure_future(asyncio.sleep(300))
-        waits = [table_up(client, delay_pace=lambda _, d=d: d) for d in (3, 5, 7)]
-        outcomes = await asyncio.gather(*waits)
-        now = virtual_time.now
-        asleep.cancel()
-        await asyncio.gather(asleep, return_exceptions=True)
-        return now, [(outcome.attempts, outcome.elapsed) for outcome in outcomes]
-
-    with FaultServer([behave]) as server:
-        # Polls at 0 (all three), 3, 5, 6, 7, 9: those after the eighth see it up.
-        assert on(server, main, connections=3) == (14, [(5, 12), (3, 10), (3, 14)])
-
-
 @pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
 def test_a_retry_of_the_sdk_that_fits_is_made(on, mode):
     with FaultServer([UNAVAILABLE, UP]) as server:

@@ -6,7 +6,7 @@ from unittest import mock
 import boto3
 import botocore.waiter
 import pytest
-from botocore.exceptions import WaiterError
+from botocore.exceptions import ClientError, WaiterError
 
 import boto_waiters_plus as bwp
 
@@ -205,3 +205,7 @@ def test_a_replaced_operation_is_honoured(athena):
     with pytest.raises(WaiterError, match=r"occurred \(InvalidRequestException\): no\.") as caught:
         waiter.wait(QueryExecutionId="q")
     assert caught.value.last_response == failing
+    # What it raises, it raises on purpose.
+    waiter._operation_method = mock.Mock(side_effect=ClientError(failing, "GetQueryExecution"))
+    with pytest.raises(ClientError):
+        waiter.wait(QueryExecutionId="q")

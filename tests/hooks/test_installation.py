@@ -131,8 +131,12 @@ def test_get_waiter_false_leaves_waiter_objects_to_botocore(kinesis):
     assert client.get_waiter("stream_exists").wait(StreamName="s") is None
     with pytest.raises(ValueError, match="Waiter does not exist"):
         client.get_waiter("stream_of_mine")
-    bwp.install()
-    assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
+    # Until the next `install`, or after `uninstall` for what is enabled.
+    for change in (bwp.install, bwp.uninstall):
+        bwp.install(get_waiter=False)
+        change()
+        bwp.enable(client)
+        assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
 
 
 # --- bad input ----------------------------------------------------------------------------------

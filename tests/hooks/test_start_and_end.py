@@ -130,7 +130,10 @@ def test_start_and_end_come_once(waited, way, ending, virtual_time):
             expected = "failure"  # Any error of the callable may be one that acceptors name.
         case "Ctrl-C" if way.endswith("_async") and way not in AWS:
             expected = "cancel"  # It reaches the loop first, and that cancels its tasks.
-    assert told(waited(way, answer, **options)) == ["start", expected]
+    events = waited(way, answer, **options)
+    assert told(events) == ["start", expected]
+    if way in AWS:
+        assert {event.label for event in events} == {"kinesis StreamName=s"}
 
 
 @pytest.mark.parametrize("way", [way for way in WAYS if way.endswith("_async")])

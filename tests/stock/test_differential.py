@@ -54,10 +54,13 @@ ANSWERS = st.one_of(
 )
 
 
-ACCEPTED = {"ResponseMetadata": {"HTTPStatusCode": 200}}
+def status(code):
+    return {"ResponseMetadata": {"HTTPStatusCode": code}}
+
+
 EVERY_ITEM_UP = {"matcher": "pathAll", "argument": "Items[].State", "expected": "up"}
-EVERY_ITEM_UP["state"] = "success"
-ANY_NAME = {"matcher": "pathAny", "argument": "Name", "expected": "u", "state": "success"}
+ANY_NAME = {"matcher": "pathAny", "argument": "Name", "expected": "u"}
+STILL = [{"matcher": "status", "expected": code, "state": "retry"} for code in (301, 404)]
 
 
 def run(config, answers, *, replaced):
@@ -93,8 +96,11 @@ def stocks_part(text):
     return text.removesuffix(": why") if "terminal failure" in text else text
 
 
-@example([EVERY_ITEM_UP], [(False, {"Items": [], **ACCEPTED})], False)
-@example([ANY_NAME], [(False, {"Name": "up", **ACCEPTED})], False)
+@example([{**EVERY_ITEM_UP, "state": "success"}], [(False, {"Items": [], **status(200)})], False)
+@example([{**ANY_NAME, "state": "success"}], [(False, {"Name": "up", **status(200)})], False)
+# Of the accepted states, the last; where the last attempt matched none, that of the last acceptor.
+@example(STILL, [(False, status(301))], False)
+@example(STILL, [(False, status(301)), (False, status(200))], False)
 @given(st.lists(ACCEPTORS, max_size=4), st.lists(ANSWERS, min_size=1, max_size=5), st.booleans())
 def test_wait_is_stocks(acceptors, answers, replaced):
     config = {"operation": "GetThing", "delay": 5, "maxAttempts": 9, "acceptors": acceptors}
