@@ -16,6 +16,8 @@ from service.ways import by_batch, by_method, by_task, by_waiter, in_background,
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.cli import main
+from boto_waiters_plus.definitions.explains_trait import Explanation
+from boto_waiters_plus.service import causes
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "causes.json").read_text())
 STACK, NESTED = (
@@ -271,6 +273,21 @@ def test_a_cause_is_safe_to_show(answers, cloudformation, event, cause):
     [_, failed, *rest] = EVENTS["StackEvents"]
     answers(cloudformation, STACK["poll"], {"StackEvents": [{**failed, **event}, *rest]})
     assert failure(by_method, cloudformation).cause_found == cause
+
+
+def test_sensitive_text_is_no_cause(answers, monkeypatch):
+    """The model marks the cause of an execution as sensitive."""
+    path = "GetExecutionHistory.events[0].executionFailedEventDetails.cause"
+    parameters = {"executionArn": "output.executionArn"}
+    read = {"operation": "GetExecutionHistory", "parameters": parameters, "text": path}
+    known = {"com.amazonaws.sfn#DescribeExecution": Explanation.of({"reads": [read]})}
+    monkeypatch.setattr(causes, "shipped_explanations", lambda: known)
+    client = bwp.enable(boto3.client("stepfunctions"))
+    event = {"type": "ExecutionFailed", "executionFailedEventDetails": {"cause": "secret"}}
+    answers(client, {"status": "FAILED", "executionArn": "arn:e"}, {"events": [event]})
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        client.wait_until_execution_succeeded(executionArn="arn:e", max_wait=60)
+    assert caught.value.cause_found is None
 
 
 @mock_aws

@@ -62,14 +62,17 @@ def test_error_types_match_every_name(
             client.wait_until_seen(max_wait=1, **parameters)
 
 
-def test_error_types_match_classes_of_errors(answers, waitable):
-    modelled = boto3.client("dynamodb").exceptions.ResourceNotFoundException
-    for raised in (
-        modelled({"Error": {"Code": "X"}}, "ListTables"),
-        EndpointConnectionError(**URL),
+def test_error_types_match_classes_and_shapes_of_errors(answers, waitable):
+    modelled = boto3.client("rds").exceptions.DBInstanceNotFoundFault
+    plain = ClientError({"Error": {"Code": "DBInstanceNotFound"}}, "DescribeDBInstances")
+    for raised, name in (
+        (modelled({"Error": {"Code": "X"}}, "DescribeDBInstances"), "DBInstanceNotFoundFault"),
+        # A replaced operation raises the error without its class.
+        (plain, "DBInstanceNotFoundFault"),
+        (EndpointConnectionError(**URL), "EndpointConnectionError"),
     ):
-        on_error = {"state": "success", "matcher": {"errorType": type(raised).__name__}}
-        client = attached("dynamodb", waitable("Seen", "ListTables", on_error))
+        on_error = {"state": "success", "matcher": {"errorType": name}}
+        client = attached("rds", waitable("Seen", "DescribeDBInstances", on_error))
         answers(client, raised)
         assert client.wait_until_seen(max_wait=3).exception is raised
 
