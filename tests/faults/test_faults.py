@@ -3,6 +3,7 @@
 import contextlib
 import threading
 import time
+import warnings
 from pathlib import Path
 from unittest import mock
 
@@ -48,11 +49,14 @@ def leaving_nothing(collect_garbage):
     """Assert that no thread, socket or file of the block stays, though the test keeps its error."""
     folder = Path("/proc/self/fd")
     before = len(list(folder.iterdir())) if folder.exists() else 0
-    yield
-    for thread in own_threads():
-        thread.join(30)
-    assert own_threads() == []
-    collect_garbage()
+    with warnings.catch_warnings(record=True) as unclosed:
+        warnings.simplefilter("always", ResourceWarning)
+        yield
+        for thread in own_threads():
+            thread.join(30)
+        assert own_threads() == []
+        collect_garbage()
+    assert [str(each.message) for each in unclosed] == []
     end = time.perf_counter() + 5
     while folder.exists() and len(list(folder.iterdir())) > before:
         assert time.perf_counter() < end, sorted(str(each.readlink()) for each in folder.iterdir())
@@ -93,7 +97,7 @@ def named(*names):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
-def test_fault_ends_as_the_table_says(fault, form, certificate, collect_garbage):
+def test_fault_ends_as_the_table_says_and_leaves_nothing(fault, form, certificate, collect_garbage):
     mode = "standard" if "standard" in fault.modes else fault.modes[0]
     check(fault, form, mode, certificate, collect_garbage)
 

@@ -1,13 +1,10 @@
 """What happens to a process while it waits: signals, interrupts, forks, its end, no files left."""
 
-import gc
-import json
 import os
 import signal
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 import warnings
 from pathlib import Path
@@ -52,45 +49,6 @@ def test_what_ends_the_program_passes_at_once_and_leaves_no_request(wait, during
         assert time.monotonic() - began < 0.2 + GENEROUS
         assert during == "the sleep" or server.wait_until_closed(5)
         client.close()
-
-
-class HandlerError(Exception):
-    """Raised by the handler of a signal."""
-
-
-def send_signal_in_parser(main_thread, ended):
-    """Send SIGUSR1 to a thread while it parses a response."""
-    while not ended.wait(0.005):
-        frame, modules = sys._current_frames()[main_thread], set()
-        while frame is not None:
-            modules.add(frame.f_globals["__name__"])
-            frame = frame.f_back
-        if "botocore.parsers" in modules:
-            signal.pthread_kill(main_thread, signal.SIGUSR1)
-            return
-
-
-@WAYS
-def test_error_of_a_signal_handler_in_the_parser_passes(wait):
-    # Parsing takes most of a second.
-    attribute = {"AttributeName": "a", "AttributeType": "S"}
-    body = json.dumps({"Table": {"AttributeDefinitions": [attribute] * 100_000}}).encode()
-    ended = threading.Event()
-    previous = signal.signal(signal.SIGUSR1, raising(HandlerError()))
-    sender = aside(lambda: send_signal_in_parser(threading.main_thread().ident, ended))
-    # Python swallows what a handler raises while a finalizer runs.
-    gc.disable()
-    try:
-        with FaultServer([answer(body=body)]) as server:
-            client = make_client("json", server.url)
-            with pytest.raises(HandlerError):
-                wait(client, max_wait=60)
-            client.close()
-    finally:
-        gc.enable()
-        ended.set()
-        sender.join()
-        signal.signal(signal.SIGUSR1, previous)
 
 
 # --- forks -----------------------------------------------------------------------------------
@@ -155,17 +113,6 @@ DAEMONS = """
     threading.Event().wait(0.2)
     """
 
-AT_EXIT = """
-    import atexit, sys, threading
-    from faults.scenarios import get_waiter, make_client, wait_until
-    from faults.support import raised_by
-    client = make_client("json", sys.argv[1], retries={"total_max_attempts": 1})
-    def run():
-        for wait in (wait_until, get_waiter):
-            print(type(raised_by(lambda: wait(client, max_wait=0.3))).__name__)
-    atexit.register(run)
-    """
-
 NO_FILES = """
     import os, resource, sys, time, warnings
     from faults.scenarios import make_client, wait_until
@@ -194,19 +141,6 @@ def test_daemon_threads_that_wait_at_exit_are_not_waited_for():
     with FaultServer([hang(BEFORE_HEADERS)]) as server:
         run = run_script(DAEMONS, server.url)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
-
-
-@pytest.mark.parametrize(
-    ("host", "behaviour", "ending"),
-    [
-        ("127.0.0.1", hang(BEFORE_HEADERS), "WaiterTimeoutError"),
-        ("localhost", answer(body=TABLE), "NoneType"),
-    ],
-)
-def test_wait_while_the_interpreter_exits_works(host, behaviour, ending):
-    with FaultServer([behaviour]) as server:
-        run = run_script(AT_EXIT, server.url.replace("127.0.0.1", host))
-    assert (run.returncode, run.stdout.split()) == (0, [ending, ending]), run.stderr
 
 
 @pytest.mark.parametrize("close", [False, True])

@@ -15,7 +15,6 @@ import boto3
 import botocore.session
 import pytest
 from boto3.docs.service import ServiceDocumenter as Boto3Documenter
-from boto3.resources.action import WaiterAction
 from botocore.awsrequest import AWSResponse
 from botocore.docs.service import ServiceDocumenter
 from botocore.waiter import Waiter
@@ -119,23 +118,6 @@ def copies_and_pickles():
     return [error and error[0] for error in errors]
 
 
-def classes_that_a_handler_extends():
-    session, bases = boto3.session.Session(), []
-
-    def extend(class_attributes, base_classes, **_):
-        bases.extend(base.__name__ for base in base_classes)
-        class_attributes["extra"] = lambda self: type(self).__name__
-
-    session.events.register("creating-client-class.s3", extend)
-    return [session.client("s3").extra(), bases]
-
-
-def calls_of_a_mocked_session():
-    session = mock.Mock(**{"get_config_variable.return_value": None})
-    boto3.session.Session(botocore_session=session).client("sqs", region_name="us-west-2")
-    return session.create_client.call_args.args, sorted(session.create_client.call_args.kwargs)
-
-
 def public(thing):
     return [name for name in dir(thing) if not name.startswith("_")]
 
@@ -173,13 +155,6 @@ def calls_of_an_autospecced_waiter():
     return [error_of(lambda: one.wait("b")), str(one.mock_calls)]
 
 
-def calls_of_a_resources_action():
-    of_a_resource = mock.Mock()
-    model = mock.Mock(waiter_name="BucketExists", params=[])
-    WaiterAction(model, "wait_until_exists")(of_a_resource, Bucket="b")
-    return str(of_a_resource.meta.client.mock_calls)
-
-
 BEHAVIOURS = {
     "botocore's pages": lambda: written(ServiceDocumenter, "acm", botocore.session.Session()),
     "boto3's pages": lambda: written(Boto3Documenter, "acm", boto3.session.Session()),
@@ -198,8 +173,6 @@ BEHAVIOURS = {
     "unknown waiter": lambda: error_of(lambda: s3().get_waiter("completely_different")),
     "wrong parameters": lambda: error_of(lambda: waiter().wait(Bukket="b")),
     "copies and pickles": copies_and_pickles,
-    "classes that a handler extends": classes_that_a_handler_extends,
-    "mocked session": calls_of_a_mocked_session,
     "resources": attributes_of_all_resources,
     "events of an attempt": lambda: events_of(
         lambda client: client.get_waiter("bucket_exists").wait(Bucket="b")
@@ -210,7 +183,6 @@ BEHAVIOURS = {
     "mocked get_waiter": calls_of_a_mocked_get_waiter,
     "autospecced client": calls_of_an_autospecced_client,
     "autospecced waiter": calls_of_an_autospecced_waiter,
-    "action of a resource": calls_of_a_resources_action,
 }
 
 
