@@ -41,48 +41,33 @@ def test_outcomes_are_told_apart_by_a_match_statement():
 def test_both_carry_the_facts_and_cannot_be_changed(outcome):
     assert isinstance(outcome, WaiterOutcome)
     assert {name: getattr(outcome, name) for name in FACTS} == FACTS
+    assert (outcome.response is None) != (outcome.exception is None)
     for name in (*FACTS, "response", "exception", "new"):
         with pytest.raises((dataclasses.FrozenInstanceError, AttributeError, TypeError)):
             setattr(outcome, name, 1)
 
 
-def test_each_has_none_for_what_only_the_other_carries():
-    assert responded().exception is None
-    assert raised().response is None
-    with pytest.raises(TypeError):
-        ResponseOutcome(**FACTS)
-    with pytest.raises(TypeError):
-        ResponseOutcome(response={}, exception=KeyError(), **FACTS)
-
-
 def test_repr_tells_the_facts_and_never_the_response():
-    assert repr(responded()) == (
-        "ResponseOutcome(waiter='ThingUp', attempts=3, elapsed=4.568, "
-        "acceptor=\"success when state is 'up'\", observed='up')"
-    )
-    assert repr(raised(observed=None)) == (
-        "ExceptionOutcome(waiter='ThingUp', attempts=3, elapsed=4.568, "
-        "acceptor=\"success when state is 'up'\", exception=KeyError)"
-    )
+    for shown in (repr(responded()), repr(raised())):
+        assert "waiter='ThingUp', attempts=3, elapsed=4.568, acceptor=" in shown
+        assert "observed='up'" in shown
+        assert SECRET not in shown
+    assert repr(raised()).endswith(", exception=KeyError)")
 
 
-@pytest.mark.parametrize("value", ["3", 3, 2.5, True, ["up", "3", 3], []])
-def test_repr_shows_the_observed_value_as_it_is(value):
-    assert repr(responded(observed=value)).endswith(f", observed={value!r})")
-
-
-@pytest.mark.parametrize("value", [{"Secret": SECRET}, [SECRET] * 6, [{"k": SECRET}], b"raw"])
-def test_repr_shows_no_observed_value_that_may_not_be_shown(value):
+@pytest.mark.parametrize(
+    ("value", "is_shown"),
+    [
+        *[(value, True) for value in ("3", 3, 2.5, True, ["up", "3", 3], [])],
+        *[(value, False) for value in ({"k": SECRET}, [SECRET] * 6, [{"k": SECRET}], b"raw")],
+    ],
+)
+def test_repr_shows_what_may_be_shown(value, is_shown):
     outcome = responded(observed=value)
-    assert "observed" not in repr(outcome)
+    assert repr(outcome).endswith(f", observed={value!r})") is is_shown
     assert SECRET not in str(outcome)
     assert outcome.observed == value
-
-
-def test_long_observed_value_is_cut_in_the_repr_alone():
-    outcome = responded(observed="x" * 5000)
-    assert len(repr(outcome)) < 400
-    assert len(outcome.observed) == 5000
+    assert len(repr(responded(observed="x" * 5000))) < 400
 
 
 def test_outcomes_compare_by_their_facts():
@@ -90,8 +75,3 @@ def test_outcomes_compare_by_their_facts():
     assert responded() != responded(attempts=4)
     assert raised() == raised()  # two exceptions are never equal, what they say may be
     assert responded() != raised()
-
-
-def test_facts_are_given_by_name():
-    with pytest.raises(TypeError):
-        ResponseOutcome({}, "ThingUp", 1, 1.0, FACTS["acceptor"])
