@@ -1,10 +1,11 @@
-"""What a successful wait returns."""
+"""What a successful wait returns, and how that and an error look in Jupyter and rich."""
 
 import dataclasses
+import io
 
 import pytest
 
-from boto_waiters_plus import ExceptionOutcome, ResponseOutcome, WaiterOutcome
+from boto_waiters_plus import ExceptionOutcome, ResponseOutcome, WaiterFailedError, WaiterOutcome
 from boto_waiters_plus.engine.acceptors import MatchedAcceptor
 
 SECRET = "hunter2-very-secret"
@@ -75,3 +76,28 @@ def test_outcomes_compare_by_their_facts():
     assert responded() != responded(attempts=4)
     assert raised() == raised()  # two exceptions are never equal, what they say may be
     assert responded() != raised()
+
+
+TOLD = {**FACTS, "label": "s3 Bucket=<b>", "observed": "[red]up[/red]"}
+ERROR = WaiterFailedError(TOLD.pop("waiter"), "it broke", {"Secret": SECRET}, **TOLD)
+
+
+@pytest.mark.parametrize("end", [responded(**TOLD), ERROR])
+def test_notebooks_and_rich_show_a_small_table(end):
+    shown = {
+        "waiter": "ThingUp",
+        "label": "s3 Bucket=<b>",
+        "state": "[red]up[/red]",
+        "attempts": "3",
+        "elapsed": "4.6 s",
+    }
+    html, file = end._repr_html_(), io.StringIO()
+    pytest.importorskip("rich.console").Console(file=file, width=80).print(end)
+    lines = [line.split() for line in file.getvalue().splitlines()]
+    for name, value in shown.items():
+        escaped = value.replace("<b>", "&lt;b&gt;")
+        assert f"<tr><th>{name}</th><td>{escaped}</td></tr>" in html
+        assert ["\u2502", name, "\u2502", *value.split(), "\u2502"] in lines
+    assert f"<caption>{type(end).__name__}</caption>" in html
+    assert lines[0] == [type(end).__name__]
+    assert SECRET not in f"{html}{file.getvalue()}"

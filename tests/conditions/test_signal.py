@@ -115,41 +115,6 @@ def test_a_signal_wakes_many_tasks_by_its_name(box):
     assert box.times == [0] * 9 + [5] * 9
 
 
-def test_a_signal_wakes_threads_and_loops():
-    signal, full, has_read = Signal("all"), threading.Event(), threading.Semaphore(0)
-    done = threading.Semaphore(0)
-
-    def read():
-        has_read.release()
-        return full.is_set()
-
-    def in_thread():
-        wait_for(read, max_wait=LONG, signal="all", polling=False)
-        done.release()
-
-    def in_loop():
-        async def one():
-            await wait_for_async(read, max_wait=LONG, signal="all", polling=False)
-            done.release()
-
-        async def main():
-            await asyncio.gather(*(one() for _ in range(5)))
-
-        asyncio.run(main())
-
-    threads = [threading.Thread(target=target, daemon=True) for target in [in_thread, in_loop] * 3]
-    for thread in threads:
-        thread.start()
-    for _ in range(18):
-        assert has_read.acquire(timeout=SOON)
-    full.set()
-    signal.notify()
-    for _ in range(18):
-        assert done.acquire(timeout=SOON)
-    for thread in threads:
-        thread.join(SOON)
-
-
 @pytest.mark.parametrize("consumer", ["thread", "loop"])
 def test_no_notification_is_ever_lost(consumer):
     """Each item is put after the last one was seen, so that one lost notification stops it."""
