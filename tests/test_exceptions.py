@@ -16,7 +16,6 @@ from boto_waiters_plus import (
     WaiterFailedError,
     WaiterTimeoutError,
 )
-from boto_waiters_plus.conditions import poll
 from boto_waiters_plus.engine.acceptors import MatchedAcceptor
 
 KINDS = [
@@ -49,14 +48,6 @@ def without_tblib(monkeypatch):
     """Dask, which other tests import, lets tblib pickle exceptions, with their causes."""
     for kind in KINDS:
         monkeypatch.delitem(copyreg.dispatch_table, kind, raising=False)
-
-
-class UnpicklableError(Exception):
-    """As a transport error that holds its socket."""
-
-    def __init__(self):
-        super().__init__()
-        self.lock = threading.Lock()
 
 
 def made(kind=WaiterFailedError, **facts):
@@ -101,7 +92,7 @@ def test_copy_has_everything(kind, way):
 def test_what_cannot_be_pickled_is_left_behind(way):
     """Such as a cause, an observed value, and the body of an S3 object, which is a socket."""
     error = WaiterFailedError("ThingUp", "it broke", {"Body": threading.Lock()})
-    error.last_exception = error.__cause__ = UnpicklableError()
+    error.last_exception = error.__cause__ = ValueError(threading.Lock())
     error.observed = [threading.Lock()]
     copied = COPIES[way](error)
     assert (str(copied), copied.waiter) == (str(error), "ThingUp")
@@ -110,22 +101,6 @@ def test_what_cannot_be_pickled_is_left_behind(way):
     else:
         assert (copied.last_exception, copied.__cause__) == (None, None)
         assert (copied.last_response, copied.observed) == ({}, None)
-
-
-def test_error_of_a_wait_can_be_pickled_with_what_the_wait_gave():
-    response = {"Error": {"Code": "Oops", "Message": "no"}}
-
-    def call():
-        raise botocore.exceptions.ClientError(response, "GetThing")
-
-    waiter = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
-    with pytest.raises(WaiterFailedError) as caught:
-        poll(call, waiter, max_wait=60)
-    error, copied = caught.value, COPIES["pickled"](caught.value)
-    assert error.__cause__ is error.last_exception
-    assert copied.last_response == error.last_response == response
-    assert str(copied.last_exception) == str(error.last_exception)
-    assert facts_of(copied) == facts_of(error)
 
 
 # --- definitions ---

@@ -246,13 +246,6 @@ def test_no_time_is_a_single_attempt_of_any_length(assertions, virtual_time, max
     assert virtual_time.now == 21
 
 
-@pytest.mark.parametrize("options", [{}, {"success_count": 2}])
-def test_the_single_attempt_may_fail(assertions, values, options):
-    call = values((0, "old"), (0.1, "ready"))
-    with pytest.raises(AssertionError, match="expected 'ready' within 0 s"):
-        assertions.assert_eventually(call, "ready", max_wait=0, **options)
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_time_that_is_over_fails_without_a_call(assertions, name, virtual_time):
     with pytest.raises(AssertionError, match="no time for an attempt"):
