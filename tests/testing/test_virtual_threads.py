@@ -36,6 +36,11 @@ def run_in_threads(*calls):
         return [future.result(SAFETY) for future in futures]
 
 
+def be_busy(turns=300_000):
+    """Compute for some real time."""
+    return sum(range(turns))
+
+
 @pytest.fixture
 def bucket(virtual_time, answers, missing):
     """A client whose bucket exists from second 50 on."""
@@ -173,12 +178,18 @@ def test_the_thread_of_a_job_stops_time_between_two_jobs():
         pool.submit(time.sleep, 0).result(SAFETY)
         with open_virtual_time() as clock:
 
+            def job():
+                began = clock.now
+                be_busy()
+                assert clock.now == began
+                time.sleep(1)
+
             def work():
                 with clock.hold():
                     # Time stands still until it knows the thread.
                     pool.submit(time.sleep, 0).result(SAFETY)
                 for _ in range(20):
-                    jobs = [pool.submit(time.sleep, 1) for _ in range(2)]
+                    jobs = [pool.submit(job) for _ in range(2)]
                     concurrent.futures.wait(jobs, SAFETY)
                 return clock.now
 
@@ -213,6 +224,17 @@ def test_a_background_wait_sleeps_beside_a_thread(virtual_time, bucket):
 
 
 # --- what stops time ---
+
+
+def test_an_action_ends_before_the_sleeps_that_end_then(virtual_time):
+    happened = []
+    virtual_time.call_at(10, lambda: happened.append(be_busy(5_000_000)))
+
+    def sleep():
+        time.sleep(10)
+        return len(happened)
+
+    assert run_in_threads(*[sleep] * 4) == [1] * 4
 
 
 def test_a_blocking_call_stops_time_for_other_threads(virtual_time):
