@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import sqlite3
-import subprocess
 import sys
 import threading
 from contextlib import closing
@@ -42,19 +41,11 @@ def known(history, key=KEY, count=8):
 def test_only_the_owner_reads_the_last_times(history):
     for number in range(MOST_TIMES + 5):
         history.add(KEY, "timeout" if number % 2 else "failure", number + 1.0)
-    times = history.times(KEY)
+    times = bwp.History(history.path).times(KEY)
     assert [each.seconds for each in times] == [float(n) for n in range(MOST_TIMES + 5, 5, -1)]
     assert [each.is_end for each in times[:2]] == [True, False]
     assert history.times(KEY._replace(region="eu-west-1")) == ()
     assert history.path.stat().st_mode & 0o777 == 0o600
-
-
-def test_processes_share_the_file(history):
-    history.add(KEY, "success", 5.0)
-    code = "import sys; from boto_waiters_plus.history import *; History(sys.argv[1]).add("
-    code += f"HistoryKey(*{tuple(KEY)!r}), 'success', 7.0)"
-    subprocess.run([sys.executable, "-c", code, str(history.path)], check=True, timeout=60)
-    assert [each.seconds for each in history.times(KEY)] == [7.0, 5.0]
 
 
 def test_a_path_that_no_file_can_have_is_no_error_of_a_wait(tmp_path, caplog):
@@ -97,25 +88,6 @@ def test_no_file_is_an_error_of_a_wait(tmp_path, harm, table, caplog):
     assert [each.levelname for each in caplog.records if "cannot be used" in each.message] == [
         "DEBUG"
     ]
-
-
-def test_many_waits_ask_seldom_for_a_locked_file(table, history, monkeypatch):
-    history.add(KEY, "success", 5.0)
-    with closing(lock(history.path)):
-        connect, asked = sqlite3.connect, []
-
-        def counted(*given, **options):
-            asked.append(given)
-            return connect(*given, **options)
-
-        monkeypatch.setattr(sqlite3, "connect", counted)
-        options = {"delay_history": history}
-        names = [{"TableName": f"orders-{number}"} for number in range(20)]
-        bwp.wait_all(
-            [bwp.Wait(table.client, "table_exists", n, **options) for n in names], max_wait=3000
-        )
-    # When they begin, and when they end.
-    assert len(asked) == 2
 
 
 def test_the_users_history_needs_an_extra(monkeypatch):
@@ -168,44 +140,32 @@ def table(virtual_time):
     bwp.uninstall()
 
 
-def method(client, history):
-    options = {"max_wait": 3000, "delay_history": history}
-    client.wait_until_table_exists(TableName="orders", **options)
+NAMED, BOUND = {"TableName": "orders"}, {"max_wait": 3000}
+WAYS = {
+    "method": lambda client, options: client.wait_until_table_exists(**NAMED, **BOUND, **options),
+    "get_waiter": lambda client, options: (
+        bwp.enable(client, defaults=options).get_waiter("table_exists").wait(**NAMED)
+    ),
+    "batch": lambda client, options: bwp.wait_all(
+        [bwp.Wait(client, "table_exists", NAMED, **options)], **BOUND
+    ),
+    "task": lambda client, options: asyncio.run(
+        bwp.wait_until_async(client, "table_exists", **NAMED, **BOUND, **options)
+    ),
+    "callable": lambda client, options: poll(
+        client.describe_table,
+        client.wait_until_table_exists.definition,
+        input=NAMED,
+        **BOUND,
+        **options,
+    ),
+}
 
 
-def get_waiter(client, history):
-    bwp.enable(client, defaults={"delay_history": history})
-    client.get_waiter("table_exists").wait(TableName="orders")
-
-
-def many(client, history):
-    waits = [bwp.Wait(client, "table_exists", {"TableName": "orders"}, delay_history=history)]
-    bwp.wait_all(waits, max_wait=3000)
-
-
-def in_a_task(client, history):
-    options = {"max_wait": 3000, "delay_history": history}
-    asyncio.run(bwp.wait_until_async(client, "table_exists", TableName="orders", **options))
-
-
-def of_a_callable(client, history):
-    definition = client.wait_until_table_exists.definition
-    options = {"max_wait": 3000, "delay_history": history}
-    poll(client.describe_table, definition, input={"TableName": "orders"}, **options)
-
-
-@pytest.mark.parametrize(
-    ("wait", "key"),
-    [
-        (method, KEY),
-        (get_waiter, KEY),
-        (many, KEY),
-        (in_a_task, KEY),
-        (of_a_callable, KEY._replace(service="", region="")),
-    ],
-)
-def test_each_wait_learns_and_adds_its_time(table, history, wait, key):
-    wait(table.client, known(history, key))
+@pytest.mark.parametrize("way", WAYS)
+def test_each_wait_learns_and_adds_its_time(table, history, way):
+    key = KEY._replace(service="", region="") if way == "callable" else KEY
+    WAYS[way](table.client, {"delay_history": known(history, key)})
     assert table.first_delay > MAX_DELAY
     newest, *others = history.times(key)
     assert newest.seconds == pytest.approx(TAKES, abs=MAX_DELAY)

@@ -1,15 +1,11 @@
 """Labels that are cut to a column can be told apart."""
 
-import io
-
 import pytest
 from case_tables import tabled
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
-from rich.table import Table
 
-from boto_waiters_plus.common.short_labels import LabelCell, ShortLabels, short_arns
+from boto_waiters_plus.common.short_labels import ShortLabels, short_arns
 
 BUCKETS = [f"s3 Bucket=my-company-logs-{number:03}" for number in range(200)]
 
@@ -52,19 +48,6 @@ def test_labels_that_differ_in_one_place_stay_different(start, end, ids, width):
 def test_any_label_fits(labels, width):
     short = ShortLabels(labels)
     assert all(len(short.fitted(label, width)) <= width for label in labels)
-
-
-@pytest.mark.parametrize("width", [20, 40, 80])
-def test_rows_of_a_table_are_one_line_each(width):
-    short = ShortLabels(BUCKETS)
-    table = Table(box=None)
-    for label in BUCKETS:
-        table.add_row(LabelCell(label, short), "state " * 9, "12 s")
-    stream = io.StringIO()
-    Console(file=stream, width=width).print(table)
-    assert len(stream.getvalue().splitlines()) > 200  # the states wrap
-    numbers = [label[-3:] for label in BUCKETS]
-    assert all(f"{number} " in stream.getvalue() for number in numbers)
 
 
 @tabled("values", "short")

@@ -165,6 +165,11 @@ class Sleepers:
         self._version = object()
         sleeper.sleep(end, is_over)
 
+    def is_asleep(self, thread: threading.Thread, now: float) -> bool:
+        """Return whether a thread sleeps."""
+        sleeper = self._of_thread.get(thread)
+        return sleeper is not None and sleeper.is_asleep(now)
+
     def runs(self, thread: threading.Thread, now: float) -> bool:
         """Return whether a thread neither sleeps nor waits nor has ended."""
         sleeper = self._of_thread.get(thread)

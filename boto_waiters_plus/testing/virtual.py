@@ -114,10 +114,6 @@ class VirtualClock:
             self.error = None if opener in threads else error
             self._changed.notify_all()
 
-    def blocking_waits_noted(self) -> AbstractContextManager[None]:
-        """Return a context in which this clock knows which threads wait for others."""
-        return blocking_waits_noted(self._sleepers)
-
     # --- jumps ---
 
     def jump(self, jumper: LoopJumper | None = None) -> bool:
@@ -145,9 +141,10 @@ class VirtualClock:
         others = set()
         for jumper in tuple(self._jumpers.values()):
             if jumper.is_turning and (jumper is own or jumper.is_opaque):
-                if not jumper.is_idle:
+                if jumper.is_idle:
+                    others.add(jumper.thread)
+                elif jumper is own or not self._sleepers.is_asleep(jumper.thread, self._now):
                     return False
-                others.add(jumper.thread)
         return self._sleepers.all_sleep(self._now, others)
 
     # --- the time source of waits ---
@@ -314,7 +311,7 @@ def virtual_time() -> Iterator[VirtualClock]:
             mock.patch.object(time, "monotonic", _monotonic(clock)),
             mock.patch.object(time, "sleep", clock.sleep),
             mock.patch.object(asyncio, "sleep", _async_sleep(clock)),
-            clock.blocking_waits_noted(),
+            blocking_waits_noted(clock._sleepers),  # noqa: SLF001 - of this module
         ):
             yield clock
         if clock.error is not None:

@@ -35,7 +35,7 @@ class Box:
     def fill_at(self, when, signal, content="full"):
         def fill():
             self.content = content
-            signal.notify()
+            signal.set()
 
         self._clock.call_at(when, fill)
 
@@ -45,6 +45,7 @@ def box(virtual_time):
     return Box(virtual_time)
 
 
+@pytest.mark.parametrize("make", [Signal, threading.Event])
 @pytest.mark.parametrize(
     ("options", "times"),
     [
@@ -56,14 +57,15 @@ def box(virtual_time):
         ({"interval": 2}, [0, 2, 3.21]),
     ],
 )
-def test_a_signal_ends_a_delay(forms, box, options, times):
-    signal = Signal()
-    # No wait remembers what was before it.
-    signal.notify()
+def test_a_signal_ends_a_delay(forms, box, make, options, times):
+    signal = make()
+    if make is Signal:
+        # No wait remembers what was before it.
+        signal.notify()
     box.fill_at(3.21, signal)
     assert forms.wait_for(box.read, max_wait=60, signal=signal, **options) == "full"
     assert box.times == pytest.approx(times, abs=0.06)
-    assert signal.listeners == {}
+    assert make is Signal or not signal.is_set()
 
 
 @pytest.mark.parametrize(
@@ -94,15 +96,6 @@ def test_a_signal_alone_does_not_end_a_wait(forms, box, virtual_time):
     assert virtual_time.now >= 59.5
 
 
-def test_a_thread_event_serves_as_a_signal(forms, box, virtual_time):
-    event = threading.Event()
-    virtual_time.call_at(2.95, lambda: setattr(box, "content", "full"))
-    virtual_time.call_at(3, event.set)
-    forms.wait_for(box.read, max_wait=60, interval=20, signal=event)
-    assert box.times == [0, pytest.approx(3, abs=0.06)]
-    assert not event.is_set()
-
-
 def test_a_signal_wakes_many_tasks_by_its_name(box):
     box.fill_at(5, Signal("many"))
 
@@ -113,41 +106,6 @@ def test_a_signal_wakes_many_tasks_by_its_name(box):
 
     assert asyncio.run(main()) == ["full"] * 9
     assert box.times == [0] * 9 + [5] * 9
-
-
-def test_a_signal_wakes_threads_and_loops():
-    signal, full, has_read = Signal("all"), threading.Event(), threading.Semaphore(0)
-    done = threading.Semaphore(0)
-
-    def read():
-        has_read.release()
-        return full.is_set()
-
-    def in_thread():
-        wait_for(read, max_wait=LONG, signal="all", polling=False)
-        done.release()
-
-    def in_loop():
-        async def one():
-            await wait_for_async(read, max_wait=LONG, signal="all", polling=False)
-            done.release()
-
-        async def main():
-            await asyncio.gather(*(one() for _ in range(5)))
-
-        asyncio.run(main())
-
-    threads = [threading.Thread(target=target, daemon=True) for target in [in_thread, in_loop] * 3]
-    for thread in threads:
-        thread.start()
-    for _ in range(18):
-        assert has_read.acquire(timeout=SOON)
-    full.set()
-    signal.notify()
-    for _ in range(18):
-        assert done.acquire(timeout=SOON)
-    for thread in threads:
-        thread.join(SOON)
 
 
 @pytest.mark.parametrize("consumer", ["thread", "loop"])

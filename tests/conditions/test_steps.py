@@ -14,19 +14,6 @@ def ready_at(virtual_time):
     return lambda when, value="ready": lambda: value if virtual_time.now >= when else None
 
 
-class TrueAt:
-    """True at calls of these numbers; remembers the times of all."""
-
-    def __init__(self, clock, *numbers):
-        self._clock = clock
-        self._numbers = numbers
-        self.times = []
-
-    def __call__(self):
-        self.times.append(round(self._clock.now, 3))
-        return len(self.times) in self._numbers
-
-
 def test_a_step_can_use_values_of_earlier_steps(styled, virtual_time, ready_at):
     with steps(max_wait=60) as budget:
         step = styled(budget)
@@ -49,8 +36,8 @@ def test_steps_share_the_time_left(styled, virtual_time, ready_at):
     assert virtual_time.now == pytest.approx(10, abs=1)
 
 
-def test_an_option_of_a_step_wins(styled, virtual_time):
-    call = TrueAt(virtual_time, 3, 6, 9, 11)
+def test_an_option_of_a_step_wins(styled, values):
+    call = values(0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 1)
     with steps(max_wait=99, interval=2, retry_on=KeyError) as budget:
         step = styled(budget)
         step.wait_for(call)

@@ -8,38 +8,34 @@ import time
 import freezegun
 import pytest
 
-from boto_waiters_plus import WaiterTimeoutError
-from boto_waiters_plus.calls.clock import current_time
+from boto_waiters_plus import WaiterCancelledError, WaiterTimeoutError
 from boto_waiters_plus.conditions import wait_for
-from boto_waiters_plus.engine.machine import Cancelled, Woken
-from boto_waiters_plus.testing import VirtualClock
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
-from boto_waiters_plus.wait.pauses import pause
 
 
 def real_names():
-    return (time.monotonic, time.sleep, asyncio.sleep, asyncio.base_events.time, current_time())
+    return (
+        time.monotonic,
+        time.sleep,
+        asyncio.sleep,
+        asyncio.base_events.time,
+        threading.Condition.wait,
+    )
 
 
 def test_everything_is_restored_after_an_error():
     before = real_names()
-    with open_virtual_time():
+    with open_virtual_time() as clock:
         during = real_names()
+        with pytest.raises(RuntimeError, match="does not nest"), open_virtual_time():
+            pytest.fail("opened twice")
+        assert (real_names(), clock.now) == (during, 0)
     assert all(one is not other for one, other in zip(before, during, strict=True))
     with pytest.raises(KeyboardInterrupt), open_virtual_time():
         raise KeyboardInterrupt
     assert real_names() == before
-    assert not isinstance(current_time(), VirtualClock)
     with open_virtual_time():
         pass
-
-
-def test_it_does_not_nest(virtual_time):
-    during = real_names()
-    with pytest.raises(RuntimeError, match="does not nest"), open_virtual_time():
-        pytest.fail("opened twice")
-    assert real_names() == during
-    assert virtual_time.now == 0
 
 
 def test_sleep_passes_time_at_once(virtual_time):
@@ -86,59 +82,36 @@ def test_planned_actions_happen_in_order(virtual_time):
     def note(word):
         return lambda: happened.append((word, virtual_time.now))
 
+    def first():
+        time.sleep(2)
+        virtual_time.call_at(6, note("planned by an action"))
+
     virtual_time.call_at(7, note("later"))
     virtual_time.call_at(3, note("sooner"))
-    virtual_time.call_at(3, note("sooner, planned second"))
+    virtual_time.call_at(3, first)
     virtual_time.call_at(50, note("not yet"))
     virtual_time.advance(10)
-    assert happened == [("sooner", 3), ("sooner, planned second", 3), ("later", 7)]
+    virtual_time.call_at(3, note("in the past"))
+    virtual_time.advance(0)
+    words = ["sooner", "planned by an action", "later", "in the past"]
+    assert happened == list(zip(words, [3, 6, 7, 10], strict=True))
     assert virtual_time.now == 10
 
 
-def test_an_action_in_the_past_happens_next(virtual_time):
-    happened = []
-    virtual_time.advance(10)
-    virtual_time.call_at(3, lambda: happened.append(virtual_time.now))
-    virtual_time.advance(0)
-    assert (happened, virtual_time.now) == ([10], 10)
-
-
-def test_an_action_may_plan_and_sleep(virtual_time):
-    happened = []
-
-    def first():
-        time.sleep(2)
-        virtual_time.call_at(6, lambda: happened.append(virtual_time.now))
-
-    virtual_time.call_at(3, first)
-    virtual_time.advance(10)
-    assert (happened, virtual_time.now) == ([6], 10)
+def test_an_action_ends_a_delay_by_an_event(virtual_time):
+    cancel = threading.Event()
+    virtual_time.call_at(4, cancel.set)
+    with pytest.raises(WaiterCancelledError):
+        wait_for(dict, max_wait=60, interval=10, cancel_event=cancel)
+    assert virtual_time.now == 4
 
 
 def test_an_error_of_an_action_reaches_the_sleeper(virtual_time):
-    def fail():
-        raise LookupError
-
-    virtual_time.call_at(3, fail)
-    with pytest.raises(LookupError):
+    virtual_time.call_at(3, [].pop)
+    with pytest.raises(IndexError):
         time.sleep(10)
 
 
-def test_a_pause_ends_when_an_action_sets_its_event(virtual_time):
-    cancel = threading.Event()
-    virtual_time.call_at(4, cancel.set)
-    assert pause(10, cancel=cancel) == Cancelled()
-    assert virtual_time.now == 4
-    assert pause(10, cancel=threading.Event()) == Woken()
-    assert virtual_time.now == 14
-
-
-def test_the_callers_sleep_is_called_and_time_passes(virtual_time):
-    slept = []
-    pause(5, sleep=slept.append)
-    assert (slept, virtual_time.now) == ([5], 5)
-
-
-def test_the_callers_virtual_sleep_counts_once(virtual_time):
-    pause(5, sleep=time.sleep)
-    assert virtual_time.now == 5
+def test_timeouts_of_locks_and_events_stay_real(virtual_time):
+    assert not threading.Event().wait(0.001)
+    assert virtual_time.now == 0
