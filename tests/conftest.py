@@ -16,9 +16,6 @@ from botocore.loaders import create_loader
 import boto_waiters_plus as bwp
 from boto_waiters_plus.definitions.shipped import WRITTEN_FOR
 
-# Models are millions of objects: searching them for cycles would be a fifth of the time.
-gc.set_threshold(50_000, 50, 100)
-
 hypothesis.settings.register_profile(
     "quick", max_examples=50, deadline=None, derandomize=True, database=None
 )
@@ -243,75 +240,9 @@ def definition(waitable):
     return make
 
 
-# --- what the gate leaves to `tox run -e moments` ------------------------------------------------
-
-NIGHTLY = (
-    # texts, lines, sizes, counts, tools and files
-    "tests/data/test_effects.py::test_nearly_all_jobs_and_changes_have_an_effect",
-    "tests/data/test_handwritten.py",
-    "tests/data/test_reasons.py::test_the_list_of_missing_reasons_says_why",
-    "tests/data/test_second_reading.py",
-    "tests/data/test_state_waits.py",
-    "tests/docs/",
-    "tests/operations/test_schema.py",
-    "tests/test_attacks.py",
-    "tests/test_case_tables.py",
-    "tests/tools/",
-    # real time, the garbage collector, processes, other programs, the network, constants of others
-    "tests/batch/test_adversity.py",
-    "tests/batch/test_background.py",
-    "tests/batch/test_callbacks.py",
-    "tests/batch/test_scheduler.py",
-    "tests/batch/test_screens.py",
-    "tests/calls/test_bounded_call.py",
-    "tests/calls/test_private_names.py",
-    "tests/changes/test_cut_connections.py",
-    "tests/changes/test_dying_callers.py",
-    "tests/changes/test_killed_lines.py",
-    "tests/changes/test_killed_process.py",
-    "tests/cli/test_begin_ends.py",
-    "tests/cli/test_demo.py",
-    "tests/cli/test_draft.py",
-    "tests/cli/test_exit_codes.py",
-    "tests/cli/test_process.py",
-    "tests/data/test_account_run.py",
-    "tests/data/test_airflow.py",
-    "tests/data/test_on_moto.py",
-    "tests/data/test_states.py",
-    "tests/definitions/test_malformed.py",
-    "tests/faults/",
-    "tests/fleet/",
-    "tests/hooks/test_leaks.py",
-    "tests/operations/test_begin_in_store.py",
-    "tests/operations/test_command.py",
-    "tests/operations/test_edges.py",
-    "tests/operations/test_exit_signals.py",
-    "tests/operations/test_in_memory.py::test_cancel_ends_the_wait",
-    "tests/operations/test_kill.py",
-    "tests/operations/test_lost_answers.py",
-    "tests/operations/test_page.py",
-    "tests/operations/test_rough_ground.py",
-    "tests/operations/test_store.py",
-    "tests/operations/test_stored_policy.py",
-    "tests/operations/test_worker.py",
-    "tests/peers/",
-    "tests/programs/",
-    "tests/service/test_many_definitions.py",
-    "tests/simulation/",
-    "tests/testing/test_assertions.py",
-    "tests/testing/test_virtual_tasks.py",
-    "tests/testing/test_virtual_threads.py",
-    "tests/typed/",
-)
-"""Folders, files and functions whose tests do not gate."""
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark what does not gate, and skip what belongs to another botocore.
-
-    What is marked `models` runs beside one botocore: each release has states and words of its own.
-    """
+    """Skip what is marked `models` beside another botocore: each has states of its own."""
     other_models = pytest.mark.skipif(
         botocore.__version__ != WRITTEN_FOR,
         reason=f"the data were written from botocore {WRITTEN_FOR}",
@@ -319,6 +250,3 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("models"):
             item.add_marker(other_models)
-        # PostgreSQL is found on some machines and not on others.
-        if item.nodeid.startswith(NIGHTLY) or "postgresql" in item.nodeid.lower():
-            item.add_marker(pytest.mark.nightly)

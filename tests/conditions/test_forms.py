@@ -340,7 +340,6 @@ LOST = EndpointConnectionError(endpoint_url="https://x")
         ({}, [0, LOST], True),
         ({"retry_transient": True}, [LOST], True),
     ],
-    ids=str,
 )
 def test_options_choose_the_errors_to_retry(forms, values, options, given_values, is_retried):
     call = values(*given_values, "ready")

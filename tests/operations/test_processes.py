@@ -15,7 +15,7 @@ import boto3
 import httpx2 as httpx
 import pytest
 from case_tables import tabled
-from changes.test_killed_process import ACCOUNT, serving
+from changes.token_service import ACCOUNT, serving
 from stored_waits import ON_FILE, POSTGRESQL, SHARED, start, until  # beside this file
 
 from boto_waiters_plus import operations
