@@ -159,12 +159,17 @@ def test_a_worker_that_cannot_connect_gives_the_wait_back(
 
 
 @IN_MEMORY
-def test_a_worker_that_cannot_connect_at_first_goes_on_itself(store, stream, active):
-    """All of its attempts count, those between a write and the giving back too."""
-    client = stream(*[unreachable()] * 60, active)
-    waits = [start(store, client, StreamName=f"s{number}") for number in range(60)]
-    work(store, client)
-    assert sum(operation.result(10).attempts for operation in waits) == 120
+def test_a_worker_that_cannot_connect_at_first_goes_on_itself(
+    open_store, running_clock, stream, active, working
+):
+    store = open_store(clock=running_clock)
+    client = stream(*[unreachable()] * 20, active)
+    options = {"max_wait": 600, "min_delay": 60, "max_delay": 60}
+    waits = [start(store, client, StreamName=f"s{number}", **options) for number in range(20)]
+    working(store, client)
+    until(lambda: all(operation.metadata["attempts"] for operation in waits))
+    running_clock.now += 61
+    assert [operation.result(60).attempts for operation in waits] == [2] * 20
 
 
 def test_a_wait_that_connects_after_all_is_not_given_back(
