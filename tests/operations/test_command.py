@@ -53,13 +53,6 @@ def test_many_background_waits_are_stored_at_one_moment(start, command):
     assert len({each["metadata"]["create_time"] for each in found}) == 1
 
 
-def test_background_takes_no_delays_that_contradict_each_other(file, capsys):
-    delays = ["--bucket", "b", "--min-delay", "9", "--max-delay", "1"]
-    assert main([*BACKGROUND, *delays, "--store", file]) == 2
-    out, error = capsys.readouterr()
-    assert (out, "--min-delay" in error) == ("", True)
-
-
 def test_list_shows_states(start, file, command):
     (path,) = start("--bucket", "b")
     code, text = command("list")

@@ -90,19 +90,14 @@ def test_the_files_are_their_owners_from_the_first(file, stream, url):
 
 
 @POSIX
-def test_the_mode_of_another_programs_file_stays(other_program, tmp_path):
+def test_a_file_of_another_program_is_refused(other_program, tmp_path, stream):
     other_program.chmod(0o644)
     with pytest.raises(operations.StoreError, match="bookmarks"):
-        operations.Store(other_program).list()
+        start(operations.Store(other_program), stream())
     with pytest.raises(operations.StoreError, match="unable to open"):
         operations.Store(f"sqlite:///file:{tmp_path}/no.db?mode=ro&uri=true").list()
     assert modes(other_program) == {"waits.db": "0o644"}
     assert not (tmp_path / "no.db").exists()
-
-
-def test_a_file_of_another_program_is_refused(other_program, stream):
-    with pytest.raises(operations.StoreError, match="bookmarks"):
-        start(operations.Store(other_program), stream())
     with contextlib.closing(sqlite3.connect(other_program)) as other:
         assert other.execute("select count(*) from sqlite_master").fetchone() == (1,)
 

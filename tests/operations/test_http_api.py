@@ -367,16 +367,12 @@ def test_a_stored_error_says_where_a_sensitive_reason_was(answers):
 
 def test_an_error_that_a_waiter_retries_is_an_answer(stream, active):
     gone = {**THROTTLED, "Error": {"Code": "ResourceNotFoundException", "Message": "gone"}}
+    answers = {"success": ["ACTIVE"], "retry_on_error": ["ResourceNotFoundException"]}
     waiter = bwp.WaiterDefinition.from_states(
-        "Made",
-        "DescribeStream",
-        path="StreamDescription.StreamStatus",
-        success=["ACTIVE"],
-        retry_on_error=["ResourceNotFoundException"],
+        "Made", "DescribeStream", path="StreamDescription.StreamStatus", **answers
     )
-    operation = operations.start(
-        stream(gone, active), waiter, max_wait=60, StreamName="orders", min_delay=0.01
-    )
+    options = {"max_wait": 60, "StreamName": "orders", "min_delay": 0.01}
+    operation = operations.start(stream(gone, active), waiter, **options)
     operation.result(20)
     assert operation.metadata["attempts"] == 2
     assert "last_error" not in operation.metadata

@@ -4,7 +4,6 @@ import json
 import threading
 import warnings
 from collections import Counter
-from types import SimpleNamespace
 
 import boto3
 import botocore.exceptions
@@ -18,9 +17,13 @@ from boto_waiters_plus.operations import worker as worker_module
 
 
 @pytest.fixture
-def timed_store(open_store, clock):
-    """A store that goes by `clock`."""
+def store(open_store, clock):
     return open_store(clock=clock)
+
+
+@pytest.fixture
+def running_store(open_store, running_clock):
+    return open_store(clock=running_clock)
 
 
 @pytest.fixture
@@ -74,33 +77,31 @@ def test_many_workers_end_each_operation_once(store, stream, creating, active, w
     assert sum(ended) == 60
 
 
-def test_handed_back_operations_go_on_elsewhere(
-    timed_store, clock, stream, creating, active, working
-):
-    operation = start(timed_store, stream(creating))
-    stop = working(timed_store, stream(creating), worker_name="first")
+def test_handed_back_operations_go_on_elsewhere(store, clock, stream, creating, active, working):
+    operation = start(store, stream(creating))
+    stop = working(store, stream(creating), worker_name="first")
     until(lambda: operation.metadata["attempts"] > 3)
     assert operation.metadata["worker"] == "first"
     stop()
     metadata = operation.metadata
     assert (operation.done(), metadata["worker"]) == (False, None)
     clock.now += 30
-    work(timed_store, stream(active))
+    work(store, stream(active))
     assert operation.result(10).attempts == metadata["attempts"] + 1
     assert operation.result().elapsed > metadata["elapsed"] + 30
 
 
-def test_a_worker_that_dies_is_replaced_when_its_lease_ends(timed_store, clock, stream, active):
-    operation = start(timed_store, stream(active))
-    die_with_all(timed_store)
-    assert work(timed_store, stream(active)) == 0
+def test_a_worker_that_dies_is_replaced_when_its_lease_ends(store, clock, stream, active):
+    operation = start(store, stream(active))
+    die_with_all(store)
+    assert work(store, stream(active)) == 0
     clock.now += 31
-    assert work(timed_store, stream(active)) == 1
+    assert work(store, stream(active)) == 1
     assert operation.result(10).attempts == 1
 
 
-def test_a_lost_lease_is_replaced(open_store, running_clock, stream, creating, working, caplog):
-    store = open_store(clock=running_clock)
+def test_a_lost_lease_is_replaced(running_store, running_clock, stream, creating, working, caplog):
+    store = running_store
     operation = start(store, stream(creating), max_wait=1e6)
     working(store, stream(creating), worker_name="first")
     until(lambda: operation.metadata["attempts"])
@@ -120,51 +121,54 @@ def test_a_lost_lease_is_replaced(open_store, running_clock, stream, creating, w
     assert not operation.done()
 
 
-def test_the_time_without_a_worker_counts(timed_store, clock, stream, creating):
+def test_the_time_without_a_worker_counts(store, clock, stream, creating):
     client = stream(creating)
-    operation = start(timed_store, client, max_wait=60)
+    operation = start(store, client, max_wait=60)
     clock.now += 61
-    work(timed_store, client)
+    work(store, client)
     assert isinstance(operation.exception(10), bwp.WaiterTimeoutError)
     assert not client.answers.requests
 
 
-def test_time_before_a_claim_is_counted_once(timed_store, clock, stream, active, monkeypatch):
-    operation = start(timed_store, stream(active), max_wait=60)
-    claim = timed_store.backend.claim
+def test_time_before_a_claim_is_counted_once(store, clock, stream, active, monkeypatch):
+    operation = start(store, stream(active), max_wait=60)
+    claim = store.backend.claim
 
     def claimed_late(*arguments):
         # As long as a frozen worker may hold the lock of a file.
         clock.now += 40
         return claim(*arguments)
 
-    monkeypatch.setattr(timed_store.backend, "claim", claimed_late)
-    work(timed_store, stream(active))
+    monkeypatch.setattr(store.backend, "claim", claimed_late)
+    work(store, stream(active))
     assert operation.result(10).attempts == 1
 
 
 # --- no connection --------------------------------------------------------------------------------
 
 
-def test_a_worker_that_cannot_connect_gives_the_wait_back(
-    timed_store, clock, stream, active, working
-):
+def test_a_worker_that_cannot_connect_gives_the_wait_back(store, clock, stream, active, working):
     """Another worker of the store may reach the service."""
-    operation = start(timed_store, stream(active))
-    working(timed_store, stream(unreachable()), worker_name="without a route")
+    operation = start(store, stream(active))
+    working(store, stream(unreachable()), worker_name="without a route")
     until(lambda: operation.metadata["attempts"] > 0 and operation.metadata["worker"] is None)
     assert not operation.done()
-    work(timed_store, stream(active))
+    work(store, stream(active))
     assert operation.result(10).attempts > 1
 
 
 @IN_MEMORY
-def test_a_worker_that_cannot_connect_at_first_goes_on_itself(store, stream, active):
-    """All of its attempts count, those between a write and the giving back too."""
-    client = stream(*[unreachable()] * 60, active)
-    waits = [start(store, client, StreamName=f"s{number}") for number in range(60)]
-    work(store, client)
-    assert sum(operation.result(10).attempts for operation in waits) == 120
+def test_a_worker_that_cannot_connect_at_first_goes_on_itself(
+    running_store, running_clock, stream, active, working
+):
+    store = running_store
+    client = stream(*[unreachable()] * 20, active)
+    options = {"max_wait": 600, "min_delay": 60, "max_delay": 60}
+    waits = [start(store, client, StreamName=f"s{number}", **options) for number in range(20)]
+    working(store, client)
+    until(lambda: all(operation.metadata["attempts"] for operation in waits))
+    running_clock.now += 61
+    assert [operation.result(60).attempts for operation in waits] == [2] * 20
 
 
 def test_a_wait_that_connects_after_all_is_not_given_back(
@@ -234,19 +238,19 @@ def test_a_worker_that_cannot_call_ends_no_wait(store, stream, active, code):
 
 @pytest.mark.parametrize("was_polled", [False, True])
 def test_what_nobody_can_go_on_with_ends_at_its_deadline(
-    timed_store, clock, stream, creating, working, was_polled
+    store, clock, stream, creating, working, was_polled
 ):
     def make(_):
         raise botocore.exceptions.ProfileNotFound(profile="there")
 
-    operation = start(timed_store, stream(creating))
+    operation = start(store, stream(creating))
     if was_polled:
-        stop = working(timed_store, stream(creating))
+        stop = working(store, stream(creating))
         until(lambda: operation.metadata["attempts"])
         stop()
-    assert timed_store.work(until_idle=True, make_client=make) == 0
+    assert store.work(until_idle=True, make_client=make) == 0
     clock.now += 61
-    assert timed_store.work(until_idle=True, make_client=make) == 1
+    assert store.work(until_idle=True, make_client=make) == 1
     assert operation.exception(10)
     error = operation.to_json()["error"]
     assert error["code"] == ("timed_out" if was_polled else "credentials")
@@ -254,9 +258,9 @@ def test_what_nobody_can_go_on_with_ends_at_its_deadline(
 
 
 def test_a_worker_tries_a_kind_again_after_a_while(
-    open_store, running_clock, stream, active, working
+    running_store, running_clock, stream, active, working
 ):
-    store = open_store(clock=running_clock)
+    store = running_store
     operation = start(store, stream(active), max_wait=600)
     clients = iter([None, stream(active)])
 
@@ -277,18 +281,18 @@ def test_a_worker_tries_a_kind_again_after_a_while(
 
 @pytest.mark.parametrize("worker", ["none", "gone", "lives"])
 def test_result_says_whether_a_worker_drives_it(
-    timed_store, clock, stream, creating, working, monkeypatch, worker
+    store, clock, stream, creating, working, monkeypatch, worker
 ):
     monkeypatch.setattr(operation_module, "UNDRIVEN_GRACE", 0.0)
-    operation = start(timed_store, stream(creating), max_wait=600)
+    operation = start(store, stream(creating), max_wait=600)
     words = "no worker drives it, nothing was written for 60 s: call work"
     if worker == "gone":
         words = "its worker there:1 may be gone, nothing was written for 60 s$"
-        die_with_all(timed_store, lease=600)
+        die_with_all(store, lease=600)
     clock.now += 60
     if worker == "lives":
         words = "has not ended$"
-        working(timed_store, stream(creating))
+        working(store, stream(creating))
         until(lambda: operation.metadata["attempts"])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -299,9 +303,9 @@ def test_result_says_whether_a_worker_drives_it(
 
 @pytest.mark.parametrize("lease", [None, 30])
 def test_a_wait_that_nothing_drives_ends_past_its_max_wait(
-    open_store, running_clock, stream, active, lease
+    running_store, running_clock, stream, active, lease
 ):
-    store = open_store(clock=running_clock)
+    store = running_store
     driven = start(store, stream(active))
     die_with_all(store, lease=600)
     operation = start(store, stream(active))
@@ -316,10 +320,10 @@ def test_a_wait_that_nothing_drives_ends_past_its_max_wait(
     assert not driven.done()
 
 
-def test_many_held_waits_are_rarely_compared(timed_store, stream, active, monkeypatch):
-    backend, calls, checked = timed_store.backend, Counter(), threading.Semaphore(0)
+def test_many_held_waits_are_rarely_compared(store, stream, active, monkeypatch):
+    backend, calls, checked = store.backend, Counter(), threading.Semaphore(0)
     client = stream(active)
-    held = [start(timed_store, client) for _ in range(20)]
+    held = [start(store, client) for _ in range(20)]
 
     def counted(name, access):
         def call(*arguments):
@@ -332,7 +336,7 @@ def test_many_held_waits_are_rarely_compared(timed_store, stream, active, monkey
     for name in ("open_ids", "ended_ids", "get"):
         monkeypatch.setattr(backend, name, counted(name, getattr(backend, name)))
     for _ in range(20):
-        timed_store.watcher.check()
+        store.watcher.check()
         assert checked.acquire(timeout=60)
     assert calls["get"] == 0
     held[7].cancel()
@@ -362,27 +366,25 @@ def test_what_is_leased_is_driven_although_an_answer_is_lost(
     assert lost
 
 
-def test_waits_that_were_claimed_begin_without_a_renewal(
-    timed_store, clock, stream, active, failing
-):
-    started = [start(timed_store, stream(active)) for _ in range(3)]
-    lost = failing(timed_store, "renew")
+def test_waits_that_were_claimed_begin_without_a_renewal(store, clock, stream, active, failing):
+    started = [start(store, stream(active)) for _ in range(3)]
+    lost = failing(store, "renew")
     client = stream(active)
 
     def slow_client(_):
         clock.now += 15
         return client
 
-    timed_store.work(until_idle=True, make_client=slow_client, lease=30)
+    store.work(until_idle=True, make_client=slow_client, lease=30)
     assert all(each.result(10) for each in started)
     assert lost
 
 
-def test_waits_that_cannot_be_given_back_are_driven(store, stream, active, failing):
-    operation = start(store, stream(active))
-    lost = failing(store, "write", lambda _, changes: "worker" in changes[0])
+def test_waits_that_cannot_be_given_back_are_driven(running_store, stream, active, failing):
+    operation = start(running_store, stream(active))
+    lost = failing(running_store, "write", lambda _, changes: "worker" in changes[0])
     # The next call is under way until then.
-    work(store, stream(unreachable(), lambda: until(lambda: lost) or active))
+    work(running_store, stream(unreachable(), lambda: until(lambda: lost) or active))
     assert operation.result(10).attempts > 1
 
 
@@ -417,32 +419,6 @@ def test_waits_of_one_kind_share_calls(store, answers):
     work(store, ec2)
     assert all(operation.result(10).attempts == 1 for operation in started)
     assert len(ec2.answers.requests) <= 4
-
-
-@IN_MEMORY
-def test_waits_for_many_jobs_are_screened(store):
-    client = boto3.client("sagemaker", region_name="us-east-1")
-    names = [f"job-{number}" for number in range(40)]
-    calls, ok = Counter(), SimpleNamespace(status_code=200)
-
-    def answer(model, **_):
-        calls[model.name] += 1
-        status = "InProgress" if calls["ListTrainingJobs"] < 3 else "Completed"
-        if model.name == "DescribeTrainingJob":
-            return ok, {"TrainingJobStatus": status}
-        jobs = [{"TrainingJobName": name, "TrainingJobStatus": status} for name in names]
-        return ok, {"TrainingJobSummaries": jobs}
-
-    client.meta.events.register("before-call.sagemaker.*", answer)
-    options = {"max_wait": 60, "min_delay": 0.1, "max_delay": 0.1}
-    waits = [
-        bwp.Wait(client, "TrainingJobCompleted", {"TrainingJobName": name}, **options)
-        for name in names
-    ]
-    store.start_all(waits)
-    assert work(store, client) == 40
-    assert calls["ListTrainingJobs"] >= 3
-    assert calls["DescribeTrainingJob"] <= 80
 
 
 @IN_MEMORY
