@@ -370,7 +370,7 @@ def test_cancelled_wait_counts_the_attempts_made(all_of, exists, s3, virtual_tim
 
 
 @pytest.mark.parametrize("connections", [3, 10])
-def test_calls_stay_within_the_clients_connections(exists, connections):
+def test_calls_stay_within_the_clients_connections(exists, small_aws, connections):
     config = Config(max_pool_connections=connections)
     client = boto3.client("s3", region_name="us-east-1", config=config)
     client.create_bucket(Bucket="first")
