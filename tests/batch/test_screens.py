@@ -330,6 +330,13 @@ def test_pages_go_on_whoever_leaves(jobs_of):
     assert [page.get("NextToken") for page in jobs.pages] == [None, "100", "200"] * 2
 
 
+def test_signal_in_a_delay_makes_own_calls(jobs_of, virtual_time):
+    jobs, wake = jobs_of(20, end=15.0), Signal()
+    jobs.is_behind = True
+    virtual_time.call_at(16, wake.notify)
+    assert elapsed(wait_all(jobs.waits(wake_signal=wake))) == pytest.approx([16] * 20, abs=0.06)
+
+
 @pytest.mark.parametrize("page", [1, 2])
 def test_signal_between_pages_makes_an_own_call(jobs_of, page):
     jobs, wake = jobs_of(250, end=55.0), Signal()
