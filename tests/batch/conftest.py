@@ -9,8 +9,9 @@ from moto import mock_aws
 import boto_waiters_plus as bwp
 
 
-@pytest.fixture(autouse=True)
-def _small_aws():
+@pytest.fixture
+def small_aws():
+    """A small AWS of this test's own."""
     with mock_aws():
         yield
 
@@ -20,13 +21,13 @@ SESSION = boto3.session.Session(region_name="us-east-1")
 
 
 @pytest.fixture
-def client_of():
+def client_of(small_aws):
     """`client_of(service)`: a client that is not hooked."""
     return SESSION.client
 
 
 @pytest.fixture
-def s3():
+def s3(small_aws):
     client = SESSION.client("s3")
     client.create_bucket(Bucket="first")
     client.create_bucket(Bucket="second")
@@ -34,7 +35,7 @@ def s3():
 
 
 @pytest.fixture
-def dynamodb():
+def dynamodb(small_aws):
     return SESSION.client("dynamodb")
 
 

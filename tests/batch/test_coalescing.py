@@ -147,12 +147,6 @@ def test_coalescing_can_be_turned_off(ec2, instances, virtual_time):
     assert not any(outcome.coalesced for outcome in outcomes)
 
 
-def test_single_wait_is_not_coalesced(ec2, instances):
-    [outcome] = wait_all([running(ec2, *instances(3))])
-    assert outcome.coalesced is False
-    assert "coalesced" not in repr(outcome)
-
-
 def test_waits_for_several_ids_share_calls(ec2, instances, virtual_time):
     ids, calls = instances(5), Calls(ec2)
     asked = [ids[:2], ids[1:4], ids[4:]]

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from boto_waiters_plus import WaiterCancelledError
-from boto_waiters_plus.conditions import poll, poll_async
+from boto_waiters_plus.conditions import poll
 
 ANY_ERROR = {
     "acceptors": [
@@ -36,24 +36,6 @@ def test_an_interrupt_passes(interrupt, where, monkeypatch):
     options = {"cancel_event": Event()} if where == "event" else {}
     with pytest.raises(interrupt):
         poll(stop if where == "call" else lambda: None, ANY_ERROR, max_wait=60, **options)
-
-
-def test_task_cancelled_in_its_sleep_ends_at_once(virtual_time):
-    calls = []
-
-    async def call():
-        calls.append(virtual_time.now)
-
-    async def main():
-        task = asyncio.ensure_future(poll_async(call, ANY_ERROR, max_wait=600))
-        await asyncio.sleep(7)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        return virtual_time.now
-
-    assert asyncio.run(main()) == 7
-    assert calls == [0, 5]
 
 
 def test_events_of_another_thread_end_a_sleep():

@@ -94,12 +94,9 @@ def test_each_wait_ends_as_it_would_alone(all_of, exists, s3, virtual_time, coun
     assert [facts(result) for result in together] == alone * count
 
 
-def test_no_waits_end_at_once(results_of):
-    assert results_of([]) == []
-
-
-def test_waits_may_come_from_a_generator(exists, s3):
-    assert len(wait_all(exists(s3, name) for name in ("first", "second"))) == 2
+def test_waits_may_come_from_a_generator(all_of, exists, s3):
+    assert len(all_of(exists(s3, name) for name in ("first", "second"))) == 2
+    assert all_of(iter([])) == []
 
 
 def test_changing_parameters_later_changes_no_wait(s3):
@@ -370,7 +367,7 @@ def test_cancelled_wait_counts_the_attempts_made(all_of, exists, s3, virtual_tim
 
 
 @pytest.mark.parametrize("connections", [3, 10])
-def test_calls_stay_within_the_clients_connections(exists, connections):
+def test_calls_stay_within_the_clients_connections(exists, small_aws, connections):
     config = Config(max_pool_connections=connections)
     client = boto3.client("s3", region_name="us-east-1", config=config)
     client.create_bucket(Bucket="first")

@@ -173,6 +173,12 @@ def test_definition_is_screened_if_the_list_has_all_that_it_reads(jobs_of, path,
     assert jobs.calls["ListTrainingJobs"] == lists
 
 
+def test_one_attempt_of_ten_is_an_own_call(jobs_of):
+    jobs = jobs_of(10, end=295.0)
+    assert elapsed(wait_all(jobs.waits())) == [300] * 10
+    assert jobs.calls["DescribeTrainingJob"] <= 40
+
+
 def test_list_that_misled_a_wait_is_not_believed_again(jobs_of):
     jobs = jobs_of(20, end=115.0)
     jobs.ends["job-0000"] = 5.0
@@ -322,6 +328,13 @@ def test_pages_go_on_whoever_leaves(jobs_of):
     assert elapsed(results[:244]) == [10] * 244
     assert {type(each) for each in results[244:]} == {bwp.WaiterCancelledError}
     assert [page.get("NextToken") for page in jobs.pages] == [None, "100", "200"] * 2
+
+
+def test_signal_in_a_delay_makes_own_calls(jobs_of, virtual_time):
+    jobs, wake = jobs_of(20, end=15.0), Signal()
+    jobs.is_behind = True
+    virtual_time.call_at(16, wake.notify)
+    assert elapsed(wait_all(jobs.waits(wake_signal=wake))) == pytest.approx([16] * 20, abs=0.06)
 
 
 @pytest.mark.parametrize("page", [1, 2])
