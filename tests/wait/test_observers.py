@@ -12,7 +12,6 @@ from botocore.exceptions import ReadTimeoutError
 import boto_waiters_plus as bwp
 from boto_waiters_plus.conditions import poll, poll_async
 
-
 LOST = ReadTimeoutError(endpoint_url="https://thing")
 
 
