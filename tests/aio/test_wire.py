@@ -62,6 +62,7 @@ def test_max_wait_ends_a_call_in_flight_and_its_connection(on, fault):
         end = on(server, lambda client: ending(table_up(client, max_wait=1)), connections=0)
         assert type(end) is bwp.WaiterTimeoutError
         assert end.elapsed >= 1
+        assert "no answer" in str(end)
 
 
 @pytest.mark.parametrize("where", [BEFORE_HEADERS, BODY])

@@ -4,8 +4,6 @@ import importlib
 import importlib.machinery
 import importlib.util
 import sys
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import wrapt
@@ -122,31 +120,6 @@ def test_other_hook_that_asks_all_finders_is_called_too(place, watch, ours_first
     module = importlib.import_module(name)
     assert seen == others == [module]
     assert type(module.__loader__) is importlib.machinery.SourceFileLoader
-
-
-def test_twenty_threads_that_import_at_once_get_hooked_modules(place, watch):
-    names = [f"hooked_{index}" for index in range(5)]
-    for index, name in enumerate(names):
-        # Each imports the next, so that threads wait for one another.
-        following = f"import {names[index + 1]}\n" if index < 4 else ""
-        (place / f"{name}.py").write_text(f"{following}done = False")
-    importlib.invalidate_caches()
-    calls = []
-
-    def act(module):
-        calls.append(module.__name__)
-        module.done = True
-
-    watch(*names, act=act)
-    barrier = threading.Barrier(20)
-
-    def import_one(index):
-        barrier.wait(60)
-        return importlib.import_module(names[index % 5]).done
-
-    with ThreadPoolExecutor(20) as pool:
-        assert list(pool.map(import_one, range(20))) == [True] * 20
-    assert sorted(calls) == names
 
 
 def test_removed_hook_is_called_no_more(place):

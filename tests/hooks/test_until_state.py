@@ -22,20 +22,18 @@ def dynamodb(answers):
 
 
 ACTIVE = {"until_state": "ACTIVE", "max_wait": 60}
+BOUND = {"max_wait": 60}
 
 
 @pytest.mark.parametrize("name", ["DescribeTable", "describe_table"])
 def test_wait_until_takes_an_operation_and_a_state(dynamodb, virtual_time, name):
-    client = dynamodb("CREATING", "ACTIVE")
+    client = dynamodb("CREATING", "ACTIVE", "INACCESSIBLE_ENCRYPTION_CREDENTIALS")
     outcome = bwp.wait_until(client, name, TableName="orders", **ACTIVE)
     assert (outcome.waiter, outcome.attempts) == ("DescribeTableUntilActive", 2)
     assert outcome.observed == "ACTIVE"
-
-
-def test_a_failure_state_of_the_model_ends_the_wait(dynamodb, virtual_time):
-    client = dynamodb("CREATING", "INACCESSIBLE_ENCRYPTION_CREDENTIALS")
+    # A failure state of the model.
     with pytest.raises(bwp.WaiterFailedError) as caught:
-        bwp.wait_until(client, "DescribeTable", TableName="orders", **ACTIVE)
+        bwp.wait_until(client, name, TableName="orders", **ACTIVE)
     assert caught.value.observed == "INACCESSIBLE_ENCRYPTION_CREDENTIALS"
 
 
@@ -47,9 +45,6 @@ def test_tasks_and_many_waits_take_it(dynamodb, virtual_time):
     assert operation.result(timeout=60).observed == "ACTIVE"
     coroutine = bwp.wait_until_async(client, "DescribeTable", TableName="orders", **ACTIVE)
     assert asyncio.run(coroutine).observed == "ACTIVE"
-
-
-BOUND = {"max_wait": 60}
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,13 @@ import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 from boto_waiters_plus.testing import virtual_time
 
+LOST = ReadTimeoutError(endpoint_url="https://thing")
+
 # --- botocore's waiters ---------------------------------------------------------------------------
 
 VALUES = st.sampled_from(["up", "down", "dead", "", 0, 1, True, False, None, [], ["up"], {}])
 STATUSES = st.sampled_from([200, 301, 403, 404, 500])
-CODES = st.sampled_from(["404", "NotFound", "Gone", "Denied"])
+CODES = st.sampled_from(["404", "NotFound", "Gone", "ReadTimeoutError"])
 STATES = st.sampled_from(["success", "failure", "retry", "other"])
 PATHS = ["State", "Items[].State", "Items", "Error.Code", "length(Items)", "@", "Missing"]
 MATCHERS = st.one_of(
@@ -49,6 +51,7 @@ ERRORS = st.fixed_dictionaries(
 ANSWERS = st.one_of(
     st.tuples(st.just(False), RESPONSES),
     st.tuples(st.just(True), ERRORS),
+    st.just((True, None)),
     # A response with a member `Error`, as of location's DescribeJob: to botocore it is an error.
     st.tuples(st.just(False), st.builds(lambda a, b: {**a, **b}, RESPONSES, ERRORS)),
 )
@@ -60,6 +63,7 @@ def status(code):
 
 EVERY_ITEM_UP = {"matcher": "pathAll", "argument": "Items[].State", "expected": "up"}
 ANY_NAME = {"matcher": "pathAny", "argument": "Name", "expected": "u"}
+NOTHING = {"matcher": "path", "argument": "Missing", "expected": None}
 STILL = [{"matcher": "status", "expected": code, "state": "retry"} for code in (301, 404)]
 
 
@@ -71,7 +75,7 @@ def run(config, answers, *, replaced):
         raised, answer = answers[min(len(calls), len(answers) - 1)]
         calls.append(answer)
         if raised:
-            raise ClientError(answer, "GetThing")
+            raise LOST if answer is None else ClientError(answer, "GetThing")
         return answer
 
     operation = NormalizedOperationMethod(method)
@@ -87,6 +91,8 @@ def run(config, answers, *, replaced):
         except WaiterError as error:
             kwargs = {name: stocks_part(text) for name, text in error.kwargs.items()}
             end = stocks_part(str(error)), kwargs, error.last_response
+        except ReadTimeoutError as error:
+            end = error
     return end, len(calls), sleeps
 
 
@@ -98,6 +104,10 @@ def stocks_part(text):
 
 @example([{**EVERY_ITEM_UP, "state": "success"}], [(False, {"Items": [], **status(200)})], False)
 @example([{**ANY_NAME, "state": "success"}], [(False, {"Name": "up", **status(200)})], False)
+# A path is no part of an error.
+@example(
+    [{**NOTHING, "state": "success"}], [(True, {"Error": {"Code": "Gone"}, **status(404)})], False
+)
 # Of the accepted states, the last; where the last attempt matched none, that of the last acceptor.
 @example(STILL, [(False, status(301))], False)
 @example(STILL, [(False, status(301)), (False, status(200))], False)
@@ -118,7 +128,6 @@ def test_wait_is_stocks(acceptors, answers, replaced):
 STREAM = {"StreamName": "s"}
 STATUS = "StreamDescription.StreamStatus"
 SHARDS = "StreamDescription.Shards[].ShardId"
-LOST = ReadTimeoutError(endpoint_url="https://kinesis")
 STATUS_CODES = {
     "ResourceNotFoundException": 400,
     "ThrottlingException": 400,

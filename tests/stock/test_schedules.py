@@ -199,7 +199,7 @@ def test_waiter_of_a_client_is_untouched(answers, missing, sleeps, make):
         bucket = boto3.resource("s3").Bucket("b")
         client, wait = bucket.meta.client, lambda **_: bucket.wait_until_exists()
     answers(client, missing)
-    run(SimpleNamespace(wait=wait))
+    assert run(SimpleNamespace(wait=wait)).max_wait is None
     assert all(2 <= delay <= DELAY for delay in sleeps[:-1])
     assert len(sleeps) > ATTEMPTS - 1
     assert sum(sleeps) == pytest.approx(SPAN)

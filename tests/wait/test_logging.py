@@ -39,8 +39,8 @@ LINES = {
         ["1 starting", "13 starting", "25 starting", "31 up"],
     ),
     "the first of transient errors in a row": (
-        ["starting", THROTTLE, THROTTLE, LOST, "starting", THROTTLE, "up"],
-        ["1 starting", "2 Throttling", "4 ReadTimeoutError", "6 Throttling", "7 up"],
+        ["starting", LOST, THROTTLE, THROTTLE, "starting", THROTTLE, "up"],
+        ["1 starting", "2 ReadTimeoutError", "3 Throttling", "6 Throttling", "7 up"],
     ),
 }
 

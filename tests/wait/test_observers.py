@@ -7,9 +7,12 @@ import threading
 import warnings
 
 import pytest
+from botocore.exceptions import ReadTimeoutError
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.conditions import poll, poll_async
+
+LOST = ReadTimeoutError(endpoint_url="https://thing")
 
 
 class NotYetError(Exception):
@@ -85,16 +88,18 @@ IS_SET.set()
     [
         ("broken", {}, "failure", bwp.WaiterFailedError),
         ("x", {}, "timeout", bwp.WaiterTimeoutError),
-        ("x", {"max_attempts": 2}, "timeout", bwp.WaiterAttemptsError),
+        ("x", {"max_attempts": 3}, "timeout", bwp.WaiterAttemptsError),
         ("x", {"cancel_event": IS_SET}, "cancel", bwp.WaiterCancelledError),
     ],
 )
 def test_observer_gets_how_the_wait_ended(told, answer, options, kind, error, virtual_time):
     with pytest.raises(error) as caught:
-        poll(scripted(answer), WAITER, max_wait=12, **options)
+        poll(scripted("starting", answer, LOST), WAITER, max_wait=12, **options)
     assert {event.kind for event in told[:-1]} <= {"start", "attempt"}
     assert (told[-1].kind, told[-1].error) == (kind, error.__name__)
     assert (told[-1].attempt, told[-1].message) == (caught.value.attempts, str(caught.value))
+    # Of the last attempt that saw a state.
+    assert told[-1].state == caught.value.observed
 
 
 @pytest.mark.parametrize("value", [{"Password": "hunter2"}, ["x"] * 9, [{"k": "v"}], None])

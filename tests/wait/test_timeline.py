@@ -38,6 +38,12 @@ def test_each_attempt_has_its_time_and_state(kinesis, answers, creating, active,
     assert found == [(place + 1, place, state) for place, state in enumerate(states)]
 
 
+def test_an_expected_error_is_the_last_state(kinesis, answers, active, error_answer):
+    answers(kinesis, active, error_answer("ResourceNotFoundException"))
+    outcome = kinesis.wait_until_stream_not_exists(StreamName="s", max_wait=900)
+    assert [entry.state for entry in outcome.timeline] == ["ACTIVE", "ResourceNotFoundException"]
+
+
 def test_an_error_has_the_attempts_that_were_answered(kinesis, answers, creating):
     answers(kinesis, creating, {"Error": {"Code": "AccessDenied"}})
     with pytest.raises(bwp.WaiterFailedError) as caught:
