@@ -249,12 +249,6 @@ def raised_from(error, cause):
     return error
 
 
-def in_a_circle():
-    first, second = OSError("secret"), OSError("secret")
-    second.__cause__ = first
-    return raised_from(first, second)
-
-
 SECRET = {"endpoint_url": "https://b.example/secret"}
 CUT = urllib3.exceptions.NewConnectionError(None, "secret")
 UNKNOWN = raised_from(CUT, socket.gaierror(-2, "Name or service not known"))
@@ -263,7 +257,6 @@ TRANSPORT = [
     (EndpointConnectionError(**SECRET, error=UNKNOWN), "Name or service not known"),
     (EndpointConnectionError(**SECRET, error=OSError(5, "w" * 300)), "w" * 197 + "..."),
     (EndpointConnectionError(**SECRET, error=OSError("secret")), ""),
-    (EndpointConnectionError(**SECRET, error=in_a_circle()), ""),
     (botocores.SSLError(**SECRET, error=ssl.SSLError(1, "verify failed")), "verify failed"),
     (botocores.ConnectTimeoutError(**SECRET), ""),
     (botocores.ProxyConnectionError(proxy_url="http://u:secret@proxy"), ""),
