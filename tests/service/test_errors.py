@@ -19,7 +19,6 @@ from botocore.awsrequest import AWSResponse
 from botocore.config import Config
 from botocore.exceptions import ClientError, EndpointConnectionError, WaiterError
 from botocore.parsers import ResponseParserError
-from botocore.stub import Stubber
 from case_tables import tabled
 
 import boto_waiters_plus as bwp
@@ -224,21 +223,6 @@ def test_raw_errors_are_raised_unchanged(answers, error_answer, virtual_time, ra
         wait()
     assert caught.value is raised
     assert len(asked.requests) == at
-
-
-@WAYS
-def test_missing_credentials_and_an_exhausted_stubber_are_raw(way, monkeypatch, virtual_time):
-    bwp.install()
-    client = boto3.client("iam")
-    stubber = Stubber(client)
-    stubber.add_client_error("get_user", "NoSuchEntity", http_status_code=404)
-    with stubber, pytest.raises(botocores.UnStubbedResponseError):
-        way_to_wait(way, client)()
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.delenv(name)
-    with pytest.raises(botocores.NoCredentialsError) as caught:
-        way_to_wait(way, boto3.Session().client("iam"))()
-    assert caught.value.__cause__ is None
 
 
 # --- transport ----------------------------------------------------------------------------------
