@@ -83,8 +83,9 @@ def test_time_since_now_shortens_the_pause():
     assert isinstance(machine.step(Woken(), 105 + pause.seconds, min), Poll)
 
 
-def test_wait_resumed_after_its_deadline_makes_no_call():
-    machine = resumed(machine_after(Begin()), now=100)
+@pytest.mark.parametrize("events", [[Begin()], [Begin(), NO_MATCH]])
+def test_wait_resumed_after_its_deadline_makes_no_call(events):
+    machine = resumed(machine_after(*events), now=100)
     assert machine.step(Begin(), 1000, min) == TimedOut()
 
 

@@ -141,6 +141,12 @@ def test_a_replaced_shipped_waiter_is_told_once(definition, tmp_path, caplog):
     assert str(file) in told
 
 
+@pytest.mark.parametrize("name", ["streamexists", "Stream_Exists", "STREAM_EXISTS", ""])
+def test_only_both_forms_of_a_name_work(name):
+    with pytest.raises(ValueError, match="kinesis has no waiter"):
+        bwp.wait_until(client(), name, StreamName="s", max_wait=1)
+
+
 # --- overlays -----------------------------------------------------------------------------------
 
 
