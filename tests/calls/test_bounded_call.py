@@ -534,14 +534,15 @@ class Recorded(CLASSES[0]):
         raise http.client.RemoteDisconnected("played to its end")
 
 
+@pytest.mark.parametrize("recorder", [Recorded, lambda *_, **__: Recorded("127.0.0.1")])
 @pytest.mark.parametrize("order", ["before", "after"])
-def test_connections_of_a_recorder_are_left_alone(order):
+def test_connections_of_a_recorder_are_left_alone(order, recorder):
     Recorded.requests.clear()
     own = dict(vars(Recorded))
     client = make_client(attempts=1)
     if order == "after":
         bounded(lambda: None, client)
-    with mock.patch.object(POOLS[0], "ConnectionCls", Recorded):
+    with mock.patch.object(POOLS[0], "ConnectionCls", recorder):
         with pytest.raises(ConnectionClosedError):
             bounded(client.list_tables, client)
         assert is_in_thread(client)
