@@ -4,9 +4,9 @@
     python tools/peer_suites.py CACHE --full --workers 2
     python tools/peer_suites.py CACHE --suite botocore --version 1.34.0 --tests tests/unit/docs
 
-The suites come from the source distributions on the package index; boto3's carries none, so that
-`tests/peers` holds what its users would notice. Every suite runs twice in a virtual environment with
-the version it belongs to: once as it is, once with this file as a pytest plugin that calls
+The suites come from the source distributions on the package index. That of boto3 carries none, so
+`tests/peers` holds what its users would notice. Every suite runs twice in a virtual environment
+with the version it belongs to: once as it is, once with this file as a pytest plugin that calls
 `install()` before anything is collected. Downloads and environments are kept in CACHE.
 """
 
