@@ -4,9 +4,9 @@
     python tools/peer_suites.py CACHE --full --workers 2
     python tools/peer_suites.py CACHE --suite botocore --version 1.34.0 --tests tests/unit/docs
 
-The suites come from the source distributions on the package index; boto3's carries none, which is
-why `tests/peers` holds the same behaviours. Every suite runs twice in a virtual environment with
-the version it belongs to: once as it is, once with this file as a pytest plugin that calls
+The suites come from the source distributions on the package index. That of boto3 carries none, so
+`tests/peers` holds what its users would notice. Every suite runs twice in a virtual environment
+with the version it belongs to: once as it is, once with this file as a pytest plugin that calls
 `install()` before anything is collected. Downloads and environments are kept in CACHE.
 """
 
@@ -61,9 +61,6 @@ SUITES = {
         requires=("jsonschema",),
         # Compares the stored endpoint rules alone, in half an hour.
         ignore=("tests/functional/test_endpoint_rulesets.py",),
-    ),
-    "boto3": Suite(
-        quick=("tests/unit", "tests/functional"), full=("tests/unit", "tests/functional")
     ),
     "s3transfer": Suite(
         quick=("tests/functional/test_manager.py", "tests/functional/test_upload.py"),
@@ -178,8 +175,7 @@ def compare(project: str, version: str, arguments: argparse.Namespace) -> bool:
     chosen = arguments.tests or (suite.full if arguments.full else suite.quick)
     tests = [test for test in chosen if (folder / test).exists()]
     if not tests:
-        print(f"{title:22} no tests in the source distribution")
-        return True
+        raise SystemExit(f"{title}: no tests in the source distribution")
     python = environment(project, version, arguments.cache)
     options = [f"--ignore={path}" for path in suite.ignore]
     options += ["-n", str(arguments.workers)] if arguments.workers else []
@@ -204,7 +200,7 @@ def versions(project: str, arguments: argparse.Namespace) -> list[str]:
     except metadata.PackageNotFoundError:
         print(f"{project:22} is not installed: give a --version")
         return []
-    return [installed, OLDEST] if project in {"botocore", "boto3"} else [installed]
+    return [installed, OLDEST] if project == "botocore" else [installed]
 
 
 def main() -> None:

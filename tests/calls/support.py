@@ -71,3 +71,10 @@ def join_own_threads():
     for thread in own_threads():
         thread.join(60)
     assert own_threads() == []
+
+
+def join_call_threads():
+    """Wait until the calls that were abandoned have ended."""
+    for thread in own_threads():
+        if "watchdog" not in thread.name:
+            thread.join(60)

@@ -18,7 +18,14 @@ import pytest
 from botocore.credentials import RefreshableCredentials
 from botocore.exceptions import ConnectionClosedError
 from botocore.tokens import DeferredRefreshableToken
-from calls.support import ended, join_own_threads, make_client, own_threads, until_cut
+from calls.support import (
+    ended,
+    join_call_threads,
+    join_own_threads,
+    make_client,
+    own_threads,
+    until_cut,
+)
 from freezegun import freeze_time
 
 from boto_waiters_plus.calls import connections, private_names
@@ -324,7 +331,7 @@ def test_in_a_thread_any_call_is_given_up(clock):
         bounded(call, in_thread=True)
     assert any("call" in thread.name and thread.daemon for thread in own_threads())
     go_on.set()
-    join_own_threads()
+    join_call_threads()
 
 
 def test_in_a_thread_the_context_is_the_callers():
@@ -457,7 +464,7 @@ def test_late_stream_of_a_client_is_closed(late, in_thread, is_of_a_client):
     with ended("deadline"):
         client = make_client() if is_of_a_client else None
         bounded(late({"Body": body}), client, in_thread=in_thread)
-    join_own_threads()
+    join_call_threads()
     assert body.close.call_count == is_of_a_client
 
 
@@ -534,14 +541,15 @@ class Recorded(CLASSES[0]):
         raise http.client.RemoteDisconnected("played to its end")
 
 
+@pytest.mark.parametrize("recorder", [Recorded, lambda *_, **__: Recorded("127.0.0.1")])
 @pytest.mark.parametrize("order", ["before", "after"])
-def test_connections_of_a_recorder_are_left_alone(order):
+def test_connections_of_a_recorder_are_left_alone(order, recorder):
     Recorded.requests.clear()
     own = dict(vars(Recorded))
     client = make_client(attempts=1)
     if order == "after":
         bounded(lambda: None, client)
-    with mock.patch.object(POOLS[0], "ConnectionCls", Recorded):
+    with mock.patch.object(POOLS[0], "ConnectionCls", recorder):
         with pytest.raises(ConnectionClosedError):
             bounded(client.list_tables, client)
         assert is_in_thread(client)

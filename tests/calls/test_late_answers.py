@@ -8,6 +8,7 @@ from faults.scenarios import ABANDONED, ANSWER, FORMS, TABLE, WAITS, Running, en
 from faults.support import TELLS_ARRIVALS, raised_by
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.calls.client_call import BlockingCall
 
 pytestmark = pytest.mark.skipif(
     not TELLS_ARRIVALS, reason="botocore before 1.36 does not tell when an answer has arrived"
@@ -68,6 +69,16 @@ def test_time_of_parsing_is_not_of_the_wait(clock, virtual_time, wait, answer):
     outcomes = []
     raised = raised_by(lambda: outcomes.append(wait(client, max_wait=60, max_attempts=1)))
     assert (raised or outcomes[0]).elapsed == pytest.approx(0, abs=0.001)
+
+
+def test_call_tells_that_it_has_its_answer():
+    client, seen = make_client(), []
+    respond(client, (200, TABLE))
+    call = BlockingCall(operation(client), client)
+    for event in ("before-send", "before-parse"):
+        client.meta.events.register(f"{event}.dynamodb", lambda **_: seen.append(call.is_answered))
+    call.make(60)
+    assert [*seen, call.is_answered] == [False, True, False]
 
 
 def test_common_answer_that_arrived_in_time_is_judged(clock):

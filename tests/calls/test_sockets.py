@@ -57,7 +57,10 @@ def cut(request, clock):
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
 def test_cut_off_connection_is_closed_and_not_used_again(peers, cut, part, mode):
-    """The next call, which is the caller's own, is answered and has the whole retry quota."""
+    """The next call, which is the caller's own, is answered and has the whole retry quota.
+
+    In the adaptive mode calls are made in threads.
+    """
     client = make_client(mode=mode)
     quota = retry_quota(client)
 
@@ -78,21 +81,6 @@ def test_cut_off_connection_is_closed_and_not_used_again(peers, cut, part, mode)
     assert retry_quota(client) == quota
     assert len(peers.connections) == 2
     client.close()
-
-
-def test_call_in_a_thread_is_cut_off_too(peers, cut):
-    client = make_client()
-    closed = []
-
-    def stop(exchange):
-        cut.now()
-        closed.append(is_closed(exchange))
-
-    serving = peers.serve(stop)
-    with pytest.raises(CallEnded, match=cut.reason):
-        bounded(client, cancel_event=cut.event, in_thread=True)
-    serving.join(60)
-    assert closed == [True]
 
 
 def test_connection_that_another_call_uses_is_not_cut_off(peers, clock):

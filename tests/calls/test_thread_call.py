@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from boto_waiters_plus.calls import thread_call
 from boto_waiters_plus.calls.clock import either
 from boto_waiters_plus.calls.reply import Reply
 from boto_waiters_plus.calls.thread_call import ThreadCall
@@ -148,6 +149,20 @@ def test_call_that_does_not_end_is_abandoned(how):
     (thread,) = call_threads()
     assert thread.daemon, "it must not hold up the exit of the program"
     over.set()
+
+
+def test_call_that_has_its_answer_is_waited_for(monkeypatch):
+    """What is left to do is to parse it."""
+    monkeypatch.setattr(thread_call, "SHUTDOWN_GRACE", 0.01)
+    parsed = threading.Event()
+    call = Called(lambda _: parsed.wait(TEST_LIMIT) and REPLY)
+    call.is_answered = True
+
+    async def main():
+        asyncio.get_running_loop().call_later(0.1, parsed.set)
+        return await ThreadCall(call, threading.Event()).make(0.01)
+
+    assert asyncio.run(main()) is REPLY
 
 
 def test_virtual_time_stands_still_during_the_call(virtual_time):

@@ -14,9 +14,8 @@ from unittest import mock
 import boto3
 import botocore.session
 import pytest
-from boto3.docs.service import ServiceDocumenter as Boto3Documenter
+from boto3.docs.service import ServiceDocumenter
 from botocore.awsrequest import AWSResponse
-from botocore.docs.service import ServiceDocumenter
 from botocore.waiter import Waiter
 
 import boto_waiters_plus as bwp
@@ -34,23 +33,18 @@ def resource():
     return boto3.session.Session().resource("s3").Bucket("b")
 
 
-def written(documenter, service, session):
-    """A documenter's page, and every file it writes beside it."""
-    with tempfile.TemporaryDirectory() as folder:
-        page = documenter(service, session, folder).document_service()
-        files = sorted(Path(folder).rglob("*.rst"))
-        return [page, *((str(path.relative_to(folder)), path.read_bytes()) for path in files)]
-
-
-def pages_from_a_client_in_use():
-    """A client whose waiters were looked up before it is documented."""
+def documentation_from_a_client_in_use():
+    """The page of a service, and every file beside it; its waiters were looked up before."""
     session = boto3.session.Session()
     client = session.client("sqs")
     session.client = lambda *_, **__: client
     getattr(client, "wait_until_no_such_thing", None)
     dir(client)
     client.waiter_names  # noqa: B018 - a lookup that is cached
-    return written(Boto3Documenter, "sqs", session)
+    with tempfile.TemporaryDirectory() as folder:
+        page = ServiceDocumenter("sqs", session, folder).document_service()
+        files = sorted(Path(folder).rglob("*.rst"))
+        return [page, *((str(path.relative_to(folder)), path.read_bytes()) for path in files)]
 
 
 def botocores_part(text):
@@ -156,9 +150,7 @@ def calls_of_an_autospecced_waiter():
 
 
 BEHAVIOURS = {
-    "botocore's pages": lambda: written(ServiceDocumenter, "acm", botocore.session.Session()),
-    "boto3's pages": lambda: written(Boto3Documenter, "acm", boto3.session.Session()),
-    "pages from a client in use": pages_from_a_client_in_use,
+    "documentation from a client in use": documentation_from_a_client_in_use,
     "help on get_waiter": lambda: help_on(s3().get_waiter),
     "help on a waiter": lambda: botocores_part(help_on(waiter().wait)),
     "help on a waiter of a resource": lambda: help_on(resource().wait_until_exists),
