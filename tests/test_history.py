@@ -68,10 +68,10 @@ def lock(path):
 
 def put_other_values(path):
     bwp.History(path).add(KEY, "success", 5.0)
+    full = "create trigger full before insert on times begin select raise(fail, 'full'); end"
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("update times set seconds = 'long'")
-        connection.execute("create trigger full before insert on times begin "
-                           "select raise(fail, 'full'); end")  # fmt: skip
+        connection.execute(full)
 
 
 @pytest.mark.parametrize(

@@ -114,43 +114,29 @@ def test_time_becomes_a_plain_number(value, exact, virtual_time):
     assert wait_with(dict, max_wait=value, min_delay=1e-9).attempts == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "kind"),
-    [
-        *[
-            (name, value, TypeError)
-            for name in ("max_attempts", "success_count")
-            for value in (True, "3", 2.0, [3], math.nan, Decimal(3), timedelta(3))
-        ],
-        *[
-            (name, value, ValueError)
-            for name in ("max_attempts", "success_count")
-            for value in (0, -1)
-        ],
-        ("delay_pace", 5, TypeError),
-        ("delay_pace", ["fixed"], TypeError),
-        ("delay_pace", int, TypeError),
-        ("delay_pace", "FIXED", ValueError),
-        ("delay_pace", "", ValueError),
-        ("last_attempt", 5, TypeError),
-        ("last_attempt", "early", ValueError),
-        ("converted_delays", 5, TypeError),
-        ("converted_delays", "long", ValueError),
-        ("retry_transient", 1, TypeError),
-        ("retry_transient", "yes", ValueError),
-        ("on_attempt", "print", TypeError),
-        ("on_attempt", a_coroutine_function, TypeError),
-        ("call_in_thread", 1, TypeError),
-        ("cancel_event", threading.Lock(), TypeError),
-        ("wake_signal", threading.Condition(), TypeError),
-    ],
-    ids=short,
-)
-def test_bad_option_is_refused_before_any_call(name, value, kind):
-    with pytest.raises(kind, match=name):
-        wait_with(**{name: value})
-    with pytest.raises(kind, match=name):
-        WaitOptions(**{name: value})
+NO_NUMBERS = [True, "3", 2.0, [3], math.nan, Decimal(3), timedelta(3)], [0, -1]
+BAD_OPTIONS = {
+    "max_attempts": NO_NUMBERS,
+    "success_count": NO_NUMBERS,
+    "delay_pace": ([5, ["fixed"], int], ["FIXED", ""]),
+    "last_attempt": ([5], ["early"]),
+    "converted_delays": ([5], ["long"]),
+    "retry_transient": ([1], ["yes"]),
+    "on_attempt": (["print", a_coroutine_function], []),
+    "call_in_thread": ([1], []),
+    "cancel_event": ([threading.Lock()], []),
+    "wake_signal": ([threading.Condition()], []),
+}
+"""Of each option values of a wrong type, and others that are wrong."""
+
+
+@pytest.mark.parametrize("name", BAD_OPTIONS)
+@pytest.mark.parametrize("use", [wait_with, WaitOptions])
+def test_bad_option_is_refused_before_any_call(name, use):
+    for kind, values in zip((TypeError, ValueError), BAD_OPTIONS[name], strict=True):
+        for value in values:
+            with pytest.raises(kind, match=name):
+                use(**{name: value})
 
 
 @pytest.mark.parametrize(
@@ -173,21 +159,11 @@ def test_options_that_do_not_fit_are_refused_before_any_call(given, words):
         wait_with(**given)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        5,
-        "min_delay",
-        [("min_delay", 3)],
-        {"min_dealy": 3},
-        {5: 3},
-        {"max_wait": 60},
-        {"timeout": 1},
-    ],
-)
-def test_what_are_no_defaults_is_refused(value):
-    with pytest.raises(TypeError, match=r"^defaults"):
-        install(defaults=value)
+def test_what_are_no_defaults_is_refused():
+    unknown = [{"min_dealy": 3}, {5: 3}, {"max_wait": 60}, {"timeout": 1}]
+    for value in (5, "min_delay", [("min_delay", 3)], *unknown):
+        with pytest.raises(TypeError, match=r"^defaults"):
+            install(defaults=value)
 
 
 def test_options_are_frozen_and_given_by_name():

@@ -19,6 +19,7 @@ from boto_waiters_plus import conditions
 from boto_waiters_plus.conditions import (
     First,
     Signal,
+    exponential,
     failure,
     fixed,
     like,
@@ -64,15 +65,16 @@ def test_wait_for_returns_the_first_true_value(forms, values, none):
         ({"delay_pace": fixed(3)}, [0, 0, 1], [0, 3, 6]),
         ({"delay_pace": "fixed", "min_delay": 3}, [0, 0, 1], [0, 3, 6]),
         ({"delay_pace": lambda attempt: attempt}, [0, 0, 1], [0, 1, 3]),
+        ({"delay_pace": exponential(1, limit=8)}, [0], [0, 1, 3, 7, 15, 19.75]),
         ({"interval": 2, "initial_delay": 5}, [0, 0, 1], [5, 7, 9]),
         ({"min_delay": 4, "max_delay": 4}, [0, 0, 1], [0, 4, 8]),
         ({"interval": 1, "success_count": 3}, [1, 0, 1, 1, 1, 0], [0, 1, 2, 3, 4]),
-        ({"interval": 9, "on_timeout": "last"}, [0], [0, 9, 18, 19.75]),
+        ({"interval": 9}, [0], [0, 9, 18, 19.75]),
     ],
 )
 def test_options_choose_the_times_of_attempts(forms, values, options, given_values, times):
     call = values(*given_values)
-    forms.wait_for(call, max_wait=20, **options)
+    forms.wait_for(call, max_wait=20, on_timeout="last", **options)
     assert call.times == times
 
 

@@ -1,6 +1,5 @@
 """The ready-made values of `delay_pace`."""
 
-import itertools
 import math
 import pickle
 from datetime import timedelta
@@ -9,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import boto_waiters_plus as bwp
-from boto_waiters_plus.conditions import exponential, fixed, linear, wait_for
+from boto_waiters_plus.conditions import exponential, fixed, linear
 
 amounts = st.floats(0.001, 1000)
 attempts = st.integers(1, 5000)
@@ -78,11 +76,3 @@ def test_a_pace_can_be_pickled_and_compared(pace):
 def test_a_bad_pace_is_refused(make, error):
     with pytest.raises(error):
         make()
-
-
-def test_a_pace_drives_a_wait(values):
-    call = values(0)
-    with pytest.raises(bwp.WaiterTimeoutError):
-        wait_for(call, max_wait=40, delay_pace=exponential(1, limit=8))
-    delays = [b - a for a, b in itertools.pairwise(call.times)]
-    assert delays == [1, 2, 4, 8, 8, 8, 8, 0.75]

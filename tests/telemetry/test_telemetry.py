@@ -49,18 +49,15 @@ def instrument(provider, reader, virtual_time):
 
 
 @pytest.fixture
-def bucket_exists(answers):
+def bucket_exists(answers, error_answer):
     """Wait for a bucket whose HEAD requests are answered by these statuses."""
+
+    def answer(status):
+        return {} if status == 200 else error_answer(str(status), status=status)
 
     def wait(*statuses):
         client = boto3.client("s3")
-        replies = [
-            {}
-            if status == 200
-            else {"Error": {"Code": str(status)}, "ResponseMetadata": {"HTTPStatusCode": status}}
-            for status in statuses
-        ]
-        answers(client, *replies)
+        answers(client, *map(answer, statuses))
         options = {"max_wait": 60, "min_delay": 5, "max_delay": 5}
         bwp.wait_until(client, "bucket_exists", Bucket=BUCKET, **options)
 
