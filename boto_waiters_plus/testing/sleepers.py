@@ -111,6 +111,10 @@ class Sleepers:
         thread = threading.current_thread()
         return self._of_thread.setdefault(thread, Sleeper(thread))
 
+    def forget(self, thread: threading.Thread) -> None:
+        """Note that a thread uses this time no more."""
+        self._of_thread.pop(thread, None)
+
     def begin_wait(self, sleeper: Sleeper, is_waiting: IsWaiting) -> None:
         """Note that a thread waits for another."""
         # Before it counts as idle: see `all_sleep`.
@@ -205,5 +209,5 @@ class Sleepers:
         """Return whether a thread is stuck; it is forgotten until it sleeps again."""
         if not sleeper.is_stuck():
             return False
-        self._of_thread.pop(sleeper.thread, None)
+        self.forget(sleeper.thread)
         return True

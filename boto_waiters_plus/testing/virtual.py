@@ -168,6 +168,11 @@ class VirtualClock:
         with self._changed:
             self._sleepers.of_this_thread()
 
+    def leave(self) -> None:
+        """Note that the calling thread uses this clock no more: what goes on has its time."""
+        with self._changed:
+            self._sleepers.forget(threading.current_thread())
+
     def sleep(self, seconds: float, sleep: Callable[[float], object] | None = None) -> None:
         """Sleep until time has passed; call the caller's own sleep function too, if given."""
         if seconds < 0:
@@ -301,8 +306,8 @@ def virtual_time() -> Iterator[VirtualClock]:
     """
     if not _open.acquire(blocking=False):
         raise RuntimeError("virtual_time() is open already, and it does not nest")
+    clock = VirtualClock()
     try:
-        clock = VirtualClock()
         set_time(clock)
         with (
             # Patched in the module, not on the class: freezegun leaves copies of the method of the
@@ -318,6 +323,7 @@ def virtual_time() -> Iterator[VirtualClock]:
             raise clock.error
     finally:
         set_time(SYSTEM_TIME)
+        clock.leave()
         _open.release()
 
 

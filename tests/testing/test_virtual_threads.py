@@ -360,3 +360,19 @@ def test_waits_that_would_not_end_are_refused(virtual_time):
     receiver, sender = multiprocessing.Pipe(duplex=False)
     with receiver, sender, refused:
         receiver.poll(5)
+
+
+def test_a_thread_that_goes_on_after_the_block_has_the_time_to_itself():
+    asleep = threading.Event()
+
+    def sleep():
+        asleep.set()
+        time.sleep(30)
+
+    with virtual_time():
+        time.sleep(0)
+        thread = threading.Thread(target=sleep)
+        thread.start()
+        assert asleep.wait(60)
+    thread.join(50)
+    assert not thread.is_alive()
