@@ -369,7 +369,7 @@ def test_a_thread_that_goes_on_after_the_block_has_the_time_to_itself():
         asleep.set()
         time.sleep(30)
 
-    with virtual_time():
+    with open_virtual_time():
         time.sleep(0)
         thread = threading.Thread(target=sleep)
         thread.start()
