@@ -314,7 +314,7 @@ def test_calls_without_threads_are_made_with_a_warning(late, caplog, action, in_
         warnings.simplefilter(action)
         assert bounded(lambda: "result", in_thread=in_thread) == "result"
         with ended("deadline"):
-            bounded(late(), in_thread=in_thread)
+            bounded(late(error=KeyError("x")), in_thread=in_thread)
     texts = caplog.messages if action == "error" else [str(each.message) for each in caught]
     assert len([text for text in texts if "no thread can be started" in text]) == 2
 

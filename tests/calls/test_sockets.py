@@ -7,13 +7,13 @@ import threading
 import pytest
 import urllib3.util.connection
 from botocore.exceptions import ConnectionClosedError
-from calls.support import make_client
+from calls.support import make_client, until_cut
 from faults.scenarios import retry_quota
 from faults.server import response
 from faults.support import TELLS_ARRIVALS, aside
 
 from boto_waiters_plus.calls.bounded_call import bounded_call
-from boto_waiters_plus.calls.call_budget import CallEnded, current_budget
+from boto_waiters_plus.calls.call_budget import CallEnded
 from boto_waiters_plus.calls.watchdog import watchdog
 
 HEAD, BODY = response(body=b'{"TableNames": ["table"]}')
@@ -98,8 +98,7 @@ def test_connection_that_another_call_uses_is_not_cut_off(peers, clock):
         second = aside(lambda: answers.append(client.list_tables()))
         asked.wait(60)
         clock.advance()
-        while current_budget().reason is None:
-            threading.Event().wait(0.001)
+        until_cut()
         go_on.set()
         second.join(60)
 
@@ -110,6 +109,21 @@ def test_connection_that_another_call_uses_is_not_cut_off(peers, clock):
     assert answers[0]["TableNames"] == ["table"]
     assert answers[0]["ResponseMetadata"]["RetryAttempts"] == 0
     assert len(peers.connections) == 1
+
+
+@pytest.mark.skipif(not TELLS_ARRIVALS, reason="the answer is taken for a late one")
+def test_connection_that_is_cut_off_after_its_answer_is_closed(peers, clock):
+    """It is in its pool already."""
+
+    def pass_the_deadline(**_):
+        clock.advance()
+        until_cut()
+
+    client = make_client()
+    client.meta.events.register("after-call.dynamodb", pass_the_deadline)
+    peers.serve(say)
+    assert bounded(client)["TableNames"] == ["table"]
+    assert peers.connections[0].fileno() == -1
 
 
 def test_connection_from_before_the_first_bounded_call_is_not_used(peers, clock):
