@@ -77,10 +77,10 @@ def test_bounds_are_those_of_the_run_or_of_the_wait(all_of, from_second):
     assert [error.last_value for error in errors][:3] == ["no", "no", "no"]
 
 
-def test_a_deadline_bounds_conditions(all_of, from_second, virtual_time):
+def test_a_deadline_bounds_all(all_of, exists, s3, from_second, virtual_time):
     with bwp.deadline(5), pytest.raises(bwp.WaitersError):
-        all_of([ConditionWait(from_second(99))])
-    assert virtual_time.now == pytest.approx(5, abs=0.2)
+        all_of([ConditionWait(from_second(99)), exists(s3, "never", max_wait=60)])
+    assert virtual_time.now == pytest.approx(5, abs=0.3)
 
 
 def test_cases_decide(all_of, from_second):

@@ -446,7 +446,7 @@ def test_system_exit_in_a_callback_is_raised(results_of, exists, s3):
         raise SystemExit(3)
 
     with pytest.raises(SystemExit):
-        results_of([exists(s3, "first", on_attempt=leave)])
+        results_of([exists(s3, "first", on_attempt=leave), exists(s3, "never", max_wait=600)])
 
 
 @pytest.mark.parametrize("callback", ["on_attempt", "progress"])
