@@ -1,4 +1,4 @@
-"""Rows of parametrized tests from tests/cases/tables: one file a folder, rows by what they show."""
+"""Rows of parametrized tests from tests/cases/tables: one file a folder, a table for a subject."""
 
 import builtins
 import functools
@@ -23,21 +23,19 @@ def _value(members):
 
 @functools.cache
 def tables(folder):
-    """Return the rows of each test of a folder: a list, or an object of rows by their ids."""
+    """Return the tables of a folder by subject: lists of rows, or objects of rows by their ids."""
     return json.loads((TABLES / f"{folder}.json").read_text("utf-8"), object_hook=_value)
 
 
-def tabled(*names, **options):
-    """Run a test for each of its rows; a row has a value for each of these names.
+def tabled(table, *names, **options):
+    """Run a test for each row of a table of its folder; a row has a value for each of these names.
 
     A string among rows that begins with # is a comment.
     """
 
     def parametrized(test):
-        file = Path(test.__code__.co_filename).relative_to(TESTS)
-        found = tables(file.parent.name or "tests")
-        name = test.__name__.removeprefix("test_")
-        rows = found.get(name) or found[f"{file.name}::{test.__name__}"]
+        folder = Path(test.__code__.co_filename).relative_to(TESTS).parent.name
+        rows = tables(folder or "tests")[table]
         if isinstance(rows, dict):
             options["ids"], rows = list(rows), list(rows.values())
         rows = [row for row in rows if not (isinstance(row, str) and row.startswith("# "))]

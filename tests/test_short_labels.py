@@ -50,6 +50,6 @@ def test_any_label_fits(labels, width):
     assert all(len(short.fitted(label, width)) <= width for label in labels)
 
 
-@tabled("values", "short")
+@tabled("arns are cut to what tells them apart", "values", "short")
 def test_arns_are_cut_to_what_tells_them_apart(values, short):
     assert short_arns(values) == short

@@ -8,7 +8,7 @@ from boto_waiters_plus.check.botocore_services import service_by_any_name, servi
 from boto_waiters_plus.validation import check
 
 
-@tabled("namespace", "name")
+@tabled("namespace ends in the service id", "namespace", "name")
 def test_namespace_ends_in_the_service_id(namespace, name):
     assert service_by_namespace(f"com.amazonaws.{namespace}").name == name
 

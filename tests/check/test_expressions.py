@@ -7,7 +7,7 @@ from case_tables import tabled
 from boto_waiters_plus.check.expressions import ExpressionSyntaxError, parse
 
 
-@tabled("expression", "grammar")
+@tabled("expression that jmespath groups differently is marked", "expression", "grammar")
 def test_expression_that_jmespath_groups_differently_is_marked(expression, grammar):
     document = {"a": {"x": {"b": {"c": {"d": 1}}}, "y": {"b": [{"c": 2}]}}}
     assert parse(expression).parsed_differently
@@ -15,12 +15,12 @@ def test_expression_that_jmespath_groups_differently_is_marked(expression, gramm
     assert jmespath.search(expression, document) != jmespath.search(grammar, document)
 
 
-@tabled("expression")
+@tabled("expression that jmespath groups alike is not marked", "expression")
 def test_expression_that_jmespath_groups_alike_is_not_marked(expression):
     assert not parse(expression).parsed_differently
 
 
-@tabled("expression")
+@tabled("syntax error is one line", "expression")
 def test_syntax_error_is_one_line(expression):
     with pytest.raises(ExpressionSyntaxError, match=r"^Syntax error: .*[^:]$"):
         parse(expression)

@@ -13,7 +13,7 @@ def result(expression, document=DOCUMENT):
     return found.return_type, [f"{each.severity} {each.message}" for each in found.problems]
 
 
-@tabled("expression", "kind", "problem")
+@tabled("expression is checked on a sample", "expression", "kind", "problem")
 def test_expression_is_checked_on_a_sample(expression, kind, problem):
     return_type, problems = result(expression)
     assert return_type == kind

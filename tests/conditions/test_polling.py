@@ -76,7 +76,6 @@ class Thing:
         (dict, {"name": "x"}),
         (lambda: "without parameters", "without parameters"),
     ],
-    ids=str,
 )
 def test_any_callable_can_be_polled(call, response):
     assert poll(call, ANY_RESPONSE, input={"name": "x"}, max_wait=60).response == response

@@ -98,7 +98,7 @@ def test_request_and_answer_are_those_of_the_sibling(shape_id):
     assert member is None or screen.page_size <= member.metadata.get("max", screen.page_size)
 
 
-@tabled("parameters")
+@tabled("wait that the sibling cannot be asked for", "parameters")
 def test_wait_that_the_sibling_cannot_be_asked_for(parameters):
     assert shipped_screens()["com.amazonaws.sfn#DescribeExecution"].scope_of(parameters) is None
 

@@ -198,7 +198,7 @@ def test_linked_folders_are_read_once(write, tmp_path):
 # --- services ---
 
 
-@tabled("name", "content", "service")
+@tabled("namespace or path name the service", "name", "content", "service")
 def test_namespace_or_path_name_the_service(write, name, content, service):
     [definition] = load_definitions(write(name, content))
     assert definition.service == service

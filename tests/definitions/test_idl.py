@@ -97,7 +97,7 @@ def test_waiters_apply_to_operations_of_other_files():
     assert next(iter(ast(text)["shapes"].values()))["type"] == "apply"
 
 
-@tabled("text", "value")
+@tabled("node values", "text", "value")
 def test_node_values(text, value):
     found = shapes(f"@a.b#c({text}) string A")["A"]["traits"]["a.b#c"]
     assert found == value

@@ -61,7 +61,7 @@ def test_other_members_stay_unchanged():
     assert changed.digest != BASE.digest
 
 
-@tabled("body", "acceptor", "says")
+@tabled("malformed overlays are refused by place", "body", "acceptor", "says")
 def test_malformed_overlays_are_refused_by_place(body, acceptor, says):
     with pytest.raises(bwp.WaiterDefinitionError) as caught:
         overlay(body)
@@ -70,7 +70,7 @@ def test_malformed_overlays_are_refused_by_place(body, acceptor, says):
     assert (error.source, error.waiter, error.acceptor) == ("mine.json", "ThingActive", acceptor)
 
 
-@tabled("members", "says")
+@tabled("overlays are allowed where waitable is", "members", "says")
 def test_overlays_are_allowed_where_waitable_is(members, says):
     with pytest.raises(bwp.WaiterDefinitionError, match=says):
         parse_document(document(**members), source="mine.json")

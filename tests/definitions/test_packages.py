@@ -179,7 +179,13 @@ def test_a_package_that_blocks_holds_only_lookups(
             may_go_on.set()
 
 
-@tabled("files", "entry_point", "words", ids=["module", "member", "number", "nothing"])
+@tabled(
+    "what is wrong with a package is told",
+    "files",
+    "entry_point",
+    "words",
+    ids=["module", "member", "number", "nothing"],
+)
 def test_what_is_wrong_with_a_package_is_told(
     installed, distribution, kinesis, files, entry_point, words
 ):
@@ -228,7 +234,7 @@ def found_on(path):
     return ServiceWaiters(boto3.client("kinesis").meta.service_model, loader).find("StreamReady")
 
 
-@tabled("place")
+@tabled("a file without its api version is named", "place")
 def test_a_file_without_its_api_version_is_named(tmp_path, caplog, place):
     file = tmp_path / place
     file.parent.mkdir(exist_ok=True, parents=True)

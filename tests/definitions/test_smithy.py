@@ -51,7 +51,12 @@ def parsed(body):
     return definition
 
 
-@tabled("body", "acceptors", ids=["BucketExists", "ThingExists", "GroupExists"])
+@tabled(
+    "examples of the specification",
+    "body",
+    "acceptors",
+    ids=["BucketExists", "ThingExists", "GroupExists"],
+)
 def test_examples_of_the_specification(body, acceptors):
     definition = parsed(body)
     assert (definition.name, definition.operation) == ("Ready", "Get")

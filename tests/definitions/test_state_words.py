@@ -9,7 +9,7 @@ def sorted_as(values, success=""):
     return [" ".join(group) for group in sort_states(values.split(), success.split())]
 
 
-@tabled("success", "failure", "passing")
+@tabled("states are sorted by their words", "success", "failure", "passing")
 def test_states_are_sorted_by_their_words(success, failure, passing):
     mixed = sorted(f"{success} {failure} {passing}".split())
     found = sort_states(mixed)
@@ -32,7 +32,7 @@ def test_the_callers_success_decides_what_fails():
     ]
 
 
-@tabled("documentation", "states")
+@tabled("states are read from documentation", "documentation", "states")
 def test_states_are_read_from_documentation(documentation, states):
     found = documented_states(documentation)
     assert found == tuple(state.replace("+", " ") for state in states.split())

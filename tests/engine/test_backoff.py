@@ -47,7 +47,7 @@ def test_delay(case):
     assert delay == case["delay"]
 
 
-@tabled("delay", "bounds")
+@tabled("range of a fixed delay", "delay", "bounds")
 def test_range_of_a_fixed_delay(delay, bounds):
     assert delay_range(delay) == bounds
 

@@ -103,7 +103,7 @@ def test_errors_and_delays_are_those_given():
     assert (made().min_delay, made().max_delay) == (2, 30)
 
 
-@tabled("options", "message")
+@tabled("bad argument is named", "options", "message")
 def test_bad_argument_is_named(options, message):
     with pytest.raises(TypeError if " must be a " in message else ValueError, match=message):
         made(**options)

@@ -50,7 +50,7 @@ def test_an_expression_that_is_too_much_work_ends(bomb, evaluation):
         Path(bomb).value(DOCUMENT, evaluation())
 
 
-@tabled("expression")
+@tabled("expressions have the values of jmespath", "expression")
 def test_expressions_have_the_values_of_jmespath(expression):
     value = jmespath.search(expression, DOCUMENT)
     for evaluation in (SpecEvaluation(), StockEvaluation()):

@@ -38,7 +38,7 @@ PART = {"State": "pending", "Name": "a", "Health": {"Status": "bad"}}
 PARTS = {"Parts": [PART, {"State": "up"}]}
 
 
-@tabled("path", "output", "state")
+@tabled("what an expression compares is the state", "path", "output", "state")
 def test_what_an_expression_compares_is_the_state(path, output, state):
     assert seen(acceptor(path), output=output) == state
 

@@ -100,7 +100,7 @@ def test_a_signal_is_remembered_whether_or_not_it_shortened_the_pause(delay):
     assert resumed(paused, policy).step(Begin(), 500, min) == pause
 
 
-@tabled("text")
+@tabled("invalid state is refused", "text")
 def test_invalid_state_is_refused(text):
     with pytest.raises(
         ValueError,

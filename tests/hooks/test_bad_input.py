@@ -28,14 +28,14 @@ def test_max_wait(wait, max_wait):
     assert wait.requests == []
 
 
-@tabled("options", "kind", "text")
+@tabled("options", "options", "kind", "text")
 def test_options(wait, options, kind, text):
     with pytest.raises(kind, match=text):
         wait(Bucket="b", max_wait=30, **options)
     assert wait.requests == []
 
 
-@tabled("parameters", "text")
+@tabled("operation parameters are botocores to refuse", "parameters", "text")
 def test_operation_parameters_are_botocores_to_refuse(wait, parameters, text):
     with pytest.raises(ParamValidationError, match=text) as caught:
         wait(max_wait=30, **parameters)
@@ -58,7 +58,7 @@ def test_either_form_of_the_name_waits_on_any_client(name, attached, answers):
     assert outcome.waiter == "BucketExists"
 
 
-@tabled("name", "near")
+@tabled("unknown waiter is refused with the nearest", "name", "near")
 def test_unknown_waiter_is_refused_with_the_nearest(name, near, answers):
     client = boto3.client("s3")
     asked = answers(client, {})

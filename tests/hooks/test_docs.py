@@ -65,7 +65,7 @@ def test_documentation_of_a_definition_is_shown_as_commonmark(s3, waitable):
     assert "* success when length(a) < `5` && b is true\n" in text
 
 
-@tabled("service", "name", "line")
+@tabled("first line is in words of the resource", "service", "name", "line")
 def test_first_line_is_in_words_of_the_resource(service, name, line):
     bwp.install()
     method = getattr(boto3.client(service), f"wait_until_{name}")

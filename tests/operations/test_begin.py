@@ -200,7 +200,7 @@ def test_a_refusal_is_raised_as_boto3_raises_it(stale):
     assert service.operations == ["RebootDBInstance"]
 
 
-@tabled("part", "parameters", "reason")
+@tabled("what has nothing to wait for is refused before the call", "part", "parameters", "reason")
 def test_what_has_nothing_to_wait_for_is_refused_before_the_call(stale, part, parameters, reason):
     row = named(part)
     service = stale({**row, "parameters": {**row["parameters"], **parameters}})
@@ -209,7 +209,7 @@ def test_what_has_nothing_to_wait_for_is_refused_before_the_call(stale, part, pa
     assert service.operations == []
 
 
-@tabled("options", "kind", "words")
+@tabled("a bad argument is refused before the call", "options", "kind", "words")
 def test_a_bad_argument_is_refused_before_the_call(job, options, kind, words):
     service = job()
     with pytest.raises(kind, match=words):
@@ -217,7 +217,7 @@ def test_a_bad_argument_is_refused_before_the_call(job, options, kind, words):
     assert service.operations == []
 
 
-@tabled("service", "method")
+@tabled("an effect polls what the installed botocore has", "service", "method")
 def test_an_effect_polls_what_the_installed_botocore_has(service, method):
     client = SESSION.client(service)
     effect = bwp.effect_of(getattr(client, method))
@@ -302,7 +302,7 @@ def test_a_role_that_is_not_visible_yet_is_waited_for(stale):
     assert operation.call.attempts == 3
 
 
-@tabled("message", "options", "calls")
+@tabled("no other refusal is repeated", "message", "options", "calls")
 def test_no_other_refusal_is_repeated(stale, message, options, calls):
     row = {**named("not known everywhere"), "refusals": [refused(message)], "answer": None}
     service = stale(row)

@@ -96,7 +96,7 @@ def test_the_end_of_a_wait_is_its_exit_code(start, file, command, answers):
     assert command("work", "--until-idle")[0] == 0
 
 
-@tabled("words", "problem")
+@tabled("wrong arguments are one line", "words", "problem")
 def test_wrong_arguments_are_one_line(words, problem, file, capsys):
     assert main(["operations", words[0], "--store", file, *words[1:]]) == 2
     error = capsys.readouterr().err
@@ -111,7 +111,7 @@ def test_a_store_that_cannot_be_used(tmp_path, capsys):
         assert "unable to open" in capsys.readouterr().err
 
 
-@tabled("words", "problem")
+@tabled("serve refuses what it cannot do", "words", "problem")
 def test_serve_refuses_what_it_cannot_do(file, capsys, tmp_path, words, problem):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         facts = {"taken": taken.getsockname()[1], "folder": tmp_path}

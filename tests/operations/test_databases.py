@@ -240,7 +240,7 @@ def test_an_open_store_notices_a_newer_schema(store, stream, creating):
 # --- URLs and extras ------------------------------------------------------------------------------
 
 
-@tabled("url", "words")
+@tabled("urls that are none", "url", "words")
 def test_urls_that_are_none(url, words):
     with pytest.raises(ValueError, match=words) as caught:
         operations.Store(url)

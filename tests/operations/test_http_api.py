@@ -167,7 +167,7 @@ def test_without_the_token_nothing_is_told(app, started, header):
     assert "Open waits" in web.get("/").text
 
 
-@tabled("change", "words")
+@tabled("wrong starts are refused", "change", "words")
 def test_wrong_starts_are_refused(web, store, change, words):
     is_problem(post(web, **change), 400, "invalid_argument", words)
     assert not store.list().operations
@@ -180,7 +180,7 @@ def test_an_incomplete_start_is_refused(web):
     is_problem(response, 400, "invalid_argument", "waiter")
 
 
-@tabled("parameters", "member")
+@tabled("wrong parameters are refused by name", "parameters", "member")
 def test_wrong_parameters_are_refused_by_name(web, store, parameters, member):
     is_problem(post(web, parameters=parameters), 400, "invalid_parameters", member)
     assert not store.list().operations
@@ -201,7 +201,7 @@ def polling(service, operation, matcher=None):
     return {"service": service, "waiter": "Mine", "max_wait": 5, "definition": definition}
 
 
-@tabled("service", "operation", "parameters", "words")
+@tabled("a definition polls what only reads", "service", "operation", "parameters", "words")
 def test_a_definition_polls_what_only_reads(real_web, store, service, operation, parameters, words):
     wait = {**polling(service, operation), "region": "us-east-1", "parameters": parameters}
     response = post(real_web, **wait)

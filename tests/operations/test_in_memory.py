@@ -197,7 +197,7 @@ def test_a_slow_callback_delays_no_wait(stream, active):
     assert started.result(60)
 
 
-@tabled("waiter", "keywords", "error", "words")
+@tabled("bad arguments are refused at once", "waiter", "keywords", "error", "words")
 def test_bad_arguments_are_refused_at_once(stream, active, waiter, keywords, error, words):
     client = stream(active)
     with pytest.raises(error, match=words):

@@ -212,7 +212,7 @@ def run_beginner(url, store, method, point):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no kill -9 here")
 @pytest.mark.parametrize("method", ["run_instances", "terminate_instances"])
-@tabled("point", "ends")
+@tabled("a killed process leaves one change", "point", "ends")
 def test_a_killed_process_leaves_one_change(tmp_path, method, point, ends):
     path = tmp_path / "begun.db"
     has_token = method == "run_instances"

@@ -114,7 +114,9 @@ def test_the_response_is_stored_on_request(store, stream, active):
     assert description == {"StreamStatus": "ACTIVE", "StreamCreationTimestamp": 1767225600}
 
 
-@tabled("service", "operation", "name", "secret", "kept")
+@tabled(
+    "sensitive members of a response are left out", "service", "operation", "name", "secret", "kept"
+)
 def test_sensitive_members_of_a_response_are_left_out(
     store, answers, waitable, service, operation, name, secret, kept
 ):
@@ -262,7 +264,12 @@ def test_list_refuses_bad_arguments(store, arguments):
         store.list(**arguments)
 
 
-@tabled("path", "words", ids=["operations/0", "", "x", "operations/" + "0" * 32])
+@tabled(
+    "unknown paths are named",
+    "path",
+    "words",
+    ids=["operations/0", "", "x", "operations/" + "0" * 32],
+)
 def test_unknown_paths_are_named(store, path, words):
     for call in (store.get, store.cancel, store.resume):
         with pytest.raises(LookupError, match=words):

@@ -72,7 +72,7 @@ def test_delays_can_replace_a_delay_of_0(s3, answers, missing, virtual_time, con
     assert type(error) is expected
 
 
-@tabled("waiter_config", "kind", "text", ids=str)
+@tabled("bad waiter config is refused before any call", "waiter_config", "kind", "text", ids=str)
 def test_bad_waiter_config_is_refused_before_any_call(
     s3, answers, missing, waiter_config, kind, text
 ):

@@ -10,7 +10,7 @@ ANY = {"state": "success", "matcher": {"success": True}}
 NAMES = [f"name-{number}" for number in range(60)]
 
 
-@tabled("operation", "members", "category", "message")
+@tabled("it warns the caller once", "operation", "members", "category", "message")
 def test_it_warns_the_caller_once(answers, waitable, operation, members, category, message):
     definitions = waitable("Mine", operation, ANY, **members)
     client = bwp.enable(boto3.client("dynamodb"), definitions=definitions)

@@ -18,7 +18,7 @@ from boto_waiters_plus.service.data_model import DataModel, converted
 NOON = dt.datetime(2024, 1, 1, 12, tzinfo=dt.timezone.utc)
 EPOCH = 1704110400
 
-SHAPES = tables("service")["test_data_model.py::SHAPES"]
+SHAPES = tables("service")["shapes"]
 GET = {"name": "Get", "input": {"shape": "Input"}, "output": {"shape": "Output"}}
 METADATA = {"apiVersion": "2024-01-01", "protocol": "json", "serviceId": "Test"}
 MODEL = ServiceModel({"metadata": METADATA, "operations": {"Get": GET}, "shapes": SHAPES})
@@ -89,7 +89,7 @@ def test_a_streaming_body_is_not_read():
     assert data_model("Body").output({"Body": Body()}) == {"Body": None}
 
 
-@tabled("path", "expected")
+@tabled("paths that reach a timestamp or blob convert", "path", "expected")
 def test_paths_that_reach_a_timestamp_or_blob_convert(path, expected):
     assert (data_model(path).output({"Created": NOON}) == {"Created": EPOCH}) is expected
 
@@ -101,7 +101,7 @@ def test_input_counts_only_for_input_output_matchers():
     assert model.input({"Since": NOON, "Ids": ("a",)}) == {"Since": EPOCH, "Ids": ["a"]}
 
 
-@tabled("path", "sensitive")
+@tabled("paths over sensitive members are sensitive", "path", "sensitive")
 def test_paths_over_sensitive_members_are_sensitive(path, sensitive):
     assert data_model(path).sensitive is sensitive
 
@@ -130,7 +130,14 @@ def test_timestamp_is_compared_as_a_number(waited):
     assert outcome.response["Table"]["CreationDateTime"] is NOON
 
 
-@tabled("service", "operation", "parameters", "response", "member")
+@tabled(
+    "members that botocore decodes are strings",
+    "service",
+    "operation",
+    "parameters",
+    "response",
+    "member",
+)
 def test_members_that_botocore_decodes_are_strings(
     waited, service, operation, parameters, response, member
 ):
@@ -168,7 +175,7 @@ def test_a_time_without_a_zone_is_what_botocore_sends(
     assert sent in str(request["body"])
 
 
-@tabled("service", "operation", "parameters", "member")
+@tabled("sensitive values are not observed", "service", "operation", "parameters", "member")
 def test_sensitive_values_are_not_observed(
     answers, waitable, virtual_time, service, operation, parameters, member
 ):

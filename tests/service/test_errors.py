@@ -45,7 +45,15 @@ def way_to_wait(way, client, **options):
 # --- names --------------------------------------------------------------------------------------
 
 
-@tabled("service", "operation", "code", "details", "error_type", "matches")
+@tabled(
+    "error types match every name",
+    "service",
+    "operation",
+    "code",
+    "details",
+    "error_type",
+    "matches",
+)
 def test_error_types_match_every_name(
     answers, error_answer, waitable, service, operation, code, details, error_type, matches
 ):
@@ -90,7 +98,7 @@ def test_an_almost_empty_error_response_is_a_failure(answers, response):
     assert "HTTP" not in str(caught.value)
 
 
-@tabled("code", "status", "is_missing")
+@tabled("missing ok for retries not found", "code", "status", "is_missing")
 def test_missing_ok_for_retries_not_found(
     answers, error_answer, waitable, virtual_time, code, status, is_missing
 ):
@@ -169,7 +177,15 @@ def test_which_errors_end_a_wait(answers, error_answer, virtual_time, way, raise
     assert attempts(raised, retry_transient=False) == 1
 
 
-@tabled("service", "operation", "code", "status", "transient", "throttled")
+@tabled(
+    "the model tells what an error means",
+    "service",
+    "operation",
+    "code",
+    "status",
+    "transient",
+    "throttled",
+)
 def test_the_model_tells_what_an_error_means(
     service, operation, code, status, transient, throttled
 ):

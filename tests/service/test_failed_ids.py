@@ -74,7 +74,7 @@ def test_a_timeout_names_the_ids_that_have_not_got_there(
     assert words in str(error)
 
 
-@tabled("answer", ids=["more pages", "of another", "error"])
+@tabled("what cannot be told is left out", "answer", ids=["more pages", "of another", "error"])
 def test_what_cannot_be_told_is_left_out(ec2, answers, answer, virtual_time):
     answers(ec2, answer)
     assert failed(by_method, ec2).failed_ids == []

@@ -13,7 +13,7 @@ from boto_waiters_plus import conditions
 ANY = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
 
 
-@tabled("service", "operation", "parameters", "label")
+@tabled("label of an operation", "service", "operation", "parameters", "label")
 def test_label_of_an_operation(waitable, service, operation, parameters, label):
     definitions = waitable("Mine", operation, *ANY["acceptors"])
     client = bwp.enable(boto3.client(service), definitions=definitions)
@@ -57,7 +57,11 @@ def texts_of(wait, client, caplog, what=PLANTED):
 
 
 @pytest.mark.parametrize("wait", WAYS)
-@tabled("answer", ids=["success", "timeout", "failure", "transient"])
+@tabled(
+    "show parameters false hides them everywhere",
+    "answer",
+    ids=["success", "timeout", "failure", "transient"],
+)
 def test_show_parameters_false_hides_them_everywhere(wait, answer, answers, caplog, virtual_time):
     bwp.install(defaults={"show_parameters": False})
     client = boto3.client("s3")
@@ -100,7 +104,7 @@ def test_a_batch_hides_parameters_or_shows_the_callers_label(s3, answers, missin
     assert "web tier" in {report.label for report in reports}
 
 
-@tabled("options", "kind", "words")
+@tabled("bad input is refused before a request", "options", "kind", "words")
 def test_bad_input_is_refused_before_a_request(s3, answers, options, kind, words):
     asked = answers(s3, {})
     with pytest.raises(kind, match=words):

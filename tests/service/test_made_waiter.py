@@ -25,7 +25,7 @@ def operation(name):
 
 
 @with_the_operations_of_today
-@tabled("name", "until", "path", "expected")
+@tabled("states become acceptors", "name", "until", "path", "expected")
 def test_states_become_acceptors(name, until, path, expected):
     acceptors = [each.to_json() for each in made(name, until, path).acceptors]
     outputs = {state: [] for state in ("success", "failure")}
@@ -43,7 +43,7 @@ def test_a_made_waiter_tells_how_states_were_sorted():
         assert words in waiter.documentation
 
 
-@tabled("name", "until", "path", "message")
+@tabled("what cannot be made is refused", "name", "until", "path", "message")
 def test_what_cannot_be_made_is_refused(name, until, path, message):
     with pytest.raises(ValueError) as caught:
         made(name, until, path)
@@ -56,7 +56,7 @@ def test_a_boolean_or_number_is_refused(until):
         made("dynamodb.DescribeTable", until)
 
 
-@tabled("name", "until", "told")
+@tabled("a state that no model lists is warned of", "name", "until", "told")
 def test_a_state_that_no_model_lists_is_warned_of(name, until, told):
     path = "DBInstances[].DBInstanceStatus" if name.startswith("rds") else None
     with pytest.warns(UserWarning, match=name.partition(".")[2]) as caught:
@@ -66,7 +66,7 @@ def test_a_state_that_no_model_lists_is_warned_of(name, until, told):
     assert warning.filename == __file__
 
 
-@tabled("name", "until", "path")
+@tabled("a state that is known is silent", "name", "until", "path")
 def test_a_state_that_is_known_is_silent(name, until, path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -80,6 +80,6 @@ def test_a_sensitive_output_may_be_polled_by_its_caller():
 
 
 @with_the_operations_of_today
-@tabled("name", "members", "path")
+@tabled("state is found by its name", "name", "members", "path")
 def test_state_is_found_by_its_name(name, members, path):
     assert state_path(operation(name), members) == path

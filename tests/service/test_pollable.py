@@ -8,7 +8,7 @@ from installed_models import installed_operation as operation
 from boto_waiters_plus.service.pollable import only_reads, reason_not_to_poll
 
 
-@tabled("name", "outside", "own")
+@tabled("reason not to poll", "name", "outside", "own")
 def test_reason_not_to_poll(name, outside, own):
     """From outside, what is shown counts; the caller of a wait may poll what is sensitive."""
     found = operation(name)

@@ -74,7 +74,7 @@ def test_changing_one_share_changes_no_other(shared):
     assert others == before
 
 
-@tabled("answer")
+@tabled("response that cannot be split is no ones", "answer")
 def test_response_that_cannot_be_split_is_no_ones(shared, answer):
     _, requests = shared("ec2", [["a"], ["b"]], answer, {"Reservations": [reservation("a")]})
     alone = [request["body"] for request in requests[1:3]]
@@ -141,7 +141,7 @@ def test_an_error_about_one_identifier_is_told_by_its_kind(
     assert any("InstanceId.2" not in each["body"] for each in requests) is is_about_one
 
 
-@tabled("parameters", "is_shared")
+@tabled("only lists of distinct strings are shared", "parameters", "is_shared")
 def test_only_lists_of_distinct_strings_are_shared(answers, parameters, is_shared):
     client = bwp.enable(boto3.client("ec2"))
     script = answers(client, {"Reservations": [reservation(*parameters["InstanceIds"], "i-9")]})

@@ -259,7 +259,7 @@ def test_definition_is_for_its_own_service():
     assert not hasattr(client(given, service="sts"), "wait_until_mine")
 
 
-@tabled("service", "namespace")
+@tabled("aws namespaces match any name of the service", "service", "namespace")
 def test_aws_namespaces_match_any_name_of_the_service(service, namespace):
     operation = botocore.session.get_session().get_service_model(service).operation_names[0]
     mine = own("Mine", acceptors=[ANY], namespace=namespace, operation=operation)

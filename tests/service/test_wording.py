@@ -106,7 +106,7 @@ def test_a_path_that_is_too_much_work_is_told():
         mine.wait()
 
 
-@tabled("details", "words")
+@tabled("error that no acceptor takes", "details", "words")
 def test_error_that_no_acceptor_takes(dynamodb, answers, details, words):
     answers(dynamodb, {"Error": details})
     error = fail(dynamodb.get_waiter("table_exists"))
