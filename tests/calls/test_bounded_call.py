@@ -254,6 +254,7 @@ def test_inner_call_ends_with_the_outer_one(clock, reason):
         with ended(reason):
             bounded(inner, seconds=5000)
         ended_calls.append("inner")
+        until_cut()
 
     with ended(reason):
         bounded(outer, cancel_event=event)
