@@ -131,7 +131,9 @@ def test_lines_stand_in_for_a_table(buckets, on_terminal, monkeypatch, term, hid
 
 def test_outcomes_stay_above_the_table(buckets, on_terminal):
     buckets["b"] = ["B"]
-    after = on_terminal(80, "a", "b").partition("after 0.0 s (1 attempt)\n")[2]
+    outcome = "s3 Bucket=a: GetBucketVersioningUntilEnabled after 0.0 s (1 attempt)\n"
+    before, _, after = on_terminal(80, "a", "b").partition(outcome)
+    assert before.endswith("\x1b[1A\x1b[2K")  # nothing is left of the table
     table, _, after = after.partition("waiting for")
     assert "\x1b[1A" not in table  # would go up, over the outcome
     assert "waiting for" not in after.partition("after 5.0 s (2 attempts)\n")[2]
