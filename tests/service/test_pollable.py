@@ -5,7 +5,8 @@ import contextlib
 import boto3
 import pytest
 from case_tables import tabled
-from installed_models import installed_operation, with_the_operations_of_today
+from installed_models import installed_operation
+from service.own_service import clients_of
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
@@ -43,16 +44,16 @@ def test_reason_not_to_poll(waitable, name, outside, own):
     assert reason_from_outside(client, definition) == outside.replace("{name}", operation)
 
 
-@with_the_operations_of_today
 @pytest.mark.parametrize(
-    ("name", "reads"),
+    ("name", "mark", "reads"),
     [
-        ("identitystore.IsMemberInGroups", True),
-        ("opensearch.CompareDomainConfiguration", True),
+        ("SuggestPlaces", {"readonly": True}, True),
+        ("SuggestPlaces", {}, False),
         # The verb contradicts.
-        ("ivs.StartViewerSessionRevocation", False),
+        ("StartRevocation", {"readonly": True}, False),
     ],
 )
-def test_a_mark_of_the_model_counts_unless_the_verb_contradicts(name, reads):
-    service, _, operation = name.partition(".")
-    assert (reason_of_its_caller(boto3.client(service), operation) == "") is reads
+def test_a_mark_of_the_model_counts_unless_the_verb_contradicts(tmp_path, name, mark, reads):
+    shapes = {"Output": {"type": "structure", "members": {}}}
+    client = clients_of(tmp_path, name, shapes=shapes, output={"shape": "Output"}, **mark)()
+    assert (reason_of_its_caller(client, name) == "") is reads
