@@ -6,15 +6,8 @@ from functools import partial
 import botocore.session
 from botocore.loaders import Loader
 
-METADATA = {
-    "apiVersion": "2024-01-01",
-    "endpointPrefix": "mine",
-    "protocol": "json",
-    "jsonVersion": "1.1",
-    "targetPrefix": "Mine",
-    "serviceId": "Mine",
-    "signatureVersion": "v4",
-}
+METADATA = {"apiVersion": "2024-01-01", "protocol": "rest-json", "signatureVersion": "v4"}
+METADATA |= {"serviceId": "Mine", "endpointPrefix": "mine"}
 
 
 def clients_of(folder, operation, *, shapes=(), **members):
