@@ -1,13 +1,17 @@
 """A model to check, of `tests/cases/check-rules.json`: a thing with a status."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from boto_waiters_plus.validation import check
+
 CASES = Path(__file__).parents[1] / "cases"
 THING = json.loads((CASES / "check-rules.json").read_text(encoding="utf-8"))["thing"]
 WAITABLE = "smithy.waiters#waitable"
+RETURN_TYPE = re.compile(r"determined to return a `(\w+)` type")
 
 
 def _merged(value, change):
@@ -71,3 +75,43 @@ def thing():
 def applied():
     """`applied(on, waiters)`: a document for an operation of another model."""
     return _applied
+
+
+def _path_events(path, output=None, **shapes):
+    """The events of a waiter of `x#Get` that compares a path with a string and a boolean."""
+    acceptors = [
+        {
+            "state": "retry",
+            "matcher": {"output": {"path": path, "comparator": kind, "expected": "true"}},
+        }
+        for kind in ("stringEquals", "booleanEquals")
+    ]
+    waitable = {WAITABLE: {"Ready": {"acceptors": acceptors}}}
+    shapes["Get"] = {"type": "operation", "output": {"target": "x#Out"}, "traits": waitable}
+    shapes["Out"] = output or {"type": "document"}
+    named = {f"x#{name}": shape for name, shape in shapes.items()}
+    return check({"smithy": "2.0", "shapes": named})
+
+
+@pytest.fixture(scope="session")
+def path_events():
+    """`path_events(path, output, **shapes)`: the events of a path; by default, on any output."""
+    return _path_events
+
+
+@pytest.fixture(scope="session")
+def linted():
+    """`linted(path, output, **shapes)`: the type of a path, and its problems."""
+
+    def result(path, output=None, **shapes):
+        messages = [(each.severity, each.message) for each in _path_events(path, output, **shapes)]
+        types = {found[1] for _, each in messages if (found := RETURN_TYPE.search(each))}
+        start = f"Waiter `Ready`, acceptor 0: Problem found in JMESPath expression ({path}): "
+        problems = [
+            f"{severity} {each.removeprefix(start)}"
+            for severity, each in messages
+            if each.startswith(start)
+        ]
+        return (*types, "any")[0], problems
+
+    return result

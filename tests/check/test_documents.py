@@ -2,10 +2,10 @@
 
 import json
 import os
+import re
 
 import pytest
 
-from boto_waiters_plus.check.documents import Document
 from boto_waiters_plus.validation import Severity, check
 
 
@@ -52,16 +52,25 @@ ACTIVE = ["success", "output", "status", "stringEquals", "active"]
 FAILED = ["failure", "output", "status", "stringEquals", "failed"]
 
 
-def test_event_has_the_location_of_the_acceptor(tmp_path, thing):
+@pytest.mark.parametrize("indent", [None, 0, 2])
+def test_event_has_the_location_of_the_waiter_or_acceptor(tmp_path, thing, indent):
+    """In any layout, behind brackets and quotes in strings."""
     file = tmp_path / "model.json"
     waiter = {"acceptors": [ACTIVE, FAILED, ["retry", "errorType", "Nope"]]}
-    model = thing({"ThingActive": {**waiter, "minDelay": 9, "maxDelay": 3}})
-    file.write_text(json.dumps(model, indent=2))
-    lines = file.read_text().splitlines()
+    metadata = {'b"}': [[], {}, ["x,]\\", 1.5, {"c": {}}], None, True]}
+    model = thing({"ThingActive": {**waiter, "minDelay": 9, "maxDelay": 3}}, metadata=metadata)
+    model = {"smithy": "2.0", "metadata": metadata, **model}
+    file.write_text(json.dumps(model, indent=indent))
+    lines = file.read_text().split("\n")
+
+    def text_at(event):
+        line, *others = lines[event.line - 1 :]
+        return re.sub(r"\s", "", line[event.column - 1 :] + "".join(others))
+
     delay, error = [event for event in check(file) if event.severity > "NOTE"]
-    assert lines[delay.line - 1][delay.column - 1 :] == '"ThingActive": {'
-    assert lines[error.line - 1][error.column - 1 :] == "{"
-    assert '"errorType": "Nope"' in lines[error.line + 2]
+    assert text_at(delay).startswith('"ThingActive":{')
+    assert text_at(error).startswith('{"state":"retry","matcher":{"errorType":"Nope"}')
+    assert {event.line for event in check(model)} == {None}
 
 
 def test_folder_is_searched_for_files_with_waiters(tmp_path, thing):
@@ -80,21 +89,3 @@ def test_folder_without_waiters_is_a_warning(tmp_path):
     [event] = check(tmp_path)
     assert (event.severity, event.id) == ("WARNING", "WaiterNoDefinitions")
     assert event.source == str(tmp_path)
-
-
-def test_parts_are_located_in_any_layout():
-    text = '{"a": [1, {"b\\"}": [[], {}, "x,]"], "c": {}}, null],\n"d": true}'
-    document = Document(json.loads(text), "f.json", text)
-    beginnings = {
-        ("a",): '"a"',
-        ("a", 1): '{"b',
-        ("a", 1, 'b"}', 2): '"x,]"',
-        ("a", 1, "c", "nothing", 4): '"c"',
-        ("a", 2): "null",
-        ("d",): '"d"',
-    }
-    found = {path: document.locate(path) for path in beginnings}
-    lines = text.split("\n")
-    for path, beginning in beginnings.items():
-        assert lines[found[path].line - 1][found[path].column - 1 :].startswith(beginning)
-    assert Document(json.loads(text)).locate(("a",)) is None

@@ -4,10 +4,11 @@ import json
 from dataclasses import replace
 
 import pytest
+from botocore.exceptions import UnknownServiceError
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 
-from boto_waiters_plus import load_definitions
+from boto_waiters_plus import WaiterDefinition, load_definitions
 from boto_waiters_plus.validation import check
 
 CLUSTER = "com.amazonaws.eks#DescribeCluster"
@@ -52,6 +53,17 @@ def test_definitions_can_be_checked(applied):
     assert "'nosuch'" in event.message
     [event] = check(replace(definition, operation="FrobnicateEverything"))
     assert (event.severity, event.id) == ("NOTE", "WaiterUnknownOperation")
+
+
+@pytest.mark.parametrize("name", ["logs", "CloudWatch Logs", "cloudwatch-logs"])
+def test_definition_may_use_any_name_of_its_service(name):
+    definition = WaiterDefinition.from_states("Done", "DescribeQueries", path="x", success=["a"])
+    assert "WaitableTraitJmespathProblem" in ids(check(replace(definition, service=name)))[0]
+
+
+def test_unknown_service_of_the_caller_raises():
+    with pytest.raises(UnknownServiceError):
+        check({"smithy": "2.0"}, "nosuch")
 
 
 def test_the_caller_may_give_the_model_of_the_service(applied):

@@ -1,26 +1,10 @@
-"""Sample data, as Smithy makes it."""
+"""What the linter knows of a value from its shape: sample data, as Smithy makes it."""
+
+import json
 
 import pytest
 
-from boto_waiters_plus.check.samples import sample
-from boto_waiters_plus.check.smithy_model import SmithyModel
-from boto_waiters_plus.check.type_checker import ANY
-
 STRING = "smithy.api#String"
-
-
-def plain(value):
-    """A sample with its structures as dicts."""
-    if isinstance(value, list):
-        return [plain(item) for item in value]
-    if hasattr(value, "items"):
-        return {name: plain(item) for name, item in value.items()}
-    return value
-
-
-def sample_of(definition, **shapes):
-    shapes["Root"] = definition
-    return sample(SmithyModel({f"x#{name}": body for name, body in shapes.items()}).shape("x#Root"))
 
 
 def structure(**members):
@@ -28,9 +12,20 @@ def structure(**members):
     return {"type": "structure", "members": targets}
 
 
-def bounded(kind, trait, **bounds):
+def bounded(kind, trait="length", **bounds):
     parts = {part: {"target": STRING} for part in ("member", "key", "value")}
     return {"type": kind, "traits": {f"smithy.api#{trait}": bounds}, **parts}
+
+
+@pytest.fixture
+def type_of(linted):
+    """`type_of(path, definition)`: the type of a path to a value of this shape, `v`."""
+
+    def result(path, definition, **shapes):
+        return_type, problems = linted(path, structure(v="x#Value"), Value=definition, **shapes)
+        return "problem" if problems else return_type
+
+    return result
 
 
 @pytest.mark.parametrize(
@@ -39,56 +34,73 @@ def bounded(kind, trait, **bounds):
         ({"type": "blob"}, "blob"),
         ({"type": "boolean"}, True),
         ({"type": "timestamp"}, 0),
-        ({"type": "document"}, ANY),
-        ({"type": "nonsense"}, ANY),
         ({"type": "string"}, "aa"),
-        (bounded("string", "length", min=4), "aaaa"),
-        (bounded("string", "length", max=1), "a"),
+        (bounded("string", min=4), "aaaa"),
+        (bounded("string", max=1), "a"),
         ({"type": "integer"}, 8),
         (bounded("integer", "range", min=10), 10),
         (bounded("double", "range", max=3.5), 3.5),
-        (bounded("list", "length"), ["aa", "aa"]),
-        (bounded("list", "length", max=0), []),
-        (bounded("list", "length", min=3), ["aa"] * 3),
-        (bounded("map", "length"), {"aa0": "aa", "aa1": "aa"}),
-        (structure(a=STRING, b="smithy.api#Boolean"), {"a": "aa", "b": True}),
-        ({**structure(a=STRING), "type": "union"}, {"a": "aa"}),
+        (bounded("list"), ["aa", "aa"]),
+        (bounded("list", max=0), []),
+        (bounded("list", min=3), ["aa"] * 3),
     ],
 )
-def test_sample_has_all_that_the_shape_allows(definition, expected):
-    assert plain(sample_of(definition)) == expected
+def test_sample_has_the_size_that_the_shape_allows(type_of, definition, expected):
+    # A comparison that fails would make the whole a boolean.
+    assert type_of(f"v == `{json.dumps(expected)}` && `1`", definition) == "number"
 
 
-def test_map_may_have_any_key():
-    found = sample_of(bounded("map", "length"))
-    assert found["no key of the sample"] == "aa"
-    assert "key" not in sample_of(bounded("map", "length", max=0))
-
-
-def test_map_has_the_keys_of_its_enumeration():
-    kinds = {"type": "enum", "members": {"SIZE": {}, "AGE": {}}}
-    found = sample_of(
-        {"type": "map", "key": {"target": "x#Kind"}, "value": {"target": STRING}}, Kind=kinds
-    )
-    assert found == {"SIZE": "aa", "AGE": "aa"}
+KINDS = {"type": "enum", "members": {"SIZE": {}, "AGE": {}}}
+BY_KIND = {"type": "map", "key": {"target": "x#Kind"}, "value": {"target": STRING}}
+CHILD, MIXED = structure(name=STRING, child="x#Value"), structure(a=STRING, b="smithy.api#Boolean")
+PARTS = {"type": "list", "member": {"target": "x#Part"}}
 
 
 @pytest.mark.parametrize(
-    ("definition", "expected"),
+    ("definition", "path", "found"),
     [
+        *[({"type": kind}, "v.any", "any") for kind in ("document", "nonsense")],
+        *[(MIXED, "v.a", "string"), (MIXED, "v.b", "boolean"), (MIXED, "v.c", "problem")],
+        ({**MIXED, "type": "union"}, "v.a && v.b", "boolean"),
+        (bounded("map"), "v.no_key_of_the_sample", "string"),
+        (bounded("map"), "length(keys(v)) && v.* | [1]", "string"),
+        (bounded("map", max=0), "v.key", "problem"),
+        *[(BY_KIND, "v.SIZE", "string"), (BY_KIND, "v.NAME", "problem")],
         # Smithy has visited `name` before `child`, and does not visit it twice.
-        (
-            structure(name=STRING, child="x#Root"),
-            {"name": "aa", "child": {"name": ANY, "child": ANY}},
-        ),
-        ({"type": "list", "member": {"target": "x#Root"}}, [[ANY, ANY], [ANY, ANY]]),
+        *[(CHILD, "v.name", "string"), (CHILD, "v.name.x", "problem")],
+        *[(CHILD, f"v.child.{path}", "any") for path in ("name.x", "child.x")],
+        *[(PARTS, "v[1].parts[1].x", "any"), (PARTS, "v[1].parts.x", "problem")],
     ],
 )
-def test_shape_within_itself_may_be_anything(definition, expected):
-    assert plain(sample_of(definition)) == expected
+def test_path_is_followed_through_shapes(type_of, definition, path, found):
+    assert type_of(path, definition, Kind=KINDS, Part=structure(parts="x#Value")) == found
 
 
-def test_huge_sample_costs_only_what_is_read():
+def test_huge_sample_costs_only_what_is_read(type_of):
     levels = {f"L{n}": structure(**{f"m{i}": f"x#L{n + 1}" for i in range(10)}) for n in range(12)}
-    value = sample_of(structure(m="x#L0"), **levels)
-    assert value["m"]["m9"]["m0"]["m5"]["m1"].keys() == {f"m{i}" for i in range(10)}
+    found = [type_of(f"v.m9.m0.m5.m1.{name}", levels["L0"], **levels) for name in ("m9", "m10")]
+    assert found == ["object", "problem"]
+
+
+def test_members_and_traits_of_mixins_count_but_local_ones(type_of):
+    def mixin(**more):
+        return {"smithy.api#mixin": more, "smithy.api#length": {"max": 1}}
+
+    mixins = {
+        name: {"type": "string", "traits": mixin(**more)}
+        for name, more in {"Short": {}, "Local": {"localTraits": ["smithy.api#length"]}}.items()
+    }
+    codes = {
+        f"{name}Code": {"type": "string", "mixins": [{"target": f"x#{name}"}]} for name in mixins
+    }
+    base = structure(short="x#ShortCode", local="x#LocalCode")
+    thing = {**structure(own=STRING), "mixins": [{"target": "x#Base"}]}
+    path = "v.short == 'a' && v.local == 'aa' && v.own"
+    assert type_of(path, thing, Base=base, **mixins, **codes) == "string"
+
+
+@pytest.mark.parametrize("other", ["Value", "Two"])
+def test_mixin_of_itself_is_ignored(type_of, other):
+    value = {**structure(a=STRING), "mixins": [{"target": f"x#{other}"}]}
+    two = {"type": "structure", "mixins": [{"target": "x#Value"}]}
+    assert type_of("v.a", value, Two=two) == "string"

@@ -3,11 +3,12 @@
 import io
 import re
 import sys
+import time
+from collections import defaultdict
 
 import pytest
 
-from boto_waiters_plus.cli.live_progress import LiveProgress, PlainProgress, progress_on_stderr
-from boto_waiters_plus.engine.wait_event import WaitEvent
+VERSIONING = "s3 get-bucket-versioning --until Enabled --min-delay 5 --max-delay 5 --max-wait 5m"
 
 
 class Terminal(io.StringIO):
@@ -21,122 +22,118 @@ class ClosedPipe(io.StringIO):
 
 
 @pytest.fixture
-def event():
-    """`event(state, attempts)`."""
+def buckets(monkeypatch):
+    """`buckets[name]`: the states of a bucket's versioning, or the seconds until it is enabled."""
+    states = defaultdict(list)
 
-    def make(state, attempts=1, **facts):
-        facts = {"elapsed": 90.0, "next_delay": 5.0, "state": state, "attempt": attempts, **facts}
-        return WaitEvent(kind="attempt", wait_id=1, waiter="W", operation="O", **facts)
+    def call(_, operation, parameters):
+        left, state = states[parameters["Bucket"]], "Enabled"
+        if left and isinstance(left[0], str):
+            state = left.pop(0)
+        elif left:
+            time.sleep(left.pop(0))
+        return {"Status": state, "ResponseMetadata": {"HTTPStatusCode": 200}}
 
-    return make
+    monkeypatch.setattr("botocore.client.BaseClient._make_api_call", call)
+    return states
 
 
 @pytest.fixture
-def terminal(monkeypatch):
-    """A terminal as stderr: `terminal(columns)`."""
+def on_terminal(monkeypatch, command):
+    """`on_terminal(columns, *buckets)`: what a wait for them writes to a terminal."""
 
-    def make(columns):
-        monkeypatch.setenv("TERM", "xterm")
+    def run(columns, *names):
         monkeypatch.setenv("COLUMNS", str(columns))
-        monkeypatch.setenv("LINES", "6")
         stream = Terminal()
-        monkeypatch.setattr("sys.stderr", stream)
-        return stream
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", stream)
+            patch.setattr(sys, "stderr", stream)
+            assert command(f"{VERSIONING} --each bucket", *names)[0] == 0
+        return stream.getvalue()
 
-    return make
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("LINES", "6")
+    return run
 
 
-def drawn(progress):
-    with progress.console.capture() as capture:
-        progress.console.print(progress.render())
-    return [re.sub(r"\x1b\[[\d;]*m", "", line).rstrip() for line in capture.get().splitlines()]
+def last_table(text):
+    """The lines of the table that is there when the first wait ends."""
+    before = re.split(r"\S+ \S+: GetBucketVersioning", text)[0]
+    drawn = re.split(r"\r|\x1b\[1A|\x1b\[2K|\x1b\[\?25[lh]", before)
+    [*_, table] = filter(str.strip, drawn)
+    return [line.rstrip() for line in re.sub(r"\x1b\[[\d;]*m", "", table).splitlines()]
 
 
-def test_a_line_for_each_change_of_the_state(event):
-    stream = io.StringIO()
-    progress = PlainProgress(["s3 Bucket=b"], 300, stream)
-    attempted = progress.observer(0)
-    for number, state in enumerate(["A", "A", "B\n"], 1):
-        attempted(event(state, number))
-    attempted(event("C", 4, next_delay=None))
-    assert stream.getvalue().splitlines() == [
-        "s3 Bucket=b: A, attempt 1 after 1m30s, next in 5.0 s, 3m30s left",
-        "s3 Bucket=b: B\\n, attempt 3 after 1m30s, next in 5.0 s, 3m30s left",
+def test_a_line_for_each_change_of_the_state_and_one_a_minute(buckets, command):
+    buckets["b"] = ["A", "A", "B\n", *["C"] * 14]
+    lines = command(f"{VERSIONING} --bucket b")[2].splitlines()
+    assert lines == [
+        "s3 Bucket=b: A, attempt 1 after 0.0 s, next in 5.0 s, 5m00s left",
+        "s3 Bucket=b: B\\n, attempt 3 after 10.0 s, next in 5.0 s, 4m50s left",
+        "s3 Bucket=b: C, attempt 4 after 15.0 s, next in 5.0 s, 4m45s left",
+        "s3 Bucket=b: C, attempt 16 after 1m15s, next in 5.0 s, 3m45s left",
     ]
 
 
-def test_a_closed_stream_ends_the_lines_only(event):
-    PlainProgress(["s3"], 300, ClosedPipe()).observer(0)(event("A"))
+def test_a_closed_stream_ends_the_lines_only(buckets, command, monkeypatch):
+    buckets["b"] = ["A"]
+    monkeypatch.setattr(sys, "stderr", ClosedPipe())
+    code, out, _ = command(f"{VERSIONING} --bucket b")
+    assert (code, "after 5.0 s" in out) == (0, True)
 
 
-def test_table_on_a_terminal(terminal, event, virtual_time):
-    terminal(80)
-    progress = progress_on_stderr(["s3 Bucket=a", "s3 Bucket=b"], 300, quiet=False)
-    progress.observer(1)(event("[red]", 2))
-    head, first, second, _ = drawn(progress)
+def test_table_on_a_terminal(buckets, on_terminal):
+    buckets |= {"a": ["A", 2], "b": ["[red]"] * 3}
+    head, row, last = last_table(on_terminal(80, "a", "b"))
     titles = ["waiting for", "state seen", "attempts", "elapsed", "left", "next"]
     assert re.split(r"  +", head) == titles
-    assert re.split(r"  +", first) == ["s3 Bucket=a", "0", "0.0 s", "5m00s", "now"]
-    assert re.split(r"  +", second)[:3] == ["s3 Bucket=b", "[red]", "2"]
-    assert re.split(r"  +", second)[4:] == ["5m00s", "5 s"]
-    progress.ended(0)
-    assert [line[:13] for line in drawn(progress)[1:]] == ["s3 Bucket=b  ", "1 of 2 ended"]
+    assert re.split(r"  +", row) == ["s3 Bucket=b", "[red]", "2", "7.0 s", "4m53s", "3 s"]
+    assert last == "1 of 2 ended"
 
 
 @pytest.mark.parametrize("columns", [30, 60, 80, 140])
-def test_table_fits_the_screen(terminal, event, columns):
-    terminal(columns)
-    labels = [f"s3 Bucket={'b' * 60}{number}" for number in range(9)]
-    progress = progress_on_stderr(labels, 300, quiet=False)
-    progress.observer(0)(event("A" * 200))
-    lines = drawn(progress)
+def test_table_fits_the_screen(buckets, on_terminal, columns):
+    names = [f"{'b' * 60}{number}" for number in range(9)]
+    buckets |= {name: ["A" * 200] for name in names[1:]}
+    lines = last_table(on_terminal(columns, *names))
     assert max(map(len, lines)) <= columns
     assert len(lines) == 6 - 1  # the cursor has a line
-    assert lines[0].endswith("left     next") or lines[0].endswith("left  next")
+    assert re.search("left +next$", lines[0])
 
 
 @pytest.mark.parametrize("columns", [60, 80])
-def test_rows_of_200_waits_can_be_told_apart(terminal, event, columns, monkeypatch):
-    terminal(columns)
+def test_rows_of_many_waits_can_be_told_apart(buckets, on_terminal, columns, monkeypatch):
     monkeypatch.setenv("LINES", "24")
-    names = [f"my-companys-production-eu-west-1-shard-{number:03}" for number in range(200)]
-    progress = progress_on_stderr([f"s3 Bucket={name}" for name in names], 300, quiet=False)
-    for index in range(200):
-        progress.observer(index)(event("404"))
-    _, *rows, last = drawn(progress)
-    assert [row.split()[0][-9:] for row in rows] == [name[-9:] for name in names[:21]]
-    assert last == "0 of 200 ended; 179 more not shown"
+    names = [f"my-companys-production-eu-west-1-shard-{number:03}" for number in range(25)]
+    buckets |= {name: ["404"] for name in names[1:]}
+    _, *rows, last = last_table(on_terminal(columns, *names))
+    assert [row.split()[0][-9:] for row in rows] == [name[-9:] for name in names[1:22]]
+    assert last == "1 of 25 ended; 3 more not shown"
 
 
-def test_no_colour_is_respected(terminal, event, monkeypatch):
-    stream = terminal(80)
+def test_no_colour_is_respected(buckets, on_terminal, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
-    with progress_on_stderr(["s3"], 300, quiet=False) as progress:
-        assert isinstance(progress, LiveProgress)
-        progress.observer(0)(event("A"))
-    assert not re.search(r"\x1b\[[\d;]*3\d", stream.getvalue())
+    text = on_terminal(80, "a")
+    assert "waiting for" in text
+    assert not re.search(r"\x1b\[[\d;]*3\d", text)
 
 
 @pytest.mark.parametrize(("term", "hidden"), [("dumb", None), ("xterm", "rich.live")])
-def test_lines_stand_in_for_a_table(terminal, monkeypatch, term, hidden):
-    terminal(80)
+def test_lines_stand_in_for_a_table(buckets, on_terminal, monkeypatch, term, hidden):
     monkeypatch.setenv("TERM", term)
     if hidden:
         monkeypatch.setitem(sys.modules, hidden, None)
-    assert not isinstance(progress_on_stderr(["s3"], 300, quiet=False), LiveProgress)
+    buckets["a"] = ["A"]
+    text = on_terminal(80, "a")
+    assert text.startswith("s3 Bucket=a: A, attempt 1 after 0.0 s")
+    assert "\x1b" not in text
 
 
-def test_lines_printed_in_between_stay_above_the_table(terminal, event):
-    stream = terminal(80)
-    with progress_on_stderr(["s3 Bucket=a", "s3 Bucket=b"], 300, quiet=False) as progress:
-        progress.observer(0)(event("A"))
-        progress.ended(0)
-        with progress.cleared():
-            stream.write("the outcome\n")
-        progress.ended(1)
-        with progress.cleared():
-            stream.write("the other\n")
-    drawn_after = stream.getvalue().partition("the outcome\n")[2]
-    table = drawn_after.index("waiting for")
-    assert "\x1b[1A" not in drawn_after[:table]  # would go up, over the outcome
-    assert "waiting for" not in drawn_after.partition("the other\n")[2]
+def test_outcomes_stay_above_the_table(buckets, on_terminal):
+    buckets["b"] = ["B"]
+    outcome = "s3 Bucket=a: GetBucketVersioningUntilEnabled after 0.0 s (1 attempt)\n"
+    before, _, after = on_terminal(80, "a", "b").partition(outcome)
+    assert before.endswith("\x1b[1A\x1b[2K")  # nothing is left of the table
+    table, _, after = after.partition("waiting for")
+    assert "\x1b[1A" not in table  # would go up, over the outcome
+    assert "waiting for" not in after.partition("after 5.0 s (2 attempts)\n")[2]

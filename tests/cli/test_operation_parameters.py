@@ -5,58 +5,61 @@ import shlex
 from pathlib import Path
 
 import pytest
-from botocore.loaders import create_loader
-from botocore.model import ServiceModel
-
-from boto_waiters_plus.cli.exit_codes import UsageError
-from boto_waiters_plus.cli.operation_parameters import (
-    add_operation_parameters,
-    check_parameters,
-    given_parameters,
-)
-from boto_waiters_plus.cli.parser import Parser
 
 CASES = json.loads((Path(__file__).parents[1] / "cases/command_parameters.json").read_text())
-LOADER = create_loader()
 
 
-def read(operation, words):
-    service, name = operation.split()
-    model = ServiceModel(LOADER.load_service_model(service, "service-2"), service)
-    operation = model.operation_model(name)
-    parser = Parser()
-    add_operation_parameters(parser, operation)
-    parameters = given_parameters(parser.parse_args(words), operation)
-    return operation, parameters
+@pytest.fixture
+def polled(command, waitable, tmp_path, monkeypatch):
+    """`polled(operation, *words)`: the exit code, stderr, and what the operation is called with."""
+    asked = []
+
+    def call(_, operation, parameters):
+        asked.append(parameters)
+        return {"ResponseMetadata": {"HTTPStatusCode": 200}}
+
+    def poll(operation, *words):
+        service, name = operation.split()
+        definition = waitable("Mine", name, {"state": "success", "matcher": {"success": True}})
+        file = tmp_path / "waiters.json"
+        file.write_text(json.dumps(definition))
+        line = f"{service} mine --max-wait 9 --definitions"
+        code, _, err = command(line, file, *words)
+        return code, err, asked
+
+    monkeypatch.setattr("botocore.client.BaseClient._make_api_call", call)
+    return poll
 
 
+@pytest.mark.filterwarnings("ignore:waiter Mine polls")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["words"])
-def test_words_are_read_by_the_model(case):
-    words = shlex.split(case["words"])
-    if "error" not in case:
-        assert read(case["operation"], words)[1] == case["parameters"]
-        return
-    with pytest.raises(UsageError) as caught:
-        check_parameters(*read(case["operation"], words))
-    assert case["error"] in str(caught.value)
+def test_words_are_read_by_the_model(polled, case):
+    code, err, asked = polled(case["operation"], *shlex.split(case["words"]))
+    if "error" in case:
+        assert (code, asked) == (2, [])
+        assert case["error"] in err
+    else:
+        assert (code, asked) == (0, [case["parameters"]])
 
 
-def test_values_can_be_in_files(tmp_path):
+@pytest.mark.filterwarnings("ignore:waiter Mine polls")
+def test_values_can_be_in_files(polled, tmp_path):
     (tmp_path / "ids").write_text('["i-1"]')
     (tmp_path / "all").write_text('{"MaxResults": 5}')
     (tmp_path / "payload").write_bytes(b"\xff")
     words = ["--instance-ids", f"file://{tmp_path}/ids"]
     words += ["--cli-input-json", f"file://{tmp_path}/all"]
-    _, parameters = read("ec2 DescribeInstances", words)
-    assert parameters == {"InstanceIds": ["i-1"], "MaxResults": 5}
+    *_, asked = polled("ec2 DescribeInstances", *words)
+    assert asked.pop() == {"InstanceIds": ["i-1"], "MaxResults": 5}
     for word, value in [(f"fileb://{tmp_path}/payload", b"\xff"), ("ü", "ü".encode())]:
-        assert read("lambda Invoke", ["--payload", word])[1] == {"Payload": value}
+        polled("lambda Invoke", "--function-name", "f", "--payload", word)
+        assert asked.pop()["Payload"] == value
 
 
 @pytest.mark.parametrize(("name", "size"), [("bytes", 1), ("large", 2**30)])
-def test_files_that_are_no_text_are_refused(tmp_path, name, size):
+def test_files_that_are_no_text_are_refused(polled, tmp_path, name, size):
     with (tmp_path / name).open("wb") as file:
         file.write(b"\xff")
         file.truncate(size)
-    with pytest.raises(UsageError, match=name):
-        read("s3 HeadBucket", ["--bucket", f"file://{tmp_path / name}"])
+    code, err, _ = polled("s3 HeadBucket", "--bucket", f"file://{tmp_path / name}")
+    assert (code, name in err) == (2, True)

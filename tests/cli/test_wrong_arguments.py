@@ -4,9 +4,7 @@ import io
 import sys
 
 import pytest
-
-from boto_waiters_plus.cli.client_options import add_client_options, client_of
-from boto_waiters_plus.cli.parser import Parser
+from botocore.exceptions import NoRegionError
 
 VERSIONING = "s3 get-bucket-versioning --bucket b --max-wait 9"
 
@@ -108,15 +106,16 @@ def test_missing_configuration_exits_with_253(missing, words, message, command, 
         ("--ca-bundle /x.pem --no-verify-ssl", {"verify": False}),
     ],
 )
-def test_connection_options_reach_the_client(words, given):
-    class Session:
-        def create_client(self, service, **keywords):
-            return {"service": service, **keywords}
+def test_connection_options_reach_the_client(words, given, command, monkeypatch):
+    asked = {}
 
-    parser = Parser()
-    add_client_options(parser)
-    client = client_of(Session(), "s3", parser.parse_args(words.split()))
-    assert {"service": "s3", **given}.items() <= client.items()
+    def create_client(_, service, **keywords):
+        asked.update(keywords, service=service)
+        raise NoRegionError
+
+    monkeypatch.setattr("botocore.session.Session.create_client", create_client)
+    assert command(f"s3 bucket-exists --bucket b --max-wait 9 {words}")[0] == 253
+    assert {"service": "s3", **given}.items() <= asked.items()
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,6 @@ from service.ways import by_batch, by_method, by_task, by_waiter, in_background,
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.cli import main
-from boto_waiters_plus.definitions.explains_trait import Explanation
-from boto_waiters_plus.service import causes
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "causes.json").read_text())
 STACK, NESTED = (
@@ -253,19 +251,19 @@ def test_a_cause_is_safe_to_show(answers, cloudformation, event, cause):
     assert failure(by_method, cloudformation).cause_found == cause
 
 
-def test_sensitive_text_is_no_cause(answers, monkeypatch):
-    """The model marks the cause of an execution as sensitive."""
-    path = "GetExecutionHistory.events[0].executionFailedEventDetails.cause"
-    parameters = {"executionArn": "output.executionArn"}
-    read = {"operation": "GetExecutionHistory", "parameters": parameters, "text": path}
-    known = {"com.amazonaws.sfn#DescribeExecution": Explanation.of({"reads": [read]})}
-    monkeypatch.setattr(causes, "shipped_explanations", lambda: known)
-    client = bwp.enable(boto3.client("stepfunctions"))
-    event = {"type": "ExecutionFailed", "executionFailedEventDetails": {"cause": "secret"}}
-    answers(client, {"status": "FAILED", "executionArn": "arn:e"}, {"events": [event]})
+@pytest.mark.models
+def test_sensitive_text_is_no_cause(answers, models_read_once, monkeypatch):
+    """In this model, the description of the error of a record is sensitive."""
+    load = models_read_once.load_service_model
+    shapes = load("servicecatalog", "service-2", api_version=None)["shapes"]
+    monkeypatch.setitem(shapes["ErrorDescription"], "sensitive", True)
+    client = bwp.enable(boto3.client("servicecatalog"))
+    case = next(case for case in CASES if case["name"] == "the error of a record")
+    script = answers(client, case["poll"], case["reads"][0][2])
     with pytest.raises(bwp.WaiterFailedError) as caught:
-        client.wait_until_execution_succeeded(executionArn="arn:e", max_wait=60)
+        by_method(client, case["waiter"], max_wait=60, **case["parameters"])
     assert caught.value.cause_found is None
+    assert "DescribeRecord" not in script.operations
 
 
 @mock_aws

@@ -7,26 +7,48 @@ from decimal import Decimal
 from functools import partial
 
 import boto3
+import jmespath
 import pytest
-from botocore.model import ServiceModel, ShapeResolver
 from case_tables import tabled, tables
 from installed_models import installed_operation
+from service.own_service import clients_of
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.service.data_model import DataModel, converted
 
 NOON = dt.datetime(2024, 1, 1, 12, tzinfo=dt.timezone.utc)
 EPOCH = 1704110400
 
 SHAPES = tables("service")["shapes"]
-GET = {"name": "Get", "input": {"shape": "Input"}, "output": {"shape": "Output"}}
-METADATA = {"apiVersion": "2024-01-01", "protocol": "json", "serviceId": "Test"}
-MODEL = ServiceModel({"metadata": METADATA, "operations": {"Get": GET}, "shapes": SHAPES})
-OPERATION = MODEL.operation_model("Get")
 
 
-def data_model(path, kind="output"):
-    return DataModel(OPERATION, [(kind, path)])
+class Body:
+    """A streaming body, which is not read."""
+
+    def read(self):
+        raise AssertionError("the body was read")
+
+
+@pytest.fixture(scope="module")
+def make_client(tmp_path_factory):
+    """Makes a client whose output has a member of each shape, `OfTimestamp` and so on."""
+    members = {f"Of{name}": {"shape": name} for name in SHAPES} | SHAPES["Output"]["members"]
+    shapes = {**SHAPES, "All": {"type": "structure", "members": members}}
+    return clients_of(tmp_path_factory.mktemp("own"), "Get", shapes=shapes, output={"shape": "All"})
+
+
+@pytest.fixture
+def outcome(answers, waitable, make_client):
+    """`outcome(path, expected, response)`: of a wait of one attempt."""
+
+    def wait(path, expected, response):
+        comparator = "booleanEquals" if expected == "true" else "stringEquals"
+        matcher = {"path": path, "expected": expected, "comparator": comparator}
+        document = waitable("Mine", "Get", {"state": "success", "matcher": {"output": matcher}})
+        client = bwp.enable(make_client(), definitions=document)
+        answers(client, response)
+        return client.wait_until_mine(max_wait=60, max_attempts=1)
+
+    return wait
 
 
 # --- values -------------------------------------------------------------------------------------
@@ -49,7 +71,7 @@ def data_model(path, kind="output"):
         ("Blob", b"\x00\xff", "AP8="),
         ("Blob", bytearray(b"abc"), "YWJj"),
         ("Blob", "abc", "YWJj"),
-        ("Stream", object(), None),
+        ("Stream", Body(), None),
         ("String", b"#!user data", "IyF1c2VyIGRhdGE="),
         ("Items", [{"At": NOON, "Raw": b"a"}], [{"At": EPOCH, "Raw": "YQ=="}]),
         ("Items", ({"At": NOON},), [{"At": EPOCH}]),
@@ -66,44 +88,35 @@ def data_model(path, kind="output"):
         ("Choice", {"When": "2024-01-01T12:00:00Z"}, {"When": EPOCH}),
     ],
 )
-def test_value_is_converted_by_its_shape(name, value, expected):
-    result = converted(ShapeResolver(SHAPES).get_shape_by_name(name), value)
-    assert result == expected
-    assert type(result) is type(expected)
+def test_value_is_converted_by_its_shape(outcome, name, value, expected):
+    text = json.dumps([expected, None], separators=(",", ":"))
+    found = outcome(f"to_string([Of{name}, Created])", text, {f"Of{name}": value})
+    assert found.response[f"Of{name}"] is value
 
 
-def test_conversion_does_not_change_the_response():
-    response = {"Created": NOON, "Items": [{"At": NOON}], "ResponseMetadata": {"a": 1}}
-    before = {"Created": NOON, "Items": [{"At": NOON}], "ResponseMetadata": {"a": 1}}
-    output = data_model("Created").output(response)
-    assert output == {"Created": EPOCH, "Items": [{"At": EPOCH}]}
-    assert response == before
-    assert data_model("Name").output(response).keys() == {"Created", "Items"}
+RAW = {"Created": NOON, "Data": b"a", "Items": [{"Id": "a", "At": NOON, "Raw": b"b"}, {"Id": "b"}]}
+CONVERTED = {
+    "Created": EPOCH,
+    "Data": "YQ==",
+    "Items": [{"Id": "a", "At": EPOCH, "Raw": "Yg=="}, {"Id": "b"}],
+}
+for document, moment in ((RAW, NOON), (CONVERTED, EPOCH)):
+    document |= {"ByKey": {"anything": moment}, "Tree": {"Child": {"Child": {"When": moment}}}}
+    document["Items"][1] |= {**document["Items"][0], "Id": "b"}
 
 
-def test_a_streaming_body_is_not_read():
-    class Body:
-        def read(self):
-            raise AssertionError("the body was read")
-
-    assert data_model("Body").output({"Body": Body()}) == {"Body": None}
-
-
-@tabled("paths that reach a timestamp or blob convert", "path", "expected")
-def test_paths_that_reach_a_timestamp_or_blob_convert(path, expected):
-    assert (data_model(path).output({"Created": NOON}) == {"Created": EPOCH}) is expected
-
-
-def test_input_counts_only_for_input_output_matchers():
-    assert data_model("Since").input({"Since": NOON}) == {"Since": NOON}
-    model = data_model("input.Since == `5`", "inputOutput")
-    assert model.output({"Created": NOON}) == {"Created": EPOCH}
-    assert model.input({"Since": NOON, "Ids": ("a",)}) == {"Since": EPOCH, "Ids": ["a"]}
+@tabled("paths that reach a timestamp or blob convert", "path")
+def test_paths_that_reach_a_timestamp_or_blob_convert(outcome, path):
+    found = json.dumps(jmespath.search(path, CONVERTED))
+    outcome(f"({path}) == `{found}`", "true", RAW)
 
 
 @tabled("paths over sensitive members are sensitive", "path", "sensitive")
-def test_paths_over_sensitive_members_are_sensitive(path, sensitive):
-    assert data_model(path).sensitive is sensitive
+def test_paths_over_sensitive_members_are_sensitive(outcome, path, sensitive):
+    response = {"Name": "n", "Secret": "s", "Account": {"Token": "t"}, "Count": 1}
+    response |= {"Items": [{"Id": "a"}], "ByKey": {}}
+    found = outcome(f"({path}) != `0`", "true", response)
+    assert found.observed is (None if sensitive else True)
 
 
 # --- on clients ---------------------------------------------------------------------------------

@@ -23,7 +23,6 @@ from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions
-from boto_waiters_plus.service.errors import error_facts
 
 ANY_RESPONSE = {"state": "success", "matcher": {"success": True}}
 URL = {"endpoint_url": "https://x"}
@@ -187,11 +186,21 @@ def test_which_errors_end_a_wait(answers, error_answer, virtual_time, way, raise
     "throttled",
 )
 def test_the_model_tells_what_an_error_means(
-    service, operation, code, status, transient, throttled
+    answers, waitable, virtual_time, service, operation, code, status, transient, throttled
 ):
-    model = boto3.client(service).meta.service_model.operation_model(operation)
-    facts = error_facts(ClientError(of_service(code, status), operation), model)
-    assert (facts.transient, facts.throttled) == (transient, throttled)
+    """A transient error is no end; after a throttle, the longest delay follows."""
+    client, delays = attached(service, waitable("Seen", operation, ANY_RESPONSE)), []
+    required = client.meta.service_model.operation_model(operation).input_shape.required_members
+    answers(client, of_service(code, status), {})
+    with contextlib.nullcontext() if transient else pytest.raises(bwp.WaiterFailedError):
+        client.wait_until_seen(
+            max_wait=300,
+            min_delay=1,
+            max_delay=99,
+            on_attempt=lambda event: delays.append(event.next_delay),
+            **dict.fromkeys(required, "a"),
+        )
+    assert (delays[0] == 99) is throttled
 
 
 def test_acceptors_of_botocore_see_no_transport_error(answers, virtual_time):

@@ -3,13 +3,11 @@
 import warnings
 
 import boto3
-import botocore.session
 import pytest
 from case_tables import tabled
 from installed_models import with_the_operations_of_today
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.service.state_member import state_path
 
 
 def made(name, until, path=None):
@@ -17,11 +15,6 @@ def made(name, until, path=None):
     service, _, operation = name.partition(".")
     wait = bwp.Wait(boto3.client(service), operation, {}, until_state=until, state_path=path)
     return wait.bound_waiter.definition
-
-
-def operation(name):
-    service, _, name = name.partition(".")
-    return botocore.session.get_session().get_service_model(service).operation_model(name)
 
 
 @with_the_operations_of_today
@@ -79,7 +72,14 @@ def test_a_sensitive_output_may_be_polled_by_its_caller():
     assert waiter.operation == "GetFunctionConfiguration"
 
 
-@with_the_operations_of_today
-@tabled("state is found by its name", "name", "members", "path")
-def test_state_is_found_by_its_name(name, members, path):
-    assert state_path(operation(name), members) == path
+def test_state_is_that_of_the_list_that_a_path_counts(answers, waitable, virtual_time):
+    seen, path = [], "length(AutoScalingGroups[].Instances[]) == `2`"
+    matcher = {"output": {"path": path, "comparator": "booleanEquals", "expected": "true"}}
+    document = waitable(
+        "Full", "DescribeAutoScalingGroups", {"state": "success", "matcher": matcher}
+    )
+    client = bwp.enable(boto3.client("autoscaling"), definitions=document)
+    group = {"Status": "x", "Instances": [{"LifecycleState": "Pending", "HealthStatus": "y"}]}
+    answers(client, {"AutoScalingGroups": [group]}, {"AutoScalingGroups": [group, group]})
+    client.wait_until_full(max_wait=60, on_attempt=lambda event: seen.append(event.state))
+    assert "Pending" in seen[0]

@@ -1,40 +1,59 @@
 """Which operations a definition of somebody else's may poll."""
 
-import pytest
-from botocore.model import OperationModel, ServiceModel
-from case_tables import tabled
-from installed_models import installed_operation as operation
+import contextlib
 
-from boto_waiters_plus.service.pollable import only_reads, reason_not_to_poll
+import boto3
+import pytest
+from case_tables import tabled
+from installed_models import installed_operation
+from service.own_service import clients_of
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
+
+
+def reason_of_its_caller(client, name):
+    try:
+        _ = bwp.Wait(client, name, {}, until_state="x", state_path="to_string(@)").bound_waiter
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def reason_from_outside(client, definition):
+    """Return the reason that a start by HTTP is refused for."""
+    testclient = pytest.importorskip("starlette.testclient")
+    service = client.meta.service_model.service_name
+    body = {"service": service, "waiter": "Mine", "max_wait": 9, "definition": definition}
+    with contextlib.closing(operations.Store(":memory:")) as store:
+        web = operations.asgi(store, token="word", make_client=lambda *_: client)
+        headers = {"Authorization": "Bearer word"}
+        answer = testclient.TestClient(web, headers=headers).post("/operations", json=body)
+    detail = answer.json().get("detail", "")
+    _, is_about_it, reason = detail.partition("Mine: ")
+    return reason if is_about_it else ""
 
 
 @tabled("reason not to poll", "name", "outside", "own")
-def test_reason_not_to_poll(name, outside, own):
+def test_reason_not_to_poll(waitable, name, outside, own):
     """From outside, what is shown counts; the caller of a wait may poll what is sensitive."""
-    found = operation(name)
-    for reason, is_shown in ((outside, True), (own, False)):
-        told = reason_not_to_poll(found, is_shown=is_shown)
-        assert (told or "") == reason.replace("{name}", found.name)
-
-
-def marked(name, method="POST"):
-    shapes = {"metadata": {"protocol": "json", "serviceId": "mine"}, "shapes": {}}
-    http = {"method": method, "requestUri": "/"}
-    return OperationModel({"http": http, "readonly": True}, ServiceModel(shapes), name)
+    operation = installed_operation(name).name
+    client = boto3.client(name.partition(".")[0])
+    definition = waitable("Mine", operation, {"state": "success", "matcher": {"success": True}})
+    assert reason_of_its_caller(client, operation) == own.replace("{name}", operation)
+    assert reason_from_outside(client, definition) == outside.replace("{name}", operation)
 
 
 @pytest.mark.parametrize(
-    ("found", "reads"),
+    ("name", "mark", "reads"),
     [
-        (marked("SuggestPlaces"), True),
-        (marked("DescribeIt"), True),
+        ("SuggestPlaces", {"readonly": True}, True),
+        ("SuggestPlaces", {}, False),
         # The verb contradicts.
-        (marked("StartRevocation"), False),
-        ("sts.AssumeRoleWithSAML", False),
-        ("s3.RestoreObject", False),
-        ("support.ResolveCase", False),
+        ("StartRevocation", {"readonly": True}, False),
     ],
-    ids=lambda value: getattr(value, "name", value),
 )
-def test_a_mark_counts_unless_the_verb_contradicts(found, reads):
-    assert only_reads(operation(found) if isinstance(found, str) else found) is reads
+def test_a_mark_of_the_model_counts_unless_the_verb_contradicts(tmp_path, name, mark, reads):
+    shapes = {"Output": {"type": "structure", "members": {}}}
+    client = clients_of(tmp_path, name, shapes=shapes, output={"shape": "Output"}, **mark)()
+    assert (reason_of_its_caller(client, name) == "") is reads

@@ -3,11 +3,11 @@
 import re
 
 import boto3
+import botocore.useragent
 import pytest
 from botocore.awsrequest import AWSResponse
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.calls.private_names import register_feature_id
 
 WAYS = {
     "wait_until": lambda s3, _: s3.wait_until_bucket_exists(Bucket="b", max_wait=60),
@@ -49,7 +49,8 @@ def are_marked(agents):
 
 
 needs_marks = pytest.mark.skipif(
-    register_feature_id is None, reason="this botocore has no marks in its user agent"
+    not hasattr(botocore.useragent, "register_feature_id"),
+    reason="this botocore has no marks in its user agent",
 )
 
 
