@@ -5,12 +5,11 @@ import json
 import sqlite3
 
 import hypothesis
+from backend_contract import wait_row  # beside this file
 from hypothesis import strategies as st
 from stored_waits import ON_FILE, row_id, start, work  # beside this file
 
-from boto_waiters_plus.operations.sql.tables import WAITS
-
-COLUMNS = sorted({column.name for column in WAITS.columns} - {"id"})
+COLUMNS = sorted(wait_row(0).keys() - {"id"})
 VALUES = st.one_of(
     st.none(),
     st.booleans(),
@@ -42,7 +41,7 @@ KNOWN = [
 def damage(file, wait_id, column, value):
     """Change a row behind the back of its store."""
     with contextlib.closing(sqlite3.connect(file)) as database, database:
-        statement = f"update {WAITS.name} set {column} = ? where id = ?"
+        statement = f"update boto_waiters_operations set {column} = ? where id = ?"
         with contextlib.suppress(sqlite3.IntegrityError):
             database.execute(statement, (value, wait_id))
 
