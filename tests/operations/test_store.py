@@ -1,12 +1,10 @@
 """What a store keeps, and what it gives back."""
 
 import concurrent.futures
-import contextlib
 import dataclasses
 import datetime as dt
 import json
 import pickle
-import sqlite3
 import threading
 import time
 from pathlib import Path
@@ -14,17 +12,10 @@ from pathlib import Path
 import boto3
 import pytest
 from case_tables import tabled
-from stored_waits import ON_FILE, QUICK, SHARED, row_id, start, swapped, until, work
+from stored_waits import ON_FILE, QUICK, SHARED, changed, row_id, start, swapped, until, work
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
-
-
-def changed(file, statement):
-    """Change a store behind its back; return the number of rows."""
-    with contextlib.closing(sqlite3.connect(file)) as database, database:
-        return database.execute(statement).rowcount
-
 
 # --- ends -----------------------------------------------------------------------------------------
 
