@@ -1,5 +1,7 @@
 """How the tests of stores start waits on a stream, drive them and wait for what happens."""
 
+import contextlib
+import sqlite3
 import time
 from time import monotonic
 
@@ -42,6 +44,12 @@ def start(store, client, max_wait=60, waiter="stream_exists", **keywords):
 
 def work(store, client, **arguments):
     return store.work(until_idle=True, make_client=lambda _: client, **arguments)
+
+
+def changed(file, statement, *values):
+    """Change a store behind its back; return the number of rows."""
+    with contextlib.closing(sqlite3.connect(file)) as database, database:
+        return database.execute(statement, values).rowcount
 
 
 def row_id(operation):

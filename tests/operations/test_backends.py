@@ -6,8 +6,7 @@ import backend_contract as contract  # beside this file
 import pytest
 from stored_waits import NIGHTLY  # beside this file
 
-from boto_waiters_plus.operations.memory_backend import MemoryBackend
-from boto_waiters_plus.operations.sql import SqlBackend
+from boto_waiters_plus.operations import Store
 
 
 class Opened(contract.SharedContract):
@@ -15,13 +14,13 @@ class Opened(contract.SharedContract):
 
     @pytest.fixture
     def backend(self, url, clock):
-        backend = SqlBackend(url, clock)
+        backend = Store(url, clock=clock).backend
         yield backend
         backend.close()
 
     @pytest.fixture
     def another(self, url, clock):
-        another = SqlBackend(url, clock)
+        another = Store(url, clock=clock).backend
         yield another
         another.close()
 
@@ -29,7 +28,7 @@ class Opened(contract.SharedContract):
 class TestMemory(contract.BackendContract):
     @pytest.fixture
     def backend(self, clock):
-        return MemoryBackend(clock)
+        return Store(":memory:", clock=clock).backend
 
 
 class TestSqlite(Opened):
@@ -45,9 +44,10 @@ class TestPostgresql(Opened):
         return new_database()
 
 
-@pytest.mark.parametrize("kind", ["memory", "file"])
-def test_setting_the_wall_clock_moves_nothing(tmp_path, monkeypatch, kind):
-    backend = MemoryBackend() if kind == "memory" else SqlBackend(tmp_path / "waits.db")
+@pytest.mark.parametrize("name", [":memory:", "waits.db"])
+def test_setting_the_wall_clock_moves_nothing(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    backend = Store(name).backend
     lease, real = backend.acquire("worker", 3600), time.time
     _, before = backend.ended_ids(0)
     assert before == pytest.approx(real(), abs=600)

@@ -8,12 +8,11 @@ from unittest import mock
 import boto3
 import pytest
 from botocore.exceptions import ClientError, ParamValidationError, ReadTimeoutError
-from stored_waits import IN_MEMORY, ON_FILE, work
+from stored_waits import IN_MEMORY, ON_FILE, SHARED, work
 from test_begin import MAX_WAIT, StaleService, http, named
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
-from boto_waiters_plus.operations import client_description, stored_operation
 
 JOB, BUILD = "glue: a job run", "codebuild: a build"
 POINTS = ("before the call", "after the answer")
@@ -286,15 +285,15 @@ def test_options_of_a_store_reach_the_worker(store, service):
     assert profiles == ["deployer"]
 
 
-def test_stop_takes_the_credentials_of_its_process(store, service, monkeypatch):
+@SHARED
+def test_stop_takes_the_credentials_of_its_process(store, open_store, service):
     made, other = service(JOB), service(JOB)
     other.client.get_job_run(JobName="j", RunId="r")
     operation = begin(store, made)
     operation.stop()
     assert made.requests[-1] == {"JobName": "j", "JobRunIds": ["jr"]}
-    row = store.row(operation.path)
-    monkeypatch.setattr(client_description.ClientDescription, "make", lambda _: other.client)
-    stored_operation.StoredOperation(store, row).stop()
+    with mock.patch.object(boto3.session.Session, "client", return_value=other.client):
+        open_store().get(operation.path).stop()
     assert other.requests[-1] == made.requests[-1]
     acm = begin(store, service("acm"))
     with pytest.raises(NotImplementedError, match="nothing is known that stops"):

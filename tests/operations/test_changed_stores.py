@@ -1,11 +1,11 @@
 """A store whose rows were changed behind its back."""
 
 import json
-import sqlite3
 from contextlib import closing
 
 import boto3
 import pytest
+from stored_waits import changed  # beside this file
 
 from boto_waiters_plus import operations
 
@@ -20,15 +20,9 @@ def kept(tmp_path, stock_botocore):
         return file, wait.path
 
 
-def change(file, statement):
-    with sqlite3.connect(file) as database:
-        database.execute(statement)
-    database.close()
-
-
 def test_a_state_that_cannot_be_read_is_the_error_of_its_wait(kept):
     file, path = kept
-    change(file, "update boto_waiters_operations set machine = '{}'")
+    changed(file, "update boto_waiters_operations set machine = '{}'")
     with closing(operations.Store(str(file))) as store:
         store.work(until_idle=True, make_client=lambda _: boto3.client("s3"))
         found = store.get(path).to_json()
@@ -38,7 +32,7 @@ def test_a_state_that_cannot_be_read_is_the_error_of_its_wait(kept):
 
 def test_a_wait_without_time_is_resumed_with_max_wait_only(kept):
     file, path = kept
-    change(file, "update boto_waiters_operations set elapsed = 10")
+    changed(file, "update boto_waiters_operations set elapsed = 10")
     with closing(operations.Store(str(file))) as store:
         store.cancel(path)
         with pytest.raises(ValueError, match="max_wait"):
@@ -48,7 +42,7 @@ def test_a_wait_without_time_is_resumed_with_max_wait_only(kept):
 
 def test_a_store_without_a_version_is_refused(kept):
     file, _ = kept
-    change(file, "delete from boto_waiters_schema")
+    changed(file, "delete from boto_waiters_schema")
     store = operations.Store(str(file))
     with closing(store), pytest.raises(operations.StoreError, match="version"):
         store.list()

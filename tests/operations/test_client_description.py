@@ -11,7 +11,6 @@ from stored_waits import start  # beside this file
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
-from boto_waiters_plus.operations.stored_wait import ClientDescription
 
 HERE = "http://127.0.0.1:9"
 
@@ -35,7 +34,7 @@ def store_url():
 def made_again(store):
     """`made_again(client)`: the client that a worker makes for a stored wait of this one."""
 
-    def make_again(client):
+    def make_again(client, waiter="stream_exists", **parameters):
         made = []
 
         def make(description):
@@ -43,7 +42,7 @@ def made_again(store):
             made.append(description.make())
             raise operations.OperationError("unsupported", "the test has its client")
 
-        start(store, client)
+        store.start(client, waiter, max_wait=60, **parameters or {"StreamName": "orders"})
         store.work(until_idle=True, make_client=make)
         return made[0]
 
@@ -81,14 +80,14 @@ def test_settings_of_the_client(made_again, name, value):
     assert again.meta.endpoint_url == client.meta.endpoint_url
 
 
-def test_settings_of_s3():
+def test_settings_of_s3(made_again):
     config = Config(s3={"addressing_style": "path"}, signature_version="s3")
-    again = ClientDescription.of(client_of("s3", config=config)).make()
+    again = made_again(client_of("s3", config=config), "bucket_exists", Bucket="b")
     assert again.meta.config.s3["addressing_style"] == "path"
     assert again.meta.config.signature_version == "s3"
 
 
-def test_nothing_secret_is_stored(open_store, tmp_path):
+def test_nothing_secret_is_stored(open_store, made_again, tmp_path):
     file = tmp_path / "secrets.db"
     client = client_of(
         endpoint_url="http://user:hidden-word@127.0.0.1:9",
@@ -102,7 +101,7 @@ def test_nothing_secret_is_stored(open_store, tmp_path):
     store.close()
     assert b"127.0.0.1:9" in file.read_bytes()
     assert b"hidden" not in file.read_bytes()
-    assert ClientDescription.of(client).make().meta.endpoint_url == HERE
+    assert made_again(client).meta.endpoint_url == HERE
 
 
 def test_a_profile_is_remembered(store, active, stream, tmp_path, monkeypatch):
@@ -138,23 +137,32 @@ def test_what_the_worker_lacks_is_named(store, stream, active, name, problem):
 # --- certificates -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("verify", ["bundle.pem", False, None])
-def test_a_client_verifies_as_the_one_before(tmp_path, monkeypatch, verify):
+@pytest.fixture
+def verified(store, tmp_path, monkeypatch):
+    """`verified(**arguments)`: `verify=` of the client that a worker in another folder makes."""
     (tmp_path / "bundle.pem").touch()
     monkeypatch.chdir(tmp_path)
-    description = ClientDescription.of(client_of(endpoint_url=HERE, verify=verify))
-    # The worker's folder is another.
-    monkeypatch.chdir("/")
-    with mock.patch.object(boto3.session.Session, "client") as made:
-        description.make()
-    expected = str(tmp_path / verify) if verify else verify
-    assert made.call_args.kwargs.get("verify") == expected
+
+    def verify_of(**arguments):
+        start(store, client_of(endpoint_url=HERE, **arguments))
+        monkeypatch.chdir("/")
+        cannot = botocore.exceptions.DataNotFoundError(data_path="kinesis")
+        with mock.patch.object(boto3.session.Session, "client", side_effect=cannot) as made:
+            store.work(until_idle=True)
+        return made.call_args.kwargs["verify"]
+
+    return verify_of
+
+
+@pytest.mark.parametrize("verify", ["bundle.pem", False, None])
+def test_a_client_verifies_as_the_one_before(verified, tmp_path, verify):
+    assert verified(verify=verify) == (str(tmp_path / verify) if verify else verify)
 
 
 @pytest.mark.parametrize("name", ["AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"])
-def test_the_bundle_of_the_environment_is_the_workers(tmp_path, monkeypatch, name):
+def test_the_bundle_of_the_environment_is_the_workers(verified, tmp_path, monkeypatch, name):
     monkeypatch.setenv(name, str(tmp_path / "bundle.pem"))
-    assert "verify" not in ClientDescription.of(client_of(endpoint_url=HERE)).settings
+    assert verified() is None
 
 
 def test_a_missing_bundle_is_named(store, tmp_path):
@@ -167,7 +175,11 @@ def test_a_missing_bundle_is_named(store, tmp_path):
     assert (error["code"], str(bundle) in error["detail"]) == ("unsupported", True)
 
 
-def test_settings_that_are_no_object_are_unreadable():
-    description = ClientDescription("kinesis", "us-east-1", None, "https://example.com", "[1]")
-    with pytest.raises(operations.OperationError, match="not a JSON object"):
-        description.make()
+def test_settings_that_are_no_object_are_unreadable(store, stream):
+    operation = start(store, stream())
+
+    def make(description):
+        return dataclasses.replace(description, settings="[1]").make()
+
+    store.work(until_idle=True, make_client=make)
+    assert operation.exception(10).code == "unreadable"

@@ -5,12 +5,11 @@ import json
 import sqlite3
 
 import hypothesis
+from backend_contract import wait_row  # beside this file
 from hypothesis import strategies as st
-from stored_waits import ON_FILE, row_id, start, work  # beside this file
+from stored_waits import ON_FILE, changed, row_id, start, work  # beside this file
 
-from boto_waiters_plus.operations.sql.tables import WAITS
-
-COLUMNS = sorted({column.name for column in WAITS.columns} - {"id"})
+COLUMNS = sorted(wait_row(0).keys() - {"id"})
 VALUES = st.one_of(
     st.none(),
     st.booleans(),
@@ -39,14 +38,6 @@ KNOWN = [
 ]
 
 
-def damage(file, wait_id, column, value):
-    """Change a row behind the back of its store."""
-    with contextlib.closing(sqlite3.connect(file)) as database, database:
-        statement = f"update {WAITS.name} set {column} = ? where id = ?"
-        with contextlib.suppress(sqlite3.IntegrityError):
-            database.execute(statement, (value, wait_id))
-
-
 def with_known(test):
     for column, value in KNOWN:
         test = hypothesis.example(column=column, value=value)(test)
@@ -62,7 +53,9 @@ def with_known(test):
 def test_a_damaged_row_ends_alone(store, store_url, stream, active, column, value):
     client = stream(active, active)
     damaged, good = start(store, client), start(store, client)
-    damage(store_url, row_id(damaged), column, value)
+    statement = f"update boto_waiters_operations set {column} = ? where id = ?"
+    with contextlib.suppress(sqlite3.IntegrityError):
+        changed(store_url, statement, value, row_id(damaged))
     work(store, client)
     assert good.result(10).attempts == 1
     bodies = {body["path"]: json.dumps(body) for body in store.list().operations}

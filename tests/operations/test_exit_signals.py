@@ -1,31 +1,39 @@
-"""Signals that end what runs in the main thread."""
+"""Signals that end a worker in the main thread."""
 
 import signal
 from signal import SIG_DFL, SIG_IGN
 
 import pytest
+from stored_waits import IN_MEMORY, start  # beside this file
 
-from boto_waiters_plus.operations.exit_signals import ended_by_signals
+from boto_waiters_plus import operations
 
 
+@IN_MEMORY
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs SIGHUP")
 @pytest.mark.parametrize(
     ("name", "of_sighup", "told"),
     [
-        ("SIGTERM", SIG_DFL, ["stop", "in the block", signal.SIGTERM]),
-        ("SIGHUP", lambda *_: None, ["stop", "in the block", getattr(signal, "SIGHUP", None)]),
+        ("SIGTERM", SIG_DFL, ["made", signal.SIGTERM]),
+        ("SIGHUP", lambda *_: None, ["made", getattr(signal, "SIGHUP", None)]),
         # As nohup leaves it.
-        ("SIGHUP", SIG_IGN, ["in the block"]),
+        ("SIGHUP", SIG_IGN, ["made", "made"]),
     ],
 )
-def test_own_handler_of_sigterm_is_called_after_the_block(name, of_sighup, told):
+def test_own_handler_of_sigterm_is_called_after_the_work(store, stream, name, of_sighup, told):
     seen, number = [], getattr(signal, name)
+    for profile in ("one", "two"):
+        start(store, stream(), profile_name=profile)
+
+    def make(_):
+        signal.raise_signal(number)
+        seen.append("made")
+        raise operations.OperationError("unsupported", "not here")
+
     before = signal.signal(signal.SIGTERM, lambda number, _: seen.append(number))
     hang_up = signal.signal(signal.SIGHUP, of_sighup)
     try:
-        with ended_by_signals(lambda: seen.append("stop")):
-            signal.raise_signal(number)
-            seen.append("in the block")
+        store.work(until_idle=True, batch_size=1, make_client=make)
         assert signal.getsignal(signal.SIGHUP) is of_sighup
     finally:
         signal.signal(signal.SIGTERM, before)

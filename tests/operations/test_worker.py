@@ -1,5 +1,6 @@
 """Workers: take-over, handing back, what they cannot do, what they lose, and what they share."""
 
+import concurrent.futures
 import json
 import threading
 import warnings
@@ -8,12 +9,10 @@ from collections import Counter
 import boto3
 import botocore.exceptions
 import pytest
-from stored_waits import IN_MEMORY, start, until, work  # beside this file
+from stored_waits import IN_MEMORY, SHARED, start, until, work  # beside this file
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
-from boto_waiters_plus.operations import operation as operation_module
-from boto_waiters_plus.operations import worker as worker_module
 
 
 @pytest.fixture
@@ -29,7 +28,6 @@ def running_store(open_store, running_clock):
 @pytest.fixture
 def failing(monkeypatch):
     """`failing(store, name, condition, is_done=...)`: an access fails once, done or not."""
-    monkeypatch.setattr(worker_module, "CHECK_INTERVAL", 0.01)
 
     def lose(store, name, condition=lambda *_: True, *, is_done=False):
         access, lost = getattr(store.backend, name), []
@@ -283,7 +281,6 @@ def test_a_worker_tries_a_kind_again_after_a_while(
 def test_result_says_whether_a_worker_drives_it(
     store, clock, stream, creating, working, monkeypatch, worker
 ):
-    monkeypatch.setattr(operation_module, "UNDRIVEN_GRACE", 0.0)
     operation = start(store, stream(creating), max_wait=600)
     words = "no worker drives it, nothing was written for 60 s: call work"
     if worker == "gone":
@@ -294,10 +291,14 @@ def test_result_says_whether_a_worker_drives_it(
         words = "has not ended$"
         working(store, stream(creating))
         until(lambda: operation.metadata["attempts"])
+    wait = threading.Event.wait
+    monkeypatch.setattr(
+        threading.Event, "wait", lambda event, seconds=None: wait(event, seconds and 0.01)
+    )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with pytest.raises(operation_module.FutureTimeoutError, match=words):
-            operation.result(0.01)
+        with pytest.raises(concurrent.futures.TimeoutError, match=words):
+            operation.result(60)
     assert [each.category for each in caught] == [RuntimeWarning] * (worker != "lives")
 
 
@@ -348,6 +349,7 @@ def test_many_held_waits_are_rarely_compared(store, stream, active, monkeypatch)
 # --- writes that fail, and answers that are lost --------------------------------------------------
 
 
+@SHARED
 @pytest.mark.parametrize(
     ("name", "condition", "is_done"),
     [
@@ -366,6 +368,7 @@ def test_what_is_leased_is_driven_although_an_answer_is_lost(
     assert lost
 
 
+@SHARED
 def test_waits_that_were_claimed_begin_without_a_renewal(store, clock, stream, active, failing):
     started = [start(store, stream(active)) for _ in range(3)]
     lost = failing(store, "renew")
@@ -380,6 +383,7 @@ def test_waits_that_were_claimed_begin_without_a_renewal(store, clock, stream, a
     assert lost
 
 
+@SHARED
 def test_waits_that_cannot_be_given_back_are_driven(running_store, stream, active, failing):
     operation = start(running_store, stream(active))
     lost = failing(running_store, "write", lambda _, changes: "worker" in changes[0])

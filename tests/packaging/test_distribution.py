@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 import boto_waiters_plus
-from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 
 NAMES = boto_waiters_plus.__all__
 
@@ -42,12 +41,6 @@ def test_public_names_exist_and_hide_no_submodule():
 
 def test_installed_version_is_the_packages_own():
     assert importlib.metadata.version("boto-waiters-plus") == boto_waiters_plus.__version__
-
-
-def test_definitions_are_shipped():
-    names = {definition.name for definition in shipped_definitions("s3")}
-    assert {"BucketExists", "BucketNotExists", "ObjectExists", "ObjectNotExists"} <= names
-    assert {"ec2", "s3"} <= {*shipped_services()}
 
 
 def test_package_says_it_is_typed():

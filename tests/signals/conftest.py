@@ -11,8 +11,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from boto_waiters_plus.signals import EventSignal, receiver
-from boto_waiters_plus.signals.receiver import Receiver
+from boto_waiters_plus.signals import SqsSignal
 
 LONG = 120
 """Seconds that a wait takes if nothing wakes it."""
@@ -49,14 +48,20 @@ def sqs():
 
 
 @pytest.fixture
-def quick(monkeypatch):
-    """Let threads end, and poll an empty queue again, at once."""
-    monkeypatch.setattr(receiver, "IDLE_TIMEOUT", 0.02)
-    monkeypatch.setattr(receiver, "SHORTEST_ROUND", 0.02)
+def pauses(monkeypatch):
+    """Multiplies the pauses of receivers after errors, and between requests, by its `factor`."""
+    pauses, wait_for = SimpleNamespace(factor=0.01), threading.Condition.wait_for
+
+    def wait(condition, predicate, timeout=None):
+        is_pause = timeout is not None and threading.current_thread() in receivers()
+        return wait_for(condition, predicate, timeout * pauses.factor if is_pause else timeout)
+
+    monkeypatch.setattr(threading.Condition, "wait_for", wait)
+    return pauses
 
 
 @pytest.fixture
-def aws(quick):
+def aws(pauses):
     """Clients of moto. The read timeout of the SQS client is too short for long polls."""
     with mock_aws():
         sqs = SESSION.client("sqs", config=Config(read_timeout=1))
@@ -70,36 +75,44 @@ def aws(quick):
 class FakeQueue:
     """A queue in this process; an exception in it is raised by the request that receives it."""
 
-    label = "sqs events"
+    url = "https://sqs.us-east-1.amazonaws.com/123456789012/events"
 
     def __init__(self):
+        # The calls of such a client run in threads that can be abandoned.
+        self.client = SESSION.client("sqs", config=Config(retries={"mode": "adaptive"}))
+        self.client.receive_message, self.client.delete_message_batch = self.receive, self.delete
         self.messages = queue.SimpleQueue()
         self.requests = []
         self.threads = set()
         self.deleted = []
         self.refuses_deletion = False
+        self.is_closed = False
 
     def put(self, *bodies):
-        self.messages.put([{"Body": body} for body in bodies])
+        self.messages.put([{"Body": body, "ReceiptHandle": body} for body in bodies])
 
-    def receive(self, stop):
+    def receive(self, **_):
+        self.threads.update(receivers())
         self.requests.append(time.monotonic())
-        self.threads.add(threading.current_thread())
-        while not stop.is_set():
+        number = len(self.requests)
+        while not self.is_closed and number == len(self.requests):
             try:
                 messages = self.messages.get(timeout=0.005)
             except queue.Empty:
                 continue
+            if number < len(self.requests):
+                # This one was abandoned.
+                self.messages.put(messages)
+                break
             if isinstance(messages, Exception):
                 raise messages
-            return messages
-        return None
+            return {"Messages": messages}
+        return {}
 
-    def delete(self, messages):
+    def delete(self, Entries, **_):  # noqa: N803 - as SQS names it
         if self.refuses_deletion:
             raise refused("AccessDenied")
-        self.deleted += [message["Body"] for message in messages]
-        return True
+        self.deleted += [entry["ReceiptHandle"] for entry in Entries]
 
 
 def refused(code):
@@ -107,20 +120,15 @@ def refused(code):
 
 
 @pytest.fixture
-def fake(quick, monkeypatch):
-    monkeypatch.setattr(receiver, "FIRST_DELAY", 0.01)
-    return FakeQueue()
+def fake(pauses):
+    fake = FakeQueue()
+    yield fake
+    fake.is_closed = True
 
 
 @pytest.fixture
-def received(fake):
-    """The receiver of the queue."""
-    received = Receiver(fake)
-    yield received
-    received.close()
+def signal(fake):
+    """A signal of the queue."""
+    with SqsSignal(fake.url, client=fake.client) as signal:
+        yield signal
     assert joined(fake.threads)
-
-
-@pytest.fixture
-def signal(received):
-    return EventSignal(received)

@@ -98,19 +98,6 @@ def test_messages_are_deleted_unless_delete_is_false(aws, delete, left):
     assert calls.count("DeleteMessageBatch") == int(delete)
 
 
-def test_the_queue_is_polled_by_long_polls(aws):
-    by_queue(aws)({})
-    sqs = aws.client("sqs", config=Config(read_timeout=2))
-    requests = []
-    sqs.meta.events.register(
-        "provide-client-params.sqs.ReceiveMessage",
-        lambda params, **_: requests.append(dict(params)),
-    )
-    with SqsSignal(aws.url, client=sqs) as signal:
-        wait_for(iter([False, True]).__next__, max_wait=LONG, signal=signal, polling=False)
-    assert requests[0] == {"QueueUrl": aws.url, "MaxNumberOfMessages": 10, "WaitTimeSeconds": 1}
-
-
 def test_without_the_queue_the_wait_polls(aws, caplog):
     aws.sqs.delete_queue(QueueUrl=aws.url)
     signal = SqsSignal(aws.url, client=aws.sqs)

@@ -12,14 +12,14 @@ import threading
 import pytest
 from botocore.config import Config
 
-from boto_waiters_plus.signals import Signal, SqsSignal, receiver
+from boto_waiters_plus.signals import Signal, SqsSignal
 
 from .conftest import SESSION, SOON, joined, receivers, until
 
 pytestmark = pytest.mark.nightly(subject="wire")
 
 
-def test_unsubscribing_ends_the_request_in_flight(quick):
+def test_unsubscribing_ends_the_request_in_flight():
     """A long poll that is never answered, by a client with a read timeout of a minute."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         sqs = SESSION.client(
@@ -44,11 +44,11 @@ def test_unsubscribing_ends_the_request_in_flight(quick):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_forked_child_starts_its_own_thread(signal, received, fake):
+def test_a_forked_child_starts_its_own_thread(signal, fake):
     subscription, plain = signal.subscribe(), Signal()
     assert until(lambda: fake.requests)
     # As if other threads held the locks at the moment of the fork.
-    with received.changed, plain.changed:
+    with signal._receiver.changed, plain.changed:
         child = _in_child(signal, plain, fake)
     child.join(SOON)
     assert child.exitcode == 0
@@ -60,7 +60,7 @@ def test_a_forked_child_starts_its_own_thread(signal, received, fake):
 def _in_child(signal, plain, fake):
     def work():
         fake.messages = queue.SimpleQueue()
-        assert repr(signal) == "EventSignal(waits=0)"
+        assert repr(signal) == "SqsSignal(waits=0)"
         plain.notify()
         subscription = signal.subscribe()
         fake.put("{}")
@@ -100,8 +100,8 @@ print("ended")
 """
 
 
-def test_an_empty_queue_is_polled_at_intervals(signal, fake, monkeypatch):
-    monkeypatch.setattr(receiver, "SHORTEST_ROUND", 0.1)
+def test_an_empty_queue_is_polled_at_intervals(signal, fake, pauses):
+    pauses.factor = 0.1
     for _ in range(2):
         fake.put()
     subscription = signal.subscribe()

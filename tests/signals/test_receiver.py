@@ -1,17 +1,13 @@
-"""The thread that receives messages: when it runs, what ends it, and what errors do.
-
-The queue is one of this process, which an `SqsSignal` cannot have.
-"""
+"""The thread that receives messages: when it runs, what ends it, and what errors do."""
 
 import asyncio
 import logging
 import threading
 
 from boto_waiters_plus.conditions import wait_for, wait_for_async
-from boto_waiters_plus.signals import receiver
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
-from .conftest import LONG, SOON, joined, refused, until
+from .conftest import LONG, SOON, joined, receivers, refused, until
 
 
 def test_a_message_wakes_and_is_deleted(signal, fake):
@@ -29,6 +25,7 @@ def test_the_thread_runs_only_while_subscribed(signal, fake):
     two.unsubscribe()
     assert joined(fake.threads)
     three = signal.subscribe()
+    assert until(lambda: len(fake.requests) == 2)
     fake.put("{}")
     assert three.wait(SOON)
     assert len(fake.threads) == 2
@@ -42,20 +39,21 @@ def test_one_thread_serves_all_waits(signal, fake):
     assert len(fake.threads) == 1
 
 
-def test_the_next_wait_reuses_the_request(fake, signal, monkeypatch):
-    monkeypatch.setattr(receiver, "IDLE_TIMEOUT", LONG)
+def test_the_next_wait_reuses_the_request(fake, signal):
+    kept = []
     for _ in range(5):
         subscription = signal.subscribe()
         assert until(lambda: fake.requests)
         subscription.unsubscribe()
-    subscription = signal.subscribe()
-    fake.put("{}")
-    assert subscription.wait(SOON)
-    assert len(fake.threads) == 1
+        # Each would have to take a second for the request to end every time.
+        for thread in receivers():
+            thread.join(0.05)
+        kept += receivers()
+    assert kept
+    assert len(fake.requests) < 5
 
 
-def test_no_request_begins_without_a_wait(fake, signal, monkeypatch):
-    monkeypatch.setattr(receiver, "IDLE_TIMEOUT", LONG)
+def test_no_request_begins_without_a_wait(fake, signal):
     subscription = signal.subscribe()
     assert until(lambda: fake.requests)
     subscription.unsubscribe()
@@ -64,7 +62,7 @@ def test_no_request_begins_without_a_wait(fake, signal, monkeypatch):
     assert len(fake.requests) == 1
 
 
-def test_closing_ends_the_thread_and_no_wait(signal, received, fake):
+def test_closing_ends_the_thread_and_no_wait(signal, fake):
     full, has_read = threading.Event(), threading.Semaphore(0)
 
     def read():
@@ -78,7 +76,7 @@ def test_closing_ends_the_thread_and_no_wait(signal, received, fake):
     waiting.start()
     assert has_read.acquire(timeout=SOON)
     assert until(lambda: fake.requests)
-    received.close()
+    signal.close()
     assert joined(fake.threads)
     full.set()
     assert joined([waiting])
@@ -95,28 +93,28 @@ def test_a_cancelled_task_unsubscribes(signal, fake):
         await asyncio.gather(task, return_exceptions=True)
 
     asyncio.run(main())
-    assert repr(signal) == "EventSignal(waits=0)"
+    assert repr(signal) == "SqsSignal(waits=0)"
     assert joined(fake.threads)
 
 
 def test_no_thread_starts_in_virtual_time(signal, fake):
     with open_virtual_time():
         subscription = signal.subscribe()
-        assert repr(signal) == "EventSignal(waits=1)"
+        assert repr(signal) == "SqsSignal(waits=1)"
         signal.deliver("{}")
         assert subscription.is_set()
         subscription.unsubscribe()
     assert not fake.threads
 
 
-def test_an_outage_ends_nothing_and_is_logged_once(signal, received, fake, caplog):
+def test_an_outage_ends_nothing_and_is_logged_once(signal, fake, caplog):
     with caplog.at_level(logging.WARNING, "boto_waiters_plus"):
         for code in ["Throttling", "Throttling", "Throttling", "AccessDenied"]:
             fake.messages.put(refused(code))
         fake.messages.put(RuntimeError("raised by an event handler of the client"))
         fake.put("{}")
         wait_for(iter([False, True]).__next__, max_wait=LONG, signal=signal, polling=False)
-    assert received.error is None
+    assert signal.error is None
     assert [record.levelname for record in caplog.records] == ["WARNING"] * 3
     assert caplog.messages[0].startswith("sqs events: a signal cannot receive messages")
     assert "(Throttling)" in caplog.messages[0]
@@ -124,17 +122,16 @@ def test_an_outage_ends_nothing_and_is_logged_once(signal, received, fake, caplo
     assert "secret" not in caplog.text
 
 
-def test_a_delay_after_errors_ends_with_the_wait(signal, received, fake, monkeypatch):
-    monkeypatch.setattr(receiver, "FIRST_DELAY", 1000.0)
-    monkeypatch.setattr(receiver, "LONGEST_DELAY", 1000.0)
+def test_a_delay_after_errors_ends_with_the_wait(signal, fake, pauses):
+    pauses.factor = 1000
     fake.messages.put(refused("AccessDenied"))
     subscription = signal.subscribe()
-    assert until(lambda: received.error)
+    assert until(lambda: signal.error)
     subscription.unsubscribe()
     assert joined(fake.threads)
 
 
-def test_a_failed_deletion_wakes_and_is_logged_once(signal, received, fake, caplog):
+def test_a_failed_deletion_wakes_and_is_logged_once(signal, fake, caplog):
     fake.refuses_deletion = True
     subscription = signal.subscribe()
     for _ in range(3):
@@ -146,10 +143,10 @@ def test_a_failed_deletion_wakes_and_is_logged_once(signal, received, fake, capl
     (message,) = caplog.messages
     assert message.startswith("sqs events: a signal cannot delete")
     assert "(AccessDenied)" in message
-    assert received.error.response["Error"]["Code"] == "AccessDenied"
+    assert signal.error.response["Error"]["Code"] == "AccessDenied"
     fake.refuses_deletion = False
     fake.put("{}")
-    assert until(lambda: received.error is None)
+    assert until(lambda: signal.error is None)
 
 
 def test_without_a_thread_the_wait_polls(signal, monkeypatch, caplog):

@@ -2,17 +2,18 @@
 
 import asyncio
 import json
+import queue
 from types import SimpleNamespace
 
 import pytest
+from botocore.config import Config
 from botocore.stub import Stubber
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.conditions import wait_for, wait_for_async
 from boto_waiters_plus.signals import SqsSignal
-from boto_waiters_plus.signals.sqs import poll_seconds
 
-from .conftest import SESSION, URL
+from .conftest import SESSION, SOON, URL
 
 
 def change(instance, state):
@@ -73,7 +74,14 @@ def test_an_asynchronous_client_is_refused():
     ("read_timeout", "seconds"), [(60, 20), (20, 19), (2.5, 2), (1, 0), (None, 20)]
 )
 def test_a_poll_is_shorter_than_the_read_timeout(read_timeout, seconds):
-    assert poll_seconds(read_timeout) == seconds
+    client = SESSION.client("sqs", config=Config(read_timeout=read_timeout))
+    asked = queue.SimpleQueue()
+    client.receive_message = lambda **parameters: asked.put(parameters) or {}
+    with SqsSignal(URL, client=client) as signal:
+        subscription = signal.subscribe()
+        request = asked.get(timeout=SOON)
+        subscription.unsubscribe()
+    assert request == {"QueueUrl": URL, "MaxNumberOfMessages": 10, "WaitTimeSeconds": seconds}
 
 
 def test_a_repr_shows_neither_queue_nor_expression(signal):
