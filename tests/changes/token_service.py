@@ -22,7 +22,7 @@ class CrashError(Exception):
 
 
 class TokenService:
-    """RunInstances and DescribeInstances for one caller."""
+    """RunInstances, TerminateInstances and DescribeInstances for one caller."""
 
     def __init__(self):
         self.crash = False
@@ -51,6 +51,9 @@ class TokenService:
         if action == "DescribeInstances":
             items = "".join(self._item(each) for each in [value] if each in self.instances)
             return 200, _xml("DescribeInstances", "reservationSet", _in_reservation(items))
+        if action == "TerminateInstances":
+            self.instances[value]["state"] = "terminated"
+            return 200, _xml(action, "instancesSet", "")
         try:
             return self._run(request)
         except CrashError:
