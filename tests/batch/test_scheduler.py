@@ -133,12 +133,13 @@ def test_second_attempts_leave_no_wait_without_a_first(run):
     assert streams[0].polls[1] < 10
 
 
-def test_first_attempts_go_on_behind_a_wait_that_ended_in_the_queue(run, virtual_time):
+def test_first_attempts_go_on_behind_waits_that_ended_in_the_queue(run, virtual_time):
     cancel = threading.Event()
-    streams = [Stream(THERE, latency=10), Stream(cancel_event=cancel), Stream(), Stream()]
+    streams = [Stream(THERE, latency=10), *(Stream(cancel_event=cancel) for _ in range(2))]
+    streams += [Stream(), Stream()]
     virtual_time.call_at(5, cancel.set)
     run(streams, threads=1, pool=1)
-    assert [stream.polls for stream in streams] == [[0], [], [10], [10]]
+    assert [stream.polls for stream in streams] == [[0], [], [], [10], [10]]
 
 
 def test_all_threads_serve_the_services_that_are_left(run):
@@ -257,13 +258,14 @@ def test_throttle_of_one_client_limits_no_other(run):
 
 
 def test_throttle_halves_the_calls_and_answers_restore_them(run):
-    options = {"latency": 1, "retry_transient": True}
-    streams = [Stream(throttled=(0, 1), ready_at=1, **options) for _ in range(8)]
+    # A call counts for one second at most.
+    options = {"latency": 0.5, "retry_transient": True}
+    streams = [Stream(throttled=(0, 0.5), ready_at=0.5, **options) for _ in range(8)]
     streams += [Stream(**options) for _ in range(40)]
     run(streams, threads=8)
     polls = [moment for stream in streams for moment in stream.polls]
     # Every one of the eight was a throttle: down to one, then one more each round of answers.
-    assert [polls.count(second) for second in range(5)] == [8, 1, 2, 2, 3]
+    assert [polls.count(each / 2) for each in range(5)] == [8, 1, 2, 2, 3]
     assert max(map(polls.count, polls)) <= 8
 
 
