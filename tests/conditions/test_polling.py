@@ -81,7 +81,9 @@ def test_any_callable_can_be_polled(call, response):
 
 
 def test_the_wait_is_named_by_its_definition_and_the_callable(virtual_time):
-    definition = bwp.WaiterDefinition.from_states("ThingUp", "GetThing", path="State", success=["UP"])
+    definition = bwp.WaiterDefinition.from_states(
+        "ThingUp", "GetThing", path="State", success=["UP"]
+    )
     with pytest.raises(WaiterTimeoutError, match=r"^Waiter ThingUp .* of GetThing\)"):
         poll(dict, definition, max_wait=60)
 
