@@ -4,12 +4,14 @@ import collections
 import functools
 import itertools
 import threading
+from types import SimpleNamespace
 
 import pytest
 from batch.calls import run_awaited, run_blocking
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import boto_waiters_plus as bwp
 from boto_waiters_plus import ResponseOutcome, Wait, WaiterCancelledError, WaiterTimeoutError
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
@@ -208,6 +210,15 @@ def test_call_in_flight_ends_with_its_last_wait(virtual_time):
     assert ends == pytest.approx([20, 50, 60], abs=0.01)
     kinds = [WaiterTimeoutError, WaiterTimeoutError, ResponseOutcome]
     assert [type(each) for each in world.results.values()] == kinds
+    assert len(world.calls) == 1
+
+
+def test_call_goes_on_for_the_last_of_its_waits():
+    ended, first = threading.Event(), {"max_wait": 0.05, "min_delay": 0.01}
+    bwp.install(on_event=lambda event: ended.set() if event.kind == "timeout" else None)
+    world = World(SimpleNamespace(now=0), latency=lambda: 0 if ended.wait(60) else 1)
+    world.run(run_blocking, {"first": first, "last": {**first, "max_wait": 60}})
+    assert isinstance(world.results["last"], ResponseOutcome)
     assert len(world.calls) == 1
 
 
