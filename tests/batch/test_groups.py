@@ -167,7 +167,7 @@ def test_slow_last_attempt_is_not_held_for_the_others(virtual_time):
 
 
 def test_signal_to_one_wait_postpones_no_other(run, virtual_time):
-    world, wake = World(virtual_time, ready_at={"0": 400, "1": 400}), threading.Event()
+    world, wake = World(virtual_time, ready_at={"0": 60, "1": 60}), threading.Event()
     for moment in (12, 23, 28):
         virtual_time.call_at(moment, wake.set)
     world.run(run, {"0": {"wake_signal": wake, **every(30)}, "1": every(30)})
@@ -179,7 +179,7 @@ def test_one_late_answer_postpones_no_other_wait(virtual_time):
     latencies, ids = iter([0.1, 25.0]), names(200)
     world = World(virtual_time, ready_at=dict.fromkeys(ids, NEVER))
     world.latency = lambda: next(latencies, 0.1)
-    world.run(run_awaited, alike(ids, **every(30)))
+    world.run(run_awaited, alike(ids, **every(30), max_wait=200))
     # In time: at 30.1, at 60.2. The delay after the late answer ends at 55.
     assert world.polls_of(ids[0])[:3] == pytest.approx([0, 30.1, 60.2])
     assert world.polls_of(ids[-1])[:3] == pytest.approx([0, 60.2, 90.3])
