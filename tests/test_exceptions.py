@@ -11,12 +11,12 @@ import pytest
 from boto_waiters_plus import (
     WaiterAttemptsError,
     WaiterCancelledError,
+    WaiterDefinition,
     WaiterDefinitionError,
     WaiterError,
     WaiterFailedError,
     WaiterTimeoutError,
 )
-from boto_waiters_plus.engine.acceptors import MatchedAcceptor
 
 KINDS = [
     WaiterError,
@@ -25,11 +25,12 @@ KINDS = [
     WaiterTimeoutError,
     WaiterCancelledError,
 ]
+THING_UP = WaiterDefinition.from_states("ThingUp", "GetThing", path="state", success=["up"])
 FACTS = {
     "attempts": 7,
     "elapsed": 12.5,
     "max_wait": 60,
-    "acceptor": MatchedAcceptor(1, "failure when state is 'broken'"),
+    "acceptor": THING_UP.matched(0),
     "observed": "broken",
     "service_message": "no quota",
     "last_exception": ValueError("why"),

@@ -5,15 +5,21 @@ import io
 
 import pytest
 
-from boto_waiters_plus import ExceptionOutcome, ResponseOutcome, WaiterFailedError, WaiterOutcome
-from boto_waiters_plus.engine.acceptors import MatchedAcceptor
+from boto_waiters_plus import (
+    ExceptionOutcome,
+    ResponseOutcome,
+    WaiterDefinition,
+    WaiterFailedError,
+    WaiterOutcome,
+)
 
+THING_UP = WaiterDefinition.from_states("ThingUp", "GetThing", path="state", success=["up"])
 SECRET = "hunter2-very-secret"
 FACTS = {
     "waiter": "ThingUp",
     "attempts": 3,
     "elapsed": 4.5678,
-    "acceptor": MatchedAcceptor(0, "success when state is 'up'"),
+    "acceptor": THING_UP.matched(0),
     "observed": "up",
 }
 

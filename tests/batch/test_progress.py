@@ -1,17 +1,27 @@
 """Progress: what a callback gets, and the table on stderr."""
 
+import contextlib
 import io
+import json
+import os
+import re
 import sys
+import threading
+from unittest import mock
 
 import pytest
+from batch.calls import run_blocking
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rich.console import Console
 
-from boto_waiters_plus.engine.wait_description import WaitDescription
-from boto_waiters_plus.engine.wait_event import WaitEvent
-from boto_waiters_plus.exceptions import WaiterCancelledError, WaiterFailedError
-from boto_waiters_plus.many import wait_all
-from boto_waiters_plus.outcome import WaiterOutcome
-from boto_waiters_plus.progress import MAX_ROWS, ProgressTable
+from boto_waiters_plus.many import Wait, wait_all
+from boto_waiters_plus.testing import virtual_time as open_virtual_time
+
+MOST_ROWS = 25
+DENIED = {"Error": {"Code": "AccessDenied", "Message": "no"}}
+IS_SET = threading.Event()
+IS_SET.set()
 
 
 def test_callback_gets_each_attempt_and_each_end(exists, s3, virtual_time):
@@ -39,121 +49,185 @@ def test_callback_gets_each_attempt_and_each_end(exists, s3, virtual_time):
     assert sorted((r.ended, r.failed) for r in reports) == [(r.ended, r.failed) for r in reports]
 
 
-def table_of(count, *, waiter="BucketExists", label="s3 Bucket=b", console=None):
-    """Return the table of some waits."""
-    rest = {"operation": "HeadBucket", "service": "s3", "goal": "", "acceptors": (), "states": ()}
-    described = WaitDescription(waiter=waiter, **rest)
-    return ProgressTable([(described, label.format(n)) for n in range(count)], console)
+def described(state):
+    return {"StreamDescription": {"StreamStatus": state}}
 
 
-def render(table):
-    console = Console(file=io.StringIO(), width=100, color_system=None)
-    console.print(table.render())
-    return [line.split() for line in console.file.getvalue().splitlines()]
+def interrupt(_):
+    raise KeyboardInterrupt
 
 
-def attempt(state, **members):
-    members = {"attempt": 1, "error": None, "next_delay": None, "elapsed": 0, **members}
-    about = {"wait_id": 1, "waiter": "BucketExists", "operation": "HeadBucket"}
-    return WaitEvent(kind="attempt", state=state, **about, **members)
+def lines_of(streams, *, columns=100, seconds=0, err=None, **options):
+    """Return the lines on stderr until the waits for streams end, or one is interrupted.
+
+    Args:
+        streams: the response of each, and the options of its wait.
+        columns: of the screen.
+        seconds: how long a call takes.
+        err: stands for stderr.
+        options: of all waits.
+    """
+
+    def waits_of(clients):
+        for name, (_, own) in streams.items():
+            fixed = {"min_delay": 30, "delay_pace": "fixed", "max_wait": 300}
+            yield Wait(clients["us-east-1"], "stream_exists", {"StreamName": name}, **fixed | own)
+
+    def answer(_name, params):
+        response, _ = streams[json.loads(params["body"])["StreamName"]]
+        return seconds, response() if callable(response) else response
+
+    err = err or io.StringIO()
+    with (
+        mock.patch.dict(os.environ, COLUMNS=str(columns), LINES="8", TERM="xterm"),
+        contextlib.redirect_stderr(err),
+        contextlib.suppress(KeyboardInterrupt),
+    ):
+        of_all = {"service": "kinesis", "progress": True, **options}
+        run_blocking(["us-east-1"], answer, waits_of, **of_all)
+    return err.getvalue().splitlines()
 
 
-OUTCOME = WaiterOutcome(waiter="BucketExists", attempts=1, elapsed=0, acceptor=None)
-FAILED = WaiterFailedError("BucketExists", "no")
+CREATING = described("CREATING")
+FAILING, RUNNING = (DENIED, {}), (CREATING, {})
+INTERRUPTED = (CREATING, {"initial_delay": 100, "on_attempt": interrupt})
 
 
 def test_row_has_state_seen_and_time_to_next_attempt(virtual_time):
-    table = table_of(2)
-    table.attempted(0, attempt("[red]boo[/red]", next_delay=30, attempt=4))
-    virtual_time.advance(10)
-    assert render(table) == [
-        ["wait", "state", "seen", "attempts", "elapsed", "next"],
+    streams = {
+        "a": (described("[red]boo[/red]"), {}),
+        "b": (CREATING, {"initial_delay": 200}),
+        "c": INTERRUPTED,
+    }
+    head, *rows, _, counts = [line.split() for line in lines_of(streams)][-5:]
+    assert head == ["wait", "state", "seen", "attempts", "elapsed", "next"]
+    label = ["StreamExists", "kinesis"]
+    assert rows == [
         # Not read as markup.
-        ["0", "BucketExists", "s3", "Bucket=b", "[red]boo[/red]", "4", "10", "s", "20", "s"],
-        ["1", "BucketExists", "s3", "Bucket=b", "0", "10", "s", "now"],
-        ["0", "of", "2", "ended,", "0", "failed"],
+        ["0", *label, "StreamName=a", "[red]boo[/red]", "4", "100", "s", "20", "s"],
+        ["1", *label, "StreamName=b", "0", "100", "s", "now"],
     ]
+    assert counts == ["0", "of", "3", "ended,", "0", "failed"]
 
 
 def test_failures_come_first_and_successes_are_dropped(virtual_time):
-    table = table_of(4)
-    table.ended(0, OUTCOME)
-    table.attempted(2, attempt(None, error="AccessDenied"))
-    table.ended(2, FAILED)
-    table.ended(3, WaiterCancelledError("BucketExists", "cancelled"))
-    rows = render(table)
-    assert [row[0] for row in rows[1:-1]] == ["2", "1"]
-    assert "AccessDenied" in rows[1]
-    assert rows[-1] == ["3", "of", "4", "ended,", "1", "failed"]
+    streams = {
+        "a": (described("ACTIVE"), {}),
+        "b": RUNNING,
+        "c": FAILING,
+        "d": (CREATING, {"cancel_event": IS_SET}),
+        "e": INTERRUPTED,
+    }
+    *_, failed, running, _, counts = lines_of(streams)
+    assert [failed.split()[0], running.split()[0]] == ["2", "1"]
+    assert "AccessDenied" in failed
+    assert counts == "3 of 5 ended, 1 failed"
 
 
 def test_table_shows_few_waits_and_counts_all(virtual_time):
-    table = table_of(1000)
-    table.ended(0, OUTCOME)
-    rows = render(table)
-    assert len(rows) == MAX_ROWS + 2
-    assert " ".join(rows[-1]) == f"1 of 1000 ended, 0 failed; {999 - MAX_ROWS} more not shown"
+    streams = {"a": (described("ACTIVE"), {}), **{f"b{n}": FAILING for n in range(60)}}
+    lines = lines_of(streams)
+    assert len(lines) == MOST_ROWS + 2
+    assert lines[-1] == f"61 of 61 ended, 60 failed; {60 - MOST_ROWS} more not shown"
 
 
 def test_table_counts_the_first_attempts_to_come(virtual_time):
-    table = table_of(300)
-    virtual_time.advance(4)
-    for index in range(100):
-        for _ in range(2):
-            table.attempted(index, attempt("CREATING", next_delay=1))
-    table.ended(0, OUTCOME)
-    assert "1 of 300 ended, 0 failed, 200 not polled yet (about 8 s)" in " ".join(render(table)[-1])
+    streams = {f"a{n}": RUNNING for n in range(300)}
+    streams["a100"] = (CREATING, {"on_attempt": interrupt})
+    *_, counts = lines_of(streams, seconds=0.04, threads=1)
+    assert counts.startswith("0 of 300 ended, 0 failed, 200 not polled yet (about 8 s)")
 
 
-def screen(width, height):
-    options = {"force_terminal": True, "color_system": None}
-    return Console(file=io.StringIO(), width=width, height=height, **options)
+class Terminal(io.StringIO):
+    """A screen that tells when a table was drawn on it.
+
+    Attributes:
+        drawings: what was drawn, each as lines.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.drawings = []
+        self.is_drawn = threading.Event()
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        if "ended" in text:
+            plain = re.sub("\x1b\\[[0-9;?]*[A-Za-z]", "", text)
+            self.drawings.append([line.split() for line in plain.strip().splitlines()])
+            self.is_drawn.set()
+        return len(text)
 
 
 def test_counts_fit_on_a_low_screen(virtual_time):
-    table = table_of(300, console=screen(100, 8))
-    for index in range(20):
-        table.ended(index, FAILED)
-    rows = render(table)
-    assert len(rows) == 7
+    err = Terminal()
+
+    def draw(event):
+        # The second has begun after all that was reported so far.
+        for _ in range(2):
+            err.is_drawn.clear()
+            err.is_drawn.wait(60)
+        shown.extend(err.drawings[-1:])
+        interrupt(event)
+
+    shown, streams = [], {f"a{n}": FAILING if n < 20 else RUNNING for n in range(300)}
+    streams["last"] = (CREATING, {"initial_delay": 5, "on_attempt": draw})
+    lines_of(streams, err=err, threads=1)
+    [table] = shown
+    assert len(table) == 7
     # Half of the rows are for running waits.
-    assert [row[0] for row in rows[1:-1]] == ["0", "1", "2", "20", "21"]
-    assert rows[-1][-4:] == ["295", "more", "not", "shown"]
-    with table:
-        pass
+    assert [row[0] for row in table[1:-1]] == ["0", "1", "2", "20", "21"]
+    assert table[-1][-4:] == ["296", "more", "not", "shown"]
     # The final table may scroll.
-    assert len(render(table)) == MAX_ROWS + 2
+    assert len(err.drawings[-1]) == MOST_ROWS + 2
 
 
 def test_narrow_screen_cuts_text_before_numbers(virtual_time):
-    console = screen(40, 20)
-    table = table_of(300, waiter="A" * 60, console=console)
-    table.attempted(0, attempt("CREATING" * 5, next_delay=30))
-    table.ended(299, FAILED)
-    console.print(table.render())
-    head, failed, running, *others = console.file.getvalue().splitlines()
+    long = "A" * 60
+    streams = {
+        **{f"{long}{n}": (described("CREATING" * 5), {}) for n in range(3)},
+        "failing": FAILING,
+        "last": (CREATING, {"initial_delay": 5, "on_attempt": interrupt}),
+    }
+    head, failed, running, *others = lines_of(streams, columns=40)
     assert all(len(line) <= 40 for line in (head, failed, running, *others))
-    assert (failed[:8], failed[-6:]) == ("299  AAA", "failed")
-    assert (running[:8], running[-4:]) == ("0    AAA", "30 s")
+    assert (failed[:2], failed[-6:]) == ("3 ", "failed")
+    assert (running[:2], running[-4:]) == ("0 ", "25 s")
     assert head.endswith("next")
 
 
-def test_rows_of_long_names_can_be_told_apart():
-    console = Console(file=io.StringIO(), width=80)
-    console.print(table_of(200, label="b" * 60 + "-{:03}", console=console).render())
-    assert all(f"-{number:03} " in console.file.getvalue() for number in range(MAX_ROWS))
+@given(
+    start=st.text("ab-", max_size=50),
+    end=st.text("ab-", max_size=50),
+    ids=st.sets(st.text("0123", min_size=1, max_size=6), min_size=2, max_size=MOST_ROWS),
+    columns=st.integers(64, 120),
+)
+@settings(max_examples=10)
+def test_rows_of_long_names_can_be_told_apart(start, end, ids, columns):
+    with open_virtual_time():
+        streams = {f"{start}{each}{end}": FAILING for each in ids}
+        _, *rows, _ = lines_of(streams, columns=columns)
+    assert max(map(len, rows)) <= columns
+    assert len({tuple(row.split()[1:]) for row in rows}) == len(ids)
 
 
 def test_log_gets_counts_regularly_and_the_final_table(virtual_time):
-    console = Console(file=io.StringIO(), width=100)
-    with table_of(2, console=console) as table:
-        for _ in range(60):
-            virtual_time.advance(2)
-            table.attempted(1, attempt("CREATING", next_delay=1))
-        table.ended(0, OUTCOME)
-        assert console.file.getvalue() == "0 of 2 ended, 0 failed\n" * 4
-    *_, row, counts = console.file.getvalue().splitlines()
-    assert row.split()[:3] == ["1", "BucketExists", "s3"]
+    def response():
+        return described("ACTIVE" if virtual_time.now >= 122 else "CREATING")
+
+    def end(event):
+        if event.elapsed == 124:
+            interrupt(event)
+
+    streams = {
+        "a": (response, {"min_delay": 2}),
+        "b": (CREATING, {"min_delay": 2, "on_attempt": end}),
+    }
+    *logged, _, row, counts = lines_of(streams)
+    assert logged == ["0 of 2 ended, 0 failed"] * 4
+    assert row.split()[:3] == ["1", "StreamExists", "kinesis"]
     assert counts == "1 of 2 ended, 0 failed"
 
 

@@ -1,250 +1,152 @@
-"""Many waits on few calls at once, which take virtual time: by the drivers themselves.
+"""Many waits on few calls at once, which take virtual time."""
 
-The functions for many waits have no clock and no calls to give; what they promise without them is
-tested in `test_many`.
-"""
-
-import asyncio
+import json
 import threading
 
 import pytest
-from batch.calls import Awaited, VirtualExecutor, connections, scheduled, scheduled_async, wait_run
-from hypothesis import given
+from batch.calls import run_awaited, run_blocking
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boto_waiters_plus import (
     ResponseOutcome,
+    Wait,
     WaiterCancelledError,
-    WaiterFailedError,
     WaiterTimeoutError,
     operations,
 )
-from boto_waiters_plus.batch.service_limiter import ClientConnections, ServiceLimiter
-from boto_waiters_plus.batch.tasks import Task
-from boto_waiters_plus.calls.reply import Reply
-from boto_waiters_plus.engine.machine import Facts
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
-from boto_waiters_plus.wait.attempt import Attempt
-from boto_waiters_plus.wait.sync import drive
 
 PATIENCE = 60
 NEVER = 1e9
+HERE, THERE = "us-east-1", "eu-west-1"
+THROTTLED = {"Error": {"Code": "LimitExceededException", "Message": "Rate exceeded"}}
 
 
-class Call:
-    """A call for a thing that is ready from some time on; the reply holds the verdict already."""
+class Stream:
+    """A stream that is ready from some time on, its wait, and when it was polled."""
 
-    def __init__(
-        self, clock, *, ready_at=0.0, latency=0.0, fails=False, throttled=(0, 0), raises=None
-    ):
-        self.clock = clock
+    def __init__(self, client=HERE, *, ready_at=0.0, latency=0.0, throttled=(0, 0), **options):
+        self.client = client
         self.ready_at = ready_at
         self.latency = latency
-        self.fails = fails
         self.throttled = throttled
-        self.raises = raises
+        self.options = {"min_delay": 2, "max_delay": 30, "max_wait": 300, **options}
         self.polls = []
-        self.times_left = []
+        self.result = None
 
-    def seen(self):
-        """Return the attempt of a call that begins now."""
-        now = self.clock.now
+    def answer(self, now):
         self.polls.append(now)
-        if self.raises is not None:
-            raise self.raises
         if self.throttled[0] <= now < self.throttled[1]:
-            facts = Facts(acceptor=None, transient=True, throttled=True)
-            return Attempt(facts=facts, exception=RuntimeError(), error="Throttled")
-        response = {"polls": len(self.polls)}
-        if now < self.ready_at:
-            return Attempt(facts=Facts(acceptor=None), observed="creating", last_response=response)
-        index = 1 if self.fails else 0
-        return Attempt(facts=Facts(acceptor=index), response=response)
-
-    def begin(self, time_left):
-        """Return the reply of a call that begins now, and how long it takes."""
-        self.times_left.append(time_left)
-        attempt = self.seen()
-        if time_left is not None and time_left < self.latency:
-            return Reply(ended="deadline"), time_left
-        return Reply(attempt), self.latency
-
-    def make(self, time_left):
-        reply, seconds = self.begin(time_left)
-        self.clock.advance(seconds)
-        return reply
+            return self.latency, THROTTLED
+        state = "CREATING" if now < self.ready_at else "ACTIVE"
+        described = {"StreamStatus": state, "RetentionPeriodHours": len(self.polls)}
+        return self.latency, {"StreamDescription": described}
 
 
-def tasks_of(things, pool=None, **policy):
-    pool = pool or connections(1000)
-    return [Task(wait_run(seed, **policy), thing, pool) for seed, thing in enumerate(things)]
+def run_all(run, clock, streams, **options):
+    """Run the waits for these streams; each gets its result."""
+
+    def answer(_name, params):
+        return streams[int(json.loads(params["body"])["StreamName"])].answer(clock.now)
+
+    def waits_of(clients):
+        return [
+            Wait(clients[each.client], "stream_exists", {"StreamName": f"{index}"}, **each.options)
+            for index, each in enumerate(streams)
+        ]
+
+    names = dict.fromkeys(stream.client for stream in streams)
+    results = run(names, answer, waits_of, service="kinesis", **options)
+    for stream, result in zip(streams, results, strict=True):
+        stream.result = result
 
 
-def pools(count, limit=10):
-    """Return the connections of some clients of one service."""
-    service = ServiceLimiter()
-    return [ClientConnections(service, limit) for _ in range(count)]
-
-
-def in_threads(clock, tasks, **options):
-    ended = scheduled(tasks, executor=VirtualExecutor(clock), **options)
-    return {task.index: clock.now for task in ended}
-
-
-def in_a_loop(clock, tasks, **options):
-    for task in tasks:
-        task.call = Awaited(task.call)
-
-    async def main():
-        return {task.index: clock.now async for task in scheduled_async(tasks, **options)}
-
-    return asyncio.run(main())
-
-
-@pytest.fixture(params=[in_threads, in_a_loop])
+@pytest.fixture(params=[run_blocking, run_awaited], ids=["blocking", "awaited"])
 def run(request, virtual_time):
-    """`run(tasks)`: run all; return when each ended."""
-
-    def to_the_end(tasks, **options):
-        ended = request.param(virtual_time, tasks, **options)
-        assert sorted(ended) == list(range(len(tasks)))
-        return ended
-
-    return to_the_end
+    """`run(streams)`: run the waits for them."""
+    return lambda streams, **options: run_all(request.param, virtual_time, streams, **options)
 
 
-def types(tasks):
-    return [type(task.result) for task in tasks]
+@pytest.fixture
+def awaited(virtual_time):
+    """The same by calls that are cut off in virtual time."""
+    return lambda streams, **options: run_all(run_awaited, virtual_time, streams, **options)
 
 
-# --- alone and among others ---------------------------------------------------------------------
+def types(streams):
+    return [type(stream.result) for stream in streams]
+
+
+# --- room for calls -----------------------------------------------------------------------------
 
 WORLDS = st.lists(
     st.fixed_dictionaries(
         {
-            "ready_at": st.one_of(st.floats(0, 400), st.integers(0, 400)),
-            "latency": st.one_of(st.just(0.0), st.floats(0.001, 20)),
-            "fails": st.booleans(),
+            "client": st.sampled_from([HERE, f"{HERE} b", THERE]),
+            "ready_at": st.floats(0, 400),
+            "latency": st.just(0.0) | st.floats(0.001, 20),
         }
     ),
     min_size=1,
     max_size=12,
 )
-POLICIES = st.fixed_dictionaries(
-    {},
-    optional={
-        "min_delay": st.integers(1, 20),
-        "max_wait": st.integers(1, 300),
-        "initial_delay": st.integers(0, 50),
-        "success_count": st.integers(1, 3),
-        "max_attempts": st.integers(1, 20),
-        "pace": st.sampled_from([None, "fixed"]),
-        "last_attempt": st.sampled_from(["late", "spec", "deadline"]),
-    },
-)
 
 
-@given(worlds=WORLDS, policies=st.lists(POLICIES, min_size=12, max_size=12))
-def test_wait_among_others_polls_as_it_would_alone(worlds, policies):
-    changes = [{"max_delay": 30, **policy} for policy in policies]
-    alone = []
-    for seed, world in enumerate(worlds):
-        with open_virtual_time() as clock:
-            thing = Call(clock, **world)
-            try:
-                result = drive(wait_run(seed, **changes[seed]), thing)
-            except Exception as error:
-                result = error
-            alone.append((thing, result))
+@given(worlds=WORLDS, threads=st.integers(1, 4), pool=st.integers(1, 3))
+@settings(max_examples=20)
+def test_calls_stay_within_threads_and_connections(worlds, threads, pool):
     with open_virtual_time() as clock:
-        things, pool = [Call(clock, **world) for world in worlds], connections(100)
-        tasks = [Task(wait_run(n, **changes[n]), thing, pool) for n, thing in enumerate(things)]
-        in_threads(clock, tasks)
-    for (one, result), other, task in zip(alone, things, tasks, strict=True):
-        assert other.polls == pytest.approx(one.polls)
-        assert other.times_left == pytest.approx(one.times_left)
-        assert type(task.result) is type(result)
-        assert task.result.attempts == result.attempts
-
-
-@given(
-    worlds=WORLDS,
-    threads=st.integers(1, 4),
-    limits=st.lists(st.integers(1, 3), min_size=3, max_size=3),
-    lanes=st.lists(st.integers(0, 1), min_size=3, max_size=3),
-)
-def test_calls_stay_within_threads_and_connections(worlds, threads, limits, lanes):
-    with open_virtual_time() as clock:
-        services, executor = [ServiceLimiter(), ServiceLimiter()], VirtualExecutor(clock)
-        clients = [
-            ClientConnections(services[lane], limit)
-            for lane, limit in zip(lanes, limits, strict=True)
-        ]
-        tasks = [
-            Task(wait_run(seed), Call(clock, **world), clients[seed % 3])
-            for seed, world in enumerate(worlds)
-        ]
-        list(scheduled(tasks, executor=executor, threads=threads))
+        streams = [Stream(**world) for world in worlds]
+        run_all(run_blocking, clock, streams, threads=threads, pool=pool)
         # No wait outlives its deadline in the queue; the last call may end after it.
         assert clock.now <= 300 + 20 + 0.01
-    assert executor.most <= threads
-    assert all(most <= pool.limit for pool, most in executor.most_of.items())
-    assert [pool.calling for pool in clients] == [0, 0, 0]
-    assert set(types(tasks)) <= {ResponseOutcome, WaiterFailedError, WaiterTimeoutError}
+    calls = [(each.client, at, at + each.latency) for each in streams for at in each.polls]
+    for _, moment, _ in calls:
+        running = [name for name, begin, end in calls if begin <= moment < end]
+        assert len(running) <= threads
+        assert all(running.count(name) <= pool for name in running)
+    assert set(types(streams)) <= {ResponseOutcome, WaiterTimeoutError}
 
 
-def test_calls_stay_within_the_limit_per_second(run, virtual_time):
-    clients = pools(2)
-    clients[0].service.calls_per_second = 5
-    things = [Call(virtual_time, ready_at=30, latency=0.1) for _ in range(40)]
-    tasks = [
-        Task(wait_run(seed, min_delay=1, max_delay=2), thing, clients[seed % 2])
-        for seed, thing in enumerate(things)
-    ]
-    run(tasks)
-    times = sorted(poll for thing in things for poll in thing.polls)
-    assert set(types(tasks)) == {ResponseOutcome}
-    # 40 waits poll far more often than the limit lets them.
-    assert times[149] - times[0] == pytest.approx(149 / 5, abs=0.2)
-    assert all(times[index + 6] - times[index] >= 1 for index in range(len(times) - 6))
+def test_clients_take_turns_whatever_their_number_of_waits(run):
+    streams = [Stream(latency=1) for _ in range(100)]
+    streams.append(Stream(f"{HERE} b", latency=1))
+    run(streams, threads=8, pool=4)
+    assert streams[-1].polls == [0]
+    assert max(streams[-2].polls) == 24
 
 
-def test_clients_take_turns_whatever_their_number_of_waits(run, virtual_time):
-    things = [Call(virtual_time, latency=1) for _ in range(101)]
-    tasks = tasks_of(things[:-1], connections(4)) + tasks_of(things[-1:], connections(4))
-    run(tasks, threads=8)
-    assert things[-1].polls == [0]
-    assert max(things[-2].polls) == 24
+def test_first_attempts_begin_in_the_order_given(run):
+    streams = [Stream(latency=1) for _ in range(7)]
+    run(streams, pool=2)
+    assert [stream.polls for stream in streams] == [[0], [0], [1], [1], [2], [2], [3]]
 
 
-def test_first_attempts_begin_in_the_order_given(run, virtual_time):
-    things = [Call(virtual_time, latency=1) for _ in range(7)]
-    run(tasks_of(things, connections(2)))
-    assert [thing.polls for thing in things] == [[0], [0], [1], [1], [2], [2], [3]]
-
-
-def test_second_attempts_leave_no_wait_without_a_first(run, virtual_time):
+def test_second_attempts_leave_no_wait_without_a_first(run):
     # The first attempts alone take 25 s, in turns with second ones 50 s.
-    things = [Call(virtual_time, latency=1, ready_at=NEVER) for _ in range(50)]
-    run(tasks_of(things, connections(2), max_wait=40, min_delay=1, pace="fixed"))
-    assert max(thing.polls[0] for thing in things) < 40
+    options = {"max_wait": 40, "min_delay": 1, "delay_pace": "fixed"}
+    streams = [Stream(latency=1, ready_at=NEVER, **options) for _ in range(50)]
+    run(streams, pool=2)
+    assert max(stream.polls[0] for stream in streams) < 40
     # None waits until all first ones are over.
-    assert things[0].polls[1] < 10
+    assert streams[0].polls[1] < 10
 
 
-def test_first_attempts_go_on_behind_a_wait_that_ended_in_the_queue(run, virtual_time):
-    things, cancel = [Call(virtual_time) for _ in range(3)], threading.Event()
-    tasks = tasks_of([Call(virtual_time, latency=10)]) + tasks_of(things, connections(1))
-    tasks[1].cancel = cancel
+def test_first_attempts_go_on_behind_waits_that_ended_in_the_queue(run, virtual_time):
+    cancel = threading.Event()
+    streams = [Stream(THERE, latency=10), *(Stream(cancel_event=cancel) for _ in range(2))]
+    streams += [Stream(), Stream()]
     virtual_time.call_at(5, cancel.set)
-    run(tasks, threads=1)
-    assert [thing.polls for thing in things] == [[], [10], [10]]
+    run(streams, threads=1, pool=1)
+    assert [stream.polls for stream in streams] == [[0], [], [], [10], [10]]
 
 
-def test_all_threads_serve_the_services_that_are_left(run, virtual_time):
-    first, second = ([Call(virtual_time, latency=1) for _ in range(count)] for count in (4, 24))
-    run(tasks_of(first) + tasks_of(second), threads=8)
-    starts = [sum(thing.polls == [moment] for thing in second) for moment in range(5)]
+def test_all_threads_serve_the_services_that_are_left(run):
+    streams = [Stream(THERE, latency=1) for _ in range(4)]
+    streams += [Stream(latency=1) for _ in range(24)]
+    run(streams, threads=8)
+    starts = [sum(stream.polls == [moment] for stream in streams[4:]) for moment in range(5)]
     # Half as long as there is another service, all of it then.
     assert starts == [3, 4, 8, 8, 1]
 
@@ -252,71 +154,55 @@ def test_all_threads_serve_the_services_that_are_left(run, virtual_time):
 # --- time ---------------------------------------------------------------------------------------
 
 
-def test_time_in_the_queue_counts_from_the_start(run, virtual_time):
-    things = [Call(virtual_time, latency=10) for _ in range(3)]
-    tasks = tasks_of(things, connections(1), max_wait=100)
-    run(tasks)
-    assert [task.result.elapsed for task in tasks] == [10, 20, 30]
-    assert [thing.times_left for thing in things] == [[100], [90], [80]]
+def test_time_in_the_queue_counts_from_the_start(run):
+    streams = [Stream(latency=10) for _ in range(3)]
+    run(streams, pool=1)
+    assert [stream.result.elapsed for stream in streams] == [10, 20, 30]
 
 
-def test_wait_that_expires_in_queue_keeps_its_last_state(run, virtual_time):
-    slow = Call(virtual_time, latency=0.1, ready_at=NEVER)
-    hung = Call(virtual_time, latency=1000)
-    pool = connections(1)
-    tasks = tasks_of([slow], pool, max_wait=20)
-    tasks += tasks_of([hung], pool, max_wait=3000, initial_delay=1)
-    assert run(tasks)[0] == pytest.approx(20, abs=0.01)
-    assert tasks[0].result.observed == "creating"
-    assert tasks[0].result.attempts == len(slow.polls)
+def test_wait_that_expires_in_queue_keeps_its_last_state(awaited):
+    slow = Stream(latency=0.1, ready_at=NEVER, max_wait=20)
+    awaited([slow, Stream(latency=1000, max_wait=3000, initial_delay=1)], pool=1)
+    assert slow.result.elapsed == pytest.approx(20, abs=0.01)
+    assert slow.result.observed == "CREATING"
+    assert slow.result.attempts == len(slow.polls)
 
 
 @pytest.mark.parametrize("threads", [1, 32])
-def test_hung_clients_hold_no_wait_past_its_deadline(run, virtual_time, threads):
-    calls = [Call(virtual_time, latency=1000) for _ in range(36)]
-    calls.append(Call(virtual_time))
-    seconds = [20] * 36 + [2]
-    tasks = [
-        Task(wait_run(max_wait=each), call, client)
-        for call, client, each in zip(calls, pools(37), seconds, strict=True)
-    ]
-    ended = run(tasks, threads=threads)
-    assert list(ended.values()) == pytest.approx(sorted(seconds), abs=0.01)
-    assert [task.result.attempts for task in tasks] == [len(call.polls) for call in calls]
+def test_hung_clients_hold_no_wait_past_its_deadline(awaited, threads):
+    streams = [Stream(f"{HERE} {n}", latency=1000, max_wait=20) for n in range(36)]
+    streams.append(Stream(f"{HERE} last", max_wait=2))
+    awaited(streams, threads=threads)
+    hung = [stream.result.elapsed for stream in streams[:-1]]
+    assert hung == pytest.approx([20] * 36, abs=0.01)
+    assert streams[-1].result.elapsed <= 2.01
+    assert [stream.result.attempts for stream in streams] == [len(each.polls) for each in streams]
 
 
-@pytest.mark.parametrize("count", [3, 600])
+@pytest.mark.parametrize("count", [3, 300])
 @pytest.mark.parametrize(("stopped_at", "polls"), [(12, 2), (1000, 4)])
-def test_last_response_is_that_of_the_last_attempt(virtual_time, count, stopped_at, polls):
+def test_last_response_is_that_of_the_last_attempt(run, virtual_time, count, stopped_at, polls):
     stop = threading.Event()
     virtual_time.call_at(stopped_at, stop.set)
-    things = [Call(virtual_time, ready_at=NEVER) for _ in range(count)]
-    tasks = tasks_of(things, pace=lambda _: 10.0, max_wait=25)
-    in_threads(virtual_time, tasks, cancels=[stop])
-    assert [task.result.last_response for task in tasks] == [{"polls": polls}] * count
+    options = {"delay_pace": lambda _: 10.0, "max_wait": 25}
+    streams = [Stream(ready_at=NEVER, **options) for _ in range(count)]
+    run(streams, cancel_event=stop)
+    last = [stream.result.last_response["StreamDescription"] for stream in streams]
+    assert [each["RetentionPeriodHours"] for each in last] == [polls] * count
 
 
 # --- outages and throttles ----------------------------------------------------------------------
 
 
-def polls_beside(clock, broken, **outage):
-    """Return when healthy things are polled beside a service with an outage."""
-    healthy = [Call(clock, ready_at=7 * i, latency=0.1) for i in range(8)]
-    tasks = [
-        Task(wait_run(seed), thing, client)
-        for seed, (thing, client) in enumerate(zip(healthy, pools(8), strict=True))
-    ]
-    faulty = pools(4)
-    tasks += [
-        Task(
-            wait_run(max_wait=200, retry_transient=True),
-            Call(clock, ready_at=NEVER, **outage),
-            faulty[index % 4],
-        )
-        for index in range(broken)
-    ]
-    in_threads(clock, tasks, threads=32)
-    return [thing.polls for thing in healthy]
+def polls_beside(count, **outage):
+    """Return when streams are polled beside so many of another service that has an outage."""
+    fixed = {"delay_pace": "fixed", "min_delay": 3}
+    healthy = [Stream(f"{HERE} {n}", ready_at=7 * n, latency=0.1, **fixed) for n in range(8)]
+    options = {"ready_at": NEVER, "max_wait": 200, "retry_transient": True, **outage}
+    broken = [Stream(f"{THERE} {index % 4}", **options) for index in range(count)]
+    with open_virtual_time() as clock:
+        run_all(run_awaited, clock, healthy + broken, threads=32, pool=10)
+    return [stream.polls for stream in healthy]
 
 
 @pytest.mark.parametrize(
@@ -325,36 +211,27 @@ def polls_beside(clock, broken, **outage):
     ids=str,
 )
 def test_outage_of_one_service_moves_no_other_poll(outage):
-    with open_virtual_time() as clock:
-        alone = polls_beside(clock, 0)
-    with open_virtual_time() as clock:
-        assert polls_beside(clock, 200, **outage) == alone
+    assert polls_beside(200, **outage) == polls_beside(0)
 
 
-def test_hung_services_leave_threads_for_a_healthy_one(run, virtual_time):
-    tasks = []
-    for _ in range(3):
-        tasks += tasks_of([Call(virtual_time, latency=60) for _ in range(50)], connections(50))
-    healthy = Call(virtual_time, ready_at=50, latency=0.1)
-    tasks += tasks_of([healthy], initial_delay=1, max_delay=2)
-    run(tasks, threads=32)
+def test_hung_services_leave_threads_for_a_healthy_one(awaited):
+    regions = ("eu-west-1", "eu-west-2", "eu-west-3")
+    streams = [Stream(region, latency=60) for region in regions for _ in range(50)]
+    healthy = Stream(ready_at=50, latency=0.1, initial_delay=1, max_delay=2)
+    awaited([*streams, healthy], threads=32, pool=50)
     gaps = [after - before for before, after in zip(healthy.polls, healthy.polls[1:], strict=False)]
     assert healthy.polls[0] == 1
     assert max(gaps) <= 2.1 + 1e-9
 
 
-def test_throttle_stretches_delays_of_its_client_only(run, virtual_time):
-    throttled, other = pools(2)
-    policy = {"pace": lambda _: 10.0, "retry_transient": True}
-    victim = Call(virtual_time, ready_at=100, throttled=(15, 25))
-    neighbour, late, stranger = (Call(virtual_time, ready_at=100) for _ in range(3))
-    hurried = Call(virtual_time, ready_at=20)
-    tasks = tasks_of([victim], throttled, initial_delay=5, **policy)
-    tasks += tasks_of([neighbour], throttled, **policy)
-    tasks += tasks_of([hurried], throttled, max_wait=29, **policy)
-    tasks += tasks_of([late], throttled, initial_delay=60, **policy)
-    tasks += tasks_of([stranger], other, **policy)
-    run(tasks)
+def test_throttle_stretches_delays_of_its_client_only(run):
+    options = {"delay_pace": lambda _: 10.0, "retry_transient": True}
+    victim = Stream(ready_at=100, throttled=(15, 25), initial_delay=5, **options)
+    neighbour = Stream(ready_at=100, **options)
+    hurried = Stream(ready_at=20, **options, max_wait=29)
+    late = Stream(ready_at=100, **options, initial_delay=60)
+    stranger = Stream(f"{HERE} b", ready_at=100, **options)
+    run([victim, neighbour, hurried, late, stranger])
     assert stranger.polls == [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100]
     # The pause from 10 to 20 ran when the throttle came at 15; later ones are as ever.
     assert neighbour.polls == [0, 10, 30, 40, 50, 60, 70, 80, 90, 100]
@@ -364,47 +241,44 @@ def test_throttle_stretches_delays_of_its_client_only(run, virtual_time):
     assert late.polls[0] == 60
 
 
-def test_throttle_and_hung_call_leave_healthy_waits_their_polls(run, virtual_time):
-    throttled = Call(virtual_time, latency=0.1, throttled=(0, 0.1))
-    hung = Call(virtual_time, latency=1000)
-    healthy = [Call(virtual_time, latency=0.1) for _ in range(8)]
-    policy = {"max_wait": 15, "retry_transient": True}
-    tasks = tasks_of([hung, throttled, *healthy], connections(2), **policy)
-    ended = run(tasks)
-    assert types(tasks) == [WaiterTimeoutError, *[ResponseOutcome] * 9]
-    assert max(ended[index] for index in range(2, 10)) < 3
+def test_throttle_and_hung_call_leave_healthy_waits_their_polls(awaited):
+    options = {"max_wait": 15, "retry_transient": True}
+    streams = [Stream(latency=1000, **options), Stream(latency=0.1, throttled=(0, 0.1), **options)]
+    streams += [Stream(latency=0.1, **options) for _ in range(8)]
+    awaited(streams, pool=2)
+    assert types(streams) == [WaiterTimeoutError, *[ResponseOutcome] * 9]
+    assert max(stream.result.elapsed for stream in streams[2:]) < 3
 
 
-def test_throttle_of_one_client_limits_no_other(run, virtual_time):
-    throttled, other = pools(2, limit=4)
-    victims = [Call(virtual_time, latency=1, throttled=(0, 1)) for _ in range(4)]
-    others = [Call(virtual_time, latency=1) for _ in range(16)]
-    run(tasks_of(victims, throttled, retry_transient=True) + tasks_of(others, other))
-    assert [call.polls[0] for call in others] == [index // 4 for index in range(16)]
+def test_throttle_of_one_client_limits_no_other(run):
+    victims = [Stream(latency=1, throttled=(0, 1), retry_transient=True) for _ in range(4)]
+    others = [Stream(f"{HERE} b", latency=1) for _ in range(16)]
+    run(victims + others, pool=4)
+    assert [stream.polls[0] for stream in others] == [index // 4 for index in range(16)]
 
 
-def test_throttle_halves_the_calls_and_answers_restore_them(run, virtual_time):
-    things = [Call(virtual_time, latency=1, throttled=(0, 1), ready_at=1) for _ in range(8)]
-    things += [Call(virtual_time, latency=1) for _ in range(40)]
-    run(tasks_of(things, connections(100), retry_transient=True), threads=8)
-    polls = [moment for thing in things for moment in thing.polls]
+def test_throttle_halves_the_calls_and_answers_restore_them(run):
+    # A call counts for one second at most.
+    options = {"latency": 0.5, "retry_transient": True}
+    streams = [Stream(throttled=(0, 0.5), ready_at=0.5, **options) for _ in range(8)]
+    streams += [Stream(**options) for _ in range(40)]
+    run(streams, threads=8)
+    polls = [moment for stream in streams for moment in stream.polls]
     # Every one of the eight was a throttle: down to one, then one more each round of answers.
-    assert [polls.count(second) for second in range(5)] == [8, 1, 2, 2, 3]
+    assert [polls.count(each / 2) for each in range(5)] == [8, 1, 2, 2, 3]
     assert max(map(polls.count, polls)) <= 8
 
 
 # --- ends ---------------------------------------------------------------------------------------
 
 
-def test_cancelling_during_a_call_ends_the_wait_at_once(run, virtual_time):
+def test_cancelling_during_a_call_ends_the_wait_at_once(awaited, virtual_time):
     stop = threading.Event()
     virtual_time.call_at(30, stop.set)
-    pool = connections()
-    tasks = tasks_of([Call(virtual_time, latency=100), Call(virtual_time, ready_at=150)], pool)
-    tasks[0].cancel = stop
-    assert run(tasks)[0] == pytest.approx(30, abs=0.06)
-    assert types(tasks) == [WaiterCancelledError, ResponseOutcome]
-    assert pool.calling == 0
+    streams = [Stream(latency=100, cancel_event=stop), Stream(ready_at=150)]
+    awaited(streams)
+    assert types(streams) == [WaiterCancelledError, ResponseOutcome]
+    assert streams[0].result.elapsed == pytest.approx(30, abs=0.06)
 
 
 # --- in the background --------------------------------------------------------------------------

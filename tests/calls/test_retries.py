@@ -8,7 +8,9 @@ from calls.support import ended, make_client, respond
 from faults.scenarios import TABLE, WAITS, retry_quota
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus import conditions
 from boto_waiters_plus.calls.bounded_call import bounded_call
+from boto_waiters_plus.calls.call_budget import CallEnded
 from boto_waiters_plus.calls.private_names import non_throttling_scale
 
 pytestmark = pytest.mark.usefixtures("clock")
@@ -120,3 +122,21 @@ def test_refused_retry_is_no_verdict_of_a_wait(wait):
     with pytest.raises(bwp.WaiterTimeoutError) as caught:
         wait(client, **options)
     assert caught.value.last_response["Error"]["Code"] == THROTTLE
+
+
+@pytest.mark.usefixtures("virtual_time")
+def test_refused_retry_in_a_form_is_retried(styled):
+    refused = CallEnded("retry refused")
+    error = {"Code": "ThrottlingException", "Message": "slow down"}
+    refused.__cause__ = ClientError({"Error": error}, "CreateFunction")
+    answers, forms = [refused, "ready", refused], styled(conditions)
+
+    def call():
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        if answer is refused:
+            raise refused
+        return answer
+
+    assert forms.wait_for(call, max_wait=3) == "ready"
+    with pytest.raises(bwp.WaiterTimeoutError, match="ThrottlingException: slow down"):
+        forms.wait_for(call, max_wait=300, interval=10)

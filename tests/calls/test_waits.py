@@ -8,6 +8,7 @@ from faults.scenarios import TABLE, WAITS, get_waiter, wait_until
 from faults.server import response
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.calls.call_budget import current_budget
 
 PHASES = ["before-parameter-build", "before-call", "before-sign", "before-send", "after-call"]
 HEAD, BODY = response(body=TABLE)
@@ -128,3 +129,14 @@ def test_call_in_flight_is_bounded_after_uninstall(peers, clock, way):
     with pytest.raises(bwp.WaiterTimeoutError):
         way(client, max_wait=60)
     assert not hasattr(make_client(), "wait_until_table_exists")
+
+
+@pytest.mark.parametrize(
+    ("config", "is_bounded"), [({}, True), ({"Delay": 1, "MaxAttempts": 3}, False)]
+)
+def test_calls_of_a_chosen_schedule_take_as_long_as_they_take(s3, answers, config, is_bounded):
+    """The others are cut off when the client itself would have given up."""
+    budgets = []
+    answers(s3, lambda: budgets.append(current_budget()) or {})
+    s3.get_waiter("bucket_exists").wait(Bucket="b", WaiterConfig=config)
+    assert [each is not None for each in budgets] == [is_bounded]

@@ -28,7 +28,6 @@ from boto_waiters_plus.conditions import (
     success,
     wait_for,
 )
-from boto_waiters_plus.conditions.calls import CallEnded
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
 ANY_RESPONSE = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
@@ -361,15 +360,6 @@ def test_an_error_of_a_predicate_is_one_of_the_callable(forms, values):
     with pytest.raises(KeyError):
         wait()
     assert wait(retry_on=KeyError) == {"state": "ready"}
-
-
-def test_a_refused_retry_of_the_sdk_is_retried(forms, values):
-    refused = CallEnded("retry refused")
-    refused.__cause__ = client_error("ThrottlingException", "slow down")
-    assert forms.wait_for(values(refused, "ready"), max_wait=3) == "ready"
-    with pytest.raises(bwp.WaiterTimeoutError, match="ThrottlingException: slow down"):
-        # The last attempt has ten seconds: calls are bounded in real time.
-        forms.wait_for(values(refused), max_wait=300, interval=10, last_attempt="spec")
 
 
 def test_an_error_of_an_inner_wait_is_raised(forms, virtual_time):

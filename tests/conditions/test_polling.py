@@ -27,7 +27,6 @@ from boto_waiters_plus import (
     conditions,
 )
 from boto_waiters_plus.conditions import ConditionWait, poll, wait_for
-from boto_waiters_plus.definitions.smithy import parse_waiter
 
 ANY_RESPONSE = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
 ANY_ERROR = {"acceptors": [{"state": "success", "matcher": {"success": False}}]}
@@ -82,7 +81,9 @@ def test_any_callable_can_be_polled(call, response):
 
 
 def test_the_wait_is_named_by_its_definition_and_the_callable(virtual_time):
-    definition = parse_waiter("ThingUp", on_error("Never"), operation="GetThing", source="test")
+    definition = bwp.WaiterDefinition.from_states(
+        "ThingUp", "GetThing", path="State", success=["UP"]
+    )
     with pytest.raises(WaiterTimeoutError, match=r"^Waiter ThingUp .* of GetThing\)"):
         poll(dict, definition, max_wait=60)
 

@@ -22,7 +22,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.calls.call_budget import current_budget
 
 DELAY, ATTEMPTS = 5, 20  # botocore's for bucket_exists
 SPAN = DELAY * (ATTEMPTS - 1)
@@ -237,14 +236,3 @@ def test_max_delay_gives_the_patient_schedule_back(
     answers(s3, missing)
     run(s3.get_waiter("bucket_exists"), **({"max_delay": 120} if place == "call" else {}))
     assert sleeps[1:5] == [4, 8, 16, 32]
-
-
-@pytest.mark.parametrize(
-    ("config", "is_bounded"), [({}, True), ({"Delay": 1, "MaxAttempts": 3}, False)]
-)
-def test_calls_of_a_chosen_schedule_take_as_long_as_they_take(s3, answers, config, is_bounded):
-    """The others are cut off when the client itself would have given up."""
-    budgets = []
-    answers(s3, lambda: budgets.append(current_budget()) or THERE)
-    s3.get_waiter("bucket_exists").wait(Bucket="b", WaiterConfig=config)
-    assert [each is not None for each in budgets] == [is_bounded]
