@@ -99,7 +99,7 @@ def test_begin_names_the_function_for_these_clients(stale):
     async def main():
         async with stale("glue: a job run") as service:
             with pytest.raises(TypeError, match="use begin_async"):
-                bwp.begin(service.client.start_job_run, max_wait=5, JobName="j")
+                bwp.begin(service.client.start_job_run, max_wait=60, JobName="j")
             with pytest.raises(TypeError, match="in_store takes no client of aiobotocore"):
                 await begin(service, in_store=Store(":memory:"))
 

@@ -133,7 +133,7 @@ def test_resource_of_a_resumed_call_may_be_ours(dynamodb, answers, error_answer,
     answers(dynamodb, lost)
     create = {"allow_repeat": True, "adopt_existing": True, "in_store": store, **table}
     with pytest.raises(idempotency.CallTimeoutError):
-        idempotency.call_once(dynamodb.create_table, max_wait=5, **create)
+        idempotency.call_once(dynamodb.create_table, max_wait=60, **create)
     record = store.lines()[0]["record"]
     again = boto3.client("dynamodb")
     answers(again, error_answer("ResourceInUseException", "Table already exists"), {"Table": table})
@@ -145,7 +145,7 @@ def test_resumed_call_waits_and_may_arrive_late(ec2, answers, lost, path, image,
     answers(ec2, lost)
     options = {"then_wait": "InstanceRunning", "in_store": store}
     with pytest.raises(idempotency.CallTimeoutError):
-        idempotency.call_once(ec2.run_instances, max_wait=5, **options, **image)
+        idempotency.call_once(ec2.run_instances, max_wait=60, **options, **image)
     again = boto3.client("ec2")
     answers(again, running, polled("terminated"))
     with pytest.raises(idempotency.LateArrivalError):
@@ -227,7 +227,7 @@ def store():
 def start(call_once, client, store, image, **options):
     """Make a call that gets no answer, and return what the store keeps."""
     with pytest.raises(idempotency.CallTimeoutError):
-        call_once(client.run_instances, max_wait=5, in_store=store, **image, **options)
+        call_once(client.run_instances, max_wait=60, in_store=store, **image, **options)
     [kept] = store.open_calls()
     return kept
 
@@ -313,7 +313,7 @@ def test_store_that_fails_loses_no_response(
     monkeypatch.setattr(store, method, fail)
     answers(ec2, running)
     with pytest.raises(operations.StoreError, match="the disk is full") as caught:
-        call_once(ec2.run_instances, max_wait=5, in_store=store, **image)
+        call_once(ec2.run_instances, max_wait=60, in_store=store, **image)
     call = caught.value.call
     assert call.response["Instances"] == running["Instances"]
     assert call.token is not None
@@ -321,7 +321,7 @@ def test_store_that_fails_loses_no_response(
 
 def test_expired_calls_are_deleted(ec2, answers, image, running, lost, store):
     answers(ec2, running, lost)
-    idempotency.call_once(ec2.run_instances, max_wait=5, in_store=store, **image)
+    idempotency.call_once(ec2.run_instances, max_wait=60, in_store=store, **image)
     start(idempotency.call_once, ec2, store, image)
     assert store.expire(0) == 1
     assert len(store.open_calls()) == 1

@@ -63,7 +63,7 @@ def test_unknown_waiter_is_refused_with_the_nearest(name, near, answers):
     client = boto3.client("s3")
     asked = answers(client, {})
     with pytest.raises(ValueError, match="Waiter does not exist") as caught:
-        bwp.wait_until(client, name, Bucket="b", max_wait=3)
+        bwp.wait_until(client, name, Bucket="b", max_wait=60)
     assert near is None or f"did you mean {near}?" in str(caught.value)
     assert asked.requests == []
 
@@ -71,7 +71,7 @@ def test_unknown_waiter_is_refused_with_the_nearest(name, near, answers):
 @pytest.mark.parametrize("client", [None, "s3", object(), boto3])
 def test_what_is_no_client_is_refused(client):
     with pytest.raises(TypeError, match="client must be a botocore client"):
-        bwp.wait_until(client, "BucketExists", Bucket="b", max_wait=3)
+        bwp.wait_until(client, "BucketExists", Bucket="b", max_wait=60)
 
 
 # --- parameters ---------------------------------------------------------------------------------
@@ -117,15 +117,15 @@ def test_a_definition_stands_in_for_a_name(definition, answers, active):
     (ready,) = bwp.load_definitions(definition("StreamReady"))
     client = boto3.client("kinesis")
     answers(client, active)
-    outcome = bwp.wait_until(client, ready, StreamName="s", max_wait=5)
+    outcome = bwp.wait_until(client, ready, StreamName="s", max_wait=60)
     assert (outcome.waiter, outcome.attempts) == ("StreamReady", 1)
-    wait = bwp.Wait(client, ready, {"StreamName": "s"}, max_wait=5)
+    wait = bwp.Wait(client, ready, {"StreamName": "s"}, max_wait=60)
     assert bwp.wait_all([wait])[0].waiter == "StreamReady"
     with pytest.raises(bwp.WaiterDefinitionError, match="s3"):
-        bwp.wait_until(boto3.client("s3"), ready, max_wait=5)
+        bwp.wait_until(boto3.client("s3"), ready, max_wait=60)
     (ready,) = bwp.load_definitions(definition("StreamReady", operation="DescribeStreams"))
     with pytest.raises(bwp.WaiterDefinitionError, match=r"StreamReady.*DescribeStreams"):
-        bwp.wait_until(client, ready, max_wait=5)
+        bwp.wait_until(client, ready, max_wait=60)
 
 
 @pytest.mark.parametrize("waiter", [None, 7, {"acceptors": []}])

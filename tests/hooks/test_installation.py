@@ -127,7 +127,7 @@ def test_get_waiter_false_leaves_waiter_objects_to_botocore(kinesis):
     bwp.install()
     bwp.install(get_waiter=False)
     client = kinesis()
-    assert client.wait_until_stream_exists(StreamName="s", max_wait=5).attempts == 1
+    assert client.wait_until_stream_exists(StreamName="s", max_wait=60).attempts == 1
     assert client.get_waiter("stream_exists").wait(StreamName="s") is None
     with pytest.raises(ValueError, match="Waiter does not exist"):
         client.get_waiter("stream_of_mine")

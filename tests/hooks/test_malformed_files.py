@@ -82,9 +82,9 @@ def test_only_the_malformed_waiter_of_waiters_2_is_refused(client, tmp_path):
 def test_waiting_by_name_is_refused_and_hasattr_sees_no_method(client):
     kinesis = client()
     with pytest.raises(bwp.WaiterDefinitionError, match=PLACE):
-        bwp.wait_until(kinesis, "StreamExists", StreamName="s", max_wait=3)
+        bwp.wait_until(kinesis, "StreamExists", StreamName="s", max_wait=60)
     with pytest.raises(bwp.WaiterDefinitionError, match=PLACE):
-        bwp.Wait(kinesis, "StreamExists", {"StreamName": "s"}, max_wait=3)
+        bwp.Wait(kinesis, "StreamExists", {"StreamName": "s"}, max_wait=60)
     assert not hasattr(kinesis, "wait_until_mine")
     assert callable(mock.create_autospec(kinesis).describe_stream)
 

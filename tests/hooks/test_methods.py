@@ -63,12 +63,12 @@ def test_signature_has_max_wait_parameters_and_options(s3):
 
 def test_signature_binds_as_the_call_does(s3):
     signature = inspect.signature(s3.wait_until_bucket_exists)
-    signature.bind(Bucket="b", max_wait=3)
+    signature.bind(Bucket="b", max_wait=60)
     for keywords in ({"Bucket": "b"}, {"max_wait": 3}, {"Bucket": "b", "max_wait": 3, "x": 1}):
         with pytest.raises(TypeError):
             signature.bind(**keywords)
     with pytest.raises(TypeError):
-        s3.wait_until_bucket_exists("b", max_wait=3)
+        s3.wait_until_bucket_exists("b", max_wait=60)
 
 
 # --- mocks --------------------------------------------------------------------------------------
@@ -76,11 +76,11 @@ def test_signature_binds_as_the_call_does(s3):
 
 def test_autospec_enforces_the_signature(s3):
     mocked = mock.create_autospec(s3)
-    mocked.wait_until_bucket_exists(Bucket="b", max_wait=3)
+    mocked.wait_until_bucket_exists(Bucket="b", max_wait=60)
     with pytest.raises(TypeError):
         mocked.wait_until_bucket_exists(Bucket="b")
     with pytest.raises(TypeError):
-        mocked.wait_until_bucket_exists(Bucket="b", max_wait=3, max_atempts=3)
+        mocked.wait_until_bucket_exists(Bucket="b", max_wait=60, max_atempts=3)
 
 
 @pytest.mark.parametrize("autospec", [False, True])
@@ -89,10 +89,10 @@ def test_method_of_an_instance_can_be_patched(s3, answers, autospec):
     with mock.patch.object(
         s3, "wait_until_bucket_exists", autospec=autospec, return_value="mocked"
     ) as method:
-        assert s3.wait_until_bucket_exists(Bucket="b", max_wait=3) == "mocked"
-        method.assert_called_once_with(Bucket="b", max_wait=3)
+        assert s3.wait_until_bucket_exists(Bucket="b", max_wait=60) == "mocked"
+        method.assert_called_once_with(Bucket="b", max_wait=60)
     assert calls == []
-    assert s3.wait_until_bucket_exists(Bucket="b", max_wait=3).attempts == 1
+    assert s3.wait_until_bucket_exists(Bucket="b", max_wait=60).attempts == 1
 
 
 # --- beside others ------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def test_sixteen_threads_at_first_access_get_one_method(s3, answers):
 
     def first(_):
         barrier.wait(60)
-        outcome = s3.wait_until_bucket_exists(Bucket="b", max_wait=5)
+        outcome = s3.wait_until_bucket_exists(Bucket="b", max_wait=60)
         return s3.wait_until_bucket_exists, outcome
 
     with ThreadPoolExecutor(16) as pool:
@@ -142,7 +142,7 @@ def test_method_taken_before_uninstall_still_waits(s3, answers):
     answers(s3, {})
     method = s3.wait_until_bucket_exists
     bwp.uninstall()
-    assert method(Bucket="b", max_wait=5).attempts == 1
+    assert method(Bucket="b", max_wait=60).attempts == 1
     assert not hasattr(s3, "wait_until_bucket_exists")
 
 

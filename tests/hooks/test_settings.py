@@ -82,7 +82,7 @@ def test_handlers_of_all_levels_are_told(kinesis):
 
 
 def seen(client):
-    return client.wait_until_stream_exists(StreamName="s", max_wait=5, min_delay=1, max_delay=1)
+    return client.wait_until_stream_exists(StreamName="s", max_wait=60, min_delay=1, max_delay=1)
 
 
 def test_definition_of_the_client_wins_over_sessions_over_installs(

@@ -66,4 +66,4 @@ def test_what_does_not_go_together_is_refused(dynamodb, waiter, keywords, error,
 def test_a_method_of_a_client_does_not_take_it():
     client = bwp.enable(boto3.client("dynamodb"))
     with pytest.raises(TypeError, match="unknown option 'until_state'"):
-        client.wait_until_table_exists(TableName="orders", until_state="ACTIVE", max_wait=5)
+        client.wait_until_table_exists(TableName="orders", until_state="ACTIVE", max_wait=60)

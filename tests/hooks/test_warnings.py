@@ -22,11 +22,11 @@ def kinesis(definition, answers, active):
 
 
 def wait_until_function(client):
-    return bwp.wait_until(client, "old_stream", StreamName="s", max_wait=5)
+    return bwp.wait_until(client, "old_stream", StreamName="s", max_wait=60)
 
 
 def wait_object(client):
-    return bwp.Wait(client, "old_stream", {"StreamName": "s"}, max_wait=5)
+    return bwp.Wait(client, "old_stream", {"StreamName": "s"}, max_wait=60)
 
 
 def wait_waiter(client):
@@ -34,7 +34,7 @@ def wait_waiter(client):
 
 
 def wait_poll(client):
-    return poll(client.describe_stream, client.wait_until_old_stream.definition, max_wait=5)
+    return poll(client.describe_stream, client.wait_until_old_stream.definition, max_wait=60)
 
 
 @pytest.mark.parametrize("wait", [wait_until_function, wait_object, wait_waiter, wait_poll])

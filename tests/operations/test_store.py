@@ -145,7 +145,7 @@ def test_not_a_number_is_text(store, answers, waitable):
     success = {"state": "success", "matcher": {"success": True}}
     (definition,) = bwp.load_definitions(waitable("Read", "GetMetricStatistics", success))
     parameters = {"Namespace": "n", "MetricName": "m", "StartTime": 0, "EndTime": 1, "Period": 60}
-    store.start(client, definition, max_wait=5, include_response=True, **parameters)
+    store.start(client, definition, max_wait=60, include_response=True, **parameters)
     work(store, client)
     (body,) = store.list().operations
     assert body["response"]["response"]["Datapoints"] == [{"Sum": "NaN"}, {"Sum": "-Infinity"}]
@@ -196,7 +196,7 @@ def test_sensitive_parameters_are_refused(store):
     s3 = boto3.client("s3")
     key = {"SSECustomerKey": "hidden-word", "SSECustomerAlgorithm": "AES256"}
     with pytest.raises(ValueError, match="SSECustomerKey is sensitive") as caught:
-        store.start(s3, "object_exists", max_wait=5, Bucket="b", Key="k", **key)
+        store.start(s3, "object_exists", max_wait=60, Bucket="b", Key="k", **key)
     assert "hidden-word" not in str(caught.value)
     assert not store.list().operations
 

@@ -70,7 +70,7 @@ def test_marks_of_the_encoding_may_be_parameters(store, answers, waitable):
     success = {"state": "success", "matcher": {"success": True}}
     (definition,) = bwp.load_definitions(waitable("ItemRead", "GetItem", success))
     key = {"$bytes": {"S": "x"}}
-    store.start(client, definition, max_wait=5, TableName="orders", Key=key)
+    store.start(client, definition, max_wait=60, TableName="orders", Key=key)
     work(store, client)
     assert b'"Key": {"$bytes": {"S": "x"}}' in client.answers.requests[0]["body"]
 

@@ -16,9 +16,9 @@ def test_it_warns_the_caller_once(answers, waitable, operation, members, categor
     client = bwp.enable(boto3.client("dynamodb"), definitions=definitions)
     answers(client, {})
     with pytest.warns(category, match=message) as caught:
-        bwp.wait_until(client, "Mine", TableName="t", max_wait=3)
+        bwp.wait_until(client, "Mine", TableName="t", max_wait=60)
     assert [record.filename for record in caught] == [__file__]
-    bwp.wait_until(client, "Mine", TableName="t", max_wait=3)  # Warnings are errors here.
+    bwp.wait_until(client, "Mine", TableName="t", max_wait=60)  # Warnings are errors here.
 
 
 @pytest.mark.parametrize(

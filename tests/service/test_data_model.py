@@ -131,7 +131,7 @@ def waited(answers, waitable):
         document = waitable("Mine", operation, {"state": "success", "matcher": matcher})
         client = bwp.enable(boto3.client(service), definitions=document)
         asked = answers(client, response)
-        return client.wait_until_mine(**parameters, max_wait=3), asked.requests
+        return client.wait_until_mine(**parameters, max_wait=60), asked.requests
 
     return wait
 

@@ -61,11 +61,11 @@ def test_error_types_match_every_name(
     answers(client, error_answer(code, **details))
     parameters = {"Bucket": "b"} if operation == "HeadBucket" else {}
     if matches:
-        outcome = client.wait_until_seen(max_wait=1, **parameters)
+        outcome = client.wait_until_seen(max_wait=60, **parameters)
         assert outcome.exception.response["Error"]["Code"] == code
     else:
         with pytest.raises(bwp.WaiterFailedError):
-            client.wait_until_seen(max_wait=1, **parameters)
+            client.wait_until_seen(max_wait=60, **parameters)
 
 
 def test_error_types_match_classes_and_shapes_of_errors(answers, waitable):
@@ -80,7 +80,7 @@ def test_error_types_match_classes_and_shapes_of_errors(answers, waitable):
         on_error = {"state": "success", "matcher": {"errorType": name}}
         client = attached("rds", waitable("Seen", "DescribeDBInstances", on_error))
         answers(client, raised)
-        assert client.wait_until_seen(max_wait=3).exception is raised
+        assert client.wait_until_seen(max_wait=60).exception is raised
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_an_almost_empty_error_response_is_a_failure(answers, response):
     raised.response = response
     answers(client, raised)
     with pytest.raises(bwp.WaiterFailedError) as caught:
-        client.wait_until_user_exists(max_wait=3)
+        client.wait_until_user_exists(max_wait=60)
     assert caught.value.last_response == response
     assert "HTTP" not in str(caught.value)
 
@@ -282,7 +282,7 @@ def test_transport_errors_are_failures_with_a_cause(answers, raised, words):
     client = boto3.client("iam", endpoint_url="https://b.example/")
     answers(client, raised)
     with pytest.raises(bwp.WaiterFailedError) as caught:
-        client.wait_until_user_exists(max_wait=3, retry_transient=False)
+        client.wait_until_user_exists(max_wait=60, retry_transient=False)
     error = caught.value
     assert error.__cause__ is error.last_exception is raised
     assert (error.attempts, error.last_response) == (1, {})
@@ -301,7 +301,7 @@ def test_credentials_in_an_endpoint_url_are_not_shown(answers, kind):
     client = boto3.client("iam", endpoint_url=f"{endpoint}/?token=hunter2")
     answers(client, kind(endpoint_url=f"{endpoint}/"))
     with pytest.raises(bwp.WaiterFailedError) as caught:
-        client.wait_until_user_exists(max_wait=3, retry_transient=False)
+        client.wait_until_user_exists(max_wait=60, retry_transient=False)
     printed = "".join(traceback.format_exception(caught.value))
     assert "https://service.example:8080/" in printed
     assert "hunter2" not in printed + repr(caught.value.__cause__)
@@ -390,7 +390,7 @@ def test_an_endless_redirect_is_a_failure_of_the_call():
     for name in ("before-call", "redirect"):
         client.meta.events.register(name, lambda **_: client.meta.events.emit("redirect") and None)
     with pytest.raises(bwp.WaiterFailedError, match="RecursionError"):
-        client.wait_until_instance_running(InstanceIds=["i"], max_wait=3)
+        client.wait_until_instance_running(InstanceIds=["i"], max_wait=60)
 
 
 # --- texts of the service -----------------------------------------------------------------------
@@ -409,7 +409,7 @@ def test_texts_of_a_service_are_escaped(way, answers, error_answer, caplog):
         waiter = client.get_waiter("stack_create_complete")
         wait = waiter.wait if way == "get_waiter" else client.wait_until_stack_create_complete
         with pytest.raises(bwp.WaiterFailedError) as caught:
-            wait(StackName="web", max_wait=3)
+            wait(StackName="web", max_wait=60)
         assert shown in str(caught.value)
         for each in [str(caught.value), repr(caught.value), *caplog.messages]:
             assert each.isprintable()
@@ -424,7 +424,7 @@ def test_failures_name_code_status_request_and_message(answers, error_answer):
     with pytest.raises(
         bwp.WaiterFailedError, match=r"AccessDenied \(HTTP 403, .*abc-123"
     ) as caught:
-        client.wait_until_user_exists(UserName="me", max_wait=3)
+        client.wait_until_user_exists(UserName="me", max_wait=60)
     error = caught.value
     assert (error.label, error.attempts) == ("iam UserName=me", 1)
     assert error.service_message == "User bob is not authorized"

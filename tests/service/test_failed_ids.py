@@ -131,7 +131,7 @@ def test_stubber_errors_keep_their_words(ec2, coalesce):
     def fails(words):
         waits = [bwp.Wait(ec2, "InstanceRunning", {"InstanceIds": [each]}) for each in IDS]
         with stubber, pytest.raises(bwp.WaitersError, match=words) as caught:
-            bwp.wait_all(waits, max_wait=3, coalesce=coalesce)
+            bwp.wait_all(waits, max_wait=60, coalesce=coalesce)
         return str(caught.value)
 
     stubber = Stubber(ec2)
@@ -141,4 +141,4 @@ def test_stubber_errors_keep_their_words(ec2, coalesce):
     bwp.enable(ec2, defaults={"show_parameters": False})
     assert "Expected parameters" not in fails("wait_all")
     with stubber, pytest.raises(AssertionError, match="Expected parameters"):
-        by_method(ec2, "instance_running", InstanceIds=IDS, max_wait=3)
+        by_method(ec2, "instance_running", InstanceIds=IDS, max_wait=60)

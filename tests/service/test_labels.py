@@ -111,9 +111,9 @@ def test_bad_input_is_refused_before_a_request(s3, answers, options, kind, words
         bwp.Wait(s3, "BucketExists", {"Bucket": "b"}, **options)
     if "label" not in options:
         with pytest.raises(kind, match=words):
-            s3.wait_until_bucket_exists(Bucket="b", max_wait=3, **options)
+            s3.wait_until_bucket_exists(Bucket="b", max_wait=60, **options)
     with pytest.raises(kind, match=words):
-        conditions.wait_for(lambda: 1, max_wait=3, **options)
+        conditions.wait_for(lambda: 1, max_wait=60, **options)
     with pytest.raises(kind, match=words):
-        conditions.poll(lambda: 1, ANY, max_wait=3, **options)
+        conditions.poll(lambda: 1, ANY, max_wait=60, **options)
     assert asked.requests == []

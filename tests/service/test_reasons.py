@@ -43,7 +43,7 @@ def required_input(shape):
     return 1
 
 
-def failed(way, client, name, max_wait=5, /, **parameters):
+def failed(way, client, name, max_wait=60, /, **parameters):
     with pytest.raises(WaiterError) as caught:
         way(client, name, max_wait=max_wait, **parameters)
     return caught.value

@@ -144,7 +144,7 @@ def test_a_replaced_shipped_waiter_is_told_once(definition, tmp_path, caplog):
 @pytest.mark.parametrize("name", ["streamexists", "Stream_Exists", "STREAM_EXISTS", ""])
 def test_only_both_forms_of_a_name_work(name):
     with pytest.raises(ValueError, match="kinesis has no waiter"):
-        bwp.wait_until(client(), name, StreamName="s", max_wait=1)
+        bwp.wait_until(client(), name, StreamName="s", max_wait=60)
 
 
 # --- overlays -----------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ def test_the_upper_of_two_overlays_wins(on_path):
 )
 def test_overlays_that_fit_nothing_are_refused(given, problem):
     with pytest.raises(bwp.WaiterDefinitionError, match=problem):
-        bwp.wait_until(client(given), "StreamExists", StreamName="s", max_wait=1)
+        bwp.wait_until(client(given), "StreamExists", StreamName="s", max_wait=60)
 
 
 def test_overlays_of_other_operations_or_services_are_ignored():
@@ -209,7 +209,7 @@ def test_operations_that_botocore_lacks_are_named(on_path, place, name):
     source = "dict" if place == "given" else f"{FOLDER}/smithy-waiters-1.json on botocore's "
     match = f"^{source}.*waiter {name}: .* DescribeStrem; did you mean DescribeStream"
     with pytest.raises(bwp.WaiterDefinitionError, match=match):
-        bwp.wait_until(kinesis, name, StreamName="s", max_wait=1)
+        bwp.wait_until(kinesis, name, StreamName="s", max_wait=60)
     with pytest.raises(AttributeError, match=match):
         definition(kinesis, name)
     assert definition(kinesis, "StreamNotExists").name == "StreamNotExists"
@@ -221,7 +221,7 @@ def test_definitions_without_a_service_may_not_fit(caplog):
     kinesis = client(own("Mine", **where), own("StreamExists", **where))
     assert expected_of(kinesis) == "ACTIVE"
     with pytest.raises(bwp.WaiterDefinitionError, match="NotOfKinesis"):
-        bwp.wait_until(kinesis, "Mine", max_wait=1)
+        bwp.wait_until(kinesis, "Mine", max_wait=60)
     assert "wait_until_mine" not in dir(kinesis)
     assert caplog.records == []
 
@@ -236,7 +236,7 @@ def test_definitions_without_a_service_may_not_fit(caplog):
 def test_what_no_wait_can_judge_is_refused(operation, acceptors, problem):
     kinesis = client(own("Mine", operation=operation, acceptors=acceptors, namespace="example"))
     with pytest.raises(bwp.WaiterDefinitionError, match=problem):
-        bwp.wait_until(kinesis, "Mine", max_wait=1)
+        bwp.wait_until(kinesis, "Mine", max_wait=60)
 
 
 @pytest.mark.parametrize("version", ["1.34.0", None])

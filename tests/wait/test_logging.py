@@ -121,7 +121,7 @@ def test_neither_parameters_nor_errors_of_no_service_are_written(log, virtual_ti
 @pytest.mark.parametrize("error", [KeyError, asyncio.CancelledError])
 def test_an_end_without_a_message_is_logged(log, error):
     with pytest.raises(error):
-        asyncio.run(wait_for_async(raises(error), max_wait=5, label="the thing"))
+        asyncio.run(wait_for_async(raises(error), max_wait=60, label="the thing"))
     words = "KeyError" if error is KeyError else "cancelled"
     assert words in log.messages[-1]
     assert log.records[-1].levelname == "INFO"
