@@ -12,14 +12,17 @@ CASES = json.loads((Path(__file__).parents[1] / "cases/command_parameters.json")
 @pytest.fixture
 def polled(command, waitable, tmp_path, monkeypatch):
     """`polled(operation, *words)`: the exit code, stderr, and what the operation is called with."""
-    asked = []
+    asked, polled_now = [], []
 
     def call(_, operation, parameters):
-        asked.append(parameters)
+        # Background waits of other tests may go on in their threads.
+        if operation in polled_now:
+            asked.append(parameters)
         return {"ResponseMetadata": {"HTTPStatusCode": 200}}
 
     def poll(operation, *words):
         service, name = operation.split()
+        polled_now[:] = [name]
         definition = waitable("Mine", name, {"state": "success", "matcher": {"success": True}})
         file = tmp_path / "waiters.json"
         file.write_text(json.dumps(definition))

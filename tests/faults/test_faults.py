@@ -53,6 +53,9 @@ def leaving_nothing(collect_garbage):
         warnings.simplefilter("always", ResourceWarning)
         yield
         for thread in own_threads():
+            # One that is being started cannot be joined yet.
+            while thread.ident is None:
+                time.sleep(0.01)
             thread.join(30)
         assert own_threads() == []
         collect_garbage()
