@@ -51,5 +51,5 @@ def steady_time() -> float:
 
 
 def monotonic_time() -> float:
-    """Return `time.monotonic()`, as it is replaced by then: virtual time does that."""
+    """Return `time.monotonic()`, looked up at each call because virtual time replaces it."""
     return time.monotonic()

@@ -165,7 +165,7 @@ class RowCall:
     lease: int
     """Under which the row is held here."""
     deadline: float
-    """By the clock."""
+    """By `clock`."""
     clock: Clock
 
     def make(self, prepared: PreparedCall, effect: EffectOfCall) -> CallOutcome:

@@ -169,7 +169,7 @@ class VirtualClock:
             self._sleepers.of_this_thread()
 
     def leave(self) -> None:
-        """Note that the calling thread uses this clock no more: what goes on has its time."""
+        """Let time move without the calling thread, for what still sleeps after the block."""
         with self._changed:
             self._sleepers.forget(threading.current_thread())
 
@@ -304,9 +304,9 @@ def virtual_time() -> Iterator[VirtualClock]:
         RuntimeError: virtual time is open already; it does not nest.
         BaseException: a planned action raised this, and only other threads slept then.
     """
+    clock = VirtualClock()
     if not _open.acquire(blocking=False):
         raise RuntimeError("virtual_time() is open already, and it does not nest")
-    clock = VirtualClock()
     try:
         set_time(clock)
         with (

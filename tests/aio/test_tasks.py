@@ -51,7 +51,7 @@ def test_a_task_that_is_cancelled_in_its_call_ends_at_once(name):
         def block(**_):
             loop.call_soon_threadsafe(begun.set)
             released.wait(60)
-            raise LookupError("nobody waits for this")
+            raise LookupError("lost")
 
         async def sleep(**_):
             begun.set()

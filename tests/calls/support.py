@@ -20,7 +20,7 @@ def make_client(
     attempts=2,
     **config,
 ):
-    """A client of an endpoint where nobody answers."""
+    """A client of an endpoint that never answers."""
     config = Config(retries={"mode": mode, "total_max_attempts": attempts}, **config)
     url = f"{scheme}://{host}:9"
     return boto3.client(service, endpoint_url=url, verify=False, config=config)

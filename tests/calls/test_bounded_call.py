@@ -192,9 +192,8 @@ def test_cancel_event_ends_the_call(event, in_thread):
         event.clear()
 
 
-@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
-def test_event_that_raises_leaves_the_deadline_alone(clock, error):
-    event = OtherEvent(is_set=mock.Mock(side_effect=error))
+def ends_at_its_deadline(clock, event):
+    """Assert that a call does, whose deadline comes once its cancel event was asked."""
 
     def call():
         clock.advance(1)
@@ -204,20 +203,18 @@ def test_event_that_raises_leaves_the_deadline_alone(clock, error):
 
     with ended("deadline"):
         bounded(call, cancel_event=event)
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
+def test_event_that_raises_leaves_the_deadline_alone(clock, error):
+    event = OtherEvent(is_set=mock.Mock(side_effect=error))
+    ends_at_its_deadline(clock, event)
 
 
 def test_event_that_blocks_delays_no_deadline(clock):
     go_on = threading.Event()
     event = OtherEvent(wait=lambda: go_on.wait(60))
-
-    def call():
-        clock.advance(1)
-        event.asked.wait(60)
-        clock.advance()
-        until_cut()
-
-    with ended("deadline"):
-        bounded(call, cancel_event=event)
+    ends_at_its_deadline(clock, event)
     assert not go_on.is_set()
     go_on.set()
 

@@ -1,8 +1,11 @@
 """`boto-wait` in this process, and files on botocore's search path."""
 
+import copy
 import json
 import shlex
+from types import SimpleNamespace
 
+import botocore
 import pytest
 
 from boto_waiters_plus.cli import main
@@ -34,6 +37,33 @@ def queue_ready(waitable):
         )
 
     return make
+
+
+@pytest.fixture
+def called():
+    """`called(function)`: each call of a client is `function(operation, parameters)`.
+
+    Of clients that the command makes from now on; with None, calls are made again.
+    """
+    functions = [None]
+
+    def keep(params, context, **_):
+        context["parameters"] = copy.deepcopy(params)
+
+    def answer(model, context, **_):
+        if functions[-1] is None:
+            return None
+        response = functions[-1](model.name, context["parameters"])
+        metadata = {"HTTPStatusCode": 200}
+        return SimpleNamespace(status_code=200), {**response, "ResponseMetadata": metadata}
+
+    def hook(session):
+        session.register("provide-client-params", keep)
+        session.register("before-call", answer)
+
+    botocore.register_initializer(hook)
+    yield functions.append
+    botocore.unregister_initializer(hook)
 
 
 @pytest.fixture

@@ -19,20 +19,6 @@ def _aws():
         yield
 
 
-@pytest.fixture
-def called(monkeypatch):
-    """`called(function)`: every call of a client is `function(operation, parameters)`."""
-
-    def patch(function):
-        def call(_, operation, parameters):
-            answer = function(operation, parameters)
-            return {**answer, "ResponseMetadata": {"HTTPStatusCode": 200}}
-
-        monkeypatch.setattr("botocore.client.BaseClient._make_api_call", call)
-
-    return patch
-
-
 def interrupt(*_):
     raise KeyboardInterrupt
 
@@ -141,12 +127,11 @@ def test_nested_values_of_a_structure_are_given_as_json(command):
     assert (code, "--instance-market-options" in err) == (2, True)
 
 
-def test_stored_call_is_resumed(command, monkeypatch, tmp_path):
+def test_stored_call_is_resumed(command, called, tmp_path):
     pytest.importorskip("sqlalchemy")
-    with monkeypatch.context() as patched:
-        patched.setattr("botocore.client.BaseClient._make_api_call", interrupt)
-        words = f"{RUN} --max-wait 9 --output json --store"
-        code, out, err = command(words, tmp_path / "my calls.db")
+    called(interrupt)
+    code, out, err = command(f"{RUN} --max-wait 9 --output json --store", tmp_path / "my calls.db")
+    called(None)
     facts = json.loads(out)
     assert (code, facts["resume"] in err) == (130, True)
     resume = shlex.split(facts["resume"])[1:]

@@ -22,19 +22,19 @@ class ClosedPipe(io.StringIO):
 
 
 @pytest.fixture
-def buckets(monkeypatch):
+def buckets(called):
     """`buckets[name]`: the states of a bucket's versioning, or the seconds until it is enabled."""
     states = defaultdict(list)
 
-    def call(_, operation, parameters):
+    def call(_, parameters):
         left, state = states[parameters["Bucket"]], "Enabled"
         if left and isinstance(left[0], str):
             state = left.pop(0)
         elif left:
             time.sleep(left.pop(0))
-        return {"Status": state, "ResponseMetadata": {"HTTPStatusCode": 200}}
+        return {"Status": state}
 
-    monkeypatch.setattr("botocore.client.BaseClient._make_api_call", call)
+    called(call)
     return states
 
 

@@ -10,19 +10,16 @@ CASES = json.loads((Path(__file__).parents[1] / "cases/command_parameters.json")
 
 
 @pytest.fixture
-def polled(command, waitable, tmp_path, monkeypatch):
+def polled(command, called, waitable, tmp_path):
     """`polled(operation, *words)`: the exit code, stderr, and what the operation is called with."""
-    asked, polled_now = [], []
+    asked = []
 
-    def call(_, operation, parameters):
-        # Background waits of other tests may go on in their threads.
-        if operation in polled_now:
-            asked.append(parameters)
-        return {"ResponseMetadata": {"HTTPStatusCode": 200}}
+    def call(_, parameters):
+        asked.append(parameters)
+        return {}
 
     def poll(operation, *words):
         service, name = operation.split()
-        polled_now[:] = [name]
         definition = waitable("Mine", name, {"state": "success", "matcher": {"success": True}})
         file = tmp_path / "waiters.json"
         file.write_text(json.dumps(definition))
@@ -30,7 +27,7 @@ def polled(command, waitable, tmp_path, monkeypatch):
         code, _, err = command(line, file, *words)
         return code, err, asked
 
-    monkeypatch.setattr("botocore.client.BaseClient._make_api_call", call)
+    called(call)
     return poll
 
 

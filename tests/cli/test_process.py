@@ -150,7 +150,7 @@ COMPLETED_IN = {
 }
 
 
-@pytest.mark.nightly(subject="programs")
+@pytest.mark.nightly(subject="wire")
 @pytest.mark.parametrize("shell", COMPLETED_IN)
 def test_shells_complete_by_the_lines_of_the_page(shell, tmp_path):
     pytest.importorskip("argcomplete")

@@ -99,14 +99,14 @@ def test_sensitive_parameters_are_not_printed(command):
 SEARCH = "cloudsearchdomain search --until u --state-path status.rid --max-wait 9"
 
 
-def test_option_wins_and_json_takes_the_parameter(command, monkeypatch):
+def test_option_wins_and_json_takes_the_parameter(command, called):
     sent = []
 
-    def called(_, name, parameters):
+    def call(_, parameters):
         sent.append(parameters)
-        return {"status": {"rid": "u"}, "ResponseMetadata": {"HTTPStatusCode": 200}}
+        return {"status": {"rid": "u"}}
 
-    monkeypatch.setattr("botocore.client.BaseClient._make_api_call", called)
+    called(call)
     words = f"{SEARCH} --query outcome --cli-input-json"
     where = ["--endpoint-url", "http://localhost"]
     assert command(words, '{"query": "red"}', *where)[:2] == (0, "succeeded\n")

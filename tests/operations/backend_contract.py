@@ -299,7 +299,7 @@ class BackendContract:
         first, second = backend.acquire("first", 30), backend.acquire("second", 60)
         claim(backend, first)
         clock.now += 31
-        # Nobody has taken over yet.
+        # No other worker has taken over yet.
         assert write(backend, first, 1, attempts=1)
         assert claim(backend, second) == ids(1)
         assert not write(backend, first, 1, attempts=9)

@@ -117,8 +117,8 @@ def worker(store_url):
 @pytest.mark.parametrize("name", ["SIGTERM", SIGHUP])
 @pytest.mark.parametrize("is_broken", [False, True])
 def test_signals_hand_back(store, store_url, worker, name, is_broken):
-    nobody = boto3.client("kinesis", endpoint_url="http://127.0.0.1:9")
-    operation = start(store, nobody)
+    unreachable = boto3.client("kinesis", endpoint_url="http://127.0.0.1:9")
+    operation = start(store, unreachable)
     until(lambda: operation.metadata["attempts"])
     if is_broken:
         with contextlib.closing(sqlite3.connect(store_url, isolation_level=None)) as connection:

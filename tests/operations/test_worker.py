@@ -274,7 +274,7 @@ def test_a_worker_tries_a_kind_again_after_a_while(
     assert operation.result(60).attempts == 1
 
 
-# --- waits that nobody drives ---------------------------------------------------------------------
+# --- waits that no worker drives ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("worker", ["none", "gone", "lives"])
