@@ -146,8 +146,10 @@ def test_works_with_concurrent_futures(stream, active, creating, virtual_time):
     assert not rest
     assert set(concurrent.futures.as_completed(started)) == set(started)
     assert called == [started[0]]
+    late = start(stream(creating), initial_delay=100)
     with virtual_time.hold(), pytest.raises(concurrent.futures.TimeoutError):
-        start(stream(creating), initial_delay=100).result(0.01)
+        late.result(0.01)
+    late.cancel()
 
 
 def test_await_returns_the_outcome(stream, active):
