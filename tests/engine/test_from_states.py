@@ -72,12 +72,12 @@ def test_every_definition_is_valid_smithy(success, many):
     assert parse_waiter("JobDone", body, operation="DescribeJob", source="") == definition
 
 
-@pytest.mark.parametrize("state", ["RUNNING", "FAILED", ["DONE", "FAILED"]])
+@pytest.mark.parametrize("state", ["RUNNING", "DONE", "FAILED", ["DONE", "FAILED"]])
 def test_the_state_is_seen_and_a_failure_has_the_reason(state):
     matching = Matching(made(failure=["FAILED"], reason="Job.Why").acceptors)
     match = matching.match_response({"Job": {"Status": state, "Why": "no space"}})
     assert match.observed == state
-    assert match.message == (None if state == "RUNNING" else "no space")
+    assert match.message == ("no space" if "FAILED" in state else None)
 
 
 def test_the_goal_names_each_state_once():
@@ -105,11 +105,19 @@ def test_errors_and_delays_are_those_given():
 
 @tabled("bad argument is named", "options", "message")
 def test_bad_argument_is_named(options, message):
-    with pytest.raises(TypeError if " must be a " in message else ValueError, match=message):
+    is_type = " must be a " in message or "timedelta" in message
+    with pytest.raises(TypeError if is_type else ValueError, match=message):
         made(**options)
 
 
 def test_a_list_of_several_success_states_is_success():
-    definition = made("things[].state", ["DONE", "READY"])
-    assert verdict(definition, things(["DONE", "READY"])) == "success"
-    assert verdict(definition, things(["DONE", "OTHER"])) == "retry"
+    for states in (["DONE", "READY"], ["a`b", 'c"d']):
+        definition = made("things[].state", states)
+        assert verdict(definition, things(states)) == "success"
+        assert verdict(definition, things([states[0], "OTHER"])) == "retry"
+
+
+def test_a_function_may_give_a_list():
+    definition = made("sort(things[].state)", ["DONE"], failure=["FAILED"])
+    verdicts = [verdict(definition, things(["DONE", last])) for last in ("DONE", "OTHER", "FAILED")]
+    assert verdicts == ["success", "retry", "failure"]

@@ -2,6 +2,7 @@
 
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,6 +58,29 @@ def test_new_times_outweigh_others_and_timed_out_waits_are_open():
     known = ends(*range(100, 200, 10))
     timed_out = [KnownTime(400.0, is_end=False)] * 10
     assert delay([*timed_out, *known], 150) > delay(known, 150)
+
+
+def cost(next_delay, ends_at):
+    """Return the product of calls and extra wait, which a fixed delay leaves about as it is."""
+    calls = extra = 0
+    for end in ends_at:
+        now = 0.0
+        while now < end:
+            now += next_delay(now)
+            calls += 1
+        extra += now - end
+    return calls * extra
+
+
+@pytest.mark.parametrize(
+    "known",
+    [range(280, 320, 2), range(200, 400, 10), [60 * 1.15**n for n in range(20)], range(40, 60)],
+    ids=["alike", "near", "far apart", "short"],
+)
+def test_known_times_save_calls_or_extra_wait(known):
+    ends_at = [each + 0.7 for each in known]
+    learned = cost(lambda now: delay(ends(*known), now) or MAX_DELAY, ends_at)
+    assert 0 < learned < 0.7 * cost(lambda _: MAX_DELAY, ends_at)
 
 
 def test_a_throttle_is_followed_by_max_delay():

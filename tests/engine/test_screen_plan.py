@@ -30,6 +30,8 @@ def page(*ids, state="Running"):
         (["MyDB", "other"], [page("MYDB")], ["Running", None]),
         (["MyDB", "other"], [page("arn:aws:rds:eu-west-1:1:db/mydb")], ["Running", None]),
         (["a", "a"], [page("a", state="Stopping")], ["Stopping", "Stopping"]),
+        (["a/b"], [page("A/B")], ["Running"]),
+        (["c"], [page("a/b/C")], ["Running"]),
         # One that has ended is enough.
         (["a"], [{"a": {"Running", "Completed"}}], [None]),
         (["a"], [page("a"), page("a", state="Completed")], [None]),
@@ -71,6 +73,26 @@ def pages_read(one, saved_by_page):
 )
 def test_pages_that_save_little_are_not_read_for_long(waits, lists, saved_by_page, pages):
     assert pages_read(plan(IDS[:waits], lists=lists), saved_by_page) == pages
+
+
+def test_a_page_that_tells_of_a_wait_lets_more_be_read():
+    """Waits may be anywhere in a list: pages since the last one that told of any count."""
+    one = plan()
+    for seen in (IDS[:24], IDS[24:25]):
+        one.add_page(page(*seen))
+        one.add_page(page("other"))
+        one.add_page(page("other"))
+        assert one.needs_more
+    one.add_page(page("other"))
+    assert not one.needs_more
+
+
+def test_pages_that_tell_of_the_same_waits_save_their_calls_once():
+    one = plan()
+    for _ in range(4):
+        assert one.needs_more
+        one.add_page(page(*IDS[:4]))
+    assert not one.needs_more
 
 
 def test_screens_are_given_up_when_they_cost_more_than_they_save():

@@ -2,9 +2,9 @@
 
 import pytest
 
-from boto_waiters_plus.engine.redaction import cut, may_show, shown
+from boto_waiters_plus.engine.redaction import cut, listed, may_show, shown, state_text
 
-PLAIN = ["ACTIVE", "", 5, 1.5, True, 0, [], ["a", 1, False], ["a"] * 5]
+PLAIN = ["ACTIVE", "", "a=b", "https://a/?signature", 5, 1.5, True, 0, [], ["a", 1, False], ["a"] * 5]
 OTHER = [
     ["a"] * 6,
     [["a"]],
@@ -15,6 +15,8 @@ OTHER = [
     b"bytes",
     ("a",),
     object(),
+    "https://a/b?X-Amz-Signature=c",
+    ["https://a/b?x=1&Signature=c"],
 ]
 
 
@@ -34,3 +36,38 @@ def test_long_values_are_cut_at_the_limit():
     assert cut("x" * 200) == "x" * 200
     assert cut("x" * 201) == shown("x" * 5000) == "x" * 197 + "..."
     assert len(shown(["x" * 300] * 5)) == 200
+
+
+@pytest.mark.parametrize(
+    ("observed", "words", "text"),
+    [
+        ("up", "2 parts", "up"),
+        (5, "2 parts", "5"),
+        (["up"], "2 parts", "['up']"),
+        ([], None, "no item"),
+        (True, None, "True"),
+        # The value does not tell the state.
+        (None, "no part", "no part"),
+        (None, None, None),
+        *((value, "2 parts", "2 parts") for value in ([], True, False, {"Password": "x"})),
+        ({"Password": "x"}, None, None),
+    ],
+    ids=str,
+)
+def test_state_is_the_value_or_else_its_words(observed, words, text):
+    assert state_text(observed, words) == text
+
+
+@pytest.mark.parametrize(
+    ("values", "most", "text"),
+    [
+        ("abc", 3, "a, b, c"),
+        ("abcd", 3, "a, b and 2 more"),
+        ("abc", 2, "a and 2 more"),
+        ("ab", 1, "a and 1 more"),
+        (["x" * 101], 3, "x" * 97 + "..."),
+        (["a\nb", "c"], 1, "a\\nb and 1 more"),
+    ],
+)
+def test_values_beyond_the_most_are_counted(values, most, text):
+    assert listed(list(values), most) == text

@@ -82,6 +82,9 @@ def test_state_of_the_model_serves_where_none_is_compared():
     found = seen(count, output={"Parts": [1], "Thing": {"Status": "x"}}, by_model=by_model)
     assert found == "x"
     assert asked == [[], ["Parts"]]
+    both = acceptor("length(output.Parts) == length(input.Names)", kind=InputOutputMatcher)
+    assert match(both, output={"Parts": [1]}, by_model=by_model).state == "1 part"
+    assert asked[2] == ["Parts"]
     compared = acceptor("Status", STRING)
     assert seen(compared, output={"Status": "up"}, by_model=lambda _: 1 / 0) == "up"
 
