@@ -4,7 +4,19 @@ import pytest
 
 from boto_waiters_plus.engine.redaction import cut, listed, may_show, shown, state_text
 
-PLAIN = ["ACTIVE", "", "a=b", "https://a/?signature", 5, 1.5, True, 0, [], ["a", 1, False], ["a"] * 5]
+PLAIN = [
+    "ACTIVE",
+    "",
+    "a=b",
+    "https://a/?signature",
+    5,
+    1.5,
+    True,
+    0,
+    [],
+    ["a", 1, False],
+    ["a"] * 5,
+]
 OTHER = [
     ["a"] * 6,
     [["a"]],

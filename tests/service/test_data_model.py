@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import time
+from copy import deepcopy
 from decimal import Decimal
 from functools import partial
 
@@ -155,6 +156,8 @@ def test_members_that_botocore_decodes_are_strings(
     waited, service, operation, parameters, response, member
 ):
     path = f"contains({member}, 's3:GetObject')"
+    # botocore decodes in place.
+    response = deepcopy(response)
     assert waited(service, operation, path, response, **parameters)[0].observed is True
 
 
