@@ -104,7 +104,8 @@ class WaiterDefinition:
             raise ValueError(f"name: {WAITER_NAME_PROBLEM}, not {name!r}")
         if many not in ("all", "any"):
             raise ValueError(f"many must be 'all' or 'any', not {many!r}")
-        check_order(seconds("min_delay", min_delay), seconds("max_delay", max_delay))
+        least, most = seconds("min_delay", min_delay), seconds("max_delay", max_delay)
+        check_order(least, most)
         good, bad = texts("success", success), texts("failure", failure)
         ends, retried = (
             texts("success_on_error", success_on_error),
@@ -131,8 +132,8 @@ class WaiterDefinition:
                 ),
                 *(Acceptor(state=state, matcher=ErrorTypeMatcher(e)) for state, e in errors),
             ),
-            min_delay=seconds("min_delay", min_delay),
-            max_delay=seconds("max_delay", max_delay),
+            min_delay=least,
+            max_delay=most,
             source="WaiterDefinition.from_states",
         )
 

@@ -156,9 +156,6 @@ def _facts(node: Node) -> Iterator[Fact]:
     match node["type"]:
         case "comparator":
             yield from _compared(*node["children"])
-        case "and_expression" | "or_expression" | "not_expression":
-            for child in node["children"]:
-                yield from _facts(child)
         case "function_expression":
             yield from _of_function(node)
         case kind if kind in _PLAIN:
@@ -173,8 +170,6 @@ def _facts(node: Node) -> Iterator[Fact]:
 
 def _compared(left: Node, right: Node) -> Iterator[Fact]:
     for one, other in ((left, right), (right, left)):
-        if one["type"] == "literal":
-            continue
         if one["type"] not in _PLAIN:
             yield from _facts(one)
             continue
