@@ -18,12 +18,14 @@ def make_client(
     host="127.0.0.1",
     mode="standard",
     attempts=2,
+    session=None,
     **config,
 ):
     """A client of an endpoint that never answers."""
     config = Config(retries={"mode": mode, "total_max_attempts": attempts}, **config)
     url = f"{scheme}://{host}:9"
-    return boto3.client(service, endpoint_url=url, verify=False, config=config)
+    session = boto3.session.Session(botocore_session=session)
+    return session.client(service, endpoint_url=url, verify=False, config=config)
 
 
 def respond(client, *answers):

@@ -17,7 +17,14 @@ from boto_waiters_plus.calls.call_budget import CallEnded
 from boto_waiters_plus.calls.watchdog import watchdog
 
 HEAD, BODY = response(body=b'{"TableNames": ["table"]}')
-PARTS = {"before headers": b"", "between headers": HEAD[:40], "mid-body": HEAD + BODY[:9]}
+# http.client closes such a connection before it reads the body.
+LAST_HEAD, _ = response(body=BODY, headers={"Connection": "close"})
+PARTS = {
+    "before headers": b"",
+    "between headers": HEAD[:40],
+    "mid-body": HEAD + BODY[:9],
+    "mid-body of a last answer": LAST_HEAD + BODY[:9],
+}
 
 
 def say(exchange):
@@ -81,6 +88,17 @@ def test_cut_off_connection_is_closed_and_not_used_again(peers, cut, part, mode)
     assert retry_quota(client) == quota
     assert len(peers.connections) == 2
     client.close()
+
+
+def test_answer_that_closes_its_connection_is_read(peers):
+    """Its body is larger than what a socket holds, so most of it comes after the close."""
+    body = BODY[:-1] + b', "Rest": "' + b"x" * 2**22 + b'"}'
+    head, _ = response(body=body, headers={"Connection": "close"})
+    peers.serve(lambda exchange: exchange.send(head + body))
+    client = make_client(attempts=1)
+    assert bounded(client)["TableNames"] == ["table"]
+    peers.serve(say)
+    assert bounded(client)["TableNames"] == ["table"]
 
 
 def test_connection_that_another_call_uses_is_not_cut_off(peers, clock):

@@ -2,6 +2,7 @@
 
 import threading
 
+import botocore.session
 import pytest
 from calls.support import make_client, respond
 from faults.scenarios import TABLE, WAITS, get_waiter, wait_until
@@ -47,6 +48,29 @@ def test_call_that_is_cut_off_leaves_the_last_good_answer(peers, clock, wait):
 def test_answer_that_says_nothing_is_no_success(wait, body):
     sent = respond(client := make_client(), (200, body), (200, TABLE))
     assert wait(client, max_wait=60).attempts == len(sent) == 2
+
+
+@on_waits
+@pytest.mark.parametrize("body", [b'{"Table": "text"}', b'{"Table": {"KeySchema": {"a": 1}}}'])
+def test_answer_of_the_wrong_types_is_an_error_of_the_call(wait, body):
+    respond(client := make_client(), (200, body))
+    # A drop-in raises what the stock waiter does.
+    kind = AttributeError if wait is get_waiter else bwp.WaiterFailedError
+    with pytest.raises(kind) as caught:
+        wait(client, max_wait=60)
+    error = caught.value
+    assert isinstance(error if wait is get_waiter else error.__cause__, AttributeError)
+
+
+@on_waits
+def test_error_of_other_code_that_a_parser_calls_passes(wait):
+    session = botocore.session.get_session()
+    factory = session.get_component("response_parser_factory")
+    factory.set_parser_defaults(timestamp_parser=lambda _: 1 / 0)
+    client = make_client(session=session)
+    respond(client, (200, b'{"Table": {"CreationDateTime": 5}}'))
+    with pytest.raises(ZeroDivisionError):
+        wait(client, max_wait=60)
 
 
 @on_waits
