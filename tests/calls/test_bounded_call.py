@@ -476,6 +476,22 @@ def test_late_stream_of_a_client_is_closed(late, in_thread, is_of_a_client):
     assert body.close.call_count == is_of_a_client
 
 
+@pytest.mark.parametrize("is_of_a_client", [False, True])
+def test_stream_of_an_abandoned_call_is_closed_once_it_comes(clock, is_of_a_client):
+    body, go_on = mock.Mock(), threading.Event()
+
+    def call():
+        clock.advance()
+        go_on.wait(60)
+        return {"Body": body}
+
+    with ended("deadline"):
+        bounded(call, make_client() if is_of_a_client else None, in_thread=True)
+    go_on.set()
+    join_call_threads()
+    assert body.close.call_count == is_of_a_client
+
+
 def is_in_thread(client):
     return bounded(threading.get_ident, client) != threading.get_ident()
 

@@ -3,11 +3,13 @@
 import json
 
 import pytest
-from calls.support import make_client, respond
+from botocore.exceptions import ConnectionClosedError
+from calls.support import ended, make_client, respond
 from faults.scenarios import ABANDONED, ANSWER, FORMS, TABLE, WAITS, Running, ending_of, operation
 from faults.support import TELLS_ARRIVALS, raised_by
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.calls.bounded_call import bounded_call
 from boto_waiters_plus.calls.client_call import BlockingCall
 
 pytestmark = pytest.mark.skipif(
@@ -54,6 +56,22 @@ def test_answer_that_arrived_late_does_not_count(clock, form):
     respond(client, (200, TABLE))
     client.meta.events.register("request-created.dynamodb", lambda **_: clock.advance())
     assert ending(form, client) == ABANDONED
+
+
+@pytest.mark.usefixtures("sleeps")
+def test_answer_that_was_retried_is_none_of_the_call(clock):
+    client, sent = make_client(), []
+
+    def send(**_):
+        sent.append(client)
+        if len(sent) == 2:
+            clock.advance()
+
+    client.meta.events.register("before-send.dynamodb", send)
+    respond(client, (503, error(UNAVAILABLE)), ConnectionClosedError(endpoint_url="x"))
+    with ended("deadline"):
+        bounded_call(operation(client), client=client, seconds=60)
+    assert len(sent) == 2
 
 
 @pytest.mark.parametrize("wait", WAITS)

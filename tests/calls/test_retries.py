@@ -76,6 +76,18 @@ def test_retry_is_made_if_its_longest_delay_fits(mode, answer, seconds):
     assert len(sent) == 1
 
 
+@pytest.mark.parametrize("mode", ["legacy", "standard"])
+@pytest.mark.usefixtures("sleeps")
+def test_later_retry_takes_longer(mode):
+    client = make_client("kinesis", mode=mode, attempts=3)
+    sent = respond(client, THROTTLED, THROTTLED, ACTIVE)
+    with ended("retry refused"):
+        describe(client, 1.9)
+    assert len(sent) == 2
+    respond(client := make_client("kinesis", mode=mode, attempts=3), THROTTLED, THROTTLED, ACTIVE)
+    assert describe(client, 2.1)["StreamDescription"]["StreamStatus"] == "ACTIVE"
+
+
 @pytest.mark.parametrize(
     ("service", "operation", "requests"),
     [("kinesis", "list_streams", 6), ("dynamodb", "list_tables", 11)],

@@ -165,6 +165,17 @@ def test_call_that_has_its_answer_is_waited_for(monkeypatch):
     assert asyncio.run(main()) is REPLY
 
 
+def test_call_that_ends_soon_after_its_time_is_waited_for():
+    """It is about to tell why."""
+    go_on = threading.Event()
+
+    async def main():
+        asyncio.get_running_loop().call_later(0.01, go_on.set)
+        return await make(lambda _: go_on.wait(TEST_LIMIT) and REPLY, 0)
+
+    assert asyncio.run(main()) is REPLY
+
+
 def test_virtual_time_stands_still_during_the_call(virtual_time):
     def function(_):
         threading.Event().wait(0.05)
