@@ -8,7 +8,8 @@ from unittest import mock
 import pytest
 from calls.support import make_client
 
-from boto_waiters_plus.calls.awaited_call import awaited_call
+from boto_waiters_plus.calls.awaited_budget import AwaitedBudget, awaited_budget
+from boto_waiters_plus.calls.awaited_call import await_within, awaited_call
 from boto_waiters_plus.calls.call_budget import CallEnded
 
 # The clock stands still: a call has begun before the event loop ends it.
@@ -123,3 +124,25 @@ def test_late_streaming_response_is_closed():
 
     asyncio.run(main())
     body.close.assert_called_once_with()
+
+
+def answered(clock, parse):
+    """Await a call whose answer has arrived, and is parsed until after the deadline."""
+    budget = AwaitedBudget(SHORT)
+
+    async def call():
+        awaited_budget.get().arrived = clock.now
+        await parse()
+        clock.advance(9)
+        return "answer"
+
+    return asyncio.run(await_within(budget, call, client=None)), budget.late
+
+
+def test_answer_that_arrived_in_time_is_parsed(clock):
+    assert answered(clock, lambda: asyncio.sleep(2 * SHORT)) == ("answer", 9)
+
+
+def test_hook_that_suspends_an_answered_call_is_left(clock):
+    with pytest.raises(CallEnded, match="deadline"):
+        answered(clock, hang)
