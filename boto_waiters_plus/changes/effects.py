@@ -356,7 +356,7 @@ def _chosen(client: Any, operation: OperationModel, then_wait: Any) -> EffectOfC
                 )
         name = waiter if isinstance(waiter, str) else waiter.name
         trait = EffectTrait(name=name, waiter=waiter, parameters={}, basis=None)
-        # Not `function`: pyright takes what is callable to return any object.
+        # Not `function`, which pyright takes to return `object` once it is known to be callable.
         return EffectOfCall(client, operation, trait, then_wait[1])
     if then_wait is not None and not isinstance(then_wait, str):
         kind = type(then_wait).__name__

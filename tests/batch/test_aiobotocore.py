@@ -9,8 +9,8 @@ import boto3
 import pytest
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus import Wait, wait_all, wait_all_async, wait_any_async
 from boto_waiters_plus.conditions import ConditionWait
-from boto_waiters_plus.many import Wait, wait_all, wait_all_async, wait_any_async
 
 aiosession = pytest.importorskip("aiobotocore.session", reason="aiobotocore is not installed")
 awsrequest = pytest.importorskip("aiobotocore.awsrequest")

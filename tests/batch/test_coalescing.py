@@ -9,7 +9,7 @@ from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ParamValidationError
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.many import Wait, wait_all
+from boto_waiters_plus import Wait, wait_all
 
 
 @pytest.fixture

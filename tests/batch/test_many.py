@@ -14,8 +14,8 @@ from botocore.exceptions import NoCredentialsError
 from botocore.stub import Stubber
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus import Wait, as_completed, as_completed_async, wait_all, wait_any
 from boto_waiters_plus.conditions import ConditionWait
-from boto_waiters_plus.many import Wait, as_completed, as_completed_async, wait_all, wait_any
 
 PATIENCE = 60
 """Seconds in which a thread runs on any machine."""

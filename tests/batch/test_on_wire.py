@@ -15,8 +15,8 @@ from botocore.config import Config
 from faults.server import BEFORE_HEADERS, FaultServer, hang
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus import Wait, as_completed, wait_all, wait_any
 from boto_waiters_plus.conditions import ConditionWait
-from boto_waiters_plus.many import Wait, as_completed, wait_all, wait_any
 
 pytestmark = pytest.mark.nightly(subject="wire")
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from boto_waiters_plus.many import Wait, wait_all
+from boto_waiters_plus import Wait, wait_all
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
 MOST_ROWS = 25

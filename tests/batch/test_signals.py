@@ -9,7 +9,7 @@ import boto3
 import pytest
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.many import Wait, as_completed, as_completed_async, wait_all
+from boto_waiters_plus import Wait, as_completed, as_completed_async, wait_all
 from boto_waiters_plus.signals import Signal
 
 from .conftest import all_in_task

@@ -195,7 +195,7 @@ def test_cancel_event_ends_the_call(event, in_thread):
 def test_event_that_is_not_set_is_asked_until_the_call_is_over():
     before, asked = own_threads(), threading.Semaphore(0)
     event = OtherEvent(is_set=asked.release)
-    assert bounded(lambda: all(asked.acquire(timeout=60) for _ in "1234"), cancel_event=event)
+    assert bounded(lambda: all(asked.acquire(timeout=60) for _ in range(4)), cancel_event=event)
     for thread in own_threads():
         if "listener" in thread.name and thread not in before:
             thread.join(60)

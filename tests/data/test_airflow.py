@@ -1,13 +1,10 @@
 """Waiters that others wrote: the files of Airflow's amazon provider, as they are.
 
-They are looked for in an installed `apache-airflow-providers-amazon`, else in its wheel, which
-`AIRFLOW_AMAZON_WHEEL` names (the file, or a folder it is in); without either, the first test fails.
+They are those of the installed `apache-airflow-providers-amazon`; without it, the first test fails.
 """
 
 import importlib.metadata
 import json
-import os
-import zipfile
 from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 
@@ -58,17 +55,7 @@ def installed_files():
     return {file.name: file.read_text() for file in files if is_waiters(str(file))}
 
 
-def files_of_a_wheel():
-    place = Path(os.environ.get("AIRFLOW_AMAZON_WHEEL") or os.devnull)
-    wheels = sorted(place.glob("*.whl")) if place.is_dir() else [place]
-    if not wheels or wheels[-1].suffix != ".whl":
-        return {}
-    with zipfile.ZipFile(wheels[-1]) as wheel:
-        names = filter(is_waiters, wheel.namelist())
-        return {PurePosixPath(name).name: wheel.read(name).decode() for name in names}
-
-
-FILES = installed_files() or files_of_a_wheel()
+FILES = installed_files()
 WAITERS = [
     (name, waiter)
     for name, text in sorted(FILES.items())
