@@ -25,6 +25,7 @@ from ..wait.attempt import Attempt, SharedAttempts
 from .call_executor import RunClock
 from .call_queue import CallQueue
 from .schedule_events import ScheduleEvents
+from .shared_call import may_be_about_one
 from .task_steps import TaskSteps
 from .tasks import CallGroup, FinishedCall, Task, TaskStage, halves
 
@@ -182,6 +183,7 @@ class Schedule:
         now: float,
     ) -> None:
         judged: Attempt | SharedAttempts | None = None
+        is_common = error is not None and not may_be_about_one(error)
         is_read = isinstance(target, Task) and target.run.search is not None
         if reply is not None and reply.ended in (None, "retry refused") and not is_read:
             judge = target.call if isinstance(target, CallGroup) else target.run.judge
@@ -198,7 +200,11 @@ class Schedule:
         live = self._steps.call_ended(target.tasks, reply)
         if isinstance(target, CallGroup):
             assert not isinstance(judged, Attempt), "a shared call has several attempts"
-            self._finish_sharers(target, live, reply, judged, now)
+            if error is not None and is_common:
+                for task in live:
+                    self._steps.end(task, error)
+            else:
+                self._finish_sharers(target, live, reply, judged, now)
             return
         assert not isinstance(judged, SharedAttempts), "a call of one wait has one attempt"
         for task in live:

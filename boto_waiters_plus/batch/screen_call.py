@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from botocore import xform_name
+from botocore.model import OperationModel
 
 from ..calls.client_call import call_for
 from ..calls.per_client import PerClient
@@ -22,7 +23,7 @@ from ..engine.matching import Match
 from ..engine.screen_plan import ScreenBalance, ScreenPlan
 from ..options import CancelEvent
 from ..service.bound_waiter import BoundWaiter
-from ..service.errors import error_facts
+from ..service.errors import ErrorFacts, error_facts
 from ..wait.attempt import Attempt, SharedAttempts
 from ..wait.wait_run import WaitRun
 
@@ -82,6 +83,11 @@ class Screening:
             output = with_value_at(self.screen.path, state)
             self._matches[state] = self._waiter.matching.match_response(output)
         return self._matches[state]
+
+    @property
+    def sibling(self) -> OperationModel:
+        """The operation that tells the states."""
+        return self._waiter.operation.service_model.operation_model(self.screen.operation)
 
     def leaves_open(self, state: str) -> bool:
         """Return whether a wait goes on in a state."""
@@ -186,12 +192,17 @@ class ScreenCall:
             if not plan.pages and self._is_fair:
                 return self._failed(None)
         elif page.error is not None:
-            return self._failed(page.error)
+            facts = error_facts(page.error, screening.sibling)
+            if facts.on_the_way is not None:
+                # Nothing of the sibling: the waits' own calls would end in the same.
+                attempts = [facts.attempt(page.error, None) for _ in self._runs]
+                return SharedAttempts(attempts=tuple(attempts))
+            return self._failed(facts)
         else:
             try:
                 plan.add_page(screening.screen.states(page.response))
             except TypeError as error:
-                return self._failed(error)
+                return self._failed(error_facts(error))
             if self._turn_page(page.response):
                 return SharedAttempts(instead="continue")
         states = plan.open_states()
@@ -212,12 +223,9 @@ class ScreenCall:
             self._requests.appendleft(request)
         return bool(self._requests) and self._plan.needs_more
 
-    def _failed(self, error: Exception | None) -> SharedAttempts:
-        reason, throttled = "it took too long", False
-        if error is not None:
-            facts = error_facts(error, None)
-            reason, throttled = facts.code or type(error).__name__, facts.throttled
-        self._screening.drop(reason)
+    def _failed(self, error: ErrorFacts | None) -> SharedAttempts:
+        self._screening.drop("it took too long" if error is None else error.code)
+        throttled = error is not None and error.throttled
         return SharedAttempts(instead="disband", was_throttled=throttled)
 
 

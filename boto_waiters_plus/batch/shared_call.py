@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import (
+    ClientError,
+    EndpointProviderError,
+    ParamValidationError,
+    StubResponseError,
+)
+from botocore.model import OperationModel
 
 from ..calls.client_call import call_for
 from ..calls.reply import Reply
@@ -27,15 +33,25 @@ OF_THE_CALLER = frozenset({
 Denied access is not among them: a policy may deny one resource."""
 
 
-def may_be_about_one(error: Exception) -> bool:
+OF_PARAMETERS = (EndpointProviderError, ParamValidationError, StubResponseError)
+"""What is raised for parameters, of which those of one wait may be wrong."""
+
+
+def may_be_about_one(error: BaseException, operation: OperationModel | None = None) -> bool:
     """Return whether an error may be about one of several identifiers of a call.
 
     That depends on the kind of error; no text is parsed.
+
+    Args:
+        error: an error response, or what was raised instead of a reply.
+        operation: the operation that was called.
     """
     if not isinstance(error, ClientError):
-        return False
-    facts = error_facts(error)
+        return isinstance(error, OF_PARAMETERS)
+    facts = error_facts(error, operation)
     if facts.transient or facts.throttled or facts.names & OF_THE_CALLER:
+        return False
+    if facts.on_the_way is not None:
         return False
     return facts.status is None or 400 <= facts.status < 500
 
@@ -62,6 +78,7 @@ class SharedCall:
         *,
         cancel: CancelEvent | None = None,
     ) -> None:
+        self._operation = request.operation
         self._ids = ids
         self._judges = judges
         self._coalescing = coalescing
@@ -79,7 +96,7 @@ class SharedCall:
     def judge(self, reply: Reply) -> SharedAttempts:
         """Return the attempt of each wait."""
         if reply.error is not None:
-            if reply.ended is None and may_be_about_one(reply.error):
+            if reply.ended is None and may_be_about_one(reply.error, self._operation):
                 return SharedAttempts(instead="halve")
             return SharedAttempts(attempts=tuple(judge.judge(reply) for judge in self._judges))
         shares = shares_of(reply.response, self._ids, self._coalescing)

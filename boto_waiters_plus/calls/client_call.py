@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..options import CancelEvent
 from .bounded_call import call_within
 from .call_budget import CallBudget, CallEnded
+from .callers_errors import callers_error
 from .client_kind import is_async
 from .clock import current_time, either
 from .reply import AsyncCall, Reply
@@ -111,10 +112,15 @@ class BlockingCall:
                     budget, self.send, client=self._client, in_thread=self._in_thread
                 )
         except Exception as error:
-            return _reply_of(error, self._is_reply, budget.late)
+            raised = error
+        else:
+            return Reply(response, late=budget.late)
         finally:
             self._budget = None
-        return Reply(response, late=budget.late)
+        try:
+            return reply_of(raised, self._is_reply, late=budget.late)
+        finally:
+            del raised  # Its traceback has this frame.
 
 
 class AwaitedCall:
@@ -162,17 +168,31 @@ class AwaitedCall:
                 budget, self.send, client=self._client, cancel=self._cancel
             )
         except Exception as error:
-            return _reply_of(error, self._is_reply, budget.late)
+            raised = error
+        else:
+            return Reply(response, late=budget.late)
         finally:
             self._budget = None
-        return Reply(response, late=budget.late)
+        try:
+            return reply_of(raised, self._is_reply, late=budget.late)
+        finally:
+            del raised  # Its traceback has this frame.
 
 
-def _reply_of(error: Exception, is_reply: IsReply, late: float) -> Reply:
+def reply_of(error: Exception, is_reply: IsReply, *, late: float = 0.0) -> Reply:
+    """Return the reply that an error of a call is, or raise the error as other code raised it.
+
+    It has to be called after the `except` that caught the error: what is raised there would get
+    the error as its context.
+    """
     if isinstance(error, CallEnded):
-        cause = error.__cause__
-        error_ = cause if isinstance(cause, Exception) else None
-        return Reply(error=error_, ended=error.reason, late=late)
+        # There is one if a retry of the SDK was refused because it would not have fitted.
+        cause = error.__cause__ if isinstance(error.__cause__, Exception) else None
+        return Reply(error=cause, ended=error.reason, late=late)
+    error = callers_error(error) or error
     if is_reply(error):
         return Reply(error=error, late=late)
-    raise error
+    try:
+        raise error
+    finally:
+        del error

@@ -9,6 +9,7 @@ from botocore.exceptions import ClientError
 
 from .awaited_budget import awaited_budget
 from .call_budget import current_budget
+from .callers_errors import callers_error
 from .per_client import PerClient
 from .private_names import default_attempts, is_retryable, non_throttling_scale
 
@@ -48,6 +49,8 @@ def _register(client: Any) -> None:
         budget = current_budget() or awaited_budget.get()
         if budget is None:
             return
+        if caught_exception is not None and callers_error(caught_exception) is not None:
+            raise caught_exception  # Nothing of the request failed.
         # An answer that arrived in time counts, unless the SDK would not take it for one.
         if budget.over_because is None or budget.is_answered:
             if budget.left > _longest_delay(attempts):

@@ -1,4 +1,7 @@
-"""Which exceptions are results of a call, and not mistakes of its caller or of other code."""
+"""Which exceptions are results of a call, and not mistakes of its caller or of other code.
+
+Those of `calls_on_the_way` are results, too, though not of the operation that was called.
+"""
 
 from __future__ import annotations
 

@@ -53,6 +53,8 @@ def meaning_of(error: ErrorFacts, namespace: str) -> ErrorMeaning:
     code says that there is a conflict. Which errors mean that another change is in progress, and
     which ones tell under which token a resource was made, is written in `data/idempotency.json`.
     """
+    if error.on_the_way is not None:
+        return ErrorMeaning.REPEAT if error.transient else ErrorMeaning.REFUSED
     # botocore takes it for a throttle; most services mean a quota, which no repetition raises.
     if error.code == _QUOTA_CODE and not _RATE_TEXT.search(error.message or ""):
         return ErrorMeaning.REFUSED

@@ -221,12 +221,13 @@ class CallJudge:
         self.meaning = meaning_of(facts, self._namespace)
         # The SDK repeats what it got no certain answer to, and keeps only the last answer.
         retries = facts.response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
-        self.outcome_unknown |= self.meaning is ErrorMeaning.UNKNOWN or retries > 0
+        way = facts.on_the_way
+        is_sent = retries > 0 if way is None else way.is_sent
+        self.outcome_unknown |= self.meaning is ErrorMeaning.UNKNOWN or is_sent
         is_repeated = not self._once and self.meaning in (ErrorMeaning.REPEAT, ErrorMeaning.UNKNOWN)
         body = facts.response.get("Error", {})
-        if self._is_propagating() and says_propagating(
-            self._shape_id, str(body.get("Code")), str(body.get("Message"))
-        ):
+        told = str(body.get("Code")), str(body.get("Message"))
+        if way is None and self._is_propagating() and says_propagating(self._shape_id, *told):
             is_repeated = True
         attempt = facts.attempt(reply.error, None)
         # Nothing else of the error counts: what is repeated is decided here.

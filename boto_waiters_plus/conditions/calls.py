@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..calls.awaited_call import awaited_call
 from ..calls.bounded_call import bounded_call
 from ..calls.call_budget import CallEnded
+from ..calls.client_call import IsReply, reply_of
 from ..calls.reply import Reply
 from ..options import WaitOptions
-
-if TYPE_CHECKING:
-    from ..calls.client_call import IsReply
 
 
 class CallableCall:
@@ -51,14 +49,15 @@ class CallableCall:
         """Call the callable."""
         try:
             value = self._value(time_left)
-        except CallEnded as ended:
-            return _reply_to_end(ended)
         except Exception as error:
-            if not self._is_reply(error):
-                raise
-            return Reply(error=error)
-        refuse_coroutine(value, self._twin)
-        return self._reply(value)
+            raised = error
+        else:
+            refuse_coroutine(value, self._twin)
+            return self._reply(value)
+        try:
+            return reply_of(raised, self._is_reply)
+        finally:
+            del raised  # Its traceback has this frame.
 
     def _value(self, time_left: float | None) -> Any:
         if not self._in_thread:
@@ -104,23 +103,20 @@ class AsyncCallableCall:
                 self._replied, client=None, seconds=time_left, cancel_event=self._cancel
             )
         except CallEnded as ended:
-            return _reply_to_end(ended)
+            return reply_of(ended, self._is_reply)
 
     async def _replied(self) -> Reply:
         try:
             value = await value_of(self._function)
         except Exception as error:
-            if not self._is_reply(error):
-                raise
-            return Reply(error=error)
-        reply = self._reply(value)
-        return reply if isinstance(reply, Reply) else await reply
-
-
-def _reply_to_end(ended: CallEnded) -> Reply:
-    # An error is there if a retry of the SDK was refused because it would not have fitted.
-    cause = ended.__cause__
-    return Reply(error=cause if isinstance(cause, Exception) else None, ended=ended.reason)
+            raised = error
+        else:
+            reply = self._reply(value)
+            return reply if isinstance(reply, Reply) else await reply
+        try:
+            return reply_of(raised, self._is_reply)
+        finally:
+            del raised  # Its traceback has this frame.
 
 
 async def value_of(function: Callable[[], Any]) -> Any:

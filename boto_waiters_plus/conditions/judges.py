@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Sized
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from botocore.model import OperationModel
@@ -137,10 +138,11 @@ class CasesJudge:
         """Return the attempt that ended in this evaluation or error."""
         if reply.error is not None:
             # The acceptor of retried errors follows those of the cases.
-            acceptor = len(self._cases) if self._is_retried(reply.error) else None
-            return error_facts(reply.error).attempt(
-                reply.error, acceptor, inconclusive=reply.ended is not None
-            )
+            facts = error_facts(reply.error)
+            attempt = facts.attempt(reply.error, None, inconclusive=reply.ended is not None)
+            if self._is_retried(reply.error):
+                attempt.facts = replace(attempt.facts, acceptor=len(self._cases))
+            return attempt
         value, index = reply.response
         observed = value if self._observed is None else self._observed(value)
         return Attempt(

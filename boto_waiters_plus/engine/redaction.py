@@ -26,6 +26,28 @@ _SIGNED = re.compile(
 )
 
 
+_SECRETS = (
+    # User names and passwords, and what may be signed, in URLs.
+    (re.compile(r"(?<=://)[^/\s\"'@]+@"), ""),
+    (re.compile(r"(?<=://)([^\s\"'?]+)\?[^\s\"']*"), r"\1"),
+    (
+        re.compile(
+            r"((?:secret|password|token|credential|accesskey)\w*)([\"']\s*:\s*[\"']?|=)[^\s\"',;&}]+",
+            re.IGNORECASE,
+        ),
+        r"\1\2***",
+    ),
+    # Access keys, and whatever is as long as their secrets and tokens and as mixed.
+    (re.compile(r"\bA[A-Z]{3}[A-Z0-9]{16}\b"), "***"),
+    (
+        re.compile(
+            r"(?<![A-Za-z0-9/+=])(?=[^\s]*[a-z])(?=[^\s]*[A-Z])(?=[^\s]*[0-9])[A-Za-z0-9/+=]{40,}"
+        ),
+        "***",
+    ),
+)
+
+
 def may_show(value: Any) -> bool:
     """Whether a value is small and plain enough to be shown."""
     if isinstance(value, list):
@@ -36,6 +58,13 @@ def may_show(value: Any) -> bool:
 def is_signed_url(text: str) -> bool:
     """Whether a text is a presigned URL, which is a credential."""
     return "=" in text and _SIGNED.search(text) is not None
+
+
+def without_secrets(text: str) -> str:
+    """A text of other code, without what looks like credentials."""
+    for pattern, replacement in _SECRETS:
+        text = pattern.sub(replacement, text)
+    return text
 
 
 def shown(value: Any) -> str | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from botocore.model import OperationModel
+
 from ..calls.reply_errors import is_of_the_call
 from ..options import WaitOptions
 from .bound_waiter import BoundWaiter
@@ -55,6 +57,11 @@ class ClientRequest:
             from .tokens import with_marked_tokens  # noqa: PLC0415 - two waiters in a hundred
 
             self._fixed = with_marked_tokens(waiter.operation, self._fixed)
+
+    @property
+    def operation(self) -> OperationModel:
+        """The operation that is called."""
+        return self._waiter.operation
 
     def __call__(self) -> Any:
         """Make the bare call: of the operation, or of a read after a failure."""

@@ -12,20 +12,29 @@ from botocore.exceptions import (
     BotoCoreError,
     ClientError,
     ConnectionClosedError,
+    HTTPClientError,
     ReadTimeoutError,
     ResponseStreamingError,
 )
+from botocore.exceptions import ConnectionError as NoConnectionError
 from botocore.model import OperationModel, Shape
 from botocore.parsers import ResponseParserError
 
+from ..calls.callers_errors import errors_inside
+from ..calls.calls_on_the_way import OnTheWay, is_passing, on_the_way
 from ..calls.private_names import is_retryable
 from ..engine.machine import Facts
-from ..engine.redaction import printable
+from ..engine.redaction import cut, printable, without_secrets
 from ..wait.attempt import Attempt
 from .sensitive_members import is_sensitive
 
 CONNECTED = (ReadTimeoutError, ConnectionClosedError, ResponseStreamingError)
 """Errors of a connection that was there; every other transport error may be the lack of one."""
+
+_TRANSPORT = (HTTPClientError, NoConnectionError)
+
+MOST_TEXT = 500
+"""Characters of the text of an error of botocore."""
 
 NEVER_SERVED = (501, 505)
 """HTTP statuses of what the service never does: not implemented, version not supported."""
@@ -48,6 +57,13 @@ class ErrorFacts:
     missing: bool = False
     sensitive: bool = False
     """The model calls the message sensitive."""
+    on_the_way: OnTheWay | None = None
+    """Where the error was raised, if the operation that was called has not answered."""
+
+    @property
+    def other_call(self) -> str | None:
+        """The operation whose call failed, if it is not the one that was called."""
+        return None if self.on_the_way is None else self.on_the_way.call
 
     def attempt(
         self, error: Exception, acceptor: int | None, *, inconclusive: bool = False
@@ -61,14 +77,17 @@ class ErrorFacts:
         """
         # The SDK retries a certificate that is not trusted, too.
         is_certificate = self.status is None and not self.transient
+        is_answer = (
+            bool(self.response)
+            or self.status is not None
+            or self.code == ResponseParserError.__name__
+        )
         return Attempt(
             facts=Facts(
-                acceptor=acceptor,
+                acceptor=acceptor if self.other_call is None else None,
                 transient=self.transient,
                 unconnected=self.unconnected,
-                answered=bool(self.response)
-                or self.status is not None
-                or self.code == ResponseParserError.__name__,
+                answered=is_answer and self.other_call is None,
                 throttled=self.throttled,
                 missing=self.missing,
                 inconclusive=inconclusive and not is_certificate,
@@ -76,6 +95,7 @@ class ErrorFacts:
             exception=error,
             error=self.text,
             error_code=self.code,
+            other_call=self.other_call,
             service_message=None if self.sensitive else self.message,
             last_response=self.response,
         )
@@ -92,22 +112,27 @@ def error_facts(
         endpoint: the endpoint of the client, named if the error did not come from the service.
     """
     _redact_user_info(error, endpoint)
+    way = on_the_way(error, None if operation is None else operation.name)
+    other_call = None if way is None else way.call
+    if way is not None:
+        # The model and the endpoint are those of another call.
+        operation = endpoint = None
     response: Mapping[str, Any] | None = error.response if isinstance(error, ClientError) else None
     if response is None:
         name = type(error).__name__
-        where = f"{name} at {_host(endpoint)}" if endpoint else name
-        from .error_causes import cause_in_words, unread_response  # noqa: PLC0415 - for errors only
+        from .error_causes import unread_response  # noqa: PLC0415 - for errors only
 
-        cause, status = cause_in_words(error, operation), unread_response(error).get("status_code")
+        status = unread_response(error).get("status_code")
         is_of_server = _is_of_server(status)
         return ErrorFacts(
             names=frozenset([name]),
-            text=f"{where}: {cause}" if cause else where,
+            text=_of_call(other_call, _text_of_exception(error, operation, endpoint)),
             code=name,
             # What a success that cannot be read has done is unknown.
             status=status if is_of_server else None,
-            transient=is_transient_transport_error(error) or is_of_server,
+            transient=is_transient_error(error) or is_of_server,
             unconnected=status is None and not isinstance(error, CONNECTED),
+            on_the_way=way,
         )
     details: Mapping[str, Any] = response.get("Error") or {}
     metadata: Mapping[str, Any] = response.get("ResponseMetadata") or {}
@@ -117,41 +142,28 @@ def error_facts(
     transient, throttled = _transient_and_throttled(error, response, status, shape)
     return ErrorFacts(
         names=frozenset(_names(error, code, details, operation, shape)),
-        text=_text(safe_code, status, metadata.get("RequestId")),
+        text=_of_call(other_call, _text(safe_code, status, metadata.get("RequestId"))),
         code=safe_code,
         message=details.get("Message") or None,
         status=status,
         response=response,
         transient=transient,
         throttled=throttled,
-        missing=status == 404 or says_not_found(code),
+        missing=other_call is None and (status == 404 or says_not_found(code)),
         sensitive=is_sensitive(getattr(shape, "members", {}).get("message")),
+        on_the_way=way,
     )
 
 
-def is_transient_transport_error(error: Exception) -> bool:
+def is_transient_error(error: Exception) -> bool:
     """Return whether an error without a response is part of calling, and may pass by itself.
 
     A certificate that is not trusted stays so.
     """
     retryable, _ = is_retryable(error, None)
-    return retryable and not _is_about_certificate(error)
-
-
-def _is_about_certificate(error: BaseException) -> bool:
-    """Return whether the check of a certificate failed, by the errors inside this one."""
-    inside: list[Any] = [error]
-    seen: set[int] = set()
-    while inside:
-        each = inside.pop()
-        if not isinstance(each, BaseException) or id(each) in seen:
-            continue
-        if isinstance(each, ssl.SSLCertVerificationError):
-            return True
-        seen.add(id(each))
-        inside += [*each.args, each.__cause__, each.__context__]
-        inside += [getattr(each, "kwargs", {}).get("error"), getattr(each, "original_error", None)]
-    return False
+    if not retryable:
+        return is_passing(error)
+    return not any(isinstance(each, ssl.SSLCertVerificationError) for each in errors_inside(error))
 
 
 def _transient_and_throttled(
@@ -197,6 +209,44 @@ def _names(
     # The response to a HEAD request has no body: its status is its only code.
     if code == "404" and operation is not None and operation.http.get("method") == "HEAD":
         yield "NotFound"
+
+
+def _of_call(other_call: str | None, text: str) -> str:
+    """Return the text of an error, with the call that failed if it is not the one of the wait."""
+    return text if other_call is None else f"{other_call} failed with {text}"
+
+
+def _text_of_exception(
+    error: Exception, operation: OperationModel | None, endpoint: str | None
+) -> str:
+    """Return what may be shown of an error without a response.
+
+    Args:
+        error: the exception.
+        operation: the operation that was called; None: not known.
+        endpoint: of the client that was called.
+    """
+    from .error_causes import cause_in_words  # noqa: PLC0415 - for errors only
+
+    name = type(error).__name__
+    is_botocores = isinstance(error, BotoCoreError) and not isinstance(error, _TRANSPORT)
+    if is_botocores or is_passing(error):
+        # The client's endpoint has no part in it.
+        return f"{name}: {cut(without_secrets(str(error)), MOST_TEXT)}"
+    called = _endpoint_called(error, endpoint)
+    where = f"{name} at {_host(called)}" if called else name
+    cause = cause_in_words(error, operation)
+    return f"{where}: {cause}" if cause else where
+
+
+def _endpoint_called(error: Exception, endpoint: str | None) -> str | None:
+    """Return the endpoint that an error is about: of a call on the way it is not the client's."""
+    url = getattr(error, "kwargs", {}).get("endpoint_url")
+    if not isinstance(url, str):
+        return endpoint
+    # A host prefix may have parameters.
+    own = urlsplit(endpoint or "").hostname
+    return endpoint if own and str(urlsplit(url).hostname).endswith(own) else url
 
 
 def _host(endpoint: str) -> str:

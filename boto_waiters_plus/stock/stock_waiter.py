@@ -26,7 +26,7 @@ from ..option_checks import OPTION_NAMES
 from ..options import WaitOptions
 from ..outcome import WaiterOutcome
 from ..service.definition_judge import DefinitionJudge
-from ..service.errors import is_transient_transport_error
+from ..service.errors import is_transient_error
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import copied, empty_id_list
 from ..service.tokens import with_marked_tokens
@@ -217,7 +217,7 @@ def _warn_of_empty_list(model: OperationModel | None, parameters: Mapping[str, A
 
 
 def _is_reply(error: Exception) -> bool:
-    return isinstance(error, ClientError) or is_transient_transport_error(error)
+    return isinstance(error, ClientError) or is_transient_error(error)
 
 
 def _is_raised_raw(error: Exception) -> bool:

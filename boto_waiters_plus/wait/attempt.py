@@ -100,9 +100,14 @@ class Attempt:
     state: str | None = None
     """The state seen, in words that are safe to show, where `observed` does not tell it."""
     error: str | None = None
-    """The error in a few words that are safe to show: its code, or its class and the endpoint."""
+    """The error in a few words that are safe to show: its code, or its class and what is behind it.
+
+    Where another call failed, its name comes first.
+    """
     error_code: str | None = None
     """The wire code of the error, or the name of its class."""
+    other_call: str | None = None
+    """The operation whose call ended in the error, if it is not the one of the wait."""
     service_message: str | None = None
     """The service's message: of an error its own, of a response what `message` gave."""
     find_reason: ReasonFinder | None = None

@@ -140,8 +140,10 @@ def passed_error_in_words(attempt: Attempt) -> str:
     """Return an error after which the wait went on, with the service's message."""
     code, text = attempt.error_code, attempt.error or ""
     # HTTP status and request id are for errors that ended a wait.
-    is_of_the_service = code is not None and text.startswith(f"{code} (")
-    return _error_in_words(replace(attempt, error=code) if is_of_the_service else attempt)
+    before, of_the_service, _ = text.partition(f"{code} (")
+    if of_the_service and before in ("", f"{attempt.other_call} failed with "):
+        attempt = replace(attempt, error=f"{before}{code}")
+    return _error_in_words(attempt)
 
 
 def _state_in_words(attempt: Attempt) -> str:
@@ -172,11 +174,10 @@ def _what_was_seen(run: RunFacts, ending: Ending) -> str:
             # botocore's texts name no state.
             text = _OUTER_PATH.sub(r"\1 ", text.partition(" when ")[2] or text)
             if attempt is not None and attempt.error:
-                return f"{run.description.operation} failed with {_error_in_words(attempt)}"
+                return _failed_with(attempt, run)
             return f"{text}{f' ({ids})' if ids else ''}{service_message_suffix(attempt)}"
         case Failed():
-            error = "an unknown error" if attempt is None else _error_in_words(attempt)
-            return f"{run.description.operation} failed with {error}"
+            return _failed_with(attempt, run)
     parts = []
     if run.description.goal and run.description.service is None:
         parts.append(f"waited for {cut(run.description.goal)}")
@@ -193,6 +194,13 @@ def _what_was_seen(run: RunFacts, ending: Ending) -> str:
     elif attempt is None:
         parts.append("no state was seen")
     return "; ".join(parts)
+
+
+def _failed_with(attempt: Attempt | None, run: RunFacts) -> str:
+    error = "an unknown error" if attempt is None else _error_in_words(attempt)
+    if attempt is not None and attempt.other_call is not None:
+        return error  # It names the call that failed.
+    return f"{run.description.operation} failed with {error}"
 
 
 def _ids_in_words(run: RunFacts, prefix: str = "") -> str:
@@ -217,7 +225,8 @@ def _advice(run: RunFacts, ending: Ending) -> str:
     facts = attempt.facts
     if facts.missing and run.attempts == 1 and not run.policy.missing_ok_for:
         return " If the resource was created a moment ago, missing_ok_for=60 retries for 60 s."
-    if run.description.denied_when_gone and attempt.error_code in _DENIED:
+    is_denied = attempt.other_call is None and attempt.error_code in _DENIED
+    if run.description.denied_when_gone and is_denied:
         operation = run.description.operation
         return (
             f" {operation} also answers this when the resource is gone: "

@@ -270,7 +270,6 @@ TRANSPORT = [
     (botocores.ConnectTimeoutError(**SECRET), ""),
     (botocores.ProxyConnectionError(proxy_url="http://u:secret@proxy"), ""),
     (botocores.HTTPClientError(error="secret"), ""),
-    (botocores.CredentialRetrievalError(provider="p", error_msg="secret"), ""),
     (urllib3.exceptions.ProtocolError("secret"), ""),
     (ResponseParserError("secret"), ""),
 ]

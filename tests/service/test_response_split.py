@@ -121,7 +121,7 @@ def test_items_may_be_the_identifiers_themselves(shared):
         # A policy may deny one of them.
         ("AccessDeniedException", 400, True),
         ("UnauthorizedOperation", 403, True),
-        ("InvalidVolume.NotFound", None, True),
+        (ClientError({"Error": {"Code": "InvalidVolume.NotFound"}}, "op"), None, True),
         ("RequestLimitExceeded", 503, False),
         ("ThrottlingException", 400, False),
         ("TooManyRequestsException", 429, False),

@@ -1,0 +1,95 @@
+"""Errors of the caller's own code that an HTTP client took for its own.
+
+botocore wraps whatever is raised while a request is sent in `HTTPClientError`, and urllib3 takes a
+TimeoutError for the one of its socket. What a signal handler or a hook raised is inside of it.
+"""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import ssl
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import Final
+
+from botocore.exceptions import ConnectionError as NoConnectionError
+from botocore.exceptions import HTTPClientError
+from urllib3.exceptions import HTTPError
+
+from .call_budget import CallExpired
+from .error_frames import frames_of, module_of
+
+_TRANSPORT: Final = (OSError, HTTPError, http.client.HTTPException, CallExpired)
+_OF_SOCKETS: Final = (ConnectionError, TimeoutError, ssl.SSLError, socket.gaierror, socket.herror)
+
+_LIBRARIES: Final = sys.stdlib_module_names | {
+    "aiobotocore", "aiohttp", "anyio", "botocore", "h11", "httpcore", "httpx", "urllib3",
+    "boto_waiters_plus",
+}  # fmt: skip
+"""The top-level packages of the code that sends requests."""
+
+
+def callers_error(error: BaseException) -> Exception | None:
+    """Return the error of the caller's own code that this one was made of; None: there is none."""
+    if not isinstance(error, (HTTPClientError, NoConnectionError)):
+        return None
+    inner = error.kwargs.get("error")
+    # In a test double, it may be anything.
+    if not isinstance(inner, Exception):
+        return None
+    if not _is_of_transport(inner):
+        return inner
+    for each in errors_inside(inner):
+        if isinstance(each, Exception) and _is_of_signal_handler(each):
+            return each
+    return None
+
+
+def errors_inside(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and those that it was made of."""
+    seen: list[BaseException] = [error]
+    for each in seen:  # It grows meanwhile.
+        yield each
+        details = getattr(each, "kwargs", None)
+        told = details.get("error") if isinstance(details, dict) else None
+        original = getattr(each, "original_error", None)
+        for cause in (each.__cause__, each.__context__, told, original, *each.args):
+            if isinstance(cause, BaseException) and all(cause is not known for known in seen):
+                seen.append(cause)
+
+
+def _is_of_transport(error: Exception) -> bool:
+    packages = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
+    if not isinstance(error, _TRANSPORT):
+        return not packages.isdisjoint(("aiohttp", "asyncio", "httpcore", "httpx"))
+    if isinstance(error, _OF_SOCKETS) or not isinstance(error, OSError):
+        return True
+    frames = frames_of(error)
+    return not frames or _package(frames[-1]) in _LIBRARIES
+
+
+def _is_of_signal_handler(error: Exception) -> bool:
+    """Return whether a signal handler raised an error, which is given the frame below its own.
+
+    An error that was merely being handled when the wait began came up to other code.
+    """
+    frames = frames_of(error)
+    if not frames or _package(frames[0]) not in _LIBRARIES:
+        return False
+    return any(
+        any(given is frames[index] for given in _arguments(handler))
+        for index, handler in enumerate(frames[1:])
+    )
+
+
+def _arguments(frame: FrameType) -> Iterator[object]:
+    code, values = frame.f_code, frame.f_locals
+    for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + 1]:
+        value = values.get(name)
+        yield from value if isinstance(value, tuple) else (value,)
+
+
+def _package(frame: FrameType) -> str:
+    return module_of(frame).partition(".")[0]
