@@ -81,6 +81,11 @@ class deadline:  # noqa: N801 - reads as `with deadline(600):`
         _ends.set(tuple(ends))
 
 
+def leave_deadlines() -> None:
+    """Let no deadline bound what is started in this context from now on."""
+    _ends.set(())
+
+
 def effective_max_wait(waiter: str, max_wait: object) -> float:
     """Return `max_wait` in seconds, cut to the deadline around the caller.
 

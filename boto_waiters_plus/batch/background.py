@@ -35,7 +35,6 @@ class BackgroundScheduler:
     another. It is a daemon thread: waits do not keep a process alive.
 
     Args:
-        context: the context variables that the calls see.
         threads: calls that may be in flight at once.
         stop: set when the scheduler is closed; calls that watch it end.
         forget: called in the background thread with every wait that has ended, before what was
@@ -48,7 +47,6 @@ class BackgroundScheduler:
 
     def __init__(
         self,
-        context: contextvars.Context,
         *,
         threads: int = DEFAULT_THREADS,
         stop: threading.Event | None = None,
@@ -56,7 +54,6 @@ class BackgroundScheduler:
     ) -> None:
         self.time = current_time()
         self.deliveries: IdleQueue[Callable[[], object] | None] = IdleQueue()
-        self._context = context
         self._threads = threads
         self._stop = threading.Event() if stop is None else stop
         self._lock = threading.Lock()
@@ -148,7 +145,7 @@ class BackgroundScheduler:
         self.time.clock()
         begun.set()
         run = Schedule(self._threads)
-        executor = ThreadCallExecutor(run.now, self._context, on_finished=self._news.set)
+        executor = ThreadCallExecutor(run.now, on_finished=self._news.set)
         start_thread(self._deliver, "callbacks")
         try:
             while not self._stop.is_set():

@@ -130,7 +130,7 @@ class Batch(Generic[WaitT]):
             else:
                 # The waits have a thread of their own: a slow callback must not hold them up.
                 ready: IdleQueue[Any] = IdleQueue()
-                self._callbacks.defer(ready)
+                self._callbacks.defer(ready.put)
                 # Ctrl-C leaves the ends of the waits in the queue.
                 stack.callback(_call_rest, ready)
                 run = self._run(tasks, cancel_rest_after, self._stop)
@@ -152,7 +152,10 @@ class Batch(Generic[WaitT]):
                 run = run_in_thread(self._run(tasks, None, self._stop), self._stop, ready)
             stack.enter_context(contextlib.closing(run))
             for task in run:
-                yield self._given[task.index], self._results[task.index]
+                if isinstance(task, Task):
+                    yield self._given[task.index], self._results[task.index]
+                else:
+                    task()
 
     async def run_async(self, cancel_rest_after: EndsRest | None = None) -> None:
         """Run all waits to their end as part of the calling task; see `run`."""

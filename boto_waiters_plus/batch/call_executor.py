@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import queue
 import threading
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Final, Protocol
 
+from ..calls.callers_thread import CallersThread, ask_caller_in
 from ..calls.clock import SHUTDOWN_GRACE, SYSTEM_TIME, IdleQueue, current_time
 from ..calls.watchdog import monotonic
 from .tasks import CallGroup, FinishedCall, Task, time_left
@@ -78,7 +80,10 @@ class ThreadCallExecutor:
         self._stop = threading.Event() if stop is None else stop
         self._on_finished = on_finished
         self._planned: IdleQueue[Task | CallGroup | None] = IdleQueue()
-        self._finished: IdleQueue[FinishedCall] = IdleQueue()
+        # What calls ask in this thread comes among them.
+        self._finished: IdleQueue[FinishedCall | Callable[[], None]] = IdleQueue()
+        self._caller = CallersThread(self._post)
+        ask_caller_in(self._context, self._caller)
         self._threads: list[threading.Thread] = []
         self._calling = 0
 
@@ -103,19 +108,19 @@ class ThreadCallExecutor:
 
         In virtual time, which stands still during a call, wait as long as it takes.
         """
-        found = self.finished_by_now()
+        found, end = self.finished_by_now(), self._now() + seconds
         while not found:
             is_real = current_time() is SYSTEM_TIME
+            left = max(0.0, end - self._now()) if is_real else LONGEST_BLOCK
             try:
                 with self.idle():
-                    first = self._finished.get(timeout=seconds if is_real else LONGEST_BLOCK)
+                    first = self._finished.get(timeout=left)
             except queue.Empty:
                 self._check_threads()
                 if is_real:
                     break
             else:
-                self._calling -= 1
-                found = [first, *self.finished_by_now()]
+                found = [*self._taken(first), *self.finished_by_now()]
         return found
 
     def idle(self) -> AbstractContextManager[object]:
@@ -125,12 +130,23 @@ class ThreadCallExecutor:
     def finished_by_now(self) -> list[FinishedCall]:
         """Return the calls that are over, without waiting."""
         found: list[FinishedCall] = []
-        while True:
-            try:
-                found.append(self._finished.get_nowait())
-            except queue.Empty:
-                return found
+        with contextlib.suppress(queue.Empty):
+            while True:
+                found += self._taken(self._finished.get_nowait())
+        return found
+
+    def _taken(self, item: FinishedCall | Callable[[], None]) -> list[FinishedCall]:
+        """Return a call that is over; do what a call asks for."""
+        if isinstance(item, FinishedCall):
             self._calling -= 1
+            return [item]
+        item()
+        return []
+
+    def _post(self, answer: Callable[[], None]) -> None:
+        self._finished.put(answer)
+        if self._on_finished is not None:
+            self._on_finished()
 
     def make(self, target: Task | CallGroup) -> FinishedCall:
         """Make the call for these waits in the calling thread."""
@@ -138,7 +154,8 @@ class ThreadCallExecutor:
             # The time left is what is left now, however long the call waited for its thread.
             seconds = time_left(target, self._now())
             # A context can be entered by one thread at a time, so each call has a copy.
-            reply = self._context.copy().run(target.call.make, seconds)
+            context = self._context if target.context is None else target.context
+            reply = context.copy().run(target.call.make, seconds)
         # Raised again in the thread of the run, whatever it is.
         except BaseException as error:
             return FinishedCall(target, None, error)
@@ -147,6 +164,7 @@ class ThreadCallExecutor:
     def close(self, grace: float = SHUTDOWN_GRACE) -> None:
         """End all threads; abandon those whose calls have not ended after `grace` seconds."""
         self._stop.set()
+        self._caller.close()
         for _ in self._threads:
             self._planned.put(None)
         end = monotonic() + grace

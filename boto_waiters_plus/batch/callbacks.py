@@ -28,7 +28,7 @@ class Callbacks:
         self._failures: Counter[str] = Counter()
         self._first: dict[str, Exception] = {}
         self._has_any = False
-        self._deferred: IdleQueue[Any] | None = None
+        self._put: Callable[[Callable[[], object]], object] | None = None
 
     def __bool__(self) -> bool:
         """Whether there is anything to call."""
@@ -57,14 +57,14 @@ class Callbacks:
 
     def post(self, function: Callback, argument: Any) -> None:
         """Call a function, now or when its turn in the queue comes."""
-        if self._deferred is None:
+        if self._put is None:
             function(argument)
         else:
-            self._deferred.put(partial(function, argument))
+            self._put(partial(function, argument))
 
-    def defer(self, due: IdleQueue[Any]) -> None:
+    def defer(self, put: Callable[[Callable[[], object]], object]) -> None:
         """Put what is to be called into a queue from now on."""
-        self._deferred = due
+        self._put = put
 
     @contextlib.contextmanager
     def called_in_thread(self, failed: Callable[[BaseException], object]) -> Iterator[None]:
@@ -91,7 +91,7 @@ class Callbacks:
         thread = start_thread(partial(contextvars.copy_context().run, work), "callbacks")
         # Where no thread can be started, callbacks are called in that of the waits.
         if thread is not None:
-            self.defer(due)
+            self.defer(due.put)
         try:
             yield
         finally:

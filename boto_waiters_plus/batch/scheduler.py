@@ -7,8 +7,9 @@ import queue
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from ..calls.callers_thread import CallersThread, ask_caller_in
 from ..calls.clock import IdleQueue, current_time
 from ..common.process import start_thread
 from ..options import CancelEvent
@@ -93,14 +94,14 @@ def _is_set_within(seconds: float, event: CancelEvent) -> bool:
 def run_in_thread(
     run: Generator[ItemT, None, None],
     stop: threading.Event,
-    ready: IdleQueue[ItemT | BaseException | None],
+    ready: IdleQueue[Any],
 ) -> Generator[ItemT, None, None]:
     """Iterate over a run in a thread of its own, so that it goes on while the caller is busy.
 
     Args:
         run: ends soon after `stop` is set.
         stop: set when the generator is closed.
-        ready: what others put in here is yielded too, in order.
+        ready: what others put in here is yielded too, in order, and what calls ask the caller.
     """
 
     def work() -> None:
@@ -113,21 +114,22 @@ def run_in_thread(
         else:
             ready.put(None)
 
-    thread = start_thread(partial(contextvars.copy_context().run, work), "schedule")
+    context, calling = contextvars.copy_context(), CallersThread(ready.put)
+    ask_caller_in(context, calling)
+    thread = start_thread(partial(context.run, work), "schedule")
     if thread is None:
         work()
     try:
         yield from _items(ready, thread)
     finally:
         stop.set()
+        calling.close()
         # A callback may close the run, and so may the garbage collector, in any thread.
         if thread is not None and thread is not threading.current_thread():
             thread.join()
 
 
-def _items(
-    ready: IdleQueue[ItemT | BaseException | None], thread: threading.Thread | None
-) -> Iterator[ItemT]:
+def _items(ready: IdleQueue[Any], thread: threading.Thread | None) -> Iterator[Any]:
     while True:
         was_alive = thread is not None and thread.is_alive()
         try:

@@ -169,6 +169,13 @@ class TaskSteps:
 
     def step(self, task: Task, decide: Callable[[], Decision], now: float) -> None:
         """Do what the next decision on a wait asks for."""
+        if task.context is None:
+            self._step(task, decide, now)
+        else:
+            # A copy: a step may lead to another one.
+            task.context.copy().run(self._step, task, decide, now)
+
+    def _step(self, task: Task, decide: Callable[[], Decision], now: float) -> None:
         try:
             decision = decide()
         # A bug in the caller's code, such as a delay_pace; it ends this wait only.

@@ -22,6 +22,7 @@ import math
 import sys
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
+from contextvars import Context
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache
 from random import Random
@@ -71,6 +72,8 @@ class Task:
     """The waits that one call can answer together with this one."""
     ids: Sequence[str] = ()
     """The identifiers that the wait asks for, as its group counts them."""
+    context: Context | None = field(default=None, init=False)
+    """The context variables that the wait sees; None: those of the run."""
     index: int = field(default=0, init=False)
     """The place among the waits of the run."""
     stage: TaskStage = field(default=TaskStage.DELAYED, init=False)
@@ -340,6 +343,11 @@ class CallGroup:
         if self._call is None:
             self._call = self.group.join(self.tasks)
         return self._call
+
+    @property
+    def context(self) -> Context | None:
+        """The context variables that the call sees; None: those of the run."""
+        return self.tasks[0].context
 
     @property
     def is_answered(self) -> bool:

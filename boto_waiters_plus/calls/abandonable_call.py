@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from functools import partial
@@ -10,6 +12,7 @@ from typing import TypeVar
 
 from ..common.process import start_thread
 from .call_budget import CallBudget
+from .callers_thread import CallersThread, ask_caller_in
 
 T = TypeVar("T")
 
@@ -22,6 +25,8 @@ def abandonable_call(
     name: str,
 ) -> T:
     """Run a function in a daemon thread, and abandon it when the budget is used up.
+
+    It has the context variables of the calling thread, and may ask in it; see `callers_thread`.
 
     Args:
         function: what runs; in the calling thread if no thread can be started.
@@ -36,12 +41,26 @@ def abandonable_call(
         CallExpired: the budget was used up before.
     """
     future: Future[T] = Future()
-    if start_thread(partial(_run, function, future, discard, budget), name) is None:
+    context = contextvars.copy_context()
+    posted: deque[Callable[[], None]] = deque()
+
+    def post(answer: Callable[[], None]) -> None:
+        posted.append(answer)
+        budget.wake()
+
+    caller = CallersThread(post)
+    ask_caller_in(context, caller)
+    run = partial(context.run, _run, function, future, discard, budget)
+    if start_thread(run, name) is None:
         budget.relies_on_timeouts = True
         return function()
     error: BaseException | None = None
+    is_done = future.done
     try:
-        budget.wait_for(future.done)
+        budget.wait_for(lambda: bool(posted) or is_done())
+        while posted:
+            posted.popleft()()
+            budget.wait_for(lambda: bool(posted) or is_done())
         error = future.exception()
         if error is not None:
             raise error
@@ -51,6 +70,7 @@ def abandonable_call(
             discard(future.result())
         raise
     finally:
+        caller.close()
         # The traceback of the error has this frame.
         del future, error
 

@@ -12,6 +12,7 @@ from .awaited_budget import AwaitedBudget, awaited_budget
 from .bounded_call import discard_response
 from .call_budget import CallEnded
 from .clock import current_time
+from .credentials import ask_for_codes
 from .late_retries import refuse_late_retries
 from .watchdog import LISTEN_AFTER, monotonic
 
@@ -71,6 +72,7 @@ async def await_within(
         return await _ended_in_time(budget, call, None, cancel)
     refuse_late_retries(client)
     note_arrivals(client)
+    ask_for_codes(client)
     with current_time().hold():
         return await _ended_in_time(budget, call, client, cancel)
 

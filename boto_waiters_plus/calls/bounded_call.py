@@ -9,9 +9,9 @@ and `late_retries` refuses retries that would not fit. What has arrived by then 
 
 from __future__ import annotations
 
-import contextvars
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from ..common.warning import warn
@@ -20,6 +20,7 @@ from .abandonable_call import abandonable_call
 from .arrivals import note_arrivals
 from .call_budget import CallBudget, CallEnded, run_within
 from .connections import ClientPools
+from .credentials import ClientCredentials
 from .late_retries import refuse_late_retries
 from .per_client import PerClient
 from .watchdog import monotonic
@@ -69,10 +70,8 @@ def call_within(
             raise CallEnded("cancelled")
     if not budget.deadline > monotonic():
         raise CallEnded("deadline")
-    if client is not None and not _connections.of(client).can_cut_off():
-        in_thread = True
     try:
-        result = _call_in_thread(budget, call, client) if in_thread else run_within(budget, call)
+        result = run_within(budget, _that_can_end(budget, call, client, in_thread=in_thread))
     except Exception as error:
         _raise_reason(budget, error)
         raise
@@ -81,6 +80,18 @@ def call_within(
     if budget.reason is not None or monotonic() >= budget.deadline:
         _check_arrival(budget, result, client)
     return result
+
+
+def _that_can_end(
+    budget: CallBudget, call: Callable[[], T], client: Any, *, in_thread: bool
+) -> Callable[[], T]:
+    """Return what makes a call in such a way that the budget can end it."""
+    if client is not None:
+        pools, credentials = _prepared.of(client)
+        in_thread = in_thread or not pools.can_cut_off()
+        if not in_thread and credentials.are_due():
+            return partial(_call_refreshed, credentials, budget, call, client)
+    return partial(_call_in_thread, budget, call, client) if in_thread else call
 
 
 def _check_arrival(budget: CallBudget, result: Any, client: Any) -> None:
@@ -93,13 +104,13 @@ def _check_arrival(budget: CallBudget, result: Any, client: Any) -> None:
     raise CallEnded(budget.reason or "deadline")
 
 
-def _prepare(client: Any) -> ClientPools:
+def _prepare(client: Any) -> tuple[ClientPools, ClientCredentials]:
     refuse_late_retries(client)
     note_arrivals(client)
-    return ClientPools(client)
+    return ClientPools(client), ClientCredentials(client)
 
 
-_connections: Final = PerClient(_prepare)
+_prepared: Final = PerClient(_prepare)
 
 
 def discard_response(response: object) -> None:
@@ -111,8 +122,15 @@ def discard_response(response: object) -> None:
                 close()
 
 
+def _call_refreshed(
+    credentials: ClientCredentials, budget: CallBudget, call: Callable[[], T], client: Any
+) -> T:
+    if credentials.refresh(budget):
+        return call()
+    return _call_in_thread(budget, call, client)
+
+
 def _call_in_thread(budget: CallBudget, call: Callable[[], T], client: Any) -> T:
-    context = contextvars.copy_context()
     inner: list[CallBudget] = []
 
     def work() -> T:
@@ -122,22 +140,16 @@ def _call_in_thread(budget: CallBudget, call: Callable[[], T], client: Any) -> T
         finally:
             budget.refused_retry = inner[0].refused_retry
 
-    def wait() -> T:
-        discard: Callable[[T], object] = lambda _: None  # noqa: E731 - one line
-        try:
-            return abandonable_call(
-                lambda: context.run(work),
-                budget,
-                discard=discard if client is None else discard_response,
-                name="call",
-            )
-        except BaseException:
-            # Ctrl-C included: what can be cut off of the call ends now.
-            for each in inner:
-                each.cancel()
-            raise
-
-    return run_within(budget, wait)
+    discard: Callable[[T], object] = lambda _: None  # noqa: E731 - one line
+    try:
+        return abandonable_call(
+            work, budget, discard=discard if client is None else discard_response, name="call"
+        )
+    except BaseException:
+        # Ctrl-C included: what can be cut off of the call ends now.
+        for each in inner:
+            each.cancel()
+        raise
 
 
 def _raise_reason(budget: CallBudget, error: Exception) -> None:

@@ -105,6 +105,7 @@ class CallBudget:
         "_wake",
         "arrived",
         "cancel_events",
+        "credentials",
         "deadline",
         "ended",
         "late",
@@ -135,6 +136,8 @@ class CallBudget:
         """Seconds since then, if the call returned after its deadline."""
         self.refused_retry: Exception | None = None
         """The error that was raised in place of a retry that would not fit."""
+        self.credentials: Any = None
+        """What requests are signed with; None: what the client has."""
         self.relies_on_timeouts = False
         """Whether timeouts of sockets have to end the call, because nothing can cut it off."""
         self.thread_id = threading.get_ident()

@@ -6,9 +6,11 @@ never return. A `threading.Event` is waited for, so that nothing polls it.
 
 from __future__ import annotations
 
+import contextvars
 import logging
 import threading
 import time
+from functools import partial
 from typing import Final, Protocol
 
 from ..common.process import after_fork, start_thread
@@ -96,7 +98,9 @@ class _Listeners:
                 return
             listener = self._by_event[id(event)] = _Listener(event)
             listener.calls.add(call)
-        if start_thread(listener.run, "cancel listener") is None:
+        # An event is the caller's, and may be of any class.
+        run = partial(contextvars.copy_context().run, listener.run)
+        if start_thread(run, "cancel listener") is None:
             with self.lock:
                 self.forget(listener)
 

@@ -9,7 +9,6 @@ pool's parent class has at that moment, so that recorders (vcrpy, for one, repla
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import functools
 import http.client
 import socket
@@ -27,7 +26,6 @@ from .private_names import (
     asks_socket_maker,
     http_session_of,
     pool_classes_of,
-    refresh_check_of,
 )
 
 LONGEST_TIMEOUT: Final = 86_400.0
@@ -41,24 +39,21 @@ class ClientPools:
         client: gets pool classes of its own.
     """
 
-    __slots__ = ("_can_cut_off", "_found", "_refresh_needed")
+    __slots__ = ("_can_cut_off", "_found")
 
     def __init__(self, client: Any) -> None:
         parents = _give_own_classes(client)
         retries = client.meta.config.retries or {}
         # The adaptive retry mode may wait for its turn, without a socket.
         self._can_cut_off = bool(parents) and retries.get("mode") != "adaptive"
-        self._refresh_needed = refresh_check_of(client)
         self._found = [(parent, _trackable_class(parent)) for parent in parents]
 
     def can_cut_off(self) -> bool:
         """Return whether the calls of the client can be cut off in the calling thread.
 
         They cannot where a name that this rests on is missing, through a recorder's connections,
-        in the adaptive retry mode, and while credentials are refreshed, which another client does.
+        and in the adaptive retry mode.
         """
-        if self._refresh_needed is not None and self._refresh_needed():
-            return False
         for parent, found in self._found:
             # Looked up at every call: a recorder may have started or stopped since the last.
             if parent.ConnectionCls is not found:
@@ -254,10 +249,7 @@ def _new_socket(
     # The timeout is enough for one address, unless a cancel event may end the call.
     if _is_address(connection.host) and not budget.cancel_events:
         return new_socket()
-    context = contextvars.copy_context()
-    return abandonable_call(
-        lambda: context.run(new_socket), budget, discard=lambda sock: sock.close(), name="connect"
-    )
+    return abandonable_call(new_socket, budget, discard=lambda sock: sock.close(), name="connect")
 
 
 def _look_up(connection: TrackedConnection, budget: CallBudget) -> None:

@@ -27,6 +27,11 @@ calls are made in threads that are abandoned at the deadline |
 | `client._request_signer._credentials`, `._auth_token`, \
 `DeferredRefreshableToken._should_refresh` | whether a call would refresh the credentials or the \
 bearer token first, which takes as long as it takes; such a call may end late |
+| `RequestSigner.get_auth_instance(request_credentials=)` | signs with what was just refreshed; \
+where that expires soon, the call is made in a thread |
+| `RefreshableCredentials._refresh_using`, `AssumeRoleCredentialFetcher._mfa_prompter`, \
+`._assume_kwargs`, `._source_credentials` | MFA codes are asked for in the thread of the caller; \
+they are asked for where the refresh runs |
 | urllib3's `HTTPConnection._new_conn` | the socket before TLS; a handshake may end late |
 | `ExponentialBackoff._DEFAULT_BACKOFF_CONFIG`, `._SERVICE_BACKOFF_CONFIG` | the longest delay \
 before a retry of the SDK; one second is assumed, and fewer retries fit |
@@ -38,14 +43,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import botocore.session
 import botocore.waiter
+from botocore.credentials import RefreshableCredentials
 from botocore.model import OperationModel
+from botocore.signers import RequestSigner
 
 try:
     from botocore.context import start_as_current_context
@@ -230,15 +238,44 @@ def account_of(client: Any) -> str | None:
     return account if isinstance(account, str) else None
 
 
-def refresh_check_of(client: Any) -> Callable[[], Any] | None:
-    """Return what tells whether a call of a client would refresh its credentials first; None: no.
+class Refresh(NamedTuple):
+    """A refresh of credentials or of a token."""
+
+    is_needed: Callable[[], Any]
+    make: Callable[[], Any]
+    """Refreshes them if it is needed, and returns them as they are then."""
+
+
+def refresh_of(client: Any) -> Refresh | None:
+    """Return the refresh of a client's credentials; None if they are never refreshed.
 
     Those of a client that sends a bearer token are that token.
     """
     signer = getattr(client, "_request_signer", None)
-    check: Callable[[], Any] | None
     if getattr(signer, "signature_version", None) == "bearer":
-        check = getattr(getattr(signer, "_auth_token", None), "_should_refresh", None)
+        kept, names = getattr(signer, "_auth_token", None), ("_should_refresh", "get_frozen_token")
     else:
-        check = getattr(getattr(signer, "_credentials", None), "refresh_needed", None)
-    return check
+        kept = getattr(signer, "_credentials", None)
+        names = ("refresh_needed", "get_frozen_credentials")
+    is_needed, make = (getattr(kept, name, None) for name in names)
+    return Refresh(is_needed, make) if callable(is_needed) and callable(make) else None
+
+
+def signs_with_given_credentials() -> bool:
+    """Return whether botocore signs with credentials that are given in the context of a request."""
+    parameters = inspect.signature(RequestSigner.get_auth_instance).parameters
+    return "request_credentials" in parameters
+
+
+def prompters_of(client: Any) -> Iterator[tuple[Any, str]]:
+    """Yield what asks for MFA codes for a client, with the attribute that has the prompter.
+
+    A role may be assumed with the credentials of another role.
+    """
+    credentials = getattr(getattr(client, "_request_signer", None), "_credentials", None)
+    while isinstance(credentials, RefreshableCredentials):
+        fetcher = getattr(getattr(credentials, "_refresh_using", None), "__self__", None)
+        is_asked = getattr(fetcher, "_assume_kwargs", {}).get("SerialNumber")
+        if is_asked and callable(getattr(fetcher, "_mfa_prompter", None)):
+            yield fetcher, "_mfa_prompter"
+        credentials = getattr(fetcher, "_source_credentials", None)

@@ -7,6 +7,7 @@ import contextlib
 import contextvars
 import threading
 
+from .callers_thread import CallersThread, ask_caller_in
 from .clock import SHUTDOWN_GRACE, current_time
 from .reply import Call, Reply
 
@@ -44,8 +45,10 @@ class ThreadCall:
 
         with current_time().hold():
             # Inside: a call that sleeps in virtual time lets go of it.
-            run, name = contextvars.copy_context().run, "boto_waiters_plus call"
-            thread = threading.Thread(target=run, args=[work], name=name, daemon=True)
+            context, name = contextvars.copy_context(), "boto_waiters_plus call"
+            caller = CallersThread(loop.call_soon_threadsafe)
+            ask_caller_in(context, caller)
+            thread = threading.Thread(target=context.run, args=[work], name=name, daemon=True)
             thread.start()
             longest = None if time_left is None else time_left + SHUTDOWN_GRACE
             try:
@@ -57,6 +60,7 @@ class ThreadCall:
                 await asyncio.wait({over}, timeout=SHUTDOWN_GRACE)
                 raise
             finally:
+                caller.close()
                 if over.done():
                     # The thread has nothing left to do.
                     thread.join(SHUTDOWN_GRACE)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from ..batch.tasks import Task
 from ..batch.wait import Wait
 from ..calls.clock import current_time
+from ..calls.credentials import refresh_what_asks
 from ..common.process import ProcessLock, after_fork
 from ..engine.model import WaiterDefinition
 from ..engine.wait_event import WaitEvent
@@ -167,6 +168,7 @@ def start(
     if in_store is not None:
         return in_store.start(client, waiter, max_wait=max_wait, **keywords)
     wait = background_wait(client, waiter, max_wait, keywords)
+    refresh_what_asks(client, wait.max_wait or 0.0)
     return MEMORY.keep(MemoryOperation(wait, MEMORY.pool()))
 
 

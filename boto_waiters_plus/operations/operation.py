@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import threading
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future, InvalidStateError, wait
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import TYPE_CHECKING, Any, Final
@@ -98,6 +99,14 @@ class Operation(Future[WaiterOutcome[Any]]):
             self.add_done_callback(lambda _: has_ended.notify())
         own = {"label": self.metadata["label"], "signal": self._has_ended_signal}
         return ConditionWait(end, WaiterOutcome, **own, polling=False, max_wait=LONGEST)
+
+    def add_done_callback(self, fn: Callable[[Future[WaiterOutcome[Any]]], object]) -> None:
+        """Call a function with the operation when it is done, or at once if it is.
+
+        It sees the context variables of the present.
+        """
+        context = contextvars.copy_context()
+        super().add_done_callback(lambda operation: context.run(fn, operation))
 
     def cancel(self) -> bool:
         """Cancel the wait; return False if it has ended already.

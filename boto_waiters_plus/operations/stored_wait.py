@@ -5,6 +5,7 @@ A row has the resolved policy: no settings are merged where it is driven.
 
 from __future__ import annotations
 
+import contextvars
 import hashlib
 import json
 import math
@@ -213,7 +214,8 @@ class RowCall:
         if not self.begun["is_repeatable"]:
             end(unknown(self.begun))
             return True
-        return start_thread(repeat, "call") is not None
+        run = partial(contextvars.copy_context().run, repeat)
+        return start_thread(run, "call") is not None
 
     def _repeat(self, age: float, cancel: CancelEvent) -> None:
         client, begun = self.wait.client, self.begun

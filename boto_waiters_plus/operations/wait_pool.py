@@ -6,6 +6,7 @@ import contextvars
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ..batch.background import BackgroundScheduler, TaskEnd
@@ -15,8 +16,10 @@ from ..batch.preparation import Preparation, marked_context
 from ..batch.schedule import DEFAULT_THREADS
 from ..batch.tasks import Task
 from ..batch.wait import Wait
+from ..calls.callers_thread import forget_caller_in
 from ..calls.clock import IdleQueue, current_time
 from ..common.warning import caller
+from ..deadlines import leave_deadlines
 from ..engine.wait_event import WaitEvent
 
 
@@ -29,11 +32,7 @@ class WaitPool:
 
     def __init__(self, *, threads: int = DEFAULT_THREADS) -> None:
         self._stop = threading.Event()
-        # A fresh context: the deadline around the first wait is not that of the others.
-        context = contextvars.Context().run(marked_context)
-        self._scheduler = BackgroundScheduler(
-            context, threads=threads, stop=self._stop, forget=self._forget
-        )
+        self._scheduler = BackgroundScheduler(threads=threads, stop=self._stop, forget=self._forget)
         self._preparation = Preparation(
             stop=self._stop,
             grouping=Grouping(self._stop, by_age=True),
@@ -70,6 +69,7 @@ class WaitPool:
         with self._lock:
             self._preparation.caller = caller()
             (task,) = self._preparation.tasks([wait])
+            task.context = _background_context()
             self._open[id(wait.client)] += 1
         if state is not None:
             try:
@@ -117,6 +117,14 @@ class WaitPool:
                 self._preparation.forget(client)
 
 
+def _background_context() -> contextvars.Context:
+    """Return the context variables of the caller, without a deadline and without the caller."""
+    context = marked_context()
+    context.run(leave_deadlines)
+    forget_caller_in(context)
+    return context
+
+
 class _DeferredCallbacks(Callbacks):
     """Gives each wait a guard of its own, which ends with it and reports its first error."""
 
@@ -127,5 +135,6 @@ class _DeferredCallbacks(Callbacks):
     def observer(self, callback: Callback, name: str) -> Callback:
         """Return the callback, guarded and called when its turn in the queue comes."""
         of_wait = Callbacks()
-        of_wait.defer(self._due)
+        # In the context of the wait, which is that of its caller.
+        of_wait.defer(lambda call: self._due.put(partial(contextvars.copy_context().run, call)))
         return of_wait.observer(callback, name)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextvars
 import logging
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from time import monotonic
 from typing import Any, Final, Protocol
 
@@ -146,7 +148,8 @@ class Receiver:
 
     def _start_thread(self) -> None:
         name = "boto_waiters_plus signal"
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        run = partial(contextvars.copy_context().run, self._run)
+        self._thread = threading.Thread(target=run, name=name, daemon=True)
         try:
             self._thread.start()
         except RuntimeError as error:

@@ -6,7 +6,7 @@ import pickle
 
 import boto3
 import pytest
-from botocore.exceptions import EndpointConnectionError
+from botocore.exceptions import ClientError, EndpointConnectionError
 from case_tables import tabled
 
 import boto_waiters_plus as bwp

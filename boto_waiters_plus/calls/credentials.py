@@ -1,0 +1,131 @@
+"""Refreshes of the credentials of a client, which take as long as they take.
+
+Another client makes the calls of a refresh, which nothing can cut off. So it runs in a thread that
+can be left behind, and the call itself, with the tracers that watch its thread, where it was made.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from botocore.credentials import Credentials, ReadOnlyCredentials
+
+from .abandonable_call import abandonable_call
+from .awaited_budget import awaited_budget
+from .call_budget import CallBudget, CallExpired, current_budget, run_within
+from .callers_thread import NoCodeError, current_caller
+from .per_client import PerClient
+from .private_names import prompters_of, refresh_of, signs_with_given_credentials
+
+
+class ClientCredentials:
+    """The credentials of one client, or its bearer token, which have to be refreshed at times.
+
+    Args:
+        client: the client.
+    """
+
+    __slots__ = ("_are_given", "_refresh")
+
+    def __init__(self, client: Any) -> None:
+        ask_for_codes(client)
+        self._refresh = refresh_of(client)
+        self._are_given = self._refresh is not None and signs_with_given_credentials()
+        if self._are_given:
+            service = client.meta.service_model.service_id.hyphenize()
+            client.meta.events.register(
+                f"before-sign.{service}", _give, unique_id="boto_waiters_plus-credentials"
+            )
+
+    def are_due(self) -> bool:
+        """Return whether a call would refresh them first."""
+        return self._refresh is not None and bool(self._refresh.is_needed())
+
+    def refresh(self, budget: CallBudget) -> bool:
+        """Refresh them in a thread, within the budget, for the call that is made next.
+
+        Returns:
+            Whether the call will not refresh them again.
+        """
+        assert self._refresh is not None, "a refresh is due"
+        fresh: Any = abandonable_call(self._refresh.make, budget, name="credentials")
+        is_pair = isinstance(fresh, ReadOnlyCredentials)
+        if self._are_given and is_pair:
+            # Those that expire soon would be refreshed once more.
+            budget.credentials = Credentials(fresh.access_key, fresh.secret_key, fresh.token)
+            return True
+        return not self.are_due()
+
+
+def _give(request: Any, **_: Any) -> None:
+    """Sign a request with the credentials that its call has refreshed."""
+    budget = current_budget()
+    if budget is not None and budget.credentials is not None:
+        signing = request.context.setdefault("signing", {})
+        signing.setdefault("request_credentials", budget.credentials)
+
+
+def _wrap_prompters(client: Any) -> None:
+    for fetcher, name in prompters_of(client):
+        prompter = getattr(fetcher, name)
+        if not isinstance(prompter, _Prompter):
+            setattr(fetcher, name, _Prompter(prompter))
+
+
+ask_for_codes = PerClient(_wrap_prompters).of
+"""Let calls of a client that are made here ask for MFA codes in the thread of the caller."""
+
+
+def refresh_what_asks(client: Any, seconds: float) -> None:
+    """Refresh credentials that need an MFA code, if they have to be, before they cannot ask for it.
+
+    Args:
+        client: is called in the background from now on.
+        seconds: the time that the refresh has; the time at the prompt counts.
+
+    Raises:
+        Exception: what the refresh raised.
+    """
+    refresh = refresh_of(client)
+    if refresh is None or not any(prompters_of(client)) or not refresh.is_needed():
+        return
+    ask_for_codes(client)
+    budget = CallBudget(seconds)
+    with contextlib.suppress(CallExpired):
+        run_within(budget, partial(abandonable_call, refresh.make, budget, name="credentials"))
+
+
+class _Prompter:
+    """Asks for an MFA code in the thread of the caller, where a terminal gets its echo back.
+
+    Args:
+        prompter: what asks in any other call of the client.
+    """
+
+    def __init__(self, prompter: Callable[[str], str]) -> None:
+        self._prompter = prompter
+
+    def __call__(self, prompt: str) -> str:
+        caller = current_caller()
+        if caller is not None:
+            return caller.ask(partial(self._code, prompt))
+        is_ours = current_budget() is not None or awaited_budget.get() is not None
+        return self._code(prompt) if is_ours else self._prompter(prompt)
+
+    def _code(self, prompt: str) -> str:
+        try:
+            return self._prompter(prompt)
+        except (EOFError, OSError) as error:
+            raise _no_terminal() from error
+        except (AttributeError, ValueError) as error:
+            if sys.stdin is not None and not sys.stdin.closed:
+                raise
+            raise _no_terminal() from error
+
+
+def _no_terminal() -> NoCodeError:
+    return NoCodeError(reason="there is no terminal to ask for it")
