@@ -22,6 +22,9 @@ from .call_budget import CallExpired
 from .error_frames import frames_of, module_of
 
 _TRANSPORT: Final = (OSError, HTTPError, http.client.HTTPException, CallExpired)
+_AWAITED: Final = ("aiohttp", "asyncio", "httpcore", "httpx")
+"""The packages of other errors of the transport."""
+
 _OF_SOCKETS: Final = (ConnectionError, TimeoutError, ssl.SSLError, socket.gaierror, socket.herror)
 
 _LIBRARIES: Final = sys.stdlib_module_names | {
@@ -42,7 +45,7 @@ def callers_error(error: BaseException) -> Exception | None:
     if not _is_of_transport(inner):
         return inner
     for each in errors_inside(inner):
-        if isinstance(each, Exception) and _is_of_signal_handler(each):
+        if isinstance(each, Exception) and _is_of_caller(each):
             return each
     return None
 
@@ -62,22 +65,22 @@ def errors_inside(error: BaseException) -> Iterator[BaseException]:
 
 def _is_of_transport(error: Exception) -> bool:
     packages = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
-    if not isinstance(error, _TRANSPORT):
-        return not packages.isdisjoint(("aiohttp", "asyncio", "httpcore", "httpx"))
-    if isinstance(error, _OF_SOCKETS) or not isinstance(error, OSError):
-        return True
-    frames = frames_of(error)
-    return not frames or _package(frames[-1]) in _LIBRARIES
+    return isinstance(error, _TRANSPORT) or not packages.isdisjoint(_AWAITED)
 
 
-def _is_of_signal_handler(error: Exception) -> bool:
-    """Return whether a signal handler raised an error, which is given the frame below its own.
+def _is_of_caller(error: Exception) -> bool:
+    """Return whether the caller's code raised an error that a library takes for its own.
 
     An error that was merely being handled when the wait began came up to other code.
     """
     frames = frames_of(error)
     if not frames or _package(frames[0]) not in _LIBRARIES:
         return False
+    # A file that is not found, and the like; no more than an OSError may stand for a network's.
+    is_special = isinstance(error, OSError) and type(error) is not OSError
+    if is_special and not isinstance(error, _OF_SOCKETS):
+        return _package(frames[-1]) not in _LIBRARIES
+    # A signal handler is given the frame that it interrupts, which is the one below its own.
     return any(
         any(given is frames[index] for given in _arguments(handler))
         for index, handler in enumerate(frames[1:])

@@ -62,6 +62,8 @@ class CallersThread:
         Raises:
             CancelledError: the thread waits no more.
         """
+        if threading.get_ident() == self.thread_id:
+            return question()
         answer: Future[T] = Future()
         self._open.append(answer)
         if self._is_closed:

@@ -29,7 +29,8 @@ calls are made in threads that are abandoned at the deadline |
 bearer token first, which takes as long as it takes; such a call may end late |
 | `RequestSigner.get_auth_instance(request_credentials=)` | signs with what was just refreshed; \
 where that expires soon, the call is made in a thread |
-| `RefreshableCredentials._refresh_using`, `AssumeRoleCredentialFetcher._mfa_prompter`, \
+| `RefreshableCredentials._refresh_using`, its `._refresh`, \
+`AssumeRoleCredentialFetcher._mfa_prompter`, \
 `._assume_kwargs`, `._source_credentials` | MFA codes are asked for in the thread of the caller; \
 they are asked for where the refresh runs |
 | urllib3's `HTTPConnection._new_conn` | the socket before TLS; a handshake may end late |
@@ -51,7 +52,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import botocore.session
 import botocore.waiter
-from botocore.credentials import RefreshableCredentials
+from botocore.credentials import AssumeRoleCredentialFetcher, RefreshableCredentials
 from botocore.model import OperationModel
 from botocore.signers import RequestSigner
 
@@ -274,8 +275,17 @@ def prompters_of(client: Any) -> Iterator[tuple[Any, str]]:
     """
     credentials = getattr(getattr(client, "_request_signer", None), "_credentials", None)
     while isinstance(credentials, RefreshableCredentials):
-        fetcher = getattr(getattr(credentials, "_refresh_using", None), "__self__", None)
-        is_asked = getattr(fetcher, "_assume_kwargs", {}).get("SerialNumber")
-        if is_asked and callable(getattr(fetcher, "_mfa_prompter", None)):
+        fetcher = _fetcher_behind(getattr(credentials, "_refresh_using", None))
+        if getattr(fetcher, "_assume_kwargs", {}).get("SerialNumber"):
             yield fetcher, "_mfa_prompter"
         credentials = getattr(fetcher, "_source_credentials", None)
+
+
+def _fetcher_behind(refresh: Any) -> Any:
+    """Return what assumes a role; None: nothing does."""
+    owner = getattr(refresh, "__self__", refresh)
+    if not isinstance(owner, AssumeRoleCredentialFetcher):
+        # With an MFA code, an object in between sees to it that it is asked for once.
+        owner = getattr(getattr(owner, "_refresh", None), "__self__", None)
+    is_known = isinstance(owner, AssumeRoleCredentialFetcher) and hasattr(owner, "_mfa_prompter")
+    return owner if is_known else None

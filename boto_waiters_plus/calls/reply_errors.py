@@ -1,7 +1,4 @@
-"""Which exceptions are results of a call, and not mistakes of its caller or of other code.
-
-Those of `calls_on_the_way` are results, too, though not of the operation that was called.
-"""
+"""Which exceptions are results of a call, and not mistakes of its caller or of other code."""
 
 from __future__ import annotations
 
@@ -20,6 +17,8 @@ from botocore.exceptions import (
 )
 from botocore.parsers import ResponseParserError
 from urllib3.exceptions import HTTPError
+
+from .calls_on_the_way import is_passing
 
 RAW = (
     ParamValidationError,
@@ -50,7 +49,7 @@ def is_of_the_call(error: Exception) -> bool:
     """Return whether an exception is a result of the call or of its transport."""
     if isinstance(error, RAW):
         return False
-    return isinstance(error, OF_THE_CALL) or _is_of_the_answer(error)
+    return isinstance(error, OF_THE_CALL) or is_passing(error) or _is_of_the_answer(error)
 
 
 def _is_of_the_answer(error: Exception) -> bool:

@@ -126,6 +126,7 @@ def _codes() -> list[tuple[Any, int]]:
         botocore.NoCredentialsError,
         botocore.PartialCredentialsError,
         botocore.CredentialRetrievalError,
+        botocore.RefreshWithMFAUnsupportedError,
         botocore.SSOError,
         botocore.TokenRetrievalError,
         botocore.NoAuthTokenError,

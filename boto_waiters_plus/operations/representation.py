@@ -55,6 +55,7 @@ CREDENTIAL_ERRORS: Final = tuple(
     for name in (
         *("NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError"),
         *("TokenRetrievalError", "NoAuthTokenError", "SSOError", "LoginError"),
+        "RefreshWithMFAUnsupportedError",
     )
     # Some are newer than the oldest botocore.
     if hasattr(botocore.exceptions, name)

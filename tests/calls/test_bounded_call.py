@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import contextvars
-import datetime as dt
 import http.client
 import math
 import socket
@@ -15,7 +14,6 @@ from unittest import mock
 
 import botocore.awsrequest
 import pytest
-from botocore.credentials import RefreshableCredentials
 from botocore.exceptions import ConnectionClosedError
 from botocore.tokens import DeferredRefreshableToken
 from calls.support import (
@@ -511,16 +509,6 @@ def test_calls_without_botocores_names_are_made_in_threads(missing, monkeypatch)
 @pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
 def test_adaptive_mode_takes_a_thread(mode):
     assert is_in_thread(make_client(mode=mode)) == (mode == "adaptive")
-
-
-@pytest.mark.parametrize("minutes", [60, 1])
-def test_refresh_of_credentials_takes_a_thread(minutes):
-    client = make_client()
-    expiry = dt.datetime.now(dt.timezone.utc) + dt.timedelta(minutes=minutes)
-    client._request_signer._credentials = RefreshableCredentials(
-        "key", "secret", "token", expiry, refresh_using=None, method="test"
-    )
-    assert is_in_thread(client) == (minutes == 1)
 
 
 def test_refresh_of_a_bearer_token_ends_in_time(clock):

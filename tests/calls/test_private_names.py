@@ -7,13 +7,19 @@ import importlib
 import inspect
 import time
 from types import SimpleNamespace
+from unittest import mock
 
 import boto3
 import botocore.awsrequest
 import botocore.session
 import botocore.waiter
 import pytest
-from botocore.credentials import Credentials, RefreshableCredentials
+from botocore.credentials import (
+    AssumeRoleCredentialFetcher,
+    Credentials,
+    RefreshableCredentials,
+    create_mfa_serial_refresher,
+)
 from botocore.exceptions import ClientError, ReadTimeoutError
 from botocore.stub import Stubber
 from botocore.tokens import DeferredRefreshableToken
@@ -145,11 +151,12 @@ def test_default_attempts_of_the_standard_mode():
 
 def test_refresh_needed_of_credentials():
     client = boto3.client("s3")
-    assert private_names.refresh_check_of(client) is None
+    assert private_names.refresh_of(client) is None
     credentials = RefreshableCredentials("a", "b", "c", None, None, "test")
     client._request_signer._credentials = credentials
-    assert private_names.refresh_check_of(client) == credentials.refresh_needed
-    assert private_names.refresh_check_of(object()) is None
+    made = credentials.refresh_needed, credentials.get_frozen_credentials
+    assert private_names.refresh_of(client) == made
+    assert private_names.refresh_of(object()) is None
 
 
 @pytest.mark.skipif(VERSION < (1, 36), reason="its credentials tell no account")
@@ -165,12 +172,41 @@ def test_account_id_of_credentials():
 
 def test_should_refresh_of_a_bearer_token():
     client = boto3.client("codecatalyst")
-    assert private_names.refresh_check_of(client) is None
+    assert private_names.refresh_of(client) is None
     client._request_signer._auth_token = token = DeferredRefreshableToken("test", lambda: None)
-    assert private_names.refresh_check_of(client)()
+    assert private_names.refresh_of(client).is_needed()
     others = boto3.client("s3")
     others._request_signer._auth_token = token
-    assert private_names.refresh_check_of(others) is None
+    assert private_names.refresh_of(others) is None
+
+
+@pytest.mark.skipif(VERSION < (1, 40), reason="it may have none")
+def test_request_credentials_of_the_signer():
+    assert private_names.signs_with_given_credentials()
+
+
+@pytest.mark.parametrize("mfa", [{}, {"SerialNumber": "me"}])
+def test_prompter_of_what_assumes_a_role(mfa):
+    client = boto3.client("s3")
+    assert list(private_names.prompters_of(client)) == []
+    source = RefreshableCredentials("a", "b", "c", None, None, "test")
+    fetcher = AssumeRoleCredentialFetcher(None, source, "role", mfa, mfa_prompter=input)
+    for refresh in (
+        fetcher.fetch_credentials,
+        create_mfa_serial_refresher(fetcher.fetch_credentials),
+    ):
+        source_of_next = RefreshableCredentials("a", "b", "c", None, refresh, "test")
+        other = AssumeRoleCredentialFetcher(None, source_of_next, "role", {}, mfa_prompter=input)
+        for fetch in (refresh, other.fetch_credentials):
+            credentials = RefreshableCredentials("a", "b", "c", None, fetch, "test")
+            client._request_signer._credentials = credentials
+            found = list(private_names.prompters_of(client))
+            assert [getattr(each, name) for each, name in found] == [input] * bool(mfa)
+            assert all(each is fetcher for each, _ in found)
+    for other in (None, mock.Mock(), print):
+        client._request_signer._credentials = RefreshableCredentials("a", "b", "c", None, other, "")
+        assert list(private_names.prompters_of(client)) == []
+    assert list(private_names.prompters_of(object())) == []
 
 
 def test_new_conn_of_urllib3s_connection():

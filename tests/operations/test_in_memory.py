@@ -2,17 +2,20 @@
 
 import asyncio
 import concurrent.futures
+import contextvars
 import copy
 import json
 import pickle
 import threading
 
+import boto3
 import botocore.exceptions
 import pytest
 from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
+from boto_waiters_plus.deadlines import seconds_left
 
 NAME = {"StreamName": "orders"}
 
@@ -219,3 +222,58 @@ def test_a_deadline_does_not_bound_it(stream, creating, active, virtual_time):
     with bwp.deadline(0.5):
         operation = start(stream(creating, active))
     assert operation.result(10).attempts == 2
+
+
+# --- context variables --------------------------------------------------------------------------
+
+
+VARIABLE = contextvars.ContextVar("variable", default="unset")
+
+
+def test_context_variables_reach_whatever_a_background_wait_calls(answers, creating, active):
+    bwp.install()
+    seen = {}
+
+    def note(place):
+        def call(*_, **__):
+            seen.setdefault(VARIABLE.get(), set()).add(place)
+            return 0
+
+        return call
+
+    operation_of = {}
+    for value in ("first", "second"):
+        client = boto3.client("kinesis")
+        bwp.enable(client, on_event=note("event"))
+        answers(client, creating, active)
+        client.meta.events.register_first("before-call", note("hook"))
+        token = VARIABLE.set(value)
+        operation = operation_of[value] = operations.start(
+            client, "stream_exists", StreamName="s", max_wait=60,
+            delay_pace=note("pace"), on_attempt=note("attempt"),
+        )  # fmt: skip
+        operation.add_done_callback(note("done"))
+        VARIABLE.reset(token)
+    told = {"event", "hook", "pace", "attempt", "done"}
+    for operation in operation_of.values():
+        assert operation.result().attempts == 2
+    ended = threading.Event()
+    operation.add_done_callback(lambda _: ended.set())
+    assert ended.wait(60)
+    # The last event and the callbacks come in the thread for callbacks.
+    for _ in range(6000):
+        if all(seen.get(value) == told for value in operation_of):
+            break
+        threading.Event().wait(0.01)
+    assert seen == {"first": told, "second": told}
+
+
+def test_deadline_around_the_start_bounds_no_wait_of_a_hook(answers, active):
+    bwp.install()
+    client, left = boto3.client("kinesis"), []
+    answers(client, active)
+    client.meta.events.register_first("before-call", lambda **_: left.append(seconds_left()))
+    with bwp.deadline(30):
+        operation = operations.start(client, "stream_exists", StreamName="s", max_wait=60)
+    operation.result()
+    assert left == [None]

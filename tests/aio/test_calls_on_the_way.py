@@ -1,0 +1,220 @@
+"""Other calls of aiobotocore's clients, its closed clients, and what hooks raise inside a call."""
+
+import asyncio
+import contextlib
+import threading
+from unittest import mock
+
+import botocore.exceptions as botocores
+import pytest
+from botocore.exceptions import ClientError
+from service.roles import EXISTS, GONE, KEYS, answering, profiles_in
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.idempotency import call_once_async
+
+from .clients import required
+
+STACK = {"StackName": "web", "max_wait": 60}
+
+
+@pytest.fixture(autouse=True)
+def _profiles(tmp_path, monkeypatch):
+    profiles_in(tmp_path / "config", monkeypatch)
+
+
+def refusal(code, message="no", status=400):
+    metadata = {"HTTPStatusCode": status}
+    return {"Error": {"Code": code, "Message": message}, "ResponseMetadata": metadata}
+
+
+@contextlib.asynccontextmanager
+async def client_of(profile, service, *sts_answers, prompter=None, **arguments):
+    """A client of a profile, and the calls of STS that it has made."""
+    session = required("aiobotocore.session").AioSession(profile=profile)
+    called = answering(session.get_component("event_emitter"), "before-call.sts", *sts_answers)
+    if prompter is not None:
+        providers = session.get_component("credential_provider")
+        providers.get_provider("assume-role")._prompter = prompter
+    arguments = {"region_name": "us-east-1", **arguments}
+    async with session.create_client(service, **arguments) as client:
+        yield bwp.enable(client), called
+
+
+def sending(client, *bodies):
+    """Answer requests of a client after they were signed."""
+    response_of = required("aiobotocore.awsrequest").AioAWSResponse
+    sent = []
+
+    async def send(request, **_):
+        status, body = bodies[min(len(sent), len(bodies) - 1)]
+        sent.append(request)
+        if isinstance(body, Exception):
+            raise body
+        response = response_of(request.url, status, {}, None)
+        response._content = body
+        return response
+
+    client.meta.events.register("before-send", send)
+    return sent
+
+
+async def by_method(client, waiter, **keywords):
+    return await getattr(client, f"wait_until_{waiter}")(**keywords)
+
+
+async def by_waiter(client, waiter, **keywords):
+    waiter = client.get_waiter(waiter)
+    await waiter.wait(**keywords)
+    return waiter.outcome
+
+
+async def by_batch(client, waiter, *, max_wait, **parameters):
+    [result] = await bwp.wait_all_async(
+        [bwp.Wait(client, waiter, parameters, max_wait=max_wait)], on_failure="collect"
+    )
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
+WAYS = pytest.mark.parametrize("way", [by_method, by_waiter, by_batch])
+
+
+@WAYS
+def test_an_error_of_a_call_on_the_way_matches_no_acceptor(way):
+    async def main():
+        refused = refusal("ValidationError", "bad role")
+        async with client_of("role", "cloudformation", refused) as (client, called):
+            sent = sending(client, (400, GONE))
+            with pytest.raises(bwp.WaiterFailedError, match="AssumeRole failed with Valid"):
+                await way(client, "stack_delete_complete", **STACK)
+            assert (called, sent) == (["AssumeRole"], [])
+
+    asyncio.run(main())
+
+
+@WAYS
+def test_its_throttle_and_a_hiccup_of_the_credentials_are_transient(virtual_time, way):
+    hiccup = botocores.MetadataRetrievalError(error_msg="timed out")
+
+    async def main():
+        throttle = refusal("Throttling", "Rate exceeded")
+        async with client_of("role", "cloudformation", throttle, KEYS, hiccup, KEYS) as made:
+            client, called = made
+            sent = sending(client, (200, EXISTS), (400, GONE))
+            credentials = client._request_signer._credentials
+            credentials.refresh_needed = lambda refresh_in=None: refresh_in != 0
+            fetcher = credentials._refresh_using.__self__
+            fetcher._load_from_cache = lambda: None
+            outcome = await way(client, "stack_delete_complete", **{**STACK, "max_wait": 900})
+            assert isinstance(outcome.exception, ClientError)
+            assert (len(called), len(sent)) == (4, 2)
+
+    asyncio.run(main())
+
+
+def test_waits_that_share_a_call_share_its_end():
+    async def main():
+        async with client_of("role", "ec2", refusal("AccessDenied", "", 403)) as (client, called):
+            waits = [
+                bwp.Wait(client, "instance_running", {"InstanceIds": [f"i-{n}"]}, max_wait=60)
+                for n in range(40)
+            ]
+            results = await bwp.wait_all_async(waits, on_failure="collect")
+            assert all("AssumeRole failed with AccessDenied" in str(each) for each in results)
+            assert called == ["AssumeRole"]
+
+    asyncio.run(main())
+
+
+def test_call_once_is_refused_by_another_call():
+    async def main():
+        async with client_of("role", "ec2", refusal("ValidationError")) as (client, called):
+            with pytest.raises(Exception, match="AssumeRole failed") as caught:
+                await call_once_async(
+                    client.run_instances, max_wait=60, ImageId="a", MinCount=1, MaxCount=1
+                )
+            assert not caught.value.outcome_unknown
+            assert called == ["AssumeRole"]
+
+    asyncio.run(main())
+
+
+@WAYS
+def test_a_closed_client_ends_the_wait(virtual_time, way):
+    async def main():
+        keys = {"endpoint_url": "http://127.0.0.1:9"}
+        async with client_of("base", "cloudformation", KEYS, **keys) as (client, _):
+            pass
+        calls = []
+        client.meta.events.register("before-send", lambda **_: calls.append(1))
+        with pytest.raises((AttributeError, RuntimeError)):
+            await way(client, "stack_delete_complete", **STACK)
+        assert len(calls) == 1
+
+    asyncio.run(main())
+
+
+@WAYS
+@pytest.mark.parametrize("error", [LookupError("mine"), RuntimeError("mine")])
+def test_what_a_hook_raises_is_raised_as_it_was(virtual_time, way, error):
+    async def main():
+        async with client_of("base", "cloudformation", KEYS) as (client, _):
+            wrapped = botocores.HTTPClientError(error=error)
+            sending(client, (0, wrapped))
+            with pytest.raises(type(error)) as caught:
+                await way(client, "stack_delete_complete", **STACK)
+            assert caught.value is error
+
+    asyncio.run(main())
+
+
+@WAYS
+def test_code_is_asked_for_in_the_thread_of_the_loop(way):
+    asked = []
+
+    def prompter(_):
+        asked.append(threading.get_ident())
+        return "123456"
+
+    async def main():
+        async with client_of("person", "cloudformation", KEYS, prompter=prompter) as made:
+            client, called = made
+            sending(client, (400, GONE))
+            assert (await way(client, "stack_delete_complete", **STACK)).attempts == 1
+            assert asked == [threading.get_ident()]
+            assert called == ["AssumeRole"]
+
+    asyncio.run(main())
+
+
+@WAYS
+def test_without_a_terminal_the_error_says_so(way):
+    prompter = mock.Mock(side_effect=EOFError)
+
+    async def main():
+        async with client_of("person", "cloudformation", KEYS, prompter=prompter) as made:
+            with pytest.raises(Exception, match="there is no terminal") as caught:
+                await way(made[0], "stack_delete_complete", **STACK)
+            assert "\n" not in str(caught.value)
+
+    asyncio.run(main())
+
+
+def test_time_at_the_prompt_counts():
+    answered = []
+
+    def prompter(_):
+        threading.Event().wait(0.3)
+        answered.append(True)
+        return "123456"
+
+    async def main():
+        async with client_of("person", "cloudformation", KEYS, prompter=prompter) as made:
+            sending(made[0], (400, GONE))
+            with pytest.raises(bwp.WaiterTimeoutError):
+                await made[0].wait_until_stack_delete_complete(**{**STACK, "max_wait": 0.1})
+            assert answered == [True]
+
+    asyncio.run(main())

@@ -1,0 +1,229 @@
+"""What the caller's own code raises inside a call, which an HTTP client takes for its own."""
+
+import asyncio
+import contextlib
+import gc
+import signal
+import socket
+import threading
+from unittest import mock
+
+import boto3
+import botocore.awsrequest
+import botocore.exceptions as botocores
+import pytest
+import requests
+import urllib3
+from botocore.config import Config
+from service.ways import by_batch, by_method, by_task, by_waiter
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import conditions
+from boto_waiters_plus.calls.callers_errors import callers_error
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no SIGALRM here")
+
+WAYS = pytest.mark.parametrize("way", [by_method, by_waiter])
+
+
+def by_condition(client, waiter, **keywords):
+    return conditions.wait_for(
+        lambda: client.describe_table(TableName="t"), max_wait=60, retry_on=botocores.BotoCoreError
+    )
+
+
+class Alarm(Exception):  # noqa: N818 - of a caller
+    """What a handler raises."""
+
+
+class Handler:
+    """A signal handler that is an object."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __call__(self, signum, frame, /):
+        raise self.error
+
+    def method(self, *, more=None):
+        """A signal handler that is a method."""
+
+        def handler(*arguments, **_):
+            raise self.error
+
+        return handler
+
+
+@contextlib.contextmanager
+def handled(handler):
+    # Python swallows what a handler raises while a finalizer runs.
+    gc.disable()
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        gc.enable()
+
+
+@contextlib.contextmanager
+def happening(at, event):
+    """While a request is sent or its connection made, let an event happen once."""
+    events, peers = [event], []
+
+    class Connection(botocore.awsrequest.AWSHTTPConnection):
+        def connect(self):
+            while at == "connecting" and events:
+                events.pop()()
+            self.sock, peer = socket.socketpair()
+            peers.append(peer)
+
+        def request(self, *arguments, **options):
+            super().request(*arguments, **options)
+            while at == "sending" and events:
+                events.pop()()
+
+        def getresponse(self):
+            peers[-1].close()
+            return super().getresponse()
+
+    pool = botocore.awsrequest.AWSHTTPConnectionPool
+    with mock.patch.object(pool, "ConnectionCls", Connection):
+        yield
+    for peer in peers:
+        peer.close()
+
+
+def client_of(mode="legacy", attempts=1):
+    bwp.install()
+    config = Config(retries={"mode": mode, "total_max_attempts": attempts})
+    return boto3.client("dynamodb", endpoint_url="http://127.0.0.1:9", config=config)
+
+
+def raising(error):
+    def event():
+        raise error
+
+    return event
+
+
+def alarm():
+    signal.raise_signal(signal.SIGALRM)
+
+
+FORMS = pytest.mark.parametrize("way", [by_method, by_waiter, by_condition])
+
+
+@FORMS
+@pytest.mark.parametrize("at", ["connecting", "sending"])
+@pytest.mark.parametrize("error", [Alarm("rang"), TimeoutError("rang"), ConnectionError("rang")])
+@pytest.mark.parametrize("kind", ["function", "object", "closure"])
+def test_what_a_signal_handler_raises_is_raised_as_it_was(virtual_time, way, at, error, kind):
+    handlers = {
+        "function": lambda *_: raising(error)(),
+        "object": Handler(error),
+        "closure": Handler(error).method(),
+    }
+    client = client_of()
+    with handled(handlers[kind]), happening(at, alarm), pytest.raises(type(error)) as caught:
+        way(client, "table_exists", TableName="t", max_wait=60)
+    assert caught.value is error
+
+
+@WAYS
+@pytest.mark.parametrize("mode", ["legacy", "standard"])
+@pytest.mark.parametrize("error", [Alarm("rang"), TimeoutError("rang")])
+def test_the_sdk_does_not_retry_it_either(way, mode, error):
+    client = client_of(mode, attempts=3)
+    with handled(Handler(error)), happening("sending", alarm), pytest.raises(type(error)) as caught:
+        way(client, "table_exists", TableName="t", max_wait=60)
+    assert caught.value is error
+
+
+HOOKS = [
+    *(LookupError("mine"), RuntimeError("mine"), ValueError("mine"), Alarm("mine")),
+    *(FileNotFoundError("mine"), requests.exceptions.ConnectionError("mine")),
+]
+
+
+@pytest.mark.parametrize("way", [by_method, by_waiter, by_condition, by_task, by_batch])
+@pytest.mark.parametrize("error", HOOKS, ids=lambda error: type(error).__name__)
+def test_what_a_hook_raises_is_raised_as_it_was(virtual_time, way, error):
+    client = client_of()
+    with happening("sending", raising(error)), pytest.raises(type(error)) as caught:
+        way(client, "table_exists", TableName="t", max_wait=60)
+    assert caught.value is error
+
+
+TRANSPORT = [
+    *(ConnectionResetError(104, "reset"), TimeoutError("timed out"), OSError(101, "unreachable")),
+    *(socket.gaierror(-2, "unknown"), urllib3.exceptions.ProtocolError("broken")),
+]
+
+
+@pytest.mark.parametrize("way", [by_method, by_task, by_batch])
+@pytest.mark.parametrize("error", TRANSPORT, ids=lambda error: type(error).__name__)
+def test_errors_of_the_transport_stay_transient(virtual_time, way, error):
+    client = client_of()
+    send = mock.patch("socket.socket.sendall", side_effect=error)
+    with send, happening("sending", alarm), pytest.raises(bwp.WaiterTimeoutError):
+        way(client, "table_exists", TableName="t", max_wait=60, retry_transient=True)
+
+
+@pytest.mark.parametrize(
+    "double",
+    [
+        botocores.HTTPClientError(error="told"),
+        botocores.HTTPClientError(error=None),
+        botocores.ReadTimeoutError(endpoint_url="https://x"),
+        botocores.ConnectionClosedError(endpoint_url="https://x", error=TimeoutError()),
+        ValueError("mine"),
+    ],
+)
+def test_a_test_double_has_no_error_of_a_caller(double):
+    assert callers_error(double) is None
+
+
+def test_an_alarm_that_is_being_handled_is_not_raised_again(virtual_time):
+    # Such as by a program that waits once more after its own timeout.
+    client, error = client_of(), TimeoutError("rang")
+    try:
+        with handled(Handler(error)):
+            alarm()
+    except TimeoutError:
+        with happening("sending", lambda: None), pytest.raises(bwp.WaiterTimeoutError):
+            client.wait_until_table_exists(TableName="t", max_wait=60)
+
+
+def test_a_condition_retries_what_it_was_asked_to(virtual_time):
+    client, sent = client_of(), []
+
+    def send():
+        sent.append(1)
+        if len(sent) < 3:
+            with happening("sending", raising(Alarm("mine"))):
+                return client.describe_table(TableName="t")
+        return True
+
+    assert conditions.wait_for(send, max_wait=60, retry_on=Alarm)
+    assert len(sent) == 3
+
+
+def test_an_awaited_condition_raises_it_too(virtual_time):
+    client, error = client_of(), Alarm("mine")
+
+    async def send():
+        with happening("sending", raising(error)):
+            return client.describe_table(TableName="t")
+
+    with pytest.raises(Alarm) as caught:
+        asyncio.run(conditions.wait_for_async(send, max_wait=60))
+    assert caught.value is error
+
+
+def test_no_thread_is_left(virtual_time):
+    before = threading.active_count()
+    client, error = client_of(), Alarm("mine")
+    with happening("sending", raising(error)), pytest.raises(Alarm):
+        client.wait_until_table_exists(TableName="t", max_wait=60, call_in_thread=True)
+    assert threading.active_count() <= before + 1

@@ -1,0 +1,277 @@
+"""Credentials that a call refreshes first, and MFA codes that a person is asked for."""
+
+import asyncio
+import contextvars
+import datetime as dt
+import threading
+from unittest import mock
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.credentials import RefreshableCredentials
+from botocore.tokens import DeferredRefreshableToken, FrozenAuthToken
+from service.roles import EXISTS, GONE, KEYS, profiles_in, sending, session_of
+from service.ways import by_batch, by_method, by_task, by_waiter
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
+from boto_waiters_plus.calls import credentials
+from boto_waiters_plus.calls.bounded_call import bounded_call
+
+from .support import ended, make_client, respond
+
+STACK = {"StackName": "web", "max_wait": 60}
+HERE = threading.get_ident
+GIVEN = [12, 5] if credentials.signs_with_given_credentials() else []
+"""Minutes that credentials last which botocore would refresh again."""
+
+VARIABLE = contextvars.ContextVar("variable", default="unset")
+
+
+@pytest.fixture(autouse=True)
+def _profiles(tmp_path, monkeypatch):
+    profiles_in(tmp_path / "config", monkeypatch)
+    bwp.install()
+
+
+class Refreshes:
+    """The refreshes of a client's credentials.
+
+    Args:
+        client: gets credentials that are due.
+        minutes: those that each refresh lasts.
+        first: is called at each refresh.
+    """
+
+    def __init__(self, client, *, minutes=60, first=lambda: None):
+        self.threads, self.variables = [], []
+        self._minutes, self._first = minutes, first
+        client._request_signer._credentials = RefreshableCredentials(
+            "a", "b", "c", self._expiry(1), self._refresh, "test"
+        )
+
+    def _refresh(self):
+        self.threads.append(HERE())
+        self.variables.append(VARIABLE.get())
+        self._first()
+        expiry = self._expiry(self._minutes).isoformat()
+        return {"access_key": "fresh", "secret_key": "b", "token": "c", "expiry_time": expiry}
+
+    def _expiry(self, minutes):
+        return dt.datetime.now(dt.timezone.utc) + dt.timedelta(minutes=minutes)
+
+
+# --- the refresh in a thread, the call in the caller's ----------------------------------------
+
+
+@pytest.mark.parametrize("way", [by_method, by_waiter])
+@pytest.mark.parametrize("minutes", [60, *GIVEN])
+def test_call_after_a_refresh_is_made_in_the_thread_of_the_caller(way, minutes, virtual_time):
+    client, sent = boto3.client("cloudformation"), []
+    refreshes = Refreshes(client, minutes=minutes)
+    requests = sending(client, (200, EXISTS), (400, GONE))
+    client.meta.events.register("before-send", lambda **_: sent.append(HERE()))
+    client.meta.events.register("before-call", lambda **_: sent.append(HERE()))
+    token = VARIABLE.set("set")
+    assert way(client, "stack_delete_complete", **STACK).attempts == 2
+    VARIABLE.reset(token)
+    assert set(sent) == {HERE()}
+    assert HERE() not in refreshes.threads
+    assert set(refreshes.variables) == {"set"}
+    # Those that expire soon are refreshed for each call, and once.
+    assert len(refreshes.threads) == (1 if minutes == 60 else 2)
+    assert all("Credential=fresh/" in str(each.headers["Authorization"]) for each in requests)
+
+
+def test_without_given_credentials_it_is_made_in_a_thread(monkeypatch):
+    monkeypatch.setattr(credentials, "signs_with_given_credentials", lambda: False)
+    for minutes, is_here in ((60, True), (5, False)):
+        client, sent = boto3.client("cloudformation"), []
+        Refreshes(client, minutes=minutes)
+        sending(client, (400, GONE))
+        client.meta.events.register("before-call", lambda sent=sent, **_: sent.append(HERE()))
+        assert client.wait_until_stack_delete_complete(**STACK).attempts == 1
+        assert (sent == [HERE()]) == is_here
+
+
+def test_refresh_that_hangs_ends_in_time(clock):
+    client, go_on = make_client(), threading.Event()
+    Refreshes(client, first=lambda: clock.advance() or go_on.wait(60))
+    sent = respond(client, (200, b"{}"))
+    with ended("deadline"):
+        bounded_call(client.list_tables, client=client, seconds=5)
+    assert sent == []
+    go_on.set()
+
+
+def test_refresh_ends_when_the_call_is_cancelled():
+    client, go_on, event = make_client(), threading.Event(), threading.Event()
+    Refreshes(client, first=lambda: event.set() or go_on.wait(60))
+    with ended("cancelled"):
+        bounded_call(client.list_tables, client=client, seconds=60, cancel_event=event)
+    go_on.set()
+
+
+def test_a_bearer_token_is_refreshed_in_a_thread():
+    client, threads = make_client("codecatalyst", scheme="https"), []
+
+    def refresh():
+        threads.append(HERE())
+        return FrozenAuthToken("token", dt.datetime(2100, 1, 1, tzinfo=dt.timezone.utc))
+
+    client._request_signer._auth_token = DeferredRefreshableToken("test", refresh)
+    sent = respond(client, (200, b"{}"))
+    client.meta.events.register("before-send", lambda **_: threads.append(HERE()))
+    bounded_call(client.list_spaces, client=client, seconds=60)
+    assert threads[1] == HERE() != threads[0]
+    assert sent[0].headers["Authorization"] == b"Bearer token"
+
+
+def test_credentials_of_a_request_are_kept():
+    client = make_client()
+    Refreshes(client, minutes=5)
+    own = mock.Mock(**{"get_frozen_credentials.return_value": ("own", "b", None)})
+
+    def give(request, **_):
+        request.context.setdefault("signing", {})["request_credentials"] = own
+
+    client.meta.events.register_first("before-sign", give)
+    respond(client, (200, b"{}"))
+    with pytest.raises(AttributeError):
+        bounded_call(client.list_tables, client=client, seconds=60)
+
+
+# --- MFA codes --------------------------------------------------------------------------------
+
+
+class Person:
+    """Whoever is asked for a code.
+
+    Attributes:
+        asked: the thread of each prompt.
+    """
+
+    def __init__(self, *, first=lambda: None):
+        self.asked, self._first = [], first
+
+    def __call__(self, prompt):
+        assert prompt == "Enter MFA code for arn:aws:iam::123456789012:mfa/me: "
+        self.asked.append(HERE())
+        self._first()
+        return "123456"
+
+
+def stacks_of(person, *, mode="legacy", **arguments):
+    """A client of a role that needs a code, and the calls that assume it."""
+    session, called = session_of("person", KEYS)
+    providers = session._session.get_component("credential_provider")
+    providers.get_provider("assume-role")._prompter = person
+    config = Config(retries={"mode": mode, "total_max_attempts": 1})
+    client = session.client("cloudformation", config=config, **arguments)
+    sending(client, (400, GONE))
+    return client, called
+
+
+def by_all_in_task(client, waiter, *, max_wait, **parameters):
+    waits = [bwp.Wait(client, waiter, parameters, max_wait=max_wait)]
+    return asyncio.run(bwp.wait_all_async(waits))[0]
+
+
+def as_completed(client, waiter, *, max_wait, **parameters):
+    waits = [bwp.Wait(client, waiter, parameters, max_wait=max_wait)]
+    [(_, result)] = bwp.as_completed(waits)
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
+def with_callbacks(client, waiter, *, max_wait, **parameters):
+    options = {"max_wait": max_wait, "on_attempt": print}
+    [result] = bwp.wait_all([bwp.Wait(client, waiter, parameters, **options)])
+    return result
+
+
+def in_thread(client, waiter, **keywords):
+    return by_method(client, waiter, call_in_thread=True, **keywords)
+
+
+FORMS = [
+    *(by_method, by_waiter, by_task, by_batch, by_all_in_task, as_completed, with_callbacks),
+    in_thread,
+]
+
+
+@pytest.mark.parametrize("way", FORMS)
+@pytest.mark.parametrize("mode", ["legacy", "adaptive"])
+def test_code_is_asked_for_in_the_thread_of_the_caller(way, mode):
+    person = Person()
+    client, called = stacks_of(person, mode=mode)
+    assert way(client, "stack_delete_complete", **STACK).attempts == 1
+    assert person.asked == [HERE()]
+    assert called == ["AssumeRole"]
+
+
+@pytest.mark.parametrize("way", [by_method, by_waiter, by_task, by_batch, as_completed])
+def test_time_at_the_prompt_counts(way):
+    answered = []
+    person = Person(first=lambda: threading.Event().wait(0.3) or answered.append(True))
+    client, _ = stacks_of(person)
+    with pytest.raises((bwp.WaiterTimeoutError, bwp.WaitersError)):
+        way(client, "stack_delete_complete", **{**STACK, "max_wait": 0.1})
+    assert (answered, person.asked) == ([True], [HERE()])
+
+
+@pytest.mark.parametrize("way", [by_method, by_waiter, by_batch, as_completed, with_callbacks])
+def test_interrupt_at_the_prompt_is_the_callers(way):
+    client, called = stacks_of(Person(first=mock.Mock(side_effect=KeyboardInterrupt)))
+    with pytest.raises(KeyboardInterrupt):
+        way(client, "stack_delete_complete", **STACK)
+    assert called == []
+
+
+NOBODY = [EOFError(), OSError("reading from stdin while output is captured")]
+
+
+@pytest.mark.parametrize("error", NOBODY, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("way", [by_method, by_waiter, by_task, by_batch])
+def test_without_a_terminal_the_error_says_so_in_one_line(way, error):
+    client, called = stacks_of(Person(first=mock.Mock(side_effect=error)))
+    with pytest.raises(Exception, match="there is no terminal") as caught:
+        way(client, "stack_delete_complete", **STACK)
+    assert "\n" not in str(caught.value)
+    assert called == []
+
+
+def test_other_calls_of_the_client_are_left_alone():
+    client, _ = stacks_of(Person(first=mock.Mock(side_effect=EOFError)))
+    credentials.ask_for_codes(client)
+    with pytest.raises(EOFError):
+        client.describe_stacks()
+
+
+def test_what_a_prompter_raises_is_raised_as_it_was():
+    error = LookupError("no token device")
+    client, _ = stacks_of(Person(first=mock.Mock(side_effect=error)))
+    with pytest.raises(LookupError) as caught:
+        client.wait_until_stack_delete_complete(**STACK)
+    assert caught.value is error
+
+
+def test_background_wait_asks_before_it_begins():
+    person = Person()
+    client, called = stacks_of(person)
+    operation = operations.start(client, "stack_delete_complete", **STACK)
+    assert person.asked == [HERE()]
+    assert operation.result().attempts == 1
+    assert called == ["AssumeRole"]
+
+
+def test_code_that_is_needed_later_cannot_be_asked_for_in_the_background():
+    person = Person()
+    client, called = stacks_of(person)
+    with mock.patch("boto_waiters_plus.operations.in_memory.refresh_what_asks"):
+        operation = operations.start(client, "stack_delete_complete", **STACK)
+    with pytest.raises(bwp.WaiterFailedError, match="in the background cannot ask for it"):
+        operation.result()
+    assert (person.asked, called) == ([], [])

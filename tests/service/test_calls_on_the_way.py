@@ -1,0 +1,400 @@
+"""Errors of other calls: what fetches credentials, endpoints and sessions decides no wait."""
+
+import asyncio
+import datetime as dt
+import json
+import logging
+from unittest import mock
+
+import boto3
+import botocore.exceptions as botocores
+import pytest
+from botocore.credentials import RefreshableCredentials
+from botocore.exceptions import ClientError, WaiterError
+from service.roles import EXISTS, GONE, KEYS, answering, profiles_in, sending, session_of
+from service.ways import by_batch, by_method, by_task, by_waiter, in_background, in_store
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import conditions
+from boto_waiters_plus.idempotency import call_once
+
+FORMS = [by_method, by_waiter, by_task, by_batch, in_background, in_store]
+WAYS = pytest.mark.parametrize("way", FORMS)
+STACK = {"StackName": "web", "max_wait": 60}
+
+
+@pytest.fixture(autouse=True)
+def _profiles(tmp_path, monkeypatch):
+    profiles_in(tmp_path / "config", monkeypatch)
+    bwp.install()
+
+
+def refusal(code, message="no", status=400):
+    return {
+        "Error": {"Code": code, "Message": message},
+        "ResponseMetadata": {"HTTPStatusCode": status},
+    }
+
+
+def raised(code, name, **answer):
+    return ClientError(refusal(code, **answer), name)
+
+
+def client_of_role(service, *sts_answers):
+    session, called = session_of("role", *sts_answers)
+    return session.client(service), called
+
+
+# --- decides nothing --------------------------------------------------------------------------
+
+
+@WAYS
+def test_an_error_of_a_call_on_the_way_matches_no_acceptor(way):
+    client, called = client_of_role("cloudformation", refusal("ValidationError", "bad role"))
+    sent = sending(client, (400, GONE))
+    with pytest.raises(WaiterError, match="AssumeRole failed with ValidationError") as caught:
+        way(client, "stack_delete_complete", **STACK)
+    assert "bad role" in str(caught.value)
+    assert "DescribeStacks failed" not in str(caught.value)
+    assert (called, sent) == (["AssumeRole"], [])
+
+
+@pytest.mark.parametrize("state", ["success", "retry", "failure"])
+@pytest.mark.parametrize("matcher", [{"success": False}, {"errorType": "ValidationError"}])
+def test_no_matcher_of_a_definition_sees_it(waitable, matcher, state):
+    acceptor = {"state": state, "matcher": matcher}
+    other = {"state": "success", "matcher": {"success": True}}
+    bwp.install(definitions=waitable("Mine", "DescribeStacks", acceptor, other))
+    client, called = client_of_role("cloudformation", refusal("ValidationError"))
+    sending(client, (400, GONE))
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        client.wait_until_mine(max_wait=60)
+    assert caught.value.acceptor is None
+    assert len(called) == 1
+
+
+@pytest.mark.parametrize("way", [by_method, by_waiter, by_task, by_batch])
+def test_missing_ok_for_does_not_retry_it(virtual_time, way):
+    client, called = client_of_role("cloudformation", refusal("NoSuchEntity", status=404))
+    bwp.enable(client, defaults=bwp.WaitOptions(missing_ok_for=30))
+    with pytest.raises(WaiterError):
+        way(client, "stack_exists", **STACK)
+    assert len(called) == 1
+
+
+@WAYS
+def test_a_throttle_of_it_is_transient(virtual_time, way):
+    throttle = refusal("Throttling", "Rate exceeded")
+    client, called = client_of_role("cloudformation", throttle, refusal("X", status=503), KEYS)
+    sent = sending(client, (400, GONE))
+    outcome = way(client, "stack_delete_complete", **{**STACK, "max_wait": 600})
+    assert outcome.exception.response["Error"]["Message"] == "no such stack"
+    assert (len(called), len(sent)) == (3, 1)
+
+
+def test_a_wait_that_ran_out_of_time_names_the_call_that_was_throttled(virtual_time):
+    client, _ = client_of_role("cloudformation", refusal("Throttling", "Rate exceeded"))
+    with pytest.raises(bwp.WaiterTimeoutError, match="AssumeRole failed with Throttling: Rate"):
+        client.wait_until_stack_exists(**STACK)
+
+
+def test_its_answer_is_none_of_the_service(virtual_time):
+    # A connection error is transient once the service has answered: STS is another one.
+    client, called = client_of_role("cloudformation", refusal("Throttling"), KEYS)
+    refused = botocores.EndpointConnectionError(endpoint_url="https://cloudformation")
+    client.meta.events.register("before-send", mock.Mock(side_effect=refused))
+    with pytest.raises(bwp.WaiterFailedError, match="EndpointConnectionError"):
+        client.wait_until_stack_exists(**STACK)
+    assert len(called) == 2
+
+
+def test_an_error_of_s3_express_session_names_it():
+    client = boto3.client("s3")
+    answering(client.meta.events, "before-call.s3.CreateSession", refusal("404", status=404))
+    for way in (by_method, by_waiter, by_task, by_batch):
+        for waiter in ("bucket_not_exists", "bucket_exists"):
+            with pytest.raises(WaiterError, match="CreateSession failed with 404"):
+                way(client, waiter, Bucket="b--use1-az4--x-s3", max_wait=60)
+
+
+def test_an_error_of_endpoint_discovery_names_it():
+    client = boto3.client("timestream-query")
+    refused = refusal("ResourceNotFoundException", "no endpoint")
+    answering(client.meta.events, "before-call.timestream-query.DescribeEndpoints", refused)
+    waiter = bwp.WaiterDefinition.from_states(
+        "QueryGone", "DescribeScheduledQuery", path="ScheduledQuery.State", success=["X"],
+        success_on_error=["ResourceNotFoundException"],
+    )  # fmt: skip
+    with pytest.raises(bwp.WaiterFailedError, match="DescribeEndpoints failed with Resource"):
+        bwp.wait_until(client, waiter, max_wait=60, ScheduledQueryArn="arn:aws:x")
+
+
+def test_an_error_of_single_sign_on_names_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    config = tmp_path / "sso"
+    config.write_text(
+        "[profile sso]\nsso_start_url=https://x/start\nsso_region=us-east-1\n"
+        "sso_account_id=123456789012\nsso_role_name=r\n"
+    )
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    session = boto3.Session(profile_name="sso", region_name="us-east-1")
+    fetched = refusal("ForbiddenException", "No access", 403)
+    answering(session.events, "before-call.sso.GetRoleCredentials", fetched)
+    client = session.client("s3")
+    fetcher = client._request_signer._credentials._refresh_using.__self__
+    token = {"accessToken": "t", "expiresAt": "2100-01-01T00:00:00Z"}
+    fetcher._token_loader = lambda *_, **__: token
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        client.wait_until_bucket_exists(Bucket="b", max_wait=60)
+    assert "GetRoleCredentials failed with ForbiddenException" in str(caught.value)
+    assert "No access" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["AssumeRole", "GetRoleCredentials"])
+def test_an_error_of_known_name_is_another_calls_wherever_it_was_raised(name):
+    client = boto3.client("cloudformation")
+    error = raised("ValidationError", name)
+    client.meta.events.register("before-sign", mock.Mock(side_effect=error))
+    with pytest.raises(bwp.WaiterFailedError, match=f"{name} failed with ValidationError"):
+        client.wait_until_stack_delete_complete(**STACK)
+
+
+def test_a_call_inside_the_call_is_told_by_where_its_error_was_raised():
+    # A role that is assumed by a role: both calls have one name.
+    client, called = client_of_role("sts", refusal("ValidationError", "inner"))
+    definition = bwp.WaiterDefinition.from_states(
+        "Assumed", "AssumeRole", path="Credentials", success=["x"],
+        success_on_error=["ValidationError"],
+    )  # fmt: skip
+    with pytest.raises(bwp.WaiterFailedError, match="AssumeRole failed"):
+        bwp.wait_until(client, definition, max_wait=60, RoleArn="a" * 20, RoleSessionName="abc")
+    assert called == ["AssumeRole"]
+
+
+# --- test doubles go on matching --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["op", "DescribeStack", "describe_stacks", "DeleteStack", ""])
+@pytest.mark.parametrize("way", [by_method, by_waiter, by_task, by_batch])
+def test_a_double_of_the_polled_call_may_have_any_name(name, way):
+    client, error = boto3.client("cloudformation"), raised("ValidationError", name)
+    with mock.patch("botocore.client.BaseClient._make_api_call", side_effect=error):
+        assert way(client, "stack_delete_complete", **STACK).exception is error
+    handler = mock.Mock(side_effect=error)
+    client.meta.events.register("before-call", handler)
+    assert way(client, "stack_delete_complete", **STACK).exception is error
+    if way is not by_waiter:
+        with mock.patch.object(client, "describe_stacks", side_effect=error):
+            assert way(client, "stack_delete_complete", **STACK).exception is error
+
+
+def test_a_double_that_raises_one_error_for_all_calls_matches():
+    client, error = boto3.client("cloudformation"), raised("ValidationError", "op")
+    client.meta.events.register("before-call", mock.Mock(side_effect=error))
+    with pytest.raises(ClientError):
+        client.delete_stack(StackName="web")
+    assert client.wait_until_stack_delete_complete(**STACK).exception is error
+
+
+# --- shared and screened calls ----------------------------------------------------------------
+
+
+def instances(client, number):
+    ids = [f"i-{index}" for index in range(number)]
+    return [bwp.Wait(client, "instance_running", {"InstanceIds": [i]}, max_wait=60) for i in ids]
+
+
+def jobs(client, number):
+    names = [{"TrainingJobName": f"job-{index}"} for index in range(number)]
+    return [bwp.Wait(client, "training_job_completed_or_stopped", n, max_wait=900) for n in names]
+
+
+BATCHES = pytest.mark.parametrize(
+    "run",
+    [
+        lambda waits: bwp.wait_all(waits, on_failure="collect"),
+        lambda waits: asyncio.run(bwp.wait_all_async(waits, on_failure="collect")),
+        lambda waits: [result for _, result in bwp.as_completed(waits)],
+    ],
+    ids=["all", "in a task", "as completed"],
+)
+
+
+@BATCHES
+@pytest.mark.parametrize(("service", "waits_of"), [("ec2", instances), ("sagemaker", jobs)])
+def test_waits_that_share_a_call_share_its_end(run, service, waits_of):
+    client, called = client_of_role(service, refusal("AccessDenied", "not yours", 403))
+    results = run(waits_of(client, 40))
+    assert len(results) == 40
+    for error in results:
+        assert isinstance(error, bwp.WaiterFailedError)
+        assert "AssumeRole failed with AccessDenied" in str(error)
+    assert called == ["AssumeRole"]
+
+
+@BATCHES
+def test_what_a_hook_raises_in_a_shared_call_ends_all_of_its_waits(run):
+    client, error = boto3.client("ec2"), LookupError("of a hook")
+    hook = mock.Mock(side_effect=error)
+    client.meta.events.register("before-call", hook)
+    assert run(instances(client, 40)) == [error] * 40
+    assert hook.call_count == 1
+
+
+def test_a_list_is_not_given_up_for_what_happened_on_the_way(virtual_time, caplog):
+    caplog.set_level(logging.INFO, "boto_waiters_plus")
+    client, called = client_of_role("sagemaker", refusal("Throttling"), KEYS)
+    jobs_there = [
+        {"TrainingJobName": f"job-{index}", "TrainingJobStatus": "InProgress"}
+        for index in range(12)
+    ]
+    body = json.dumps({"TrainingJobSummaries": jobs_there}).encode()
+    sent = sending(client, (200, body))
+    results = bwp.wait_all(jobs(client, 12), on_failure="collect")
+    assert all(isinstance(each, bwp.WaiterTimeoutError) for each in results)
+    assert len(called) == 2
+    assert not any("one by one" in line for line in caplog.messages)
+    assert sent
+
+
+# --- calls that change something --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", ["ValidationError", "IdempotentParameterMismatch", "AccessDenied"])
+def test_call_once_is_refused_by_another_call(code):
+    client, called = client_of_role("ec2", refusal(code, "no client token, it expired"))
+    with pytest.raises(Exception, match=f"AssumeRole failed with {code}") as caught:
+        call_once(client.run_instances, max_wait=60, ImageId="a", MinCount=1, MaxCount=1)
+    assert type(caught.value).__name__ == "CallRefusedError"
+    assert not caught.value.outcome_unknown
+    assert len(called) == 1
+
+
+def test_what_another_call_says_about_a_new_role_is_not_repeated(virtual_time):
+    told = refusal(
+        "InvalidParameterValueException",
+        "The role defined for the function cannot be assumed by Lambda.",
+    )
+    client, called = client_of_role("lambda", told)
+    code = {"Code": {"ZipFile": b"x"}, "Runtime": "python3.12", "Handler": "a.b"}
+    role = {"Role": "arn:aws:iam::123456789012:role/role"}
+    with pytest.raises(ClientError):
+        bwp.begin(client.create_function, max_wait=60, FunctionName="f", **role, **code)
+    assert len(called) == 1
+
+
+def test_call_once_repeats_its_throttle_and_knows_that_nothing_was_sent(virtual_time):
+    client, called = client_of_role("ec2", refusal("Throttling"), refusal("ValidationError"))
+    with pytest.raises(Exception, match="AssumeRole failed") as caught:
+        call_once(client.run_instances, max_wait=60, ImageId="a", MinCount=1, MaxCount=1)
+    assert not caught.value.outcome_unknown
+    assert len(called) == 2
+
+
+def test_credentials_that_expire_between_two_requests_leave_the_outcome_unknown(monkeypatch):
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
+    client, now = boto3.client("ec2"), [dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc)]
+    refresh = mock.Mock(side_effect=raised("AccessDenied", "AssumeRole"))
+    client._request_signer._credentials = RefreshableCredentials(
+        "a", "b", "c", now[0] + dt.timedelta(hours=1), refresh, "test", lambda: now[0]
+    )
+    sending(client, (503, b"<Response/>"))
+    later = dt.timedelta(hours=1)
+    client.meta.events.register("needs-retry", lambda **_: now.__setitem__(0, now[0] + later))
+    with pytest.raises(Exception, match="AssumeRole failed with AccessDenied") as caught:
+        call_once(client.run_instances, max_wait=60, ImageId="a", MinCount=1, MaxCount=1)
+    assert caught.value.outcome_unknown
+
+
+# --- credentials that cannot be fetched -------------------------------------------------------
+
+
+def with_refresh(client, *results):
+    """Let a client refresh its credentials at each call; return what does it."""
+    soon = dt.datetime.now(dt.timezone.utc) + dt.timedelta(minutes=1)
+    fresh = {"access_key": "a", "secret_key": "b", "token": "c", "expiry_time": soon.isoformat()}
+    refresh = mock.Mock(side_effect=[fresh if each is None else each for each in results])
+    client._request_signer._credentials = RefreshableCredentials(
+        "a", "b", "c", soon, refresh, "test"
+    )
+    return refresh
+
+
+HICCUPS = [
+    botocores.MetadataRetrievalError(error_msg="timed out"),
+    botocores.CredentialRetrievalError(provider="custom-process", error_msg="exit 1"),
+    botocores.TokenRetrievalError(provider="sso", error_msg="refresh failed"),
+]
+
+
+@pytest.mark.parametrize("hiccup", HICCUPS, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize("way", [by_method, by_waiter, by_task, by_batch, in_background])
+def test_a_hiccup_of_the_credentials_is_transient_once_the_service_has_answered(
+    virtual_time, hiccup, way
+):
+    client = boto3.client("cloudformation")
+    refresh = with_refresh(client, None, hiccup, None)
+    sending(client, (200, EXISTS), (400, GONE))
+    assert way(client, "stack_delete_complete", **{**STACK, "max_wait": 600}).attempts == 3
+    assert refresh.call_count == 3
+
+
+@pytest.mark.parametrize("hiccup", HICCUPS, ids=lambda each: type(each).__name__)
+def test_before_that_it_ends_the_wait_with_its_text(virtual_time, hiccup):
+    client = boto3.client("cloudformation")
+    with_refresh(client, hiccup, hiccup)
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        client.wait_until_stack_delete_complete(**STACK)
+    assert str(hiccup) in str(caught.value)
+    assert "https://" not in str(caught.value)
+    with pytest.raises(type(hiccup)) as caught:
+        client.get_waiter("stack_delete_complete").wait(StackName="web")
+    assert caught.value is hiccup
+
+
+def test_credentials_that_are_expired_when_they_come_are_a_hiccup(virtual_time):
+    client = boto3.client("cloudformation")
+    expired = {"access_key": "a", "secret_key": "b", "token": "c", "expiry_time": "2020-01-01T00Z"}
+    refresh = with_refresh(client, None, expired, None)
+    sending(client, (200, EXISTS), (400, GONE))
+    assert client.wait_until_stack_delete_complete(**{**STACK, "max_wait": 600}).attempts == 3
+    assert refresh.call_count == 3
+
+
+@pytest.mark.parametrize("way", [by_method, by_waiter])
+def test_a_login_that_is_needed_ends_the_wait_at_once(virtual_time, way):
+    client, error = boto3.client("cloudformation"), botocores.UnauthorizedSSOTokenError()
+    with_refresh(client, None, error)
+    sending(client, (200, EXISTS))
+    with pytest.raises((bwp.WaiterFailedError, type(error)), match="aws sso login"):
+        way(client, "stack_delete_complete", **STACK)
+
+
+def test_the_text_of_an_error_has_no_credentials(virtual_time):
+    secrets = ["wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "AKIAIOSFODNN7EXAMPLE", "hunter2", "q=1"]
+    key, access, password, query = secrets
+    text = f"bad {key} of {access} (SessionToken={password}) at https://u:{password}@x/y?{query}"
+    client = boto3.client("cloudformation")
+    process = botocores.CredentialRetrievalError(provider="custom-process", error_msg=text)
+    with_refresh(client, process)
+    with pytest.raises(bwp.WaiterFailedError, match="custom-process: bad ") as caught:
+        client.wait_until_stack_delete_complete(**STACK)
+    assert not any(secret in str(caught.value) for secret in secrets)
+
+
+def test_an_error_of_a_connection_names_the_endpoint_that_was_called(virtual_time):
+    session, _ = session_of("role", botocores.ReadTimeoutError(endpoint_url="https://sts.example/"))
+    client = session.client("cloudformation")
+    with pytest.raises(bwp.WaiterTimeoutError) as caught:
+        client.wait_until_stack_exists(**STACK)
+    assert "AssumeRole failed with ReadTimeoutError at https://sts.example" in str(caught.value)
+    assert "cloudformation." not in str(caught.value)
+
+
+def test_a_condition_of_a_clients_method_is_no_exception(virtual_time):
+    client, called = client_of_role("cloudformation", refusal("ValidationError"))
+    definition = client.wait_until_stack_delete_complete.definition
+    for function in (client.describe_stacks, lambda **_: client.describe_stacks(StackName="web")):
+        with pytest.raises(bwp.WaiterFailedError, match="AssumeRole failed with"):
+            conditions.poll(function, definition, input={"StackName": "web"}, max_wait=60)
+    assert len(called) == 2
