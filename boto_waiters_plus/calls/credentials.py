@@ -80,6 +80,12 @@ ask_for_codes = PerClient(_wrap_prompters).of
 """Let calls of a client that are made here ask for MFA codes in the thread of the caller."""
 
 
+def asks_for_a_code(client: Any) -> bool:
+    """Return whether the next call of a client would ask somebody for an MFA code."""
+    refresh = refresh_of(client)
+    return refresh is not None and any(prompters_of(client)) and bool(refresh.is_needed())
+
+
 def refresh_what_asks(client: Any, seconds: float) -> None:
     """Refresh credentials that need an MFA code, if they have to be, before they cannot ask for it.
 
@@ -91,7 +97,7 @@ def refresh_what_asks(client: Any, seconds: float) -> None:
         Exception: what the refresh raised.
     """
     refresh = refresh_of(client)
-    if refresh is None or not any(prompters_of(client)) or not refresh.is_needed():
+    if refresh is None or not asks_for_a_code(client):
         return
     ask_for_codes(client)
     budget = CallBudget(seconds)

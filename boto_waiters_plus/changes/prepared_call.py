@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
-from botocore.exceptions import ClientError
 from botocore.model import OperationModel
 
 from ..common.arguments import flag, seconds_or_zero, with_methods
@@ -18,7 +17,7 @@ from ..deadlines import effective_max_wait
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterFailedError, WaiterTimeoutError
 from ..options import CancelEvent, WaitOptions
 from ..outcome import WaiterOutcome
-from ..service.errors import says_not_found
+from ..service.errors import error_facts
 from ..service.json_parameters import as_json, without_sensitive
 from .call_errors import AlreadyExistsError, CallOnceError, CallTimeoutError, LateArrivalError
 from .call_target import CallTarget
@@ -353,11 +352,10 @@ def _retries_of_sdk(response: Any) -> int:
 
 def _about(error: WaiterError, call: CallOutcome, *, is_repeated: bool) -> WaiterError:
     """Return the error of a wait with the call before it."""
-    cause = error.last_exception
-    is_gone = isinstance(cause, ClientError) and says_not_found(
-        cause.response.get("Error", {}).get("Code", "")
-    )
-    is_late = is_repeated and (is_gone or error.attempts == 1)
+    facts = None if error.last_exception is None else error_facts(error.last_exception)
+    is_gone = facts is not None and facts.missing
+    is_answered = facts is None or facts.on_the_way is None
+    is_late = is_repeated and is_answered and (is_gone or error.attempts == 1)
     if isinstance(error, WaiterFailedError) and is_late:
         text = "An earlier attempt of the call made the resource, and it is gone by now."
         error = error.extended(text, LateArrivalError)

@@ -15,6 +15,7 @@ from botocore import xform_name
 from botocore.exceptions import BotoCoreError, HTTPClientError
 from botocore.model import ListShape, OperationModel, ServiceModel
 
+from ..calls.credentials import asks_for_a_code
 from ..definitions.files import load_layers
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterError
@@ -154,9 +155,11 @@ def run(arguments: argparse.Namespace) -> int:
         check_parameters(waiter.operation, parameters, arguments.only_by_json)
     labels = [waiter.resource_label.text(parameters) for parameters in each]
     report = OutcomeReport(waiter.definition.name, waiter.operation, arguments)
-    progress = progress_on_stderr(labels, arguments.max_wait, quiet=arguments.quiet)
     with _one_line_warnings(arguments):
         client = client_of(arguments.session, waiter.service_name, arguments)
+        # A table that is drawn anew all the time would hide the prompt.
+        is_quiet = arguments.quiet or asks_for_a_code(client)
+        progress = progress_on_stderr(labels, arguments.max_wait, quiet=is_quiet)
         waits = _Waits(waiter.definition, client, arguments, progress)
         return waits.start(each, arguments) if arguments.background else waits.run(each, report)
 

@@ -115,8 +115,8 @@ def error_facts(
     way = on_the_way(error, None if operation is None else operation.name)
     other_call = None if way is None else way.call
     if way is not None:
-        # The model and the endpoint are those of another call.
-        operation = endpoint = None
+        # The model is that of another call, and so is the endpoint.
+        operation, endpoint = None, getattr(error, "kwargs", {}).get("endpoint_url")
     response: Mapping[str, Any] | None = error.response if isinstance(error, ClientError) else None
     if response is None:
         name = type(error).__name__
@@ -224,7 +224,7 @@ def _text_of_exception(
     Args:
         error: the exception.
         operation: the operation that was called; None: not known.
-        endpoint: of the client that was called.
+        endpoint: the one that was called; None: not known.
     """
     from .error_causes import cause_in_words  # noqa: PLC0415 - for errors only
 
@@ -233,20 +233,9 @@ def _text_of_exception(
     if is_botocores or is_passing(error):
         # The client's endpoint has no part in it.
         return f"{name}: {cut(without_secrets(str(error)), MOST_TEXT)}"
-    called = _endpoint_called(error, endpoint)
-    where = f"{name} at {_host(called)}" if called else name
+    where = f"{name} at {_host(endpoint)}" if endpoint else name
     cause = cause_in_words(error, operation)
     return f"{where}: {cause}" if cause else where
-
-
-def _endpoint_called(error: Exception, endpoint: str | None) -> str | None:
-    """Return the endpoint that an error is about: of a call on the way it is not the client's."""
-    url = getattr(error, "kwargs", {}).get("endpoint_url")
-    if not isinstance(url, str):
-        return endpoint
-    # A host prefix may have parameters.
-    own = urlsplit(endpoint or "").hostname
-    return endpoint if own and str(urlsplit(url).hostname).endswith(own) else url
 
 
 def _host(endpoint: str) -> str:
