@@ -28,7 +28,9 @@ WAYS = pytest.mark.parametrize("way", [by_method, by_waiter])
 
 def by_condition(client, waiter, **keywords):
     return conditions.wait_for(
-        lambda: client.describe_table(TableName="t"), max_wait=60, retry_on=botocores.BotoCoreError
+        lambda: client.describe_table(TableName="table"),
+        max_wait=60,
+        retry_on=botocores.BotoCoreError,
     )
 
 
@@ -126,7 +128,7 @@ def test_what_a_signal_handler_raises_is_raised_as_it_was(virtual_time, way, at,
     }
     client = client_of()
     with handled(handlers[kind]), happening(at, alarm), pytest.raises(type(error)) as caught:
-        way(client, "table_exists", TableName="t", max_wait=60)
+        way(client, "table_exists", TableName="table", max_wait=60)
     assert caught.value is error
 
 
@@ -136,7 +138,7 @@ def test_what_a_signal_handler_raises_is_raised_as_it_was(virtual_time, way, at,
 def test_the_sdk_does_not_retry_it_either(way, mode, error):
     client = client_of(mode, attempts=3)
     with handled(Handler(error)), happening("sending", alarm), pytest.raises(type(error)) as caught:
-        way(client, "table_exists", TableName="t", max_wait=60)
+        way(client, "table_exists", TableName="table", max_wait=60)
     assert caught.value is error
 
 
@@ -151,7 +153,7 @@ HOOKS = [
 def test_what_a_hook_raises_is_raised_as_it_was(virtual_time, way, error):
     client = client_of()
     with happening("sending", raising(error)), pytest.raises(type(error)) as caught:
-        way(client, "table_exists", TableName="t", max_wait=60)
+        way(client, "table_exists", TableName="table", max_wait=60)
     assert caught.value is error
 
 
@@ -167,7 +169,7 @@ def test_errors_of_the_transport_stay_transient(virtual_time, way, error):
     client = client_of()
     send = mock.patch("socket.socket.sendall", side_effect=error)
     with send, happening("sending", alarm), pytest.raises(bwp.WaiterTimeoutError):
-        way(client, "table_exists", TableName="t", max_wait=60, retry_transient=True)
+        way(client, "table_exists", TableName="table", max_wait=60, retry_transient=True)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_an_alarm_that_is_being_handled_is_not_raised_again(virtual_time):
             alarm()
     except TimeoutError:
         with happening("sending", lambda: None), pytest.raises(bwp.WaiterTimeoutError):
-            client.wait_until_table_exists(TableName="t", max_wait=60)
+            client.wait_until_table_exists(TableName="table", max_wait=60)
 
 
 def test_a_condition_retries_what_it_was_asked_to(virtual_time):
@@ -202,7 +204,7 @@ def test_a_condition_retries_what_it_was_asked_to(virtual_time):
         sent.append(1)
         if len(sent) < 3:
             with happening("sending", raising(Alarm("mine"))):
-                return client.describe_table(TableName="t")
+                return client.describe_table(TableName="table")
         return True
 
     assert conditions.wait_for(send, max_wait=60, retry_on=Alarm)
@@ -214,7 +216,7 @@ def test_an_awaited_condition_raises_it_too(virtual_time):
 
     async def send():
         with happening("sending", raising(error)):
-            return client.describe_table(TableName="t")
+            return client.describe_table(TableName="table")
 
     with pytest.raises(Alarm) as caught:
         asyncio.run(conditions.wait_for_async(send, max_wait=60))
@@ -225,5 +227,5 @@ def test_no_thread_is_left(virtual_time):
     before = threading.active_count()
     client, error = client_of(), Alarm("mine")
     with happening("sending", raising(error)), pytest.raises(Alarm):
-        client.wait_until_table_exists(TableName="t", max_wait=60, call_in_thread=True)
+        client.wait_until_table_exists(TableName="table", max_wait=60, call_in_thread=True)
     assert threading.active_count() <= before + 1

@@ -310,12 +310,15 @@ def test_credentials_that_expire_between_two_requests_leave_the_outcome_unknown(
 
 
 def with_refresh(client, *results):
-    """Let a client refresh its credentials at each call; return what does it."""
-    soon = dt.datetime.now(dt.timezone.utc) + dt.timedelta(minutes=1)
-    fresh = {"access_key": "a", "secret_key": "b", "token": "c", "expiry_time": soon.isoformat()}
+    """Let a client refresh its credentials before each request; return what does it."""
+    now = dt.datetime.now(dt.timezone.utc)
+    later, soon = now + dt.timedelta(hours=1), now + dt.timedelta(minutes=1)
+    fresh = {"access_key": "a", "secret_key": "b", "token": "c", "expiry_time": later.isoformat()}
     refresh = mock.Mock(side_effect=[fresh if each is None else each for each in results])
-    client._request_signer._credentials = RefreshableCredentials(
-        "a", "b", "c", soon, refresh, "test"
+    credentials = RefreshableCredentials("a", "b", "c", soon, refresh, "test")
+    client._request_signer._credentials = credentials
+    client.meta.events.register_first(
+        "before-send", lambda **_: setattr(credentials, "_expiry_time", soon)
     )
     return refresh
 
