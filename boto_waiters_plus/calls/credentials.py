@@ -7,6 +7,9 @@ can be left behind, and the call itself, with the tracers that watch its thread,
 from __future__ import annotations
 
 import contextlib
+import getpass
+import os
+import select
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -123,6 +126,8 @@ class _Prompter:
         return self._code(prompt) if is_ours else self._prompter(prompt)
 
     def _code(self, prompt: str) -> str:
+        if self._prompter is getpass.getpass and not _can_answer():
+            raise _no_terminal()
         try:
             return self._prompter(prompt)
         except (EOFError, OSError) as error:
@@ -131,6 +136,20 @@ class _Prompter:
             if sys.stdin is not None and not sys.stdin.closed:
                 raise
             raise _no_terminal() from error
+
+
+def _can_answer() -> bool:
+    """Return whether there is a terminal, or else an answer or its end: no pipe is waited for."""
+    if not hasattr(os, "ctermid"):
+        return True
+    with contextlib.suppress(OSError):
+        os.close(os.open(os.ctermid(), os.O_RDWR))
+        return True
+    try:
+        return sys.stdin.isatty() or bool(select.select([sys.stdin], [], [], 0)[0])
+    # What stands in for it cannot be asked.
+    except (AttributeError, OSError, TypeError, ValueError):
+        return True
 
 
 def _no_terminal() -> NoCodeError:

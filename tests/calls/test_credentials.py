@@ -3,6 +3,7 @@
 import asyncio
 import contextvars
 import datetime as dt
+import os
 import threading
 from unittest import mock
 
@@ -242,6 +243,26 @@ def test_without_a_terminal_the_error_says_so_in_one_line(way, error):
         way(client, "stack_delete_complete", **STACK)
     assert "\n" not in str(caught.value)
     assert called == []
+
+
+@pytest.mark.skipif(not hasattr(os, "ctermid"), reason="no terminals like POSIX's here")
+@pytest.mark.parametrize(("piped", "is_asked"), [(None, False), ("123456\n", True), ("", True)])
+def test_a_pipe_is_not_waited_for(monkeypatch, piped, is_asked):
+    reader, writer = map(os.fdopen, os.pipe(), "rw")
+    monkeypatch.setattr("os.ctermid", lambda: "/nowhere")
+    monkeypatch.setattr("sys.stdin", reader)
+    monkeypatch.setattr("getpass.getpass", person := Person(first=reader.readline))
+    client, called = stacks_of(person)
+    with reader, writer:
+        if piped is not None:
+            writer.write(piped)
+            writer.close()
+        if is_asked:
+            assert client.wait_until_stack_delete_complete(**STACK).attempts == 1
+        else:
+            with pytest.raises(bwp.WaiterFailedError, match="there is no terminal"):
+                client.wait_until_stack_delete_complete(**STACK)
+    assert len(person.asked) == len(called) == is_asked
 
 
 def test_other_calls_of_the_client_are_left_alone():
