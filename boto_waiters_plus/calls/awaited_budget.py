@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import math
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
@@ -48,6 +49,7 @@ class AwaitedBudget:
     def listen(self, event: CancelEvent, loop: asyncio.AbstractEventLoop) -> asyncio.Future[None]:
         """Return a future that is done when the event is set."""
         self._loop = loop
+        self.context: contextvars.Context | None = contextvars.copy_context()
         self._cancelled: asyncio.Future[None] = loop.create_future()
         listen(event, self)
         return self._cancelled

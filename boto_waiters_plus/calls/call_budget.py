@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import _socket  # that of `socket` is replaced by eventlet and gevent
 import contextlib
+import contextvars
 import math
 import socket
 import threading
@@ -105,6 +106,7 @@ class CallBudget:
         "_wake",
         "arrived",
         "cancel_events",
+        "context",
         "credentials",
         "deadline",
         "ended",
@@ -126,6 +128,8 @@ class CallBudget:
         if outer is not None:
             self.deadline = min(self.deadline, outer.deadline)
             self.cancel_events += outer.cancel_events
+        self.context = contextvars.copy_context() if self.cancel_events else None
+        """What the events see."""
         self.listen_at = now + LISTEN_AFTER if self.cancel_events else math.inf
         self.reason: Literal["deadline", "cancelled"] | None = None
         """Why the call was cut off."""

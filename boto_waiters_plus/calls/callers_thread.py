@@ -29,6 +29,8 @@ class Caller(Protocol):
     """Does what is to be done in the thread of the caller."""
 
     thread_id: int
+    is_closed: bool
+    """Whether nobody waits any more."""
 
     def ask(self, question: Callable[[], T], /) -> T:
         """Return what a function returns in the thread of the caller, or raise what it raises."""
@@ -54,7 +56,7 @@ class CallersThread:
         self.thread_id = threading.get_ident()
         self._post = post
         self._open: deque[Future[Any]] = deque()
-        self._is_closed = False
+        self.is_closed = False
 
     def ask(self, question: Callable[[], T], /) -> T:
         """Return what a function returns in the thread of the caller, or raise what it raises.
@@ -66,7 +68,7 @@ class CallersThread:
             return question()
         answer: Future[T] = Future()
         self._open.append(answer)
-        if self._is_closed:
+        if self.is_closed:
             answer.cancel()
         else:
             self._post(partial(_answer, question, answer))
@@ -74,7 +76,7 @@ class CallersThread:
 
     def close(self) -> None:
         """Wait no more: questions that were not asked yet end."""
-        self._is_closed = True
+        self.is_closed = True
         for answer in list(self._open):
             answer.cancel()
 
@@ -83,6 +85,7 @@ class NoCaller:
     """Stands for the caller of a call in the background, who is somewhere else by now."""
 
     thread_id = 0
+    is_closed = False
 
     def ask(self, _: Callable[[], T], /) -> T:
         """Raise `NoCodeError`."""
@@ -90,12 +93,9 @@ class NoCaller:
 
 
 def ask_caller_in(context: Context, caller: Caller) -> None:
-    """Let what runs in a context ask a caller, unless it can ask another one already.
-
-    That has to be in another thread: this one is about to wait.
-    """
+    """Let what runs in a context ask a caller, unless another thread waits for it already."""
     outer = context.run(_caller.get)
-    if outer is None or outer.thread_id == threading.get_ident():
+    if outer is None or outer.is_closed or outer.thread_id == threading.get_ident():
         context.run(_caller.set, caller)
 
 

@@ -34,6 +34,8 @@ class CancellableCall(Protocol):
 
     ended: bool
     """Whether the call is over."""
+    context: contextvars.Context | None
+    """The context variables that its events see."""
 
     def cancel(self) -> None:
         """End the call because a cancel event is set."""
@@ -98,8 +100,8 @@ class _Listeners:
                 return
             listener = self._by_event[id(event)] = _Listener(event)
             listener.calls.add(call)
-        # An event is the caller's, and may be of any class.
-        run = partial(contextvars.copy_context().run, listener.run)
+        context = contextvars.Context() if call.context is None else call.context
+        run = partial(context.copy().run, listener.run)
         if start_thread(run, "cancel listener") is None:
             with self.lock:
                 self.forget(listener)

@@ -10,6 +10,7 @@ import importlib.util
 import math
 import threading
 from collections.abc import Callable
+from contextvars import Context
 from typing import Final, Literal, Protocol
 
 from ..common.process import after_fork, start_thread
@@ -50,6 +51,8 @@ class WatchedCall(Protocol):
     listen_at: float
     """The time, by `monotonic`, from which the cancel events are listened to."""
     cancel_events: tuple[CancelEvent, ...]
+    context: Context | None
+    """What the cancel events see."""
     ended: bool
     """Whether the call is over."""
 

@@ -291,7 +291,9 @@ def test_call_once_repeats_its_throttle_and_knows_that_nothing_was_sent(virtual_
     assert len(called) == 2
 
 
-def test_credentials_that_expire_between_two_requests_leave_the_outcome_unknown(monkeypatch):
+def test_credentials_that_expire_between_two_requests_leave_the_outcome_unknown(
+    monkeypatch, virtual_time
+):
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
     client, now = boto3.client("ec2"), [dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc)]
     refresh = mock.Mock(side_effect=raised("AccessDenied", "AssumeRole"))
@@ -401,3 +403,20 @@ def test_a_condition_of_a_clients_method_is_no_exception(virtual_time):
         with pytest.raises(bwp.WaiterFailedError, match="AssumeRole failed with"):
             conditions.poll(function, definition, input={"StackName": "web"}, max_wait=60)
     assert len(called) == 2
+
+
+def test_it_tells_nothing_of_a_resource_that_an_earlier_attempt_made(virtual_time):
+    # A repeated call whose wait fails at once is otherwise taken to have made what is gone by now.
+    client = boto3.client("dynamodb")
+    made = {"TableDescription": {"TableName": "table", "TableStatus": "CREATING"}}
+    refused = raised("AccessDenied", "AssumeRole")
+    with_refresh(client, None, None, refused)
+    sending(client, (500, b"{}"), (200, json.dumps(made).encode()))
+    key = [{"AttributeName": "k", "KeyType": "HASH"}]
+    types = [{"AttributeName": "k", "AttributeType": "S"}]
+    with pytest.raises(bwp.WaiterFailedError, match="AssumeRole failed") as caught:
+        call_once(
+            client.create_table, allow_repeat=True, then_wait=True, max_wait=60, TableName="table",
+            KeySchema=key, AttributeDefinitions=types, BillingMode="PAY_PER_REQUEST",
+        )  # fmt: skip
+    assert type(caught.value) is bwp.WaiterFailedError

@@ -1,10 +1,12 @@
 """The thread that receives messages: when it runs, what ends it, and what errors do."""
 
 import asyncio
+import contextvars
 import logging
 import threading
 
 from boto_waiters_plus.conditions import wait_for, wait_for_async
+from boto_waiters_plus.signals.receiver import Receiver
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
 from .conftest import LONG, SOON, joined, receivers, refused, until
@@ -156,3 +158,22 @@ def test_without_a_thread_the_wait_polls(signal, monkeypatch, caplog):
     monkeypatch.setattr(threading.Thread, "start", no_more)
     wait_for(iter([False, True]).__next__, max_wait=LONG, interval=0.01, signal=signal)
     assert "RuntimeError" in caplog.text
+
+
+def test_the_thread_has_the_context_variables_of_the_first_wait():
+    variable, seen, is_seen = contextvars.ContextVar("variable"), [], threading.Event()
+
+    class Queue:
+        label = "queue"
+
+        def receive(self, stop):
+            seen.append(variable.get("unset"))
+            is_seen.set()
+            stop.wait(LONG)
+
+    variable.set("set")
+    receiver = Receiver(Queue())
+    receiver.add("subscription", None)
+    assert is_seen.wait(LONG)
+    receiver.close()
+    assert seen == ["set"]
