@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import socket
+from contextvars import Context
 from typing import Any, Final, Literal
 
 from sqlalchemy import Engine, event
@@ -71,6 +72,8 @@ class TimeLimits:
 
 class _Limit:
     """One transaction, as the watchdog ends it: by shutting down the connection's socket."""
+
+    context: Context | None = None
 
     def __init__(self, number: int, seconds: float) -> None:
         self.deadline = monotonic() + seconds
