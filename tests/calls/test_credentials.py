@@ -10,7 +10,7 @@ from unittest import mock
 import boto3
 import pytest
 from botocore.config import Config
-from botocore.credentials import RefreshableCredentials
+from botocore.credentials import Credentials, RefreshableCredentials
 from botocore.tokens import DeferredRefreshableToken, FrozenAuthToken
 from service.roles import EXISTS, GONE, KEYS, profiles_in, sending, session_of
 from service.ways import by_batch, by_method, by_task, by_waiter
@@ -133,15 +133,15 @@ def test_a_bearer_token_is_refreshed_in_a_thread():
 def test_credentials_of_a_request_are_kept():
     client = make_client()
     Refreshes(client, minutes=5)
-    own = mock.Mock(**{"get_frozen_credentials.return_value": ("own", "b", None)})
+    own = Credentials("own", "b")
 
     def give(request, **_):
         request.context.setdefault("signing", {})["request_credentials"] = own
 
-    client.meta.events.register_first("before-sign", give)
-    respond(client, (200, b"{}"))
-    with pytest.raises(AttributeError):
-        bounded_call(client.list_tables, client=client, seconds=60)
+    client.meta.events.register_first("before-sign.dynamodb", give)
+    sent = respond(client, (200, b"{}"))
+    bounded_call(client.list_tables, client=client, seconds=60)
+    assert "Credential=own/" in str(sent[0].headers["Authorization"])
 
 
 def test_a_cancel_event_sees_the_context_variables_of_the_caller():

@@ -171,6 +171,14 @@ def test_a_call_inside_the_call_is_told_by_where_its_error_was_raised():
     assert called == ["AssumeRole"]
 
 
+def test_a_refused_role_says_nothing_of_a_deletion():
+    # Where the service itself answers so when the resource is gone, the message says that.
+    client, _ = client_of_role("backup", refusal("AccessDeniedException", "no", 403))
+    with pytest.raises(bwp.WaiterFailedError, match="AssumeRole failed") as caught:
+        client.wait_until_backup_vault_deleted(BackupVaultName="v", max_wait=60)
+    assert "is gone" not in str(caught.value)
+
+
 # --- test doubles go on matching --------------------------------------------------------------
 
 
