@@ -133,7 +133,7 @@ def outcomes(
 ) -> dict[str, str]:
     """The outcome of every test, by its name."""
     report = folder.parent / f"{folder.name}-{'install' if install else 'stock'}.xml"
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    variables = {key: value for key, value in os.environ.items() if not key.startswith("AWS_")}
     variables |= {
         "PYTHONHASHSEED": "0",  # ids that come from a set are the same in both runs
         "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "tools"))),

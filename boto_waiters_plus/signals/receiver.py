@@ -7,10 +7,10 @@ import logging
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from time import monotonic
 from typing import Any, Final, Protocol
 
+from ..calls.callers_thread import forget_caller_in
 from ..calls.clock import SYSTEM_TIME, current_time
 from ..common.process import after_fork
 from ..engine.backoff import jittered_delay
@@ -148,8 +148,11 @@ class Receiver:
 
     def _start_thread(self) -> None:
         name = "boto_waiters_plus signal"
-        run = partial(contextvars.copy_context().run, self._run)
-        self._thread = threading.Thread(target=run, name=name, daemon=True)
+        context = contextvars.copy_context()
+        forget_caller_in(context)
+        self._thread = threading.Thread(
+            target=context.run, args=[self._run], name=name, daemon=True
+        )
         try:
             self._thread.start()
         except RuntimeError as error:

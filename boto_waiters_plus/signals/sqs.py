@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..calls.bounded_call import bounded_call
 from ..calls.call_budget import CallEnded
 from ..calls.client_kind import is_async
+from ..calls.credentials import refresh_what_asks
 from ..common.arguments import flag
 from ..engine.redaction import parameter_text
 from ..options import CancelEvent
@@ -25,6 +26,9 @@ LONGEST_POLL: Final = 20
 
 MOST_MESSAGES: Final = 10
 """Messages that SQS returns or deletes in one request at most."""
+
+SECONDS_TO_REFRESH: Final = 60.0
+"""Seconds that credentials may take which need an MFA code; the time at the prompt counts."""
 
 SECONDS_TO_DELETE: Final = 10.0
 """Seconds that a deletion may take; no message is received meanwhile."""
@@ -131,12 +135,15 @@ class SqsSignal(EventSignal):
 
     Raises:
         TypeError, ValueError: a bad argument, before any request.
+        Exception: an MFA code is needed for credentials, which are then fetched at once; what that
+            raised.
     """
 
     def __init__(
         self, queue: Any, *, match: str | None = None, client: Any = None, delete: bool = True
     ) -> None:
         url, client = _url_and_client(queue, client)
+        refresh_what_asks(client, SECONDS_TO_REFRESH)
         sqs_queue = SqsQueue(url, client, delete=flag("delete", delete))
         super().__init__(Receiver(sqs_queue), *(() if match is None else (EventPattern(match),)))
 

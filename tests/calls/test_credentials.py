@@ -19,6 +19,7 @@ import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 from boto_waiters_plus.calls import credentials
 from boto_waiters_plus.calls.bounded_call import bounded_call
+from boto_waiters_plus.signals import SqsSignal
 
 from .support import ended, make_client, respond
 
@@ -305,6 +306,16 @@ def test_background_wait_asks_before_it_begins():
     assert person.asked == [HERE()]
     assert operation.result().attempts == 1
     assert called == ["AssumeRole"]
+
+
+def test_signal_asks_when_it_is_made():
+    person = Person()
+    session, called = session_of("person", KEYS)
+    providers = session._session.get_component("credential_provider")
+    providers.get_provider("assume-role")._prompter = person
+    with SqsSignal("https://queue", client=session.client("sqs")):
+        assert person.asked == [HERE()]
+        assert called == ["AssumeRole"]
 
 
 def test_code_that_is_needed_later_cannot_be_asked_for_in_the_background():
