@@ -206,7 +206,7 @@ def test_time_at_the_prompt_counts():
     answered = []
 
     def prompter(_):
-        threading.Event().wait(0.3)
+        threading.Event().wait(0.7)
         answered.append(True)
         return "123456"
 
@@ -214,7 +214,7 @@ def test_time_at_the_prompt_counts():
         async with client_of("person", "cloudformation", KEYS, prompter=prompter) as made:
             sending(made[0], (400, GONE))
             with pytest.raises(bwp.WaiterTimeoutError):
-                await made[0].wait_until_stack_delete_complete(**{**STACK, "max_wait": 0.1})
+                await made[0].wait_until_stack_delete_complete(**{**STACK, "max_wait": 0.6})
             assert answered == [True]
 
     asyncio.run(main())

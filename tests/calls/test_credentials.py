@@ -236,10 +236,10 @@ def test_code_is_asked_for_in_the_thread_of_the_caller(way, mode):
 @pytest.mark.parametrize("way", [by_method, by_waiter, by_task, by_batch, as_completed])
 def test_time_at_the_prompt_counts(way):
     answered = []
-    person = Person(first=lambda: threading.Event().wait(0.3) or answered.append(True))
+    person = Person(first=lambda: threading.Event().wait(0.7) or answered.append(True))
     client, _ = stacks_of(person)
     with pytest.raises((bwp.WaiterTimeoutError, bwp.WaitersError)):
-        way(client, "stack_delete_complete", **{**STACK, "max_wait": 0.1})
+        way(client, "stack_delete_complete", **{**STACK, "max_wait": 0.6})
     assert (answered, person.asked) == ([True], [HERE()])
 
 
