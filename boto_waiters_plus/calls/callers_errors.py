@@ -22,7 +22,7 @@ from .call_budget import CallExpired
 from .error_frames import frames_of, module_of
 
 _TRANSPORT: Final = (OSError, HTTPError, http.client.HTTPException, CallExpired)
-_AWAITED: Final = ("aiohttp", "asyncio", "httpcore", "httpx")
+_AWAITED: Final = ("aiohttp", "anyio", "asyncio", "h11", "httpcore", "httpx")
 """The packages of other errors of the transport."""
 
 _OF_SOCKETS: Final = (ConnectionError, TimeoutError, ssl.SSLError, socket.gaierror, socket.herror)
@@ -42,7 +42,8 @@ def callers_error(error: BaseException) -> Exception | None:
     # In a test double, it may be anything.
     if not isinstance(inner, Exception):
         return None
-    if not _is_of_transport(inner):
+    # Of a subclass botocore knows what it is.
+    if type(error) is HTTPClientError and not _is_of_transport(inner):
         return inner
     for each in errors_inside(inner):
         if isinstance(each, Exception) and _is_of_caller(each):

@@ -29,8 +29,9 @@ class WaitEvent:
         attempt: the number of calls made so far.
         elapsed: seconds since the start of the wait.
         state: the state seen by the last attempt, as text, where it may be shown.
-        error: of an attempt, the code of its error or the name of its class; of an end, the name
-            of the class of the error that the wait raises. None: there is none.
+        error: of an attempt, the code of its error or the name of its class, of another call with
+            its name ("AssumeRole failed with AccessDenied"); of an end, the name of the class of
+            the error that the wait raises. None: there is none.
         transient: of an attempt, whether that error is a transient one which is part of calling
             the operation: the wait goes on as if the attempt had seen nothing.
         message: of a transient error, its code with the service's message; for an end without

@@ -94,7 +94,7 @@ class ErrorFacts:
             ),
             exception=error,
             error=self.text,
-            error_code=self.code,
+            error_code=_of_call(self.other_call, self.code),
             other_call=self.other_call,
             service_message=None if self.sensitive else self.message,
             last_response=self.response,

@@ -100,12 +100,10 @@ class Attempt:
     state: str | None = None
     """The state seen, in words that are safe to show, where `observed` does not tell it."""
     error: str | None = None
-    """The error in a few words that are safe to show: its code, or its class and what is behind it.
-
-    Where another call failed, its name comes first.
-    """
+    """The error in a few words that are safe to show: its code, or its class and what is behind
+    it; of another call with its name."""
     error_code: str | None = None
-    """The wire code of the error, or the name of its class."""
+    """The wire code of the error, or the name of its class; of another call with its name."""
     other_call: str | None = None
     """The operation whose call ended in the error, if it is not the one of the wait."""
     service_message: str | None = None

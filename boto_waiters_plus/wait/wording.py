@@ -140,10 +140,8 @@ def passed_error_in_words(attempt: Attempt) -> str:
     """Return an error after which the wait went on, with the service's message."""
     code, text = attempt.error_code, attempt.error or ""
     # HTTP status and request id are for errors that ended a wait.
-    before, of_the_service, _ = text.partition(f"{code} (")
-    if of_the_service and before in ("", f"{attempt.other_call} failed with "):
-        attempt = replace(attempt, error=f"{before}{code}")
-    return _error_in_words(attempt)
+    is_of_the_service = code is not None and text.startswith(f"{code} (")
+    return _error_in_words(replace(attempt, error=code) if is_of_the_service else attempt)
 
 
 def _state_in_words(attempt: Attempt) -> str:
@@ -225,8 +223,7 @@ def _advice(run: RunFacts, ending: Ending) -> str:
     facts = attempt.facts
     if facts.missing and run.attempts == 1 and not run.policy.missing_ok_for:
         return " If the resource was created a moment ago, missing_ok_for=60 retries for 60 s."
-    is_denied = attempt.other_call is None and attempt.error_code in _DENIED
-    if run.description.denied_when_gone and is_denied:
+    if run.description.denied_when_gone and attempt.error_code in _DENIED:
         operation = run.description.operation
         return (
             f" {operation} also answers this when the resource is gone: "

@@ -174,6 +174,7 @@ def test_errors_of_the_transport_stay_transient(virtual_time, way, error):
         botocores.HTTPClientError(error=None),
         botocores.ReadTimeoutError(endpoint_url="https://x"),
         botocores.ConnectionClosedError(endpoint_url="https://x", error=TimeoutError()),
+        botocores.ConnectTimeoutError(endpoint_url="https://x", error=Exception("told")),
         ValueError("mine"),
     ],
 )

@@ -98,6 +98,18 @@ def test_a_wait_that_ran_out_of_time_names_the_call_that_was_throttled(virtual_t
         client.wait_until_stack_exists(**STACK)
 
 
+def test_events_and_lines_of_the_log_name_it(virtual_time, caplog):
+    caplog.set_level(logging.INFO, "boto_waiters_plus")
+    client, _ = client_of_role("cloudformation", refusal("Throttling"), refusal("AccessDenied"))
+    told = []
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        client.wait_until_stack_exists(**STACK, on_attempt=told.append)
+    codes = ["AssumeRole failed with Throttling", "AssumeRole failed with AccessDenied"]
+    assert [event.error for event in told] == codes
+    assert any(f"a transient error: {codes[0]} " in line for line in caplog.messages)
+    assert [each.state for each in caught.value.timeline] == codes
+
+
 def test_its_answer_is_none_of_the_service(virtual_time):
     # A connection error is transient once the service has answered: STS is another one.
     client, called = client_of_role("cloudformation", refusal("Throttling"), KEYS)
