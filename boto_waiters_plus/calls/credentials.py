@@ -11,9 +11,14 @@ import getpass
 import os
 import select
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
+
+try:
+    import termios
+except ImportError:  # Windows, whose terminals are no files
+    termios = None  # type: ignore[assignment]  # asked for where there are such files only
 
 from botocore.credentials import Credentials, ReadOnlyCredentials
 
@@ -55,7 +60,8 @@ class ClientCredentials:
             Whether the call will not refresh them again.
         """
         assert self._refresh is not None, "a refresh is due"
-        fresh: Any = abandonable_call(self._refresh.make, budget, name="credentials")
+        with _terminal_kept():
+            fresh: Any = abandonable_call(self._refresh.make, budget, name="credentials")
         is_pair = isinstance(fresh, ReadOnlyCredentials)
         if self._are_given and is_pair:
             # Those that expire soon would be refreshed once more.
@@ -136,6 +142,45 @@ class _Prompter:
             if sys.stdin is not None and not sys.stdin.closed:
                 raise
             raise _no_terminal() from error
+
+
+@contextlib.contextmanager
+def _terminal_kept() -> Iterator[None]:
+    """Give a terminal its echo back if somebody else's prompt is left behind there.
+
+    A refresh may ask in its own way, such as by a process, and nobody knows before.
+    """
+    try:
+        terminal = os.open(os.ctermid(), os.O_RDWR)
+    except (AttributeError, OSError):
+        yield
+        return
+    kept = _attributes_of(terminal)
+    try:
+        yield
+    except BaseException:
+        # A process in the background would be stopped for it.
+        is_changed = None not in (kept, now := _attributes_of(terminal)) and now != kept
+        if is_changed and _is_in_foreground(terminal):
+            with contextlib.suppress(termios.error):
+                termios.tcsetattr(terminal, termios.TCSANOW, kept)
+        raise
+    finally:
+        os.close(terminal)
+
+
+def _attributes_of(terminal: int) -> Any:
+    try:
+        return termios.tcgetattr(terminal)
+    except termios.error:  # It is gone.
+        return None
+
+
+def _is_in_foreground(terminal: int) -> bool:
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:  # It is not the one that controls the process.
+        return True
 
 
 def _can_answer() -> bool:

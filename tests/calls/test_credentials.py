@@ -107,6 +107,31 @@ def test_refresh_that_hangs_ends_in_time(clock):
     go_on.set()
 
 
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals like POSIX's here")
+def test_terminal_gets_its_echo_back_from_a_refresh_that_is_left_behind(clock, monkeypatch):
+    import termios  # noqa: PLC0415 - POSIX only
+
+    ours, terminal = os.openpty()
+    monkeypatch.setattr("os.ctermid", lambda: os.ttyname(terminal))
+    go_on = threading.Event()
+
+    def ask():
+        attributes = termios.tcgetattr(terminal)
+        attributes[3] &= ~termios.ECHO
+        termios.tcsetattr(terminal, termios.TCSANOW, attributes)
+        clock.advance()
+        go_on.wait(60)
+
+    client = make_client()
+    Refreshes(client, first=ask)
+    with ended("deadline"):
+        bounded_call(client.list_tables, client=client, seconds=5)
+    assert termios.tcgetattr(terminal)[3] & termios.ECHO
+    go_on.set()
+    os.close(ours)
+    os.close(terminal)
+
+
 def test_refresh_ends_when_the_call_is_cancelled():
     client, go_on, event = make_client(), threading.Event(), threading.Event()
     Refreshes(client, first=lambda: event.set() or go_on.wait(60))
