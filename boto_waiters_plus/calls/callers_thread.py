@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class NoCodeError(RefreshWithMFAUnsupportedError):
-    """The credentials need an MFA code, and nobody can be asked for it."""
+    """The credentials need an MFA code, which cannot be asked for."""
 
     fmt = "an MFA code is needed to refresh the credentials, and {reason}"
 
@@ -30,7 +30,7 @@ class Caller(Protocol):
 
     thread_id: int
     is_closed: bool
-    """Whether nobody waits any more."""
+    """Whether the thread has stopped waiting."""
 
     def ask(self, question: Callable[[], T], /) -> T:
         """Return what a function returns in the thread of the caller, or raise what it raises."""
@@ -62,7 +62,7 @@ class CallersThread:
         """Return what a function returns in the thread of the caller, or raise what it raises.
 
         Raises:
-            CancelledError: the thread waits no more.
+            CancelledError: the thread has stopped waiting.
         """
         if threading.get_ident() == self.thread_id:
             return question()
@@ -75,7 +75,7 @@ class CallersThread:
         return answer.result()
 
     def close(self) -> None:
-        """Wait no more: questions that were not asked yet end."""
+        """Stop waiting; questions that were not asked yet are cancelled."""
         self.is_closed = True
         for answer in list(self._open):
             answer.cancel()

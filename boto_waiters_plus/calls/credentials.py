@@ -146,9 +146,9 @@ class _Prompter:
 
 @contextlib.contextmanager
 def _terminal_kept() -> Iterator[None]:
-    """Give a terminal its echo back if somebody else's prompt is left behind there.
+    """Restore the echo of a terminal if a prompt is abandoned there.
 
-    A refresh may ask in its own way, such as by a process, and nobody knows before.
+    A refresh may prompt by itself, for example in a process that it starts.
     """
     try:
         terminal = os.open(os.ctermid(), os.O_RDWR)

@@ -37,11 +37,13 @@ _SECRETS = (
         ),
         r"\1\2***",
     ),
-    # Access keys, and whatever is as long as their secrets and tokens and as mixed.
+    # Access keys, and what is as long and as mixed as their secrets and tokens.
     (re.compile(r"\bA[A-Z]{3}[A-Z0-9]{16}\b"), "***"),
     (
+        # Nothing is read twice: a process may have written much.
         re.compile(
-            r"(?<![A-Za-z0-9/+=])(?=[^\s]*[a-z])(?=[^\s]*[A-Z])(?=[^\s]*[0-9])[A-Za-z0-9/+=]{40,}"
+            r"(?<![A-Za-z0-9/+=])(?=[A-Z0-9/+=]*[a-z])(?=[a-z0-9/+=]*[A-Z])(?=[A-Za-z/+=]*[0-9])"
+            r"[A-Za-z0-9/+=]{40,}"
         ),
         "***",
     ),
@@ -61,7 +63,7 @@ def is_signed_url(text: str) -> bool:
 
 
 def without_secrets(text: str) -> str:
-    """A text of other code, without what looks like credentials."""
+    """A text that other code composed, without what looks like credentials."""
     for pattern, replacement in _SECRETS:
         text = pattern.sub(replacement, text)
     return text
