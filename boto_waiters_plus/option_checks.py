@@ -6,7 +6,7 @@ the names.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from .common.arguments import (
@@ -82,6 +82,16 @@ def _delay_history(name: str, value: Any) -> Any:
     return value
 
 
+def _retry_errors_for(name: str, value: Any) -> dict[str, float]:
+    if not isinstance(value, Mapping):
+        kind = type(value).__name__
+        raise TypeError(f'{name} must be a mapping such as {{"AccessDenied": 60}}, not {kind}')
+    return {
+        text(f"an error code in {name}", code): seconds_or_zero(f"{name}[{code!r}]", time)
+        for code, time in value.items()
+    }
+
+
 def _cancel_event(name: str, value: Any) -> Any:
     return with_methods(name, value, "is_set", "wait")
 
@@ -97,6 +107,7 @@ CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {
     "success_count": count,
     "success_for": seconds_or_zero,
     "missing_ok_for": seconds_or_zero,
+    "retry_errors_for": _retry_errors_for,
     "settle_for": seconds_or_zero,
     "retry_transient": _retry_transient,
     "wake_signal": _wake_signal,

@@ -89,6 +89,8 @@ class WaitOptions:
             consecutive attempts to the start of the attempt that ends the wait.
         missing_ok_for: seconds, counted from the first attempt, for which a not-found error is a
             retry.
+        retry_errors_for: seconds, counted from the first attempt, for which an error is a retry, by
+            its code: `{"403": 60}`. An acceptor of success that matches it decides first.
         settle_for: seconds in which a success or a failure that a response tells counts only once
             another state was seen: right after a change the service may still answer with the state
             from before it. An error is no state.
@@ -134,6 +136,7 @@ class WaitOptions:
     success_count: int | None = None
     success_for: Seconds | None = None
     missing_ok_for: Seconds | None = None
+    retry_errors_for: Mapping[str, Seconds] | None = None
     settle_for: Seconds | None = None
     retry_transient: RetryTransient | None = None
     wake_signal: WakeSignal | Subscribable | None = None
@@ -288,6 +291,7 @@ def common_policy_fields(options: WaitOptions) -> dict[str, Any]:
         "success_count": options.success_count or 1,
         "success_for": options.success_for or 0,
         "missing_ok_for": options.missing_ok_for or 0,
+        "retry_errors_for": tuple((options.retry_errors_for or {}).items()),
         "settle_for": options.settle_for or 0,
         "retry_transient": retry_transient_of(options),
     }

@@ -22,9 +22,10 @@ IMPLIED = (
 
 
 WAIT_KEYWORDS = (
-    "max_wait", "min_delay", "max_delay", "initial_delay", "missing_ok_for", "max_attempts",
-    "success_count", "success_for", "settle_for", "explain_failure", "retry_transient",
-    "success_on_error", "retry_on_error", "until_state", "state_path",
+    "max_wait", "min_delay", "max_delay", "initial_delay", "missing_ok_for",
+    "retry_errors_for", "max_attempts", "success_count", "success_for", "settle_for",
+    "explain_failure", "retry_transient", "success_on_error", "retry_on_error", "until_state",
+    "state_path",
 )  # fmt: skip
 """The keywords of waits that are options of `boto-wait wait`."""
 

@@ -195,6 +195,7 @@ class _Waits:
         self._progress = progress
         # None is an option that is not given, here as in `WaitOptions`.
         self._options = {name: getattr(arguments, name) for name in OPTIONS}
+        self._options["retry_errors_for"] = dict(arguments.retry_errors_for or ()) or None
         self._options["retry_transient"] = RETRY_TRANSIENT.get(arguments.retry_transient)
         self._max_wait: float = arguments.max_wait
         if not arguments.is_made and arguments.definitions:

@@ -27,11 +27,19 @@ COUNTS = {
     "success_count": "number of successes in a row that end the wait",
 }
 
-OPTIONS = (*DURATIONS, *COUNTS, "explain_failure", "retry_transient")
+OPTIONS = (*DURATIONS, *COUNTS, "retry_errors_for", "explain_failure", "retry_transient")
 """The options of `WaitOptions` that a command line has."""
 
 AD_HOC = ("failure", "success_on_error", "retry_on_error", "many")
 """The arguments of `WaiterDefinition.from_states` that a command line has."""
+
+
+def _error_time(text: str) -> tuple[str, float]:
+    """Return the code and the seconds of `CODE=TIME`."""
+    code, _, time = text.rpartition("=")
+    if not code:
+        raise argparse.ArgumentTypeError(f"{text!r} is no CODE=TIME, such as AccessDenied=60")
+    return code, duration(time)
 
 
 def add_wait_options(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +50,14 @@ def add_wait_options(parser: argparse.ArgumentParser) -> None:
         group.add_argument(flag(name), type=duration, metavar="TIME", help=text)
     for name, text in COUNTS.items():
         group.add_argument(flag(name), type=int, metavar="NUMBER", help=text)
+    group.add_argument(
+        "--retry-errors-for",
+        nargs="+",
+        action="extend",
+        type=_error_time,
+        metavar="CODE=TIME",
+        help="errors that are no failure yet, and for how long: AccessDenied=60",
+    )
     group.add_argument(
         "--retry-transient",
         choices=RETRY_TRANSIENT,

@@ -99,6 +99,7 @@ EXCLUSIVE: Final = (
 
 OF_WAITERS: Final = {
     "missing_ok_for": "name the error in retry_on",
+    "retry_errors_for": "name the error in retry_on",
     "settle_for": "wait for a value that only the change gives",
     "show_parameters": "give a label",
     "explain_failure": "a callable has no other reads",

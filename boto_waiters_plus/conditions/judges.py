@@ -51,8 +51,9 @@ class ValueJudge:
         """Return the attempt that ended in this value or error."""
         if reply.error is not None:
             facts = error_facts(reply.error, self._operation)
-            names = facts.names | {each.__name__ for each in type(reply.error).__mro__}
-            match = self._matching.match_error(names, status=facts.status)
+            bases = {each.__name__ for each in type(reply.error).__mro__}
+            facts = replace(facts, names=facts.names | bases)
+            match = self._matching.match_error(facts.names, status=facts.status)
             return facts.attempt(reply.error, match.index, inconclusive=reply.ended is not None)
         value, model = reply.response, self._model
         document = plain(value) if model is None else model.output(value)

@@ -101,6 +101,8 @@ class Policy:
     """The successes have to lie this far apart: the last of them is asked for at least this many
     seconds after the answer to the first."""
     missing_ok_for: float = 0
+    retry_errors_for: tuple[tuple[str, float], ...] = ()
+    """Names of errors, each with the time from the first attempt in which it is no failure."""
     settle_for: float = 0
     """A success or a failure that a response tells counts once another state was seen, or once the
     wait has lasted this long: until then it may be the state from before a change."""
@@ -146,6 +148,8 @@ class Facts:
     missing: bool = False
     """The error, or the response that a failure acceptor matched, says that the resource was not
     found."""
+    error_names: frozenset[str] = frozenset()
+    """All names of the error, if it is an answer of the operation."""
     inconclusive: bool = False
     """The call ended because a retry of the SDK would not have fitted into the time left. The
     attempt is a retry, whatever the acceptors say."""
@@ -560,7 +564,7 @@ class Machine:
             verdict = self._states[facts.acceptor]
         if self._policy.settle_for and not is_error:
             verdict = self._settled(verdict, facts, began)
-        if verdict is AcceptorState.FAILURE and not self._is_missing_in_time(facts):
+        if verdict is AcceptorState.FAILURE and not self._is_retried_for_now(facts):
             failure = Failed(facts.acceptor)
             self._reads_end = state.elapsed + LONGEST_READS
             return failure if is_error or not self._policy.explain else self._explain(failure)
@@ -602,10 +606,15 @@ class Machine:
             return self.state.answered or not facts.unconnected
         return policy.retry_transient
 
-    def _is_missing_in_time(self, facts: Facts) -> bool:
-        """Whether `missing_ok_for` turns this failure into a retry."""
-        since_first = self.state.elapsed - self.state.first_attempt
-        return facts.missing and since_first < self._policy.missing_ok_for
+    def _is_retried_for_now(self, facts: Facts) -> bool:
+        """Whether `missing_ok_for` or `retry_errors_for` turns this failure into a retry."""
+        policy, since_first = self._policy, self.state.elapsed - self.state.first_attempt
+        if facts.missing and since_first < policy.missing_ok_for:
+            return True
+        return any(
+            name in facts.error_names and since_first < seconds
+            for name, seconds in policy.retry_errors_for
+        )
 
     def _has_held(self, began: float) -> bool:
         """Whether an attempt that began at this `elapsed` completes the successes."""

@@ -90,6 +90,7 @@ class ErrorFacts:
                 answered=is_answer and self.other_call is None,
                 throttled=self.throttled,
                 missing=self.missing,
+                error_names=self.names if self.other_call is None else frozenset(),
                 inconclusive=inconclusive and not is_certificate,
             ),
             exception=error,

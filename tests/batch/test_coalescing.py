@@ -184,6 +184,7 @@ def test_different_requests_or_delays_share_no_calls(ec2, instances, virtual_tim
 def test_bounds_of_waits_that_share_may_differ(ec2, instances, virtual_time):
     ids, calls = instances(4), Calls(ec2)
     bounds = [{"max_wait": 20}, {"max_attempts": 3}, {"missing_ok_for": 30}, {"success_for": 0}]
+    bounds[1]["retry_errors_for"] = {"UnauthorizedOperation": 30}
     wait_all([running(ec2, each, **options) for each, options in zip(ids, bounds, strict=True)])
     assert calls == [ids]
 

@@ -131,6 +131,21 @@ def test_options_of_the_wait_are_passed_on(command):
     assert (code, "--success-for" in err) == (2, True)
 
 
+def test_errors_are_retried_for_as_long_as_the_line_says(command):
+    words = "lambda function-active --function-name none --max-wait 9m --output json"
+    codes = "ResourceNotFoundException=30 AccessDenied=1m"
+    code, out, _ = command(f"{words} --retry-errors-for {codes} --retry-errors-for 403=5")
+    [facts] = lines(out)
+    assert (code, facts["attempts"] > 1) == (254, True)
+    assert 30 <= facts["elapsed"] < 60
+
+
+@pytest.mark.parametrize("value", ["AccessDenied", "=60", "AccessDenied=soon"])
+def test_what_is_no_code_with_a_time_is_refused(command, value):
+    code, _, err = command(f"{BUCKET} 9m --retry-errors-for {value}")
+    assert (code, "--retry-errors-for" in err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("words", "attempts"),
     [

@@ -537,6 +537,7 @@ def ok():
         ({"polling": False, "signal": "x", "interval": 1}, TypeError, "excludes interval"),
         ({"signal": []}, TypeError, "unhashable"),
         ({"missing_ok_for": 3}, TypeError, "retry_on"),
+        ({"retry_errors_for": {"X": 3}}, TypeError, "retry_on"),
         ({"settle_for": 3}, TypeError, "only the change gives"),
         ({"explain_failure": True}, TypeError, "no other reads"),
         ({"retry_on": "KeyError"}, TypeError, "exception"),

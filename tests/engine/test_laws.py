@@ -63,6 +63,7 @@ def policies(draw):
         success_count=draw(st.integers(1, 3)),
         success_for=draw(st.just(0) | st.floats(0.001, 10 * low)),
         missing_ok_for=draw(st.just(0) | durations),
+        retry_errors_for=draw(st.just(()) | st.tuples(st.tuples(st.just("X"), durations))),
         settle_for=draw(st.just(0) | durations),
         retry_transient=draw(st.sampled_from(["answered", True, False])),
         count_requests=draw(st.booleans()),
@@ -91,6 +92,7 @@ def answers(draw, count):
         answered=draw(st.booleans()),
         throttled=draw(st.booleans()),
         missing=draw(st.booleans()),
+        error_names=draw(st.sampled_from([frozenset(), frozenset("X")])),
         inconclusive=draw(st.booleans()) if kind is Raised else False,
     )
     return kind(facts), draw(st.just(0) | st.floats(0, 100))

@@ -55,8 +55,10 @@ def event_of(text):
     if kind in SIMPLE_EVENTS:
         return SIMPLE_EVENTS[kind]
     index = next((int(word) for word in words if word.isdigit()), None)
-    flags = dict.fromkeys((word for word in words if not word.isdigit()), True)
-    return {"response": Responded, "error": Raised}[kind](Facts(acceptor=index, **flags))
+    flags = dict.fromkeys((word for word in words if word.islower()), True)
+    names = frozenset(word for word in words if word.isupper())
+    facts = Facts(acceptor=index, error_names=names, **flags)
+    return {"response": Responded, "error": Raised}[kind](facts)
 
 
 def text_of(decision):

@@ -74,9 +74,12 @@ def test_no_matcher_of_a_definition_sees_it(waitable, matcher, state):
 
 
 @pytest.mark.parametrize("way", [by_method, by_waiter, by_task, by_batch])
-def test_missing_ok_for_does_not_retry_it(virtual_time, way):
+@pytest.mark.parametrize(
+    "options", [{"missing_ok_for": 30}, {"retry_errors_for": {"NoSuchEntity": 30}}], ids=list
+)
+def test_options_that_retry_errors_do_not_retry_it(virtual_time, way, options):
     client, called = client_of_role("cloudformation", refusal("NoSuchEntity", status=404))
-    bwp.enable(client, defaults=bwp.WaitOptions(missing_ok_for=30))
+    bwp.enable(client, defaults=options)
     with pytest.raises(WaiterError):
         way(client, "stack_exists", **STACK)
     assert len(called) == 1

@@ -1,0 +1,115 @@
+"""`retry_errors_for`: errors that are no failure for the first seconds, by their code."""
+
+from datetime import timedelta
+
+import boto3
+import pytest
+from botocore.exceptions import WaiterError
+from service.ways import by_batch, by_method, by_task, by_waiter, in_background, in_store
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import conditions
+
+WAYS = pytest.mark.parametrize(
+    "way", [by_method, by_waiter, by_task, by_batch, in_background, in_store]
+)
+NEW_KEY = {"InvalidClientTokenId": 20, "AccessDenied": timedelta(minutes=1)}
+USER = {"max_wait": 600, "max_delay": 3, "retry_errors_for": NEW_KEY}
+
+
+@pytest.fixture
+def iam():
+    bwp.install()
+    return boto3.client("iam")
+
+
+@WAYS
+def test_an_error_is_retried_for_its_time(iam, answers, error_answer, virtual_time, way):
+    unknown_key = error_answer("InvalidClientTokenId", status=403)
+    asked = answers(iam, lambda: {} if virtual_time.now >= 15 else unknown_key)
+    assert way(iam, "user_exists", **USER).attempts == len(asked.requests) > 1
+
+
+@WAYS
+@pytest.mark.parametrize(("code", "least"), [("InvalidClientTokenId", 20), ("AccessDenied", 60)])
+def test_after_its_time_an_error_is_a_failure(
+    iam, answers, error_answer, virtual_time, way, code, least
+):
+    answers(iam, error_answer(code, "no", status=403))
+    with pytest.raises(WaiterError, match=code):
+        way(iam, "user_exists", **USER)
+    assert least <= virtual_time.now <= least + 6
+
+
+@WAYS
+def test_other_errors_are_failures_at_once(iam, answers, error_answer, virtual_time, way):
+    asked = answers(iam, error_answer("ServiceFailure", "no", status=400))
+    with pytest.raises(WaiterError, match="ServiceFailure"):
+        way(iam, "user_exists", **USER)
+    assert len(asked.requests) == 1
+
+
+def test_a_failure_acceptor_is_held_off_and_a_success_is_not(
+    waitable, answers, error_answer, virtual_time
+):
+    acceptors = [
+        {"state": "failure", "matcher": {"errorType": "AccessDenied"}},
+        {"state": "success", "matcher": {"errorType": "NoSuchEntity"}},
+    ]
+    bwp.install(definitions=waitable("UserGone", "GetUser", *acceptors))
+    client = boto3.client("iam")
+    answers(client, *[error_answer("AccessDenied")] * 2, error_answer("NoSuchEntity"))
+    outcome = client.wait_until_user_gone(
+        max_wait=60, retry_errors_for={"AccessDenied": 30, "NoSuchEntity": 30}
+    )
+    assert (outcome.attempts, type(outcome)) == (3, bwp.ExceptionOutcome)
+
+
+def test_a_transient_error_that_is_named_is_retried_in_the_letter_too(
+    iam, answers, error_answer, virtual_time
+):
+    answers(iam, error_answer("Throttling", status=400), {})
+    options = {"max_wait": 60, "retry_transient": False, "retry_errors_for": {"Throttling": 9}}
+    assert iam.wait_until_user_exists(**options).attempts == 2
+
+
+def test_defaults_hold_until_a_call_gives_its_own(iam, answers, error_answer, virtual_time):
+    bwp.enable(iam, defaults={"retry_errors_for": {"AccessDenied": 30}})
+    denied = error_answer("AccessDenied", status=403)
+    answers(iam, denied, {}, denied)
+    assert iam.wait_until_user_exists(max_wait=60).attempts == 2
+    with pytest.raises(bwp.WaiterFailedError):
+        iam.wait_until_user_exists(max_wait=60, retry_errors_for={})
+
+
+def test_poll_retries_errors_by_code_and_by_the_names_of_their_classes(virtual_time):
+    answers = iter([FileNotFoundError(), {}])
+
+    def read():
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    found = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
+    options = {"max_wait": 60, "retry_errors_for": {"OSError": 30}}
+    assert conditions.poll(read, found, **options).attempts == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "words"),
+    [
+        ("AccessDenied", TypeError, "mapping"),
+        (["AccessDenied"], TypeError, "mapping"),
+        ({403: 60}, TypeError, "error code"),
+        ({"": 60}, ValueError, "error code"),
+        ({"403": "60"}, TypeError, "'403'"),
+        ({"403": -1}, ValueError, "'403'"),
+    ],
+    ids=str,
+)
+def test_what_is_no_mapping_of_codes_to_seconds_is_refused(iam, answers, value, kind, words):
+    asked = answers(iam, {})
+    with pytest.raises(kind, match=f"retry_errors_for.*{words}|{words}.*retry_errors_for"):
+        iam.wait_until_user_exists(max_wait=60, retry_errors_for=value)
+    assert asked.requests == []
