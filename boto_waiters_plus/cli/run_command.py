@@ -10,7 +10,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ..hooks.installation import install
+from ..hooks.child_processes import install_with_children
 from .exit_codes import UsageError, exit_code
 
 
@@ -20,8 +20,9 @@ def add_parser(subparsers: Any) -> None:
         "run",
         description="Run a Python script as `python SCRIPT` does, after "
         "`boto_waiters_plus.install()`: clients have wait_until_* methods, and get_waiter runs on "
-        "the same engine. The script itself stays as it is. If the error of a wait or of a call "
-        "ends it, the exit code is that of `boto-wait wait`.",
+        "the same engine, in processes that multiprocessing starts, too. The script itself stays "
+        "as it is. If the error of a wait or of a call ends it, the exit code is that of "
+        "`boto-wait wait`.",
     )
     parser.add_argument("script", metavar="SCRIPT", help="a Python file")
     parser.add_argument(
@@ -34,10 +35,9 @@ def run(arguments: argparse.Namespace) -> int:
     script = Path(arguments.script)
     if not script.is_file():
         raise UsageError(f"no such file: {arguments.script}")
-    install()
     # As Python does for a script.
     sys.argv = [arguments.script, *arguments.script_arguments]
-    sys.path.insert(0, str(script.resolve().parent))
+    install_with_children(str(script.resolve().parent))
     try:
         runpy.run_path(arguments.script, run_name="__main__")
     # A WaiterError is a BotoCoreError.

@@ -1,11 +1,31 @@
 """`boto-wait run`."""
 
+import multiprocessing
+import subprocess
 import sys
 
 import boto3
 import pytest
 from moto import mock_aws
 
+POOLS = """
+import multiprocessing
+import sys
+from concurrent.futures import ProcessPoolExecutor
+
+import boto3
+
+s3 = boto3.client("s3", region_name="us-east-1")
+
+def names(depth):
+    if depth:
+        with ProcessPoolExecutor(1, multiprocessing.get_context(sys.argv[1])) as pool:
+            return pool.submit(names, depth - 1).result()
+    return hasattr(s3, "wait_until_bucket_exists")
+
+if __name__ == "__main__":
+    print(names(0), names(1), names(2))
+"""
 START = "import boto3\nfrom boto_waiters_plus import wait_until\ns3 = boto3.client('s3')\n"
 
 
@@ -59,6 +79,17 @@ def test_script_exits_with_the_code_of_its_error(script, code, run):
 def test_errors_of_the_script_pass_unchanged(run):
     with pytest.raises(ZeroDivisionError):
         run("1 / 0")
+
+
+@pytest.mark.parametrize(
+    "method", [each for each in multiprocessing.get_all_start_methods() if each != "fork"]
+)
+def test_processes_that_a_script_starts_are_extended(tmp_path, method):
+    script = tmp_path / "script.py"
+    script.write_text(POOLS)
+    words = [sys.executable, "-m", "boto_waiters_plus.cli", "run", script, method]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.count("True") == 3
 
 
 def test_missing_script_exits_with_2(command):
