@@ -6,11 +6,13 @@ import logging
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from importlib.machinery import ModuleSpec
+from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 logger = logging.getLogger("boto_waiters_plus")
+
+_OF_THE_INTERPRETER: Final = (BuiltinImporter, FrozenImporter)
 
 
 class ImportHook:
@@ -34,8 +36,12 @@ class ImportHook:
 
     def put_in_place(self) -> None:
         """Call the function from now on."""
-        if not any(finder is self for finder in sys.meta_path):
-            sys.meta_path.insert(0, self)
+        if any(finder is self for finder in sys.meta_path):
+            return
+        # Directly before the path finder, and those that stand in for it in packed programs. Not
+        # first: a test tool puts its own finder there, and later removes the first one.
+        places = [i for i, each in enumerate(sys.meta_path) if each in _OF_THE_INTERPRETER]
+        sys.meta_path.insert(max(places, default=-1) + 1, self)
 
     def remove(self) -> None:
         """Call the function no more."""

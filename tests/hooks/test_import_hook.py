@@ -4,6 +4,7 @@ import importlib
 import importlib.machinery
 import importlib.util
 import sys
+from types import SimpleNamespace
 
 import pytest
 import wrapt
@@ -107,11 +108,40 @@ def test_other_hook_that_asks_all_finders_is_called_too(package, ours_first):
     assert type(module.__loader__) is importlib.machinery.SourceFileLoader
 
 
+class First:
+    """A finder that stands in front of all others, and finds nothing."""
+
+    def find_spec(self, name, path, target=None):
+        return None
+
+
+def test_a_tool_that_removes_the_first_finder_removes_its_own(package, monkeypatch):
+    before = list(sys.meta_path)
+    tools = First()
+    monkeypatch.setattr(sys, "meta_path", [tools, *before])
+    bwp.install()
+    assert sys.meta_path.pop(0) is tools
+    assert is_extended(importlib.import_module(NAME))
+    bwp.uninstall()
+    assert sys.meta_path == before
+
+
+def test_a_finder_in_place_of_the_path_finder_is_asked(package, monkeypatch):
+    others = [each for each in sys.meta_path if each is not importlib.machinery.PathFinder]
+    packed = SimpleNamespace(find_spec=importlib.machinery.PathFinder.find_spec)
+    monkeypatch.setattr(sys, "meta_path", [*others, packed])
+    bwp.install()
+    assert is_extended(importlib.import_module(NAME))
+    bwp.uninstall()
+
+
 def test_uninstall_extends_no_module_any_more(package):
     before = list(sys.meta_path)
     for _ in range(2):
         bwp.install()
-    assert sys.meta_path[1:] == before
+    [ours] = [each for each in sys.meta_path if each not in before]
+    path_finder = sys.meta_path.index(importlib.machinery.PathFinder)
+    assert sys.meta_path.index(ours) == path_finder - 1
     for _ in range(2):
         bwp.uninstall()
     assert sys.meta_path == before
