@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Final
 
 from ..engine.machine import Machine, Policy
+from ..engine.path_interpreter import FailedExpression
 from ..engine.wait_description import WaitDescription
 from .attempt import Attempt, CauseSearch, UnfinishedIds
 from .wait_log import WaitLog
@@ -36,6 +38,8 @@ class RunFacts:
     """The last one that was no transient error."""
     last_transient_error: str = field(init=False, default="")
     """The last transient error in words; empty if this process has seen none."""
+    failing: tuple[FailedExpression, ...] | None = field(init=False, default=None)
+    """The expressions that failed on every response; None: there was no response."""
     unanswered_since: float | None = field(init=False, default=None)
     """Seconds from the start to the call that was ended without an answer."""
     unfinished: UnfinishedIds = field(init=False, default=NONE_UNFINISHED)
@@ -58,3 +62,11 @@ class RunFacts:
     def transient_errors(self) -> int:
         """Attempts that ended in a transient error and did not end the wait."""
         return self._machine.state.transient_errors
+
+
+def failing_on_both(
+    before: tuple[FailedExpression, ...] | None, now: Sequence[FailedExpression]
+) -> tuple[FailedExpression, ...]:
+    """Return the expressions that failed before (None: there was no response) and now."""
+    paths = {each.path for each in now}
+    return tuple(each for each in (now if before is None else before) if each.path in paths)

@@ -46,7 +46,7 @@ from ..exceptions import (
 from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
 from .attempt import Attempt, Explainer, Judge, UnfinishedIds
 from .observers import Observer, Observers
-from .run_facts import NONE_UNFINISHED, RunFacts
+from .run_facts import NONE_UNFINISHED, RunFacts, failing_on_both
 from .wait_log import logger
 
 # Not where a wait fails: the import would make the first one of a process late.
@@ -119,7 +119,6 @@ class WaitRun(RunFacts):
     """Seconds from the start to the answer of the last attempt."""
     _now: Callable[[], float] = field(init=False)
     _observers: Observers = field(init=False, default=_NO_OBSERVERS)
-    _has_response: bool = field(init=False, default=False)
     _problems_logged: bool = field(init=False, default=False)
     _has_end_to_tell: bool = field(init=False, default=False)
 
@@ -224,7 +223,9 @@ class WaitRun(RunFacts):
             self.unfinished = NONE_UNFINISHED
         if attempt.problems:
             self._tell_problems(attempt.problems)
-        self._has_response |= attempt.exception is None
+        # Of most waits there are none.
+        if attempt.exception is None and self.failing != ():
+            self.failing = failing_on_both(self.failing, attempt.problems)
         self._observers.tell(
             "attempt",
             self,
@@ -249,7 +250,7 @@ class WaitRun(RunFacts):
         shipped waiters none fails in another way.
         """
         waiter, told = self.description.waiter, self.description.told
-        for problem in () if self._has_response else problems:
+        for problem in problems if self.failing is None else ():
             text = f"waiter {waiter}: the expression {problem.path} fails: {problem.why}"
             if problem.is_fault and text not in told:
                 told.add(text)

@@ -37,7 +37,7 @@ def reason_of(run: RunFacts, ending: Ending, *, advises: bool = True) -> str:
 def _details(run: RunFacts, ending: Ending) -> str:
     """Return what was seen, and the attempts made."""
     made = _attempts_made(run, ending)
-    return f"{_what_was_seen(run, ending)} ({made}).{_faults(run)}{_cause(run)}"
+    return f"{_what_was_seen(run, ending)} ({made}).{_faults(run, ending)}{_cause(run)}"
 
 
 def _cause(run: RunFacts) -> str:
@@ -52,11 +52,16 @@ def _cause(run: RunFacts) -> str:
     return " Its cause was not asked for: other waits used up the reads." if is_over_budget else ""
 
 
-def _faults(run: RunFacts) -> str:
-    """Return the expressions that failed on the last answer; empty if none did."""
+def _faults(run: RunFacts, ending: Ending) -> str:
+    """Return the expressions that failed on the last answer; empty if none did.
+
+    A function that was given null is one of them if no answer gave it another value.
+    """
     problems = run.answer.problems if run.answer else ()
-    faults = [str(each) for each in problems if each.is_fault]
-    return f" Failing expressions: {'; '.join(faults)}." if faults else ""
+    faults = {each.path: str(each) for each in problems if each.is_fault}
+    if not isinstance(ending, Failed):
+        faults.update({each.path: str(each) for each in run.failing or ()})
+    return f" Failing expressions: {'; '.join(faults.values())}." if faults else ""
 
 
 def details_after_botocores(run: RunFacts, ending: Ending) -> str:
@@ -70,7 +75,7 @@ def details_after_botocores(run: RunFacts, ending: Ending) -> str:
         ids = _ids_in_words(run, "failed: ")
         seen = f"last state seen: {seen}{f'; {ids}' if ids else ''}"
         made = _attempts_made(run, ending)
-        more = f"{seen} ({made}).{_faults(run)}{_cause(run)}{_advice(run, ending)}"
+        more = f"{seen} ({made}).{_faults(run, ending)}{_cause(run)}{_advice(run, ending)}"
     return f"For {run.label}: {more}" if run.label else more[0].upper() + more[1:]
 
 

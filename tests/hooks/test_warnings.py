@@ -136,21 +136,26 @@ def test_an_expression_that_fails_is_told_after_the_first_attempt(
 
 
 @pytest.mark.parametrize(
-    ("path", "states"),
+    ("path", "states", "is_named"),
     [
-        ("length(Missing)", ["CREATING"]),
-        ("sum([Missing])", ["CREATING"]),
+        ("length(Missing)", ["CREATING"], True),
+        ("sum([Missing])", ["CREATING"], True),
+        ("length(StreamDescription.StreamStatus)", [None, "CREATING"], False),
+        ("length(StreamDescription.StreamStatus)", ["CREATING", None], False),
         # Not on the first answer.
-        ("abs(StreamDescription.StreamStatus)", [None, "CREATING"]),
+        ("abs(StreamDescription.StreamStatus)", [None, "CREATING"], True),
     ],
 )
-def test_an_expression_that_may_succeed_later_is_silent(failing, virtual_time, path, states):
+def test_an_expression_that_may_succeed_later_is_named_by_the_error_only(
+    failing, virtual_time, path, states, is_named
+):
     client = failing(path, *states)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with pytest.raises(bwp.WaiterTimeoutError):
+        with pytest.raises(bwp.WaiterTimeoutError) as raised:
             client.wait_until_good_stream(StreamName="s", max_wait=9)
     assert caught == []
+    assert (f"Failing expressions: {path} (" in str(raised.value)) is is_named
 
 
 def test_all_waits_of_a_waiter_tell_a_failing_expression_once(failing, virtual_time):
