@@ -13,7 +13,12 @@ logger = logging.getLogger("boto_waiters_plus")
 Caller = tuple[str, int, str, dict[Any, Any]]
 """A line outside the package: file, line, module, registry; for `warnings.warn_explicit`."""
 
-_PASSED_OVER: Final = (__name__.partition(".")[0], "asyncio", "contextlib", "threading")
+_PASSED_OVER: Final = (
+    __name__.partition(".")[0],
+    *("asyncio", "contextlib", "threading"),
+    # Waiter objects that were built by hand, and resources.
+    *("aiobotocore", "boto3", "botocore"),
+)
 """The package, and what may call it in the caller's place."""
 
 

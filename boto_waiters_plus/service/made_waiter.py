@@ -51,7 +51,7 @@ def made_waiter(
     Raises:
         TypeError: an argument is of the wrong type.
         ValueError: the operation may modify resources, its response has several states or none, or
-            the state is none of those that the model lists.
+            the state is none of those that the model lists and shipped waiters know.
     """
     wanted = _wanted(until_state)
     problem = reason_not_to_poll(operation, is_shown=False)
@@ -60,7 +60,8 @@ def made_waiter(
     path = _only_state(operation) if state_path is None else text("state_path", state_path)
     values = _values(operation, path)
     for state in wanted:
-        if values and state not in values:
+        # Some models list other states than the service answers with, in other letters.
+        if values and state not in values and state not in _compared(operation, path):
             raise ValueError(_unknown(state, values, f"{path} in {operation.name}"))
         if not values and is_plain(path):
             _warn_of_unlisted(state, operation, path)
@@ -169,7 +170,9 @@ def _warn_of_unlisted(state: str, operation: OperationModel, path: str) -> None:
     shape = shape_at(operation, path)
     documentation = "" if shape is None else shape.documentation
     known = dict.fromkeys((*documented_states(documentation), *_compared(operation, path)))
-    is_mentioned = re.search(rf"(?<![\w-]){re.escape(state)}(?![\w-])", documentation)
+    # A word in small letters may be any word of a sentence.
+    before = r"<code>|<li>(?:\s|<p>)*|[\"'`]" if state.islower() else r"(?<![\w-])"
+    is_mentioned = re.search(rf"(?:{before}){re.escape(state)}(?![\w-])", documentation)
     if state in known or is_mentioned:
         return
     message = f"the model of {operation.name} lists no states of {path}"
@@ -191,7 +194,10 @@ def _compared(operation: OperationModel, path: str) -> list[str]:
         for acceptor in waiter.acceptors
         if isinstance(acceptor.matcher, OutputMatcher)
     ]
-    return [each.expected for each in matchers if _members(each.path) == _members(path)]
+    compared = [each.expected for each in matchers if _members(each.path) == _members(path)]
+    # `length(VpcEndpoints[?State != 'available'])`
+    inside = re.compile(rf"\b{path.rpartition('.')[2]} *[!=]= *'([^']*)'")
+    return [*compared, *(value for each in matchers for value in inside.findall(each.path))]
 
 
 def _members(path: str) -> str:

@@ -5,6 +5,7 @@ import inspect
 import warnings
 
 import boto3
+import botocore.waiter
 import pytest
 
 import boto_waiters_plus as bwp
@@ -77,11 +78,25 @@ def completed(client, **keywords):
     raise error
 
 
+def by_hand(client, **keywords):
+    bwp.install()
+    acceptor = {"matcher": "path", "argument": FAILING, "expected": 1, "state": "success"}
+    config = {"operation": "DescribeStream", "delay": 1, "maxAttempts": 9, "acceptors": [acceptor]}
+    model = botocore.waiter.WaiterModel({"version": 2, "waiters": {"GoodStream": config}})
+    waiter = botocore.waiter.create_waiter_with_client("GoodStream", model, client)
+    return waiter.wait(**keywords, max_wait=9)
+
+
+FAILING = "abs(StreamDescription.StreamStatus)"
 WAYS = {
     "method": lambda c, **k: c.wait_until_good_stream(**k, max_wait=9),
     "wait_until": lambda c, **k: bwp.wait_until(c, "GoodStream", **k, max_wait=9),
     "get_waiter": lambda c, **k: c.get_waiter("good_stream").wait(**k, max_wait=9),
     "wait_all": lambda c, **k: bwp.wait_all([bwp.Wait(c, "GoodStream", k, max_wait=9)]),
+    "by hand": by_hand,
+    "wait_until_async": lambda c, **k: asyncio.run(
+        bwp.wait_until_async(c, "GoodStream", **k, max_wait=9)
+    ),
     "wait_all in a thread": lambda c, **k: bwp.wait_all(
         [bwp.Wait(c, "GoodStream", k, max_wait=9)], progress=lambda _: None
     ),
@@ -117,21 +132,20 @@ def failing(definition, answers):
 def test_an_expression_that_fails_is_told_after_the_first_attempt(
     failing, virtual_time, caplog, way
 ):
-    path = "abs(StreamDescription.StreamStatus)"
-    client = failing(path)
+    client = failing(FAILING)
     with (
         pytest.warns(UserWarning, match="waiter GoodStream") as caught,
         pytest.raises(bwp.WaiterError) as raised,
     ):
         WAYS[way](client, StreamName="s")
     [warning] = caught
-    assert path in str(warning.message)
+    assert FAILING in str(warning.message)
     assert warning.filename == __file__
     logged = [each for each in caplog.records if each.getMessage() == str(warning.message)]
     assert [each.levelname for each in logged] == ["WARNING"]
     error = raised.value
     error = error.errors[0] if isinstance(error, bwp.WaitersError) else error
-    assert f"{path} (abs() takes number, not string)" in str(error)
+    assert f"{FAILING} (abs() takes number, not string)" in str(error)
     assert error.attempts > 1
 
 
