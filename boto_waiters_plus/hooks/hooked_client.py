@@ -26,6 +26,7 @@ METHOD_PREFIX = "wait_until_"
 class _WaiterNames:
     """`client.waiter_names`: botocore's, then those of definitions that botocore lacks.
 
+    Empty where botocore has none: a program that reads names there loads botocore's model of them.
     Not a property: a test may put a list in its place.
     """
 
@@ -36,7 +37,7 @@ class _WaiterNames:
         # botocore keeps its list on the client, where it would hide this one.
         vars(client).pop("waiter_names", None)
         hook = hook_of(client)
-        if hook is not None and hook.runs_waiters() and not _is_read_for_documentation():
+        if names and hook is not None and hook.runs_waiters() and not _is_read_for_documentation():
             readable = hook.waiters(client).service.readable_names
             names += sorted({*readable} - {*names})
         return names
