@@ -103,7 +103,7 @@ CONFIDENCE_MEANINGS = {
 INTRODUCTION = """\
 # Waiters by source
 
-The build of the site writes this page. `boto-wait list` prints the shipped waiters, and
+Which services have waiters, and where their definitions come from. `boto-wait list` prints the shipped waiters, and
 `boto-wait list SERVICE` all waiters that a client of the service has in your installation.
 
 **Generated** waiters are converted from botocore's. **Curated** waiters were written for this

@@ -189,6 +189,8 @@ def test_demo_ends_as_expected_in_a_hostile_environment(started, tmp_path):
     ours = [line for line in lines if line.startswith("  this package")]
     assert (len(ours), max(map(len, lines)) <= 80) == (5, True)
     assert re.search(r"WaiterTimeoutError after \d\.\d\d s", ours[0])
+    sides = re.split(r"^  (?:botocore|this package) ", out, flags=re.MULTILINE)[1:]
+    assert [side for side in sides if not re.search(r"\b\d+(\.\d)? calls?\b", side)] == []
     assert "User initiated shutdown" in " ".join(out.split())
 
 

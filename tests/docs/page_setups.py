@@ -144,7 +144,7 @@ def other_pages(page):
 def readme(page):
     page.rough_times = True
     make_bucket("my-bucket")
-    answer("cloudformation", "DescribeStacks", *failing_stack(), *failing_stack())
+    answer("cloudformation", "DescribeStacks", *failing_stack())
     answer("cloudformation", "DescribeStackEvents", events_of_bucket())
     deployed, *seen = rolled_back_service()
     answer("ecs", "UpdateService", {"service": deployed})

@@ -57,16 +57,20 @@ def _highlights(server: MotoServer) -> Iterator[Highlight]:
 def _hung_connection(server: MotoServer) -> Highlight:
     # It accepts connections and answers none.
     with socket.create_server((HOST, 0)) as silent:
-        client = server.client("s3", silent.getsockname()[1])
-        stock = Timed(client.get_waiter("bucket_exists").wait, Bucket="b")
+        port = silent.getsockname()[1]
+        # A client for each, so that the calls of each are counted.
+        stock_client, client = server.client("s3", port), server.client("s3", port)
+        stock_requests, requests = requests_of(stock_client), requests_of(client)
+        stock = Timed(stock_client.get_waiter("bucket_exists").wait, Bucket="b")
         stock.start()
         ours = _ended(wait_until, client, "BucketExists", max_wait=2, Bucket="b")
-        state = "still in its first call" if stock.is_alive() else "has ended"
+        state = "still waits for its answer" if stock.is_alive() else "has ended"
+        stock_calls, calls = _calls(len(stock_requests)), _calls(len(requests))
     return (
         "A connection that hangs: the server accepts it and never answers",
         's3.wait_until_bucket_exists(Bucket="b", max_wait=2)',
-        f"{state} after {stock.seconds:.1f} s; botocore reads for 60 s, and then tries again",
-        f"{ours.result} after {ours.seconds:.2f} s",
+        f"{stock_calls}: {state} after {stock.seconds:.1f} s; it reads for 60 s, then tries again",
+        f"{calls}: {ours.result} after {ours.seconds:.2f} s",
         isinstance(ours.outcome, TimeoutError) and abs(ours.seconds - 2) < 1,
     )
 
@@ -74,13 +78,15 @@ def _hung_connection(server: MotoServer) -> Highlight:
 def _failure(ec2: Any) -> Highlight:
     ids = _instances(ec2, 2)
     ec2.terminate_instances(InstanceIds=ids[1:])
+    requests = requests_of(ec2)
     stock = _ended(ec2.get_waiter("instance_running").wait, InstanceIds=ids)
+    stock_calls = len(requests)
     ours = _ended(wait_until, ec2, "InstanceRunning", max_wait=60, InstanceIds=ids)
     return (
         f"A failure: one of two instances, {ids[1]}, is terminated",
         "ec2.wait_until_instance_running(InstanceIds=ids, max_wait=60)",
-        str(stock.outcome),
-        str(ours.outcome),
+        f"{_calls(stock_calls)}: {stock.outcome}",
+        f"{_calls(len(requests) - stock_calls)}: {ours.outcome}",
         isinstance(ours.outcome, WaiterError) and "shutdown" in str(ours.outcome),
     )
 
@@ -88,14 +94,18 @@ def _failure(ec2: Any) -> Highlight:
 def _missing_waiter(ec2: Any) -> Highlight:
     name = "transit_gateway_available"
     gateway = ec2.create_transit_gateway()["TransitGateway"]["TransitGatewayId"]
+    requests = requests_of(ec2)
     stock = _ended(ec2.get_waiter, name)
+    stock_calls = _calls(len(requests))
     ours = _ended(wait_until, ec2, name, max_wait=60, TransitGatewayIds=[gateway])
+    # botocore made none.
+    calls = _calls(len(requests))
     states = [*getattr(ours.outcome, "observed", ())]
     return (
         f"A waiter that botocore lacks, one of hundreds: {name}",
         f"ec2.wait_until_{name}(TransitGatewayIds=[id], max_wait=60)",
-        f"{stock.result}: {stock.outcome}",
-        f"{ours.result} after {ours.seconds:.1f} s: state {', '.join(states)}",
+        f"{stock_calls}: {stock.result}: {stock.outcome}",
+        f"{calls}: {ours.result} after {ours.seconds:.1f} s: state {', '.join(states)}",
         states == ["available"],
     )
 
