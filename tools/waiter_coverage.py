@@ -103,8 +103,9 @@ CONFIDENCE_MEANINGS = {
 INTRODUCTION = """\
 # Waiters by source
 
-Which services have waiters, and where their definitions come from. `boto-wait list` prints the shipped waiters, and
-`boto-wait list SERVICE` all waiters that a client of the service has in your installation.
+Which services have waiters, and where their definitions come from. `boto-wait list` prints the
+shipped waiters, and `boto-wait list SERVICE` all waiters that a client of the service has in your
+installation.
 
 **Generated** waiters are converted from botocore's. **Curated** waiters were written for this
 package from the API models. `boto-wait show SERVICE WAITER` prints what a waiter rests on, often
