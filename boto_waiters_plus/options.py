@@ -178,7 +178,8 @@ _shared_options: Final = lru_cache(maxsize=128, typed=True)(WaitOptions)
 _DELAYS: Final = "min_delay and max_delay (seconds), or delay_pace (a function),"
 
 OTHER_NAMES: Final = {
-    **dict.fromkeys(("Delay", "delay", "interval", "frequency"), _DELAYS),
+    **dict.fromkeys(("Delay", "delay", "interval", "frequency", "poll_interval"), _DELAYS),
+    **dict.fromkeys(("on_timeout", "else_"), "max_wait, and raises WaiterTimeoutError at its end,"),
     "pre_wait": "initial_delay (seconds)",
     "MaxWait": "max_wait (seconds)",
     "WaiterConfig": "max_wait (seconds)",
@@ -191,7 +192,7 @@ OTHER_NAMES: Final = {
 }
 """Our options by the names that they have in other waiters, and by likely slips."""
 
-MAX_WAIT_NAMES: Final = {name: text for name, text in OTHER_NAMES.items() if "max_wait" in text}
+MAX_WAIT_NAMES: Final = {n: t for n, t in OTHER_NAMES.items() if t == "max_wait (seconds)"}
 """Those of `max_wait`, for functions that take no other option."""
 
 

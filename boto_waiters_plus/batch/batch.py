@@ -16,7 +16,8 @@ from ..common.arguments import count, flag, refuse_wrong_names, time_bound, unkn
 from ..common.warning import caller
 from ..deadlines import seconds_left
 from ..exceptions import WaiterError
-from ..options import MAX_WAIT_NAMES, CancelEvent, Seconds, refuse_short_wait
+from ..option_checks import CHECKS
+from ..options import MAX_WAIT_NAMES, OTHER_NAMES, CancelEvent, Seconds, refuse_short_wait
 from ..outcome import ResponseOutcome, WaiterOutcome
 from ..progress import Progress, ProgressTable, WaitProgress
 from .callable_wait import CallableWait
@@ -76,6 +77,9 @@ class Batch(Generic[WaitT]):
     ) -> None:
         refuse_wrong_names(name, options, MAX_WAIT_NAMES)
         for option in options.keys() - BatchOptions.__annotations__.keys():
+            right = OTHER_NAMES.get(option, option)
+            if option in OTHER_NAMES or option in CHECKS:
+                raise TypeError(f"{name} does not take {option}: each Wait takes {right}")
             raise TypeError(f"{name}: {unknown(option, BatchOptions.__annotations__, 'option')}")
         self._given, self.waits = _checked(waits, name)
         self._name = name

@@ -86,8 +86,10 @@ OWN_OPTIONS: Final = ("max_wait", "interval", "signal", "polling", "retry_on", "
 KNOWN_OPTIONS: Final = (*OWN_OPTIONS, *OPTION_NAMES)
 
 _OTHER_NAMES: Final = {
-    **{name: right for name, right in OTHER_NAMES.items() if name != "interval"},
-    **dict.fromkeys(("delay", "frequency"), "interval (seconds)"),
+    **{
+        n: right for n, right in OTHER_NAMES.items() if n not in ("interval", "on_timeout", "else_")
+    },
+    **dict.fromkeys(("delay", "frequency", "poll_interval"), "interval (seconds)"),
 }
 _FOR_A_FUNCTION: Final = {"interval": "delay_pace (a function of the attempt number)"}
 

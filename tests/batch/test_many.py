@@ -626,6 +626,8 @@ def test_wait_is_checked_when_it_is_made(s3, arguments, options, error, text):
         ({"coalesce": None}, TypeError, "coalesce"),
         ({"screen": "no"}, TypeError, "screen"),
         ({"thread": 2}, TypeError, "unknown option 'thread'; did you mean 'threads'"),
+        ({"min_delay": 2}, TypeError, "does not take min_delay: each Wait takes min_delay"),
+        ({"delay": 2}, TypeError, "does not take delay: each Wait takes min_delay and max_delay"),
     ],
 )
 def test_bad_arguments_are_refused_before_any_request(
