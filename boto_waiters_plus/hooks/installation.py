@@ -169,7 +169,7 @@ def _settings(
 
 def _enable_client(client: Any, settings: Settings) -> None:
     from ..service.clients import ATTRIBUTE, ClientHook, hook_of  # noqa: PLC0415 - see `_settings`
-    from .hooked_client import HookedClient, refuse_taken_names  # noqa: PLC0415 - the same
+    from .hooked_client import extend, refuse_taken_names  # noqa: PLC0415 - the same
 
     client_class = type(client)
     service_id = client.meta.service_model.service_id.hyphenize()
@@ -181,8 +181,7 @@ def _enable_client(client: Any, settings: Settings) -> None:
         hook = ClientHook(level, None if hook is None else hook.loader)
         setattr(client_class, ATTRIBUTE, hook)
     hook.level.own = hook.level.own.extended(settings)
-    if not issubclass(client_class, HookedClient):
-        client_class.__bases__ = (HookedClient, *client_class.__bases__)
+    extend(client_class)
 
 
 def _on_import(module: ModuleType) -> None:

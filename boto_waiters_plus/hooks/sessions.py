@@ -57,8 +57,8 @@ class SessionHook:
 
     def _on_client_class(self, **event: Any) -> None:
         # Imported by the first client: it needs botocore's.
-        from ..service.clients import ATTRIBUTE, ClientHook  # noqa: PLC0415
-        from .hooked_client import HookedClient, refuse_taken_names  # noqa: PLC0415
+        from ..service.clients import ATTRIBUTE  # noqa: PLC0415
+        from .hooked_client import HookOfClass, refuse_taken_names  # noqa: PLC0415
 
         class_attributes: dict[str, Any] = event["class_attributes"]
         service_id = event["event_name"].removeprefix(f"{CLIENT_EVENT}.")
@@ -67,8 +67,7 @@ class SessionHook:
             refuse_taken_names(settings, service_id, class_attributes)
         session = self._session()
         loader: Loader | None = session.get_component("data_loader") if session else None
-        class_attributes[ATTRIBUTE] = ClientHook(self.level, loader, self)
-        event["base_classes"].insert(0, HookedClient)
+        class_attributes[ATTRIBUTE] = HookOfClass(self.level, loader, self)
 
 
 def hook_session(session: botocore.session.Session) -> HookedSession:
