@@ -13,6 +13,7 @@ from typing import Final, Protocol
 from ..calls.callers_thread import CallersThread, ask_caller_in
 from ..calls.clock import SHUTDOWN_GRACE, SYSTEM_TIME, IdleQueue, current_time
 from ..calls.watchdog import monotonic
+from .client_slots import slots_of
 from .tasks import CallGroup, FinishedCall, Task, time_left
 
 LONGEST_BLOCK: Final = 1.0
@@ -151,15 +152,29 @@ class ThreadCallExecutor:
     def make(self, target: Task | CallGroup) -> FinishedCall:
         """Make the call for these waits in the calling thread."""
         try:
-            # The time left is what is left now, however long the call waited for its thread.
-            seconds = time_left(target, self._now())
-            # A context can be entered by one thread at a time, so each call has a copy.
-            context = self._context if target.context is None else target.context
-            reply = context.copy().run(target.call.make, seconds)
+            with self._connection(target):
+                # The time left is what is left now, however long the call waited for its thread.
+                seconds = time_left(target, self._now())
+                # A context can be entered by one thread at a time, so each call has a copy.
+                context = self._context if target.context is None else target.context
+                reply = context.copy().run(target.call.make, seconds)
         # Raised again in the thread of the run, whatever it is.
         except BaseException as error:
             return FinishedCall(target, None, error)
         return FinishedCall(target, reply, None)
+
+    def _connection(self, target: Task | CallGroup) -> AbstractContextManager[object]:
+        """Return a context in which the call has one of its client's connections.
+
+        The run has no more calls in flight than there are, but other runs have some, too.
+        """
+        client = target.connections.client
+        # Calls take no virtual time.
+        if client is None or current_time() is not SYSTEM_TIME:
+            return contextlib.nullcontext()
+        return slots_of(client).one(
+            lambda: 0 if self._stop.is_set() else max(0.0, target.until - self._now())
+        )
 
     def close(self, grace: float = SHUTDOWN_GRACE) -> None:
         """End all threads; abandon those whose calls have not ended after `grace` seconds."""

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from ..calls.client_call import call_for
 from ..calls.clock import either
@@ -25,13 +25,11 @@ from ..wait.observers import Observer, with_history
 from ..wait.wait_run import RANDOM, WaitRun
 from .callable_wait import CallableWait
 from .callbacks import Callbacks
+from .client_slots import connections_kept
 from .grouping import ALONE, Grouping
 from .service_limiter import ClientConnections, ServiceLimiter
 from .tasks import Task
 from .wait import Wait
-
-DEFAULT_CONNECTIONS: Final = 10
-"""Calls in flight for a client that does not say how many connections it keeps."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -173,8 +171,7 @@ class Preparation:
         if limiter is None:
             limiter = self._services[service] = ServiceLimiter()
             limiter.calls_per_second = self._calls_per_second.get(service[0], math.inf)
-        limit = max(1, getattr(meta.config, "max_pool_connections", None) or DEFAULT_CONNECTIONS)
-        connections = ClientConnections(limiter, limit, client)
+        connections = ClientConnections(limiter, connections_kept(client), client)
         added = _Client(settings, self._observers(settings), endpoint, connections)
         self._clients[id(client)] = added
         return added

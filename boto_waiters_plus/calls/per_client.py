@@ -12,7 +12,7 @@ T = TypeVar("T")
 class PerClient(Generic[T]):
     """One value for each client, made at first use.
 
-    Two threads may make the value of one client at once, and either is kept: no lock is held
+    Two threads may make the value of one client at once, and get the first one: no lock is held
     while `make` runs.
 
     Args:
@@ -35,5 +35,8 @@ class PerClient(Generic[T]):
             reference = weakref.ref(client, lambda _: self._values.pop(key, None))
         except TypeError:  # A stand-in that allows no weak references.
             return value
+        first, kept = self._values.setdefault(key, (reference, value))
+        if first() is client:
+            return kept
         self._values[key] = reference, value
         return value
