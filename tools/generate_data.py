@@ -25,8 +25,10 @@ from boto_waiters_plus.engine.acceptors import (
     Acceptor,
     AcceptorState,
     ErrorTypeMatcher,
+    InputOutputMatcher,
     OutputMatcher,
     PathComparator,
+    PathMatcher,
 )
 from boto_waiters_plus.engine.model import WaiterDefinition
 from boto_waiters_plus.service.service_waiters import generated_definitions
@@ -45,19 +47,81 @@ class Correction(NamedTuple):
     """Further states that are failures, besides those that the waiter compares."""
     also_gone: str | None = None
     """Another error that says that the resource is gone."""
+    none_left: OutputMatcher | InputOutputMatcher | None = None
+    """Matches where a filter finds nothing any more."""
+    more: str | None = None
+    """The member of the answer that says that more pages follow: an empty page is not the end."""
 
 
 _BEING_DELETED = "A resource that is being deleted would be polled to the end."
 _CANCELLED = "An operation that was cancelled would be polled to the end."
 _GONE = "EC2 forgets what is gone; the model of EC2 has no errors."
+_FILTERED = "A filter that finds nothing any more would be polled to the end."
+_UNFINISHED = "An empty page that others follow would be taken for the end."
 _OTHER_NAME = "The error has another name in AWS's Smithy model than in botocore's: either counts."
 
 DMS = "Database Migration Service"
+EB = "Elastic Beanstalk"
+
+
+def _none(items: str, names: str = "", more: str = "") -> OutputMatcher | InputOutputMatcher:
+    """Return what matches a finished list of nothing that was not asked for by names.
+
+    What is asked for by names is counted: the other acceptors compare all that the answer has.
+    """
+    output = "output." if names else ""
+    unnamed = [f"!(input.{name})" for name in names.split()]
+    last = [f"!({output}{more})"] if more else []
+    path = PathMatcher(
+        path=" && ".join([*unnamed, f"length({output}{items}) == `0`", *last]),
+        expected="true",
+        comparator=PathComparator.BOOLEAN_EQUALS,
+    )
+    return InputOutputMatcher(path) if names else OutputMatcher(path)
+
 
 CORRECTIONS = {
     ("CloudFormation", "StackRefactorExecuteComplete"): Correction(
         "A rollback that failed would be polled to the end.", failures=("ROLLBACK_FAILED",)
     ),
+    (DMS, "EndpointDeleted"): Correction(_FILTERED, none_left=_none("Endpoints", more="Marker")),
+    (DMS, "ReplicationInstanceDeleted"): Correction(
+        _FILTERED, none_left=_none("ReplicationInstances", more="Marker")
+    ),
+    (DMS, "ReplicationTaskDeleted"): Correction(
+        _FILTERED, none_left=_none("ReplicationTasks", more="Marker")
+    ),
+    ("DocDB", "DBInstanceDeleted"): Correction(
+        _FILTERED, none_left=_none("DBInstances", more="Marker")
+    ),
+    ("Neptune", "DBInstanceDeleted"): Correction(
+        _FILTERED, none_left=_none("DBInstances", more="Marker")
+    ),
+    ("EC2", "InstanceTerminated"): Correction(
+        _FILTERED, none_left=_none("Reservations", "InstanceIds", "NextToken")
+    ),
+    ("EC2", "NatGatewayDeleted"): Correction(
+        _FILTERED, none_left=_none("NatGateways", "NatGatewayIds", "NextToken")
+    ),
+    ("EC2", "VolumeDeleted"): Correction(
+        _FILTERED, none_left=_none("Volumes", "VolumeIds", "NextToken")
+    ),
+    ("EC2", "VpcPeeringConnectionDeleted"): Correction(
+        _FILTERED, none_left=_none("VpcPeeringConnections", "VpcPeeringConnectionIds", "NextToken")
+    ),
+    (EB, "EnvironmentTerminated"): Correction(
+        _FILTERED, none_left=_none("Environments", "EnvironmentIds EnvironmentNames", "NextToken")
+    ),
+    ("Redshift", "ClusterDeleted"): Correction(
+        _FILTERED, none_left=_none("Clusters", more="Marker")
+    ),
+    ("EC2", "SecurityGroupVpcAssociationDisassociated"): Correction(_UNFINISHED, more="NextToken"),
+    ("Inspector2", "ConnectorDeleted"): Correction(_UNFINISHED, more="nextToken"),
+    ("RDS", "DBClusterDeleted"): Correction(_UNFINISHED, more="Marker"),
+    ("RDS", "DBClusterSnapshotDeleted"): Correction(_UNFINISHED, more="Marker"),
+    ("RDS", "DBInstanceDeleted"): Correction(_UNFINISHED, more="Marker"),
+    ("RDS", "DBSnapshotDeleted"): Correction(_UNFINISHED, more="Marker"),
+    ("RDS", "TenantDatabaseDeleted"): Correction(_UNFINISHED, more="Marker"),
     (DMS, "ExtensionPackAssociated"): Correction(_CANCELLED, failures=("CANCELED",)),
     (DMS, "MetadataModelAssessed"): Correction(_CANCELLED, failures=("CANCELED",)),
     (DMS, "MetadataModelConverted"): Correction(_CANCELLED, failures=("CANCELED",)),
@@ -82,12 +146,20 @@ CORRECTIONS = {
         failures=("FAILED", "DELETING", "DELETED"),
     ),
     ("EC2", "SecondaryNetworkDeleteComplete"): Correction(
-        _GONE, also_gone="InvalidSecondaryNetworkId.NotFound"
+        _GONE,
+        also_gone="InvalidSecondaryNetworkId.NotFound",
+        none_left=_none("SecondaryNetworks", "SecondaryNetworkIds", "NextToken"),
     ),
     ("EC2", "SecondarySubnetDeleteComplete"): Correction(
-        _GONE, also_gone="InvalidSecondarySubnetId.NotFound"
+        _GONE,
+        also_gone="InvalidSecondarySubnetId.NotFound",
+        none_left=_none("SecondarySubnets", "SecondarySubnetIds", "NextToken"),
     ),
-    ("EC2", "VpnConnectionDeleted"): Correction(_GONE, also_gone="InvalidVpnConnectionID.NotFound"),
+    ("EC2", "VpnConnectionDeleted"): Correction(
+        _GONE,
+        also_gone="InvalidVpnConnectionID.NotFound",
+        none_left=_none("VpnConnections", "VpnConnectionIds"),
+    ),
     ("ElastiCache", "ReplicationGroupAvailable"): Correction(
         "A group that is being deleted, or was not created, would be polled to the end.",
         failures=("deleting", "create-failed"),
@@ -212,6 +284,10 @@ def _corrected(service: ServiceModel, definition: WaiterDefinition) -> WaiterDef
         known = [each for each in acceptors if isinstance(each.matcher, ErrorTypeMatcher)]
         is_first = bool(known) and known[0].state is AcceptorState.SUCCESS
         acceptors.insert(acceptors.index(known[0]) + 1 if is_first else len(acceptors), gone)
+    if correction.more is not None:
+        acceptors = [_finished(each, correction.more) for each in acceptors]
+    if correction.none_left is not None:
+        acceptors.append(Acceptor(state=AcceptorState.SUCCESS, matcher=correction.none_left))
     state = next(each for each in acceptors if isinstance(each.matcher, OutputMatcher)).matcher
     # One that failed is enough where all are compared.
     all_items = state.matcher.comparator is PathComparator.ALL_STRING_EQUALS
@@ -221,6 +297,15 @@ def _corrected(service: ServiceModel, definition: WaiterDefinition) -> WaiterDef
         acceptors.append(Acceptor(state=AcceptorState.FAILURE, matcher=matcher))
     tags = (*definition.tags, CORRECTED)
     return replace(definition, acceptors=tuple(acceptors), tags=tags)
+
+
+def _finished(acceptor: Acceptor, more: str) -> Acceptor:
+    """Return an acceptor of an empty list that holds on the last page only."""
+    match acceptor.matcher:
+        case OutputMatcher(PathMatcher(comparator=PathComparator.BOOLEAN_EQUALS) as path):
+            finished = replace(path, path=f"{path.path} && !({more})")
+            return replace(acceptor, matcher=OutputMatcher(finished))
+    return acceptor
 
 
 def _kept(path: Path) -> dict[str, dict[str, Any]]:

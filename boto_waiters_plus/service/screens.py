@@ -22,7 +22,8 @@ def screen_by(definition: WaiterDefinition, operation: OperationModel) -> Screen
 
 def reads_only(definition: WaiterDefinition, path: str) -> bool:
     """Return whether the acceptors of a waiter read a state and no other member of a response."""
-    names = set(path.replace("[]", "").split("."))
+    # A token of a further page tells of the page.
+    names = {*path.replace("[]", "").split("."), "Marker", "NextToken"}
     for acceptor in definition.acceptors:
         match acceptor.matcher:
             case OutputMatcher(matcher=matcher):
