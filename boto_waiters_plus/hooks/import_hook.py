@@ -6,7 +6,7 @@ import logging
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec
+from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any, Final
 
@@ -40,7 +40,11 @@ class ImportHook:
             return
         # Directly before the path finder, and those that stand in for it in packed programs. Not
         # first: a test tool puts its own finder there, and later removes the first one.
-        places = [i for i, each in enumerate(sys.meta_path) if each in _OF_THE_INTERPRETER]
+        path_finder = next(
+            (i for i, each in enumerate(sys.meta_path) if each is PathFinder), len(sys.meta_path)
+        )
+        before = sys.meta_path[:path_finder]
+        places = [i for i, each in enumerate(before) if each in _OF_THE_INTERPRETER]
         sys.meta_path.insert(max(places, default=-1) + 1, self)
 
     def remove(self) -> None:
@@ -68,9 +72,9 @@ class ImportHook:
     def _found_by_others(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None
     ) -> ModuleSpec | None:
-        for finder in tuple(sys.meta_path):
-            if finder is self:
-                continue
+        finders = list(sys.meta_path)
+        # Those in front were asked.
+        for finder in finders[finders.index(self) + 1 :] if self in finders else ():
             find_spec = getattr(finder, "find_spec", None)
             if find_spec is None:
                 # A finder of the protocol before `find_spec`: the import system knows how to ask.

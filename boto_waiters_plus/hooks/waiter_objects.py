@@ -24,6 +24,7 @@ from .stock_docstring import StockWaitDocstring
 from .waiter_settings import runs_here
 from .wrapping import AIO_WAITER, aio_wait_wrapper, is_mock, wait_wrapper
 
+_CLIENT_MODULES: Final = ("botocore.client", "aiobotocore.client")
 _WAITER_MODULES: Final = ("botocore.waiter", "aiobotocore.waiter")
 
 _outcomes: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar(
@@ -71,7 +72,8 @@ def get_waiter(client: Any, name: str, get_stock_waiter: Callable[[str], Any]) -
 def _defined_waiter(client: Any, hook: ClientHook, name: str, error: ValueError) -> Any:
     """Return the waiter object for a name that botocore does not have."""
     # Any other error is one of a test's, in the place of botocore's `get_waiter`.
-    if not isinstance(name, str) or not str(error).endswith(f" exist: {name}"):
+    is_unknown = isinstance(name, str) and str(error).endswith(f" exist: {name}")
+    if not is_unknown or _raised_in(error) not in _CLIENT_MODULES:
         raise error
     service = hook.waiters(client).service
     bound_waiter = service.get(name)
@@ -82,6 +84,14 @@ def _defined_waiter(client: Any, hook: ClientHook, name: str, error: ValueError)
         raise ValueError(f"{error} (service: {service.service_name}){hint}") from None
     module = sys.modules["aiobotocore.waiter"] if is_async(type(client)) else botocore.waiter
     return waiter_object(client, bound_waiter, module.create_waiter_with_client)
+
+
+def _raised_in(error: Exception) -> str:
+    """Return the name of the module that raised an error."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return "" if traceback is None else traceback.tb_frame.f_globals.get("__name__", "")
 
 
 def _return_outcomes(waiter: Any, hook: ClientHook) -> None:

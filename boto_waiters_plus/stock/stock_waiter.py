@@ -260,7 +260,9 @@ def _stock_wording(run: WaitRun, ending: Ending) -> tuple[str, str]:
 def _ends_in_error_response(run: WaitRun) -> bool:
     """Return whether the last attempt was a transient error that the service answered with."""
     last = run.attempt
-    return last is not None and last is not run.answer and "Error" in last.last_response
+    if last is None or last is run.answer:
+        return False
+    return bool(botocore.waiter.is_valid_waiter_error(last.last_response))
 
 
 def _error_in_botocores_words(run: WaitRun) -> str:

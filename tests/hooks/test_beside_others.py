@@ -40,6 +40,53 @@ def subclass_of_the_first_base(base_classes):
     return next_by_super(base_classes, (base_classes[0],))
 
 
+def replace_all(base_classes, _):
+    base_classes[:] = [next_by_super(base_classes, tuple(base_classes))]
+
+
+def take_the_only_one(base_classes, _):
+    (only,) = base_classes
+    base_classes[:] = [next_by_super(base_classes), only]
+
+
+def override(_, class_attributes):
+    def attribute(self, name):
+        raise AttributeError(name)
+
+    class_attributes["__getattr__"] = attribute
+    class_attributes["get_waiter"] = lambda self, name: ("own", name)
+
+
+def without_layout(base_classes, _):
+    base_classes.insert(0, type("Slots", (), {"__slots__": ()}))
+
+
+@pytest.mark.parametrize("install_when", ["before", "after", "enable"])
+@pytest.mark.parametrize("change", [replace_all, take_the_only_one, override, without_layout])
+def test_what_others_do_to_the_class_of_a_client_goes_on_working(change, install_when, answers):
+    def on_client_class(base_classes, class_attributes, **_):
+        change(base_classes, class_attributes)
+
+    if install_when == "before":
+        bwp.install()
+    session = boto3.Session()
+    session.events.register("creating-client-class", on_client_class)
+    if install_when == "after":
+        bwp.install()
+    client = session.client("kinesis")
+    if install_when == "enable":
+        bwp.enable(client)
+    answers(client, {"StreamDescription": {"StreamStatus": "ACTIVE"}})
+    assert client.wait_until_stream_exists(StreamName="s", max_wait=9).attempts == 1
+    assert "wait_until_stream_exists" in dir(client)
+    if change is override:
+        assert client.get_waiter("stream_exists") == ("own", "stream_exists")
+        assert not hasattr(client, "nothing")
+    else:
+        assert client.get_waiter("stream_exists").wait(StreamName="s").attempts == 1
+    assert vars(client).get("made", True)
+
+
 @pytest.mark.parametrize("install_when", ["before", "after", "never"])
 @pytest.mark.parametrize(
     ("shim", "is_first"),
@@ -102,6 +149,18 @@ def test_a_waiter_of_a_users_own_class_is_left_alone(target, own):
         assert boto3.client("s3").get_waiter("bucket_exists") is waiter
     assert waiter.wait(Bucket="b") == ("own", {"Bucket": "b"})
     assert vars(own) == before
+
+
+@pytest.mark.parametrize("words", ["boom", "Waiter does not exist: stream_exists"])
+def test_an_error_of_a_mock_of_get_waiter_is_raised(words):
+    bwp.install()
+    client, raised = boto3.client("kinesis"), ValueError(words)
+    with (
+        mock.patch("botocore.client.BaseClient.get_waiter", side_effect=raised),
+        pytest.raises(ValueError, match=words) as caught,
+    ):
+        client.get_waiter("stream_exists")
+    assert caught.value is raised
 
 
 def test_a_mock_of_get_waiter_records_what_the_caller_did_only():

@@ -5,8 +5,11 @@ from unittest import mock
 
 import boto3
 import botocore.waiter
+import jmespath
 import pytest
+from botocore import xform_name
 from botocore.exceptions import ClientError, WaiterError
+from botocore.utils import ArgumentGenerator
 
 import boto_waiters_plus as bwp
 
@@ -74,6 +77,26 @@ def test_a_test_may_put_names_of_its_own_there(stock, athena):
     assert mock.create_autospec(athena).waiter_names is not None
     assert callable(mock.create_autospec(type(athena)).get_waiter)
     assert mock.Mock(spec=athena).waiter_names is not None
+
+
+@pytest.mark.parametrize("service", ["appflow", "ecr", "mwaa", "sns"])
+def test_each_config_is_one_that_botocores_lint_accepts(service):
+    bwp.install()
+    client = boto3.client(service)
+    names = [n.removeprefix("wait_until_") for n in dir(client) if n.startswith("wait_until_")]
+    assert names
+    for name in names:
+        config = client.get_waiter(name).config
+        operation = client.meta.service_model.operation_model(config.operation)
+        assert xform_name(config.operation) in dir(client)
+        assert config.delay >= 1
+        assert config.max_attempts >= 1
+        for acceptor in config.acceptors:
+            if acceptor.matcher.startswith("path"):
+                made_up = ArgumentGenerator().generate_skeleton(operation.output_shape)
+                value = jmespath.search(acceptor.argument, made_up)
+                assert isinstance(value, object if acceptor.matcher == "path" else list)
+                assert value is not None
 
 
 @pytest.mark.parametrize("name", ["nope", "", None])

@@ -126,6 +126,13 @@ def test_a_tool_that_removes_the_first_finder_removes_its_own(package, monkeypat
     assert sys.meta_path == before
 
 
+def test_the_order_of_other_finders_does_not_matter(package, monkeypatch):
+    monkeypatch.setattr(sys, "meta_path", [*reversed(sys.meta_path)])
+    bwp.install()
+    assert is_extended(importlib.import_module(NAME))
+    bwp.uninstall()
+
+
 def test_a_finder_in_place_of_the_path_finder_is_asked(package, monkeypatch):
     others = [each for each in sys.meta_path if each is not importlib.machinery.PathFinder]
     packed = SimpleNamespace(find_spec=importlib.machinery.PathFinder.find_spec)
