@@ -37,7 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"no such file: {arguments.script}")
     # As Python does for a script.
     sys.argv = [arguments.script, *arguments.script_arguments]
-    install_with_children(str(script.resolve().parent))
+    sys.path.insert(0, str(script.resolve().parent))
+    install_with_children()
     try:
         runpy.run_path(arguments.script, run_name="__main__")
     # A WaiterError is a BotoCoreError.

@@ -1,36 +1,39 @@
 """`install()` in the processes that `multiprocessing` starts by spawn or forkserver.
 
-Such a process gets the `sys.path` of its parent before it imports the program. One entry of it, the
-folder of the program, installs the package where it arrives.
+Such a process reads what its parent has prepared for it before it imports the program. What
+installs the package where it is read is put among that.
 """
 
 from __future__ import annotations
 
 import multiprocessing
-import sys
 from collections.abc import Callable
+from multiprocessing import spawn
+from typing import Any
 
 from .installation import install
+from .state import INSTALLED
 
 
-class ProgramFolder(str):
-    """An entry of `sys.path`: a process that it is sent to has `install()`."""
+class _Installs:
+    """Has nothing but its pickled form."""
 
-    __slots__ = ()
-
-    def __reduce__(self) -> tuple[Callable[[str], ProgramFolder], tuple[str]]:
-        return _arrived, (str(self),)
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+        return install_with_children, ()
 
 
-def install_with_children(folder: str) -> None:
-    """Call `install()` here and in all processes below, for a program in this folder."""
+def install_with_children() -> None:
+    """Call `install()` here and in all processes below."""
     install()
-    sys.path.insert(0, ProgramFolder(folder))
+    prepare: Any = spawn.get_preparation_data
+    if prepare.__module__ == __name__:
+        return
+
+    def get_preparation_data(name: str) -> dict[str, Any]:
+        data: dict[str, Any] = prepare(name)
+        return {**data, __package__: _Installs()} if INSTALLED.on else data
+
+    spawn.get_preparation_data = get_preparation_data
     if "forkserver" in multiprocessing.get_all_start_methods():
-        # The server would import the program before any `sys.path` is sent.
+        # The server would import the program before it reads anything.
         multiprocessing.set_forkserver_preload([])
-
-
-def _arrived(folder: str) -> ProgramFolder:
-    install()
-    return ProgramFolder(folder)

@@ -45,6 +45,7 @@ MISSING, THROTTLE, LOST = (
     {"Error": {"Code": "ThrottlingException", "Message": "Rate exceeded"}},
     ReadTimeoutError(endpoint_url="https://dynamodb"),
 )
+CODELESS = {"Error": {}, "ResponseMetadata": {"HTTPStatusCode": 503}}
 
 
 @pytest.mark.parametrize(
@@ -53,6 +54,8 @@ MISSING, THROTTLE, LOST = (
         ([CREATING], USED_UP, f"{USED_UP}. For dynamodb TableName=orders: ", "CREATING", "Table"),
         ([MISSING], f"{USED_UP}. Previously accepted state: {ACCEPTED}", "", None, "Error"),
         ([CREATING, THROTTLE], THROTTLED, f"{THROTTLED}. {USED_UP}. ", "CREATING", "Error"),
+        # botocore takes it for no error.
+        ([CREATING, CODELESS], f"{USED_UP}", f"{USED_UP}. For dynamodb", "CREATING", "Error"),
         ([MISSING, LOST], f"{USED_UP}. Previously accepted state: {ACCEPTED}", "", None, "Error"),
     ],
 )
