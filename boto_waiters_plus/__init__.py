@@ -9,6 +9,10 @@ import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+# Not loaded when it is first used: a test tool that drops what was imported while it ran would
+# leave its state behind.
+from .hooks.installation import enable, install, uninstall
+
 if TYPE_CHECKING:
     from .changes.effects import effect_of
     from .common.definition_error import WaiterDefinitionError
@@ -25,7 +29,6 @@ if TYPE_CHECKING:
         WaiterTimeoutError,
     )
     from .history import History
-    from .hooks.installation import enable, install, uninstall
     from .many import (
         Wait,
         as_completed,
@@ -95,7 +98,6 @@ _MODULES = {
         "WaitersError",
     ),
     "history": ("History",),
-    "hooks.installation": ("enable", "install", "uninstall"),
     "service.waits": ("wait_until", "wait_until_async"),
     "changes.effects": ("effect_of",),
     "many": (

@@ -6,9 +6,9 @@ threads themselves are gone, so everything here is renewed in the child before o
 
 from __future__ import annotations
 
-import inspect
 import os
 import threading
+import types
 import weakref
 from collections.abc import Callable
 from typing import Any, Final
@@ -22,7 +22,7 @@ def after_fork(renew: Callable[[], None]) -> None:
     It is called as long as the object is in use; this does not keep the object. Of one object, one
     method is called.
     """
-    assert inspect.ismethod(renew), "only an object can be forgotten"
+    assert isinstance(renew, types.MethodType), "only an object can be forgotten"
     _renewals[renew.__self__] = renew.__func__
 
 

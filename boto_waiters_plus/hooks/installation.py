@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..settings import NO_SETTINGS, Observer, Settings, SettingsLevel
+from . import wrapping  # noqa: F401 - it is compared with itself, whatever drops modules later
 from .import_hook import ImportHook
 from .state import INSTALLED, PATCHED_MODULES
 
@@ -63,9 +64,7 @@ def install(
         _IMPORT_HOOK.put_in_place()
     # The lock is not held: other threads take it while they import.
     if any(name in sys.modules for name in PATCHED_MODULES):
-        from .patches import apply_to_imported  # noqa: PLC0415 - see above
-
-        apply_to_imported()
+        _patches().apply_to_imported()
 
 
 def uninstall() -> None:
@@ -82,9 +81,8 @@ def uninstall() -> None:
             if not hook.is_explicit:
                 hook.unregister()
                 del INSTALLED.session_hooks[session]
-    patches = sys.modules.get(f"{__package__}.patches")
-    if patches is not None:
-        patches.apply_to_imported()
+    if INSTALLED.patches is not None:
+        INSTALLED.patches.apply_to_imported()
 
 
 def observe(on_event: Observer) -> None:
@@ -185,9 +183,16 @@ def _enable_client(client: Any, settings: Settings) -> None:
 
 
 def _on_import(module: ModuleType) -> None:
-    from .patches import apply_to  # noqa: PLC0415 - imports what the program imports by itself
+    _patches().apply_to(module)
 
-    apply_to(module)
+
+def _patches() -> Any:
+    """Return the module that patches; the first one, should it be imported again."""
+    if INSTALLED.patches is None:
+        from . import patches  # noqa: PLC0415 - imports what the program imports by itself
+
+        INSTALLED.patches = patches
+    return INSTALLED.patches
 
 
 _IMPORT_HOOK: Final = ImportHook(PATCHED_MODULES, _on_import)

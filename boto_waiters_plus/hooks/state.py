@@ -27,6 +27,8 @@ class Installation:
         """Waiter objects run on the engine."""
         self.registered_with: Any = None
         """The module botocore with which our initializer of sessions is registered."""
+        self.patches: Any = None
+        """The module that patches, once it was imported."""
         self.level = PROCESS_LEVEL
         self.session_hooks: weakref.WeakKeyDictionary[Any, HookedSession] = (
             weakref.WeakKeyDictionary()

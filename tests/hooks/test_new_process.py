@@ -168,3 +168,33 @@ def test_max_wait_and_elapsed_count_what_a_first_wait_imports():
         print(json.dumps(found))
     """
     assert run(script) == [[0, True, 0], [0, True, 0], [1, True, 1]]
+
+
+@pytest.mark.parametrize("first", ["boto_waiters_plus", "boto3"])
+def test_install_inside_a_tool_that_drops_what_was_imported_meanwhile(first):
+    """As pyfakefs does."""
+    script = """
+        import importlib, json, sys
+        importlib.import_module(sys.argv[1])
+        import boto_waiters_plus as bwp
+        class Finder:
+            def find_spec(self, name, path, target=None):
+                return None
+        before = {*sys.modules}
+        sys.meta_path.insert(0, Finder())
+        bwp.install()
+        sys.meta_path.pop(0)
+        for name in {*sys.modules} - before:
+            del sys.modules[name]
+        import boto3, botocore.stub, botocore.waiter
+        client = boto3.Session("key", "secret", region_name="us-east-1").client("kinesis")
+        with botocore.stub.Stubber(client) as stubber:
+            stubber.add_client_error("describe_stream", "ResourceNotFoundException")
+            outcome = client.get_waiter("stream_not_exists").wait(StreamName="s")
+        has_method = hasattr(client, "wait_until_stream_exists")
+        bwp.install()
+        bwp.uninstall()
+        left = type(vars(botocore.waiter.Waiter)["wait"]).__name__
+        print(json.dumps([has_method, type(outcome).__name__, left]))
+    """
+    assert run(script, first) == [True, "ExceptionOutcome", "function"]
