@@ -9,6 +9,7 @@
 | no failure is a state that may recover | WARNING | `WaiterFailsOnRecoverable.W.i` |
 | a waiter that may see the last run says so | WARNING | `WaiterLastRun.W` |
 | no two waiters of an operation have the same acceptors | WARNING | `WaiterSameMeaning.W` |
+| a wait until something is gone ends if nothing passes the filter | WARNING | `WaiterNeverGone.W` |
 
 `check` applies them beside the rules of `boto_waiters_plus.validation`.
 """
@@ -18,15 +19,17 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
-from botocore.model import Shape
+from botocore.model import ListShape, Shape
 
-from boto_waiters_plus.check.absent_resources import EC2, page_tokens
+from boto_waiters_plus.check.absent_resources import EC2, means_gone, page_tokens
 from boto_waiters_plus.check.checker import check_with
 from boto_waiters_plus.check.events import Finding, Severity, ValidationEvent
-from boto_waiters_plus.check.list_rules import name_lists
+from boto_waiters_plus.check.list_rules import filters_of, name_lists
 from boto_waiters_plus.check.loading import Checkable
 from boto_waiters_plus.check.paths import traced_path
+from boto_waiters_plus.check.samples import sample
 from boto_waiters_plus.check.shapes import OperationShapes, members_of
 from boto_waiters_plus.check.unhandled_state_rules import processes_of
 from boto_waiters_plus.check.units import AppliedTrait
@@ -34,6 +37,7 @@ from boto_waiters_plus.definitions.coalescing_trait import shipped_coalescing
 from boto_waiters_plus.definitions.smithy import WAITABLE
 from boto_waiters_plus.definitions.state_words import is_underway, state_words
 from boto_waiters_plus.engine.acceptors import AcceptorState
+from boto_waiters_plus.engine.matching import Matching
 from boto_waiters_plus.engine.model import GENERATED, WaiterDefinition
 
 _PAGE_SIZE = re.compile(r"max_?(results|records|items)|page_?size|limit", re.IGNORECASE)
@@ -74,6 +78,7 @@ def check_documentation(trait: AppliedTrait) -> Iterator[ValidationEvent]:
             _recoverable(waiter, trait.operation),
             _last_run(waiter, trait.operation),
             _same_meaning(waiter, trait.definitions),
+            _never_gone(waiter, trait.operation),
         )
         for finding in findings:
             yield trait.target.finding(waiter.name, finding)
@@ -157,6 +162,21 @@ def _same_meaning(
         if other.name < waiter.name and {(e.state, e.matcher) for e in other.acceptors} == own:
             text = f"it has the acceptors of `{other.name}`: one name is enough"
             yield Finding(Severity.WARNING, "WaiterSameMeaning", text)
+
+
+def _never_gone(waiter: WaiterDefinition, operation: OperationShapes) -> Iterator[Finding]:
+    """Find a wait until something is gone that goes on although nothing passes the filter."""
+    members = members_of(operation.output)
+    empty: dict[str, Any] = {n: [] for n, s in members.items() if isinstance(s, ListShape)}
+    if not means_gone(waiter.name) or not empty:
+        return
+    matching = Matching(waiter.acceptors)
+    for name, shape in filters_of(operation).items():
+        index = matching.match_response(empty, {name: sample(shape)}).index
+        if index is None or waiter.states[index] is AcceptorState.RETRY:
+            text = f"goes on although nothing passes `{name}`: what is gone is not listed"
+            yield Finding(Severity.WARNING, "WaiterNeverGone", text)
+            return
 
 
 def _members_within(shape: Shape | None) -> dict[str, Shape]:

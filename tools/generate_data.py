@@ -25,8 +25,10 @@ from boto_waiters_plus.engine.acceptors import (
     Acceptor,
     AcceptorState,
     ErrorTypeMatcher,
+    InputOutputMatcher,
     OutputMatcher,
     PathComparator,
+    PathMatcher,
 )
 from boto_waiters_plus.engine.model import WaiterDefinition
 from boto_waiters_plus.service.service_waiters import generated_definitions
@@ -45,19 +47,42 @@ class Correction(NamedTuple):
     """Further states that are failures, besides those that the waiter compares."""
     also_gone: str | None = None
     """Another error that says that the resource is gone."""
+    none_listed: str | None = None
+    """The condition on which an empty list says so; it replaces a condition that it begins with."""
 
 
 _BEING_DELETED = "A resource that is being deleted would be polled to the end."
 _CANCELLED = "An operation that was cancelled would be polled to the end."
 _GONE = "EC2 forgets what is gone; the model of EC2 has no errors."
 _OTHER_NAME = "The error has another name in AWS's Smithy model than in botocore's: either counts."
+_UNLISTED = "What is gone is not listed: a wait that gives no names would never end."
+_UNFINISHED = "A page may be empty although more pages follow."
 
 DMS = "Database Migration Service"
+ELB_V2 = "Elastic Load Balancing v2"
+
+
+def _none(items: str, *names: str, more: str | None = "NextToken") -> str:
+    """Return the condition that there are no items.
+
+    Args:
+        items: the list in the answer.
+        names: the parameters that name items. The condition does not hold if one is given, since
+            a list may lack an item that is new.
+        more: the member that says that more pages follow.
+    """
+    if not names:
+        return f"length({items}) == `0`" + (f" && !{more}" if more else "")
+    terms = [*(f"!(input.{name})" for name in names), f"length(output.{items}) == `0`"]
+    return " && ".join([*terms, f"!(output.{more})"] if more else terms)
+
 
 CORRECTIONS = {
+    ("CloudFormation", "StackDeleteComplete"): Correction(_UNLISTED, none_listed=_none("Stacks")),
     ("CloudFormation", "StackRefactorExecuteComplete"): Correction(
         "A rollback that failed would be polled to the end.", failures=("ROLLBACK_FAILED",)
     ),
+    (DMS, "EndpointDeleted"): Correction(_UNLISTED, none_listed=_none("Endpoints", more="Marker")),
     (DMS, "ExtensionPackAssociated"): Correction(_CANCELLED, failures=("CANCELED",)),
     (DMS, "MetadataModelAssessed"): Correction(_CANCELLED, failures=("CANCELED",)),
     (DMS, "MetadataModelConverted"): Correction(_CANCELLED, failures=("CANCELED",)),
@@ -73,6 +98,15 @@ CORRECTIONS = {
         "What succeeded before the cancellation took effect is cancelled no more.",
         failures=("SUCCESS",),
     ),
+    (DMS, "ReplicationInstanceDeleted"): Correction(
+        _UNLISTED, none_listed=_none("ReplicationInstances", more="Marker")
+    ),
+    (DMS, "ReplicationTaskDeleted"): Correction(
+        _UNLISTED, none_listed=_none("ReplicationTasks", more="Marker")
+    ),
+    ("DocDB", "DBInstanceDeleted"): Correction(
+        _UNLISTED, none_listed=_none("DBInstances", more="Marker")
+    ),
     ("DSQL", "ClusterActive"): Correction(
         "A cluster that failed or is being deleted would be polled to the end.",
         failures=("FAILED", "DELETING", "DELETED"),
@@ -81,20 +115,60 @@ CORRECTIONS = {
         "A stream that failed or is being deleted would be polled to the end.",
         failures=("FAILED", "DELETING", "DELETED"),
     ),
+    ("EC2", "InstanceTerminated"): Correction(
+        _UNLISTED, none_listed=_none("Reservations", "InstanceIds")
+    ),
+    ("EC2", "NatGatewayDeleted"): Correction(
+        _UNLISTED, none_listed=_none("NatGateways", "NatGatewayIds")
+    ),
     ("EC2", "SecondaryNetworkDeleteComplete"): Correction(
-        _GONE, also_gone="InvalidSecondaryNetworkId.NotFound"
+        _GONE,
+        also_gone="InvalidSecondaryNetworkId.NotFound",
+        none_listed=_none("SecondaryNetworks", "SecondaryNetworkIds"),
     ),
     ("EC2", "SecondarySubnetDeleteComplete"): Correction(
-        _GONE, also_gone="InvalidSecondarySubnetId.NotFound"
+        _GONE,
+        also_gone="InvalidSecondarySubnetId.NotFound",
+        none_listed=_none("SecondarySubnets", "SecondarySubnetIds"),
     ),
-    ("EC2", "VpnConnectionDeleted"): Correction(_GONE, also_gone="InvalidVpnConnectionID.NotFound"),
+    ("EC2", "SecurityGroupVpcAssociationDisassociated"): Correction(
+        _UNFINISHED, none_listed=_none("SecurityGroupVpcAssociations[]")
+    ),
+    ("EC2", "VolumeDeleted"): Correction(_UNLISTED, none_listed=_none("Volumes", "VolumeIds")),
+    ("EC2", "VpcPeeringConnectionDeleted"): Correction(
+        _UNLISTED, none_listed=_none("VpcPeeringConnections", "VpcPeeringConnectionIds")
+    ),
+    ("EC2", "VpnConnectionDeleted"): Correction(
+        _GONE,
+        also_gone="InvalidVpnConnectionID.NotFound",
+        none_listed=_none("VpnConnections", "VpnConnectionIds", more=None),
+    ),
+    ("Elastic Beanstalk", "EnvironmentTerminated"): Correction(
+        _UNLISTED, none_listed=_none("Environments", "EnvironmentIds", "EnvironmentNames")
+    ),
+    ("ElastiCache", "CacheClusterDeleted"): Correction(
+        _UNLISTED, none_listed=_none("CacheClusters", more="Marker")
+    ),
     ("ElastiCache", "ReplicationGroupAvailable"): Correction(
         "A group that is being deleted, or was not created, would be polled to the end.",
         failures=("deleting", "create-failed"),
     ),
-    ("Elastic Load Balancing v2", "LoadBalancerAvailable"): Correction(
+    ("ElastiCache", "ReplicationGroupDeleted"): Correction(
+        _UNLISTED, none_listed=_none("ReplicationGroups", more="Marker")
+    ),
+    ("Elastic Load Balancing", "InstanceDeregistered"): Correction(
+        _UNLISTED, none_listed=_none("InstanceStates", "Instances", more=None)
+    ),
+    (ELB_V2, "LoadBalancerAvailable"): Correction(
         "A load balancer that could not be set up would be polled to the end.",
         failures=("failed",),
+    ),
+    (ELB_V2, "LoadBalancersDeleted"): Correction(
+        _UNLISTED,
+        none_listed=_none("LoadBalancers", "LoadBalancerArns", "Names", more="NextMarker"),
+    ),
+    (ELB_V2, "TargetDeregistered"): Correction(
+        _UNLISTED, none_listed=_none("TargetHealthDescriptions", "Targets", more=None)
     ),
     ("EMR", "StepComplete"): Correction(
         "A step is interrupted when its cluster ends: no other state follows.",
@@ -104,8 +178,32 @@ CORRECTIONS = {
         "A contact that was cancelled or failed would be polled to the end.",
         failures=("CANCELLED", "AWS_CANCELLED", "FAILED", "AWS_FAILED"),
     ),
+    ("Inspector2", "ConnectorDeleted"): Correction(
+        _UNFINISHED, none_listed=_none("items", more="nextToken")
+    ),
     ("MediaLive", "InputAttached"): Correction(_BEING_DELETED, failures=("DELETING", "DELETED")),
     ("MediaLive", "InputDetached"): Correction(_BEING_DELETED, failures=("DELETING", "DELETED")),
+    ("Neptune", "DBInstanceDeleted"): Correction(
+        _UNLISTED, none_listed=_none("DBInstances", more="Marker")
+    ),
+    ("RDS", "DBClusterDeleted"): Correction(
+        _UNFINISHED, none_listed=_none("DBClusters", more="Marker")
+    ),
+    ("RDS", "DBClusterSnapshotDeleted"): Correction(
+        _UNFINISHED, none_listed=_none("DBClusterSnapshots", more="Marker")
+    ),
+    ("RDS", "DBInstanceDeleted"): Correction(
+        _UNFINISHED, none_listed=_none("DBInstances", more="Marker")
+    ),
+    ("RDS", "DBSnapshotDeleted"): Correction(
+        _UNFINISHED, none_listed=_none("DBSnapshots", more="Marker")
+    ),
+    ("RDS", "TenantDatabaseDeleted"): Correction(
+        _UNFINISHED, none_listed=_none("TenantDatabases", more="Marker")
+    ),
+    ("Redshift", "ClusterDeleted"): Correction(
+        _UNLISTED, none_listed=_none("Clusters", more="Marker")
+    ),
     ("Rekognition", "ProjectVersionRunning"): Correction(
         "A version whose training or copy failed, or that is being deleted, never runs.",
         failures=("TRAINING_FAILED", "COPYING_FAILED", "DELETING"),
@@ -212,6 +310,8 @@ def _corrected(service: ServiceModel, definition: WaiterDefinition) -> WaiterDef
         known = [each for each in acceptors if isinstance(each.matcher, ErrorTypeMatcher)]
         is_first = bool(known) and known[0].state is AcceptorState.SUCCESS
         acceptors.insert(acceptors.index(known[0]) + 1 if is_first else len(acceptors), gone)
+    if correction.none_listed is not None:
+        acceptors = _ending_on_none(acceptors, correction.none_listed)
     state = next(each for each in acceptors if isinstance(each.matcher, OutputMatcher)).matcher
     # One that failed is enough where all are compared.
     all_items = state.matcher.comparator is PathComparator.ALL_STRING_EQUALS
@@ -221,6 +321,22 @@ def _corrected(service: ServiceModel, definition: WaiterDefinition) -> WaiterDef
         acceptors.append(Acceptor(state=AcceptorState.FAILURE, matcher=matcher))
     tags = (*definition.tags, CORRECTED)
     return replace(definition, acceptors=tuple(acceptors), tags=tags)
+
+
+def _ending_on_none(acceptors: list[Acceptor], condition: str) -> list[Acceptor]:
+    """Return the acceptors with a success on a condition; see `Correction.none_listed`."""
+    holds = PathMatcher(path=condition, expected="true", comparator=PathComparator.BOOLEAN_EQUALS)
+    matcher = InputOutputMatcher(holds) if "input." in condition else OutputMatcher(holds)
+    none_listed = Acceptor(state=AcceptorState.SUCCESS, matcher=matcher)
+    shorter = [
+        each
+        for each in acceptors
+        if isinstance(each.matcher, OutputMatcher)
+        and condition.startswith(each.matcher.matcher.path)
+    ]
+    if not shorter:
+        return [*acceptors, none_listed]
+    return [none_listed if each in shorter else each for each in acceptors]
 
 
 def _kept(path: Path) -> dict[str, dict[str, Any]]:
