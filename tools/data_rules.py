@@ -9,8 +9,7 @@
 | no failure is a state that may recover | WARNING | `WaiterFailsOnRecoverable.W.i` |
 | a waiter that may see the last run says so | WARNING | `WaiterLastRun.W` |
 | no two waiters of an operation have the same acceptors | WARNING | `WaiterSameMeaning.W` |
-| a wait for the end of what a filter selects ends when there is nothing left | WARNING | \
-`WaiterNeverGone.W` |
+| a wait until something is gone ends if nothing passes the filter | WARNING | `WaiterNeverGone.W` |
 
 `check` applies them beside the rules of `boto_waiters_plus.validation`.
 """
@@ -20,7 +19,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from botocore.model import ListShape, Shape
@@ -28,7 +26,7 @@ from botocore.model import ListShape, Shape
 from boto_waiters_plus.check.absent_resources import EC2, means_gone, page_tokens
 from boto_waiters_plus.check.checker import check_with
 from boto_waiters_plus.check.events import Finding, Severity, ValidationEvent
-from boto_waiters_plus.check.list_rules import name_lists
+from boto_waiters_plus.check.list_rules import filters_of, name_lists
 from boto_waiters_plus.check.loading import Checkable
 from boto_waiters_plus.check.paths import traced_path
 from boto_waiters_plus.check.samples import sample
@@ -168,17 +166,18 @@ def _same_meaning(
 
 
 def _never_gone(waiter: WaiterDefinition, operation: OperationShapes) -> Iterator[Finding]:
-    """Find a wait until something is gone that goes on where a filter finds nothing any more."""
-    filters = {n: sample(s) for n, s in members_of(operation.input).items() if _FILTER.search(n)}
-    members = members_of(operation.output).items()
-    empty: dict[str, Any] = {n: [] for n, s in members if isinstance(s, ListShape)}
-    if not filters or not empty or not means_gone(waiter.name):
+    """Find a wait until something is gone that goes on although nothing passes the filter."""
+    members = members_of(operation.output)
+    empty: dict[str, Any] = {n: [] for n, s in members.items() if isinstance(s, ListShape)}
+    if not means_gone(waiter.name) or not empty:
         return
-    acceptors = [replace(acceptor, message=None) for acceptor in waiter.acceptors]
-    index = Matching(acceptors).match_response(empty, filters).index
-    if index is None or waiter.states[index] is AcceptorState.RETRY:
-        text = f"an empty list that was asked for by `{next(iter(filters))}` ends no wait"
-        yield Finding(Severity.WARNING, "WaiterNeverGone", text)
+    matching = Matching(waiter.acceptors)
+    for name, shape in filters_of(operation).items():
+        index = matching.match_response(empty, {name: sample(shape)}).index
+        if index is None or waiter.states[index] is AcceptorState.RETRY:
+            text = f"goes on although nothing passes `{name}`: what is gone is not listed"
+            yield Finding(Severity.WARNING, "WaiterNeverGone", text)
+            return
 
 
 def _members_within(shape: Shape | None) -> dict[str, Shape]:

@@ -47,10 +47,8 @@ class Correction(NamedTuple):
     """Further states that are failures, besides those that the waiter compares."""
     also_gone: str | None = None
     """Another error that says that the resource is gone."""
-    none_left: OutputMatcher | InputOutputMatcher | None = None
-    """Matches where a filter finds nothing any more."""
-    more: str | None = None
-    """The member of the answer that says that more pages follow: an empty page is not the end."""
+    none_listed: str | None = None
+    """The condition on which an empty list says so; it replaces a condition that it begins with."""
 
 
 _BEING_DELETED = "A resource that is being deleted would be polled to the end."
@@ -59,69 +57,34 @@ _GONE = "EC2 forgets what is gone; the model of EC2 has no errors."
 _FILTERED = "A filter that finds nothing any more would be polled to the end."
 _UNFINISHED = "An empty page that others follow would be taken for the end."
 _OTHER_NAME = "The error has another name in AWS's Smithy model than in botocore's: either counts."
+_UNLISTED = "What is gone is not listed: a wait that gives no names would never end."
+_UNFINISHED = "A page may be empty although more pages follow."
 
 DMS = "Database Migration Service"
-EB = "Elastic Beanstalk"
+ELB_V2 = "Elastic Load Balancing v2"
 
 
-def _none(items: str, names: str = "", more: str = "") -> OutputMatcher | InputOutputMatcher:
-    """Return what matches a finished list of nothing that was not asked for by names.
+def _none(items: str, *names: str, more: str | None = "NextToken") -> str:
+    """Return the condition that there are no items.
 
-    What is asked for by names is counted: the other acceptors compare all that the answer has.
+    Args:
+        items: the list in the answer.
+        names: the parameters that name items. The condition does not hold if one is given, since
+            a list may lack an item that is new.
+        more: the member that says that more pages follow.
     """
-    output = "output." if names else ""
-    unnamed = [f"!(input.{name})" for name in names.split()]
-    last = [f"!({output}{more})"] if more else []
-    path = PathMatcher(
-        path=" && ".join([*unnamed, f"length({output}{items}) == `0`", *last]),
-        expected="true",
-        comparator=PathComparator.BOOLEAN_EQUALS,
-    )
-    return InputOutputMatcher(path) if names else OutputMatcher(path)
+    if not names:
+        return f"length({items}) == `0`" + (f" && !{more}" if more else "")
+    terms = [*(f"!(input.{name})" for name in names), f"length(output.{items}) == `0`"]
+    return " && ".join([*terms, f"!(output.{more})"] if more else terms)
 
 
 CORRECTIONS = {
+    ("CloudFormation", "StackDeleteComplete"): Correction(_UNLISTED, none_listed=_none("Stacks")),
     ("CloudFormation", "StackRefactorExecuteComplete"): Correction(
         "A rollback that failed would be polled to the end.", failures=("ROLLBACK_FAILED",)
     ),
-    (DMS, "EndpointDeleted"): Correction(_FILTERED, none_left=_none("Endpoints", more="Marker")),
-    (DMS, "ReplicationInstanceDeleted"): Correction(
-        _FILTERED, none_left=_none("ReplicationInstances", more="Marker")
-    ),
-    (DMS, "ReplicationTaskDeleted"): Correction(
-        _FILTERED, none_left=_none("ReplicationTasks", more="Marker")
-    ),
-    ("DocDB", "DBInstanceDeleted"): Correction(
-        _FILTERED, none_left=_none("DBInstances", more="Marker")
-    ),
-    ("Neptune", "DBInstanceDeleted"): Correction(
-        _FILTERED, none_left=_none("DBInstances", more="Marker")
-    ),
-    ("EC2", "InstanceTerminated"): Correction(
-        _FILTERED, none_left=_none("Reservations", "InstanceIds", "NextToken")
-    ),
-    ("EC2", "NatGatewayDeleted"): Correction(
-        _FILTERED, none_left=_none("NatGateways", "NatGatewayIds", "NextToken")
-    ),
-    ("EC2", "VolumeDeleted"): Correction(
-        _FILTERED, none_left=_none("Volumes", "VolumeIds", "NextToken")
-    ),
-    ("EC2", "VpcPeeringConnectionDeleted"): Correction(
-        _FILTERED, none_left=_none("VpcPeeringConnections", "VpcPeeringConnectionIds", "NextToken")
-    ),
-    (EB, "EnvironmentTerminated"): Correction(
-        _FILTERED, none_left=_none("Environments", "EnvironmentIds EnvironmentNames", "NextToken")
-    ),
-    ("Redshift", "ClusterDeleted"): Correction(
-        _FILTERED, none_left=_none("Clusters", more="Marker")
-    ),
-    ("EC2", "SecurityGroupVpcAssociationDisassociated"): Correction(_UNFINISHED, more="NextToken"),
-    ("Inspector2", "ConnectorDeleted"): Correction(_UNFINISHED, more="nextToken"),
-    ("RDS", "DBClusterDeleted"): Correction(_UNFINISHED, more="Marker"),
-    ("RDS", "DBClusterSnapshotDeleted"): Correction(_UNFINISHED, more="Marker"),
-    ("RDS", "DBInstanceDeleted"): Correction(_UNFINISHED, more="Marker"),
-    ("RDS", "DBSnapshotDeleted"): Correction(_UNFINISHED, more="Marker"),
-    ("RDS", "TenantDatabaseDeleted"): Correction(_UNFINISHED, more="Marker"),
+    (DMS, "EndpointDeleted"): Correction(_UNLISTED, none_listed=_none("Endpoints", more="Marker")),
     (DMS, "ExtensionPackAssociated"): Correction(_CANCELLED, failures=("CANCELED",)),
     (DMS, "MetadataModelAssessed"): Correction(_CANCELLED, failures=("CANCELED",)),
     (DMS, "MetadataModelConverted"): Correction(_CANCELLED, failures=("CANCELED",)),
@@ -137,6 +100,15 @@ CORRECTIONS = {
         "What succeeded before the cancellation took effect is cancelled no more.",
         failures=("SUCCESS",),
     ),
+    (DMS, "ReplicationInstanceDeleted"): Correction(
+        _UNLISTED, none_listed=_none("ReplicationInstances", more="Marker")
+    ),
+    (DMS, "ReplicationTaskDeleted"): Correction(
+        _UNLISTED, none_listed=_none("ReplicationTasks", more="Marker")
+    ),
+    ("DocDB", "DBInstanceDeleted"): Correction(
+        _UNLISTED, none_listed=_none("DBInstances", more="Marker")
+    ),
     ("DSQL", "ClusterActive"): Correction(
         "A cluster that failed or is being deleted would be polled to the end.",
         failures=("FAILED", "DELETING", "DELETED"),
@@ -145,28 +117,60 @@ CORRECTIONS = {
         "A stream that failed or is being deleted would be polled to the end.",
         failures=("FAILED", "DELETING", "DELETED"),
     ),
+    ("EC2", "InstanceTerminated"): Correction(
+        _UNLISTED, none_listed=_none("Reservations", "InstanceIds")
+    ),
+    ("EC2", "NatGatewayDeleted"): Correction(
+        _UNLISTED, none_listed=_none("NatGateways", "NatGatewayIds")
+    ),
     ("EC2", "SecondaryNetworkDeleteComplete"): Correction(
         _GONE,
         also_gone="InvalidSecondaryNetworkId.NotFound",
-        none_left=_none("SecondaryNetworks", "SecondaryNetworkIds", "NextToken"),
+        none_listed=_none("SecondaryNetworks", "SecondaryNetworkIds"),
     ),
     ("EC2", "SecondarySubnetDeleteComplete"): Correction(
         _GONE,
         also_gone="InvalidSecondarySubnetId.NotFound",
-        none_left=_none("SecondarySubnets", "SecondarySubnetIds", "NextToken"),
+        none_listed=_none("SecondarySubnets", "SecondarySubnetIds"),
+    ),
+    ("EC2", "SecurityGroupVpcAssociationDisassociated"): Correction(
+        _UNFINISHED, none_listed=_none("SecurityGroupVpcAssociations[]")
+    ),
+    ("EC2", "VolumeDeleted"): Correction(_UNLISTED, none_listed=_none("Volumes", "VolumeIds")),
+    ("EC2", "VpcPeeringConnectionDeleted"): Correction(
+        _UNLISTED, none_listed=_none("VpcPeeringConnections", "VpcPeeringConnectionIds")
     ),
     ("EC2", "VpnConnectionDeleted"): Correction(
         _GONE,
         also_gone="InvalidVpnConnectionID.NotFound",
-        none_left=_none("VpnConnections", "VpnConnectionIds"),
+        none_listed=_none("VpnConnections", "VpnConnectionIds", more=None),
+    ),
+    ("Elastic Beanstalk", "EnvironmentTerminated"): Correction(
+        _UNLISTED, none_listed=_none("Environments", "EnvironmentIds", "EnvironmentNames")
+    ),
+    ("ElastiCache", "CacheClusterDeleted"): Correction(
+        _UNLISTED, none_listed=_none("CacheClusters", more="Marker")
     ),
     ("ElastiCache", "ReplicationGroupAvailable"): Correction(
         "A group that is being deleted, or was not created, would be polled to the end.",
         failures=("deleting", "create-failed"),
     ),
-    ("Elastic Load Balancing v2", "LoadBalancerAvailable"): Correction(
+    ("ElastiCache", "ReplicationGroupDeleted"): Correction(
+        _UNLISTED, none_listed=_none("ReplicationGroups", more="Marker")
+    ),
+    ("Elastic Load Balancing", "InstanceDeregistered"): Correction(
+        _UNLISTED, none_listed=_none("InstanceStates", "Instances", more=None)
+    ),
+    (ELB_V2, "LoadBalancerAvailable"): Correction(
         "A load balancer that could not be set up would be polled to the end.",
         failures=("failed",),
+    ),
+    (ELB_V2, "LoadBalancersDeleted"): Correction(
+        _UNLISTED,
+        none_listed=_none("LoadBalancers", "LoadBalancerArns", "Names", more="NextMarker"),
+    ),
+    (ELB_V2, "TargetDeregistered"): Correction(
+        _UNLISTED, none_listed=_none("TargetHealthDescriptions", "Targets", more=None)
     ),
     ("EMR", "StepComplete"): Correction(
         "A step is interrupted when its cluster ends: no other state follows.",
@@ -176,8 +180,32 @@ CORRECTIONS = {
         "A contact that was cancelled or failed would be polled to the end.",
         failures=("CANCELLED", "AWS_CANCELLED", "FAILED", "AWS_FAILED"),
     ),
+    ("Inspector2", "ConnectorDeleted"): Correction(
+        _UNFINISHED, none_listed=_none("items", more="nextToken")
+    ),
     ("MediaLive", "InputAttached"): Correction(_BEING_DELETED, failures=("DELETING", "DELETED")),
     ("MediaLive", "InputDetached"): Correction(_BEING_DELETED, failures=("DELETING", "DELETED")),
+    ("Neptune", "DBInstanceDeleted"): Correction(
+        _UNLISTED, none_listed=_none("DBInstances", more="Marker")
+    ),
+    ("RDS", "DBClusterDeleted"): Correction(
+        _UNFINISHED, none_listed=_none("DBClusters", more="Marker")
+    ),
+    ("RDS", "DBClusterSnapshotDeleted"): Correction(
+        _UNFINISHED, none_listed=_none("DBClusterSnapshots", more="Marker")
+    ),
+    ("RDS", "DBInstanceDeleted"): Correction(
+        _UNFINISHED, none_listed=_none("DBInstances", more="Marker")
+    ),
+    ("RDS", "DBSnapshotDeleted"): Correction(
+        _UNFINISHED, none_listed=_none("DBSnapshots", more="Marker")
+    ),
+    ("RDS", "TenantDatabaseDeleted"): Correction(
+        _UNFINISHED, none_listed=_none("TenantDatabases", more="Marker")
+    ),
+    ("Redshift", "ClusterDeleted"): Correction(
+        _UNLISTED, none_listed=_none("Clusters", more="Marker")
+    ),
     ("Rekognition", "ProjectVersionRunning"): Correction(
         "A version whose training or copy failed, or that is being deleted, never runs.",
         failures=("TRAINING_FAILED", "COPYING_FAILED", "DELETING"),
@@ -284,10 +312,8 @@ def _corrected(service: ServiceModel, definition: WaiterDefinition) -> WaiterDef
         known = [each for each in acceptors if isinstance(each.matcher, ErrorTypeMatcher)]
         is_first = bool(known) and known[0].state is AcceptorState.SUCCESS
         acceptors.insert(acceptors.index(known[0]) + 1 if is_first else len(acceptors), gone)
-    if correction.more is not None:
-        acceptors = [_finished(each, correction.more) for each in acceptors]
-    if correction.none_left is not None:
-        acceptors.append(Acceptor(state=AcceptorState.SUCCESS, matcher=correction.none_left))
+    if correction.none_listed is not None:
+        acceptors = _ending_on_none(acceptors, correction.none_listed)
     state = next(each for each in acceptors if isinstance(each.matcher, OutputMatcher)).matcher
     # One that failed is enough where all are compared.
     all_items = state.matcher.comparator is PathComparator.ALL_STRING_EQUALS
@@ -299,13 +325,20 @@ def _corrected(service: ServiceModel, definition: WaiterDefinition) -> WaiterDef
     return replace(definition, acceptors=tuple(acceptors), tags=tags)
 
 
-def _finished(acceptor: Acceptor, more: str) -> Acceptor:
-    """Return an acceptor of an empty list that holds on the last page only."""
-    match acceptor.matcher:
-        case OutputMatcher(PathMatcher(comparator=PathComparator.BOOLEAN_EQUALS) as path):
-            finished = replace(path, path=f"{path.path} && !({more})")
-            return replace(acceptor, matcher=OutputMatcher(finished))
-    return acceptor
+def _ending_on_none(acceptors: list[Acceptor], condition: str) -> list[Acceptor]:
+    """Return the acceptors with a success on a condition; see `Correction.none_listed`."""
+    holds = PathMatcher(path=condition, expected="true", comparator=PathComparator.BOOLEAN_EQUALS)
+    matcher = InputOutputMatcher(holds) if "input." in condition else OutputMatcher(holds)
+    none_listed = Acceptor(state=AcceptorState.SUCCESS, matcher=matcher)
+    shorter = [
+        each
+        for each in acceptors
+        if isinstance(each.matcher, OutputMatcher)
+        and condition.startswith(each.matcher.matcher.path)
+    ]
+    if not shorter:
+        return [*acceptors, none_listed]
+    return [none_listed if each in shorter else each for each in acceptors]
 
 
 def _kept(path: Path) -> dict[str, dict[str, Any]]:

@@ -35,6 +35,7 @@ from .shapes import OperationShapes, element_of, enum_of, is_string, members_of
 _ID_WORDS = listed("ARN ARNS ID IDENTIFIER IDENTIFIERS IDS KEYS NAME NAMES")
 _KEPT_ENDS = ENDED_WORDS | listed("DEPROVISIONED RELEASED")
 _NO_NAMES = re.compile(r"\w*(tag|owner|user|include|filter|attribute|option)\w*", re.IGNORECASE)
+_FILTER = re.compile(r"(?!include )(.* )?(filter|quer|search)", re.IGNORECASE)
 _NEGATION = re.compile("Not(?!Exist)")
 """`InstancesNotProtected` is about instances that are there."""
 _FAILURES = re.compile(
@@ -112,20 +113,26 @@ def names_items(operation: OperationShapes, *, by_filters: bool = True) -> bool:
         operation: the operation.
         by_filters: whether filters count.
     """
+    if by_filters and filters_of(operation):
+        return True
     request = operation.input
     required = request.required_members if isinstance(request, StructureShape) else ()
     for name, shape in members_of(request).items():
         words = [word.upper() for word in words_of(name)]
         if words[:1] == ["INCLUDE"]:
             continue  # parts of the answer
-        if by_filters and any(word.startswith(("FILTER", "QUER", "SEARCH")) for word in words):
-            return True
         # A required identifier is the parent's, a list of them names the items.
         if _lists_names(shape) or (words[-1:] and words[-1] in _ID_WORDS and name not in required):
             return True
         if isinstance(shape, ListShape) and name in required:
             return True
     return False
+
+
+def filters_of(operation: OperationShapes) -> dict[str, Shape]:
+    """Return the filters of a request, by their names."""
+    members = members_of(operation.input)
+    return {n: s for n, s in members.items() if _FILTER.match(" ".join(words_of(n)))}
 
 
 def names_several(operation: OperationShapes) -> bool:
