@@ -57,7 +57,6 @@ _LAST_BY_DEFAULT = re.compile(
     r"[^.]*\b(?:change|deployment|run)\b",
     re.IGNORECASE,
 )
-_FILTER = re.compile(r"filter|quer(y|ies)|search", re.IGNORECASE)
 _CHANGES = frozenset({"UPDAT", "UPGRAD", "MODIF", "SCAL"})
 _LARGEST_PAGE = re.compile(r"(?:default value is|between 1 and|The default is) (\d+)")
 _MOST_NAMES = re.compile(r"(?:up to|[Mm]aximum (?:number )?of|more than) (\d+|ten)")

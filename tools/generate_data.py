@@ -54,8 +54,6 @@ class Correction(NamedTuple):
 _BEING_DELETED = "A resource that is being deleted would be polled to the end."
 _CANCELLED = "An operation that was cancelled would be polled to the end."
 _GONE = "EC2 forgets what is gone; the model of EC2 has no errors."
-_FILTERED = "A filter that finds nothing any more would be polled to the end."
-_UNFINISHED = "An empty page that others follow would be taken for the end."
 _OTHER_NAME = "The error has another name in AWS's Smithy model than in botocore's: either counts."
 _UNLISTED = "What is gone is not listed: a wait that gives no names would never end."
 _UNFINISHED = "A page may be empty although more pages follow."

@@ -30,6 +30,21 @@ def test_an_empty_list_is_gone_unless_names_were_given(
 
 
 @pytest.mark.parametrize(
+    ("service", "waiter", "items", "token"),
+    [
+        ("ec2", "VolumeDeleted", "Volumes", "NextToken"),
+        ("rds", "DBInstanceDeleted", "DBInstances", "Marker"),
+    ],
+)
+def test_an_empty_page_that_others_follow_is_not_the_end(
+    service, waiter, items, token, answers, virtual_time
+):
+    client = boto3.client(service)
+    answers(client, {items: [], token: "more"}, {items: []})
+    assert wait_until(client, waiter, max_wait=60).attempts == 2
+
+
+@pytest.mark.parametrize(
     ("name", "condition", "found"),
     [
         ("VolumeDeleted", "length(Volumes[?State == 'deleted']) > `0`", True),
