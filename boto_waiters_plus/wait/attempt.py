@@ -71,8 +71,8 @@ class UnfinishedIds(NamedTuple):
     ids: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     """Those among them that the response does not mention."""
-    asked: int = 0
-    """The number of identifiers that the wait asked for."""
+    asked: tuple[str, ...] = ()
+    """All identifiers that the wait asked for."""
 
 
 class FoundReason(NamedTuple):
