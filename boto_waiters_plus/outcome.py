@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Generic, NamedTuple, NoReturn, TypeVar
 
 from .engine.acceptors import MatchedAcceptor
-from .engine.redaction import shown, state_text
+from .engine.redaction import cut, shown, state_text
 
 LONGEST: Final = 100
 """The most attempts of a timeline; it has the last ones."""
@@ -148,14 +148,8 @@ class WaiterOutcome(FactTable, Generic[ResponseT_co]):
         )
         if self.basis is not None:
             facts += f", basis={self.basis!r}"
-        text = shown(self.observed)
-        if text is None:
-            return facts
-        return (
-            f"{facts}, observed={text!r}"
-            if isinstance(self.observed, str)
-            else f"{facts}, observed={text}"
-        )
+        is_shown = shown(self.observed) is not None
+        return f"{facts}, observed={cut(repr(self.observed))}" if is_shown else facts
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

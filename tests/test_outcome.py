@@ -65,7 +65,7 @@ def test_repr_tells_the_facts_and_never_the_response():
 @pytest.mark.parametrize(
     ("value", "is_shown"),
     [
-        *[(value, True) for value in ("3", 3, 2.5, True, ["up", "3", 3], [])],
+        *[(value, True) for value in ("3", "a\nb", "\x1b[1m'", 3, 2.5, True, ["up", "3", 3], [])],
         *[(value, False) for value in ({"k": SECRET}, [SECRET] * 6, [{"k": SECRET}], b"raw")],
     ],
 )

@@ -99,6 +99,10 @@ def name_of(function: Any) -> str:
         return type(function).__qualname__
     code = getattr(function, "__code__", None)
     name = name.rpartition("<locals>.")[2]
+    # botocore names the methods of clients by `__name__` only.
+    own = getattr(function, "__name__", name)
+    if not name.endswith(own):
+        return str(own)
     if code is None or not name.endswith("<lambda>"):
         return name
     return f"lambda in {os.path.basename(code.co_filename)}:{code.co_firstlineno}"  # noqa: PTH119 - no path is opened

@@ -87,7 +87,9 @@ class WaiterDefinition:
             retry_on_error: the errors that continue it.
             reason: the JMESPath expression for the service's reason in the response, such as
                 `Job.StatusReason`, which the error of a failure state quotes and has as
-                `service_message`; of a list, the first item. By default the reason is looked for
+                `service_message`. Where `path` and `reason` begin with the same list, as `Jobs[]`,
+                it is that of the first item in a failure state; where they do not, a list of
+                reasons is read only if there is one state. By default the reason is looked for
                 beside the state.
             min_delay: the least delay between two attempts, in seconds.
             max_delay: the longest delay between two attempts, in seconds.

@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from ..common.short_labels import short_arns
-
 MAX_TEXT = 200
 """Characters of one value of a response."""
 
@@ -121,7 +119,6 @@ def parameter_text(value: str) -> str:
 
 def listed(values: Sequence[str], most: int = MAX_PARAMETERS) -> str:
     """The text of several values of a parameter: `i-0a1, i-0b2 and 7 more`."""
-    values = short_arns(values)
     if len(values) <= most:
         return ", ".join(map(parameter_text, values))
     # The number of the others takes a place of its own.

@@ -13,10 +13,14 @@ from typing import Any
 
 import jmespath
 
+from ..common.short_labels import common_start
 from .acceptors import Acceptor, AcceptorState, OutputMatcher, PathComparator, PathMatcher
 
 _TEXT_FUNCTIONS = ("join", "to_string", "type")
 _PLAIN = re.compile(r"[\w .:/@-]+\Z", re.ASCII)
+
+# What may follow the items of a list in a path: members, indexes and projections of all items.
+_MEMBERS = re.compile(r'\.([\w".-]|\[(\d+|\*)?\])+')
 
 
 def state_acceptors(
@@ -36,7 +40,9 @@ def state_acceptors(
         failure: the states that are failure: of a list, any of them is enough.
         every: whether all states of a list have to be in `success`, or any of them.
         is_list: whether the path gives a list, where it has no projection; None if not known.
-        reason: the expression for the service's reason for a failure.
+        reason: the expression for the service's reason for a failure. Of a list, the reason of an
+            item in the failure state is read; where that item is not known, a reason is read only
+            if the list has one item.
 
     Raises:
         ValueError: `path` or `reason` is not a JMESPath expression.
@@ -48,8 +54,8 @@ def state_acceptors(
     if is_list is None or projections:
         is_list = _gives_list(root, projections)
     as_list = path + "[]" * (projections - 1) if is_list else f"[{path}][]"
-    for state, values in ((AcceptorState.SUCCESS, success), (AcceptorState.FAILURE, failure)):
-        message = reason if state is AcceptorState.FAILURE else None
+    kinds = ((AcceptorState.SUCCESS, success, None), (AcceptorState.FAILURE, failure, reason))
+    for state, values, message in kinds:
         of_all = every and state is AcceptorState.SUCCESS
         some, all_of = PathComparator.ANY_STRING_EQUALS, PathComparator.ALL_STRING_EQUALS
         if not is_list:
@@ -57,7 +63,9 @@ def state_acceptors(
                 yield _acceptor(state, path, value, PathComparator.STRING_EQUALS, message)
         if is_list is not False:
             for value in values:
-                yield _acceptor(state, as_list, value, all_of if of_all else some, message)
+                comparator = all_of if of_all else some
+                of_item = message and _reason_of_item(path, as_list, value, message)
+                yield _acceptor(state, as_list, value, comparator, of_item)
             if of_all and len(values) > 1:
                 others = " && ".join(f"@ != {_literal(value)}" for value in values)
                 # An empty list has no first element.
@@ -74,6 +82,29 @@ def _acceptor(
 ) -> Acceptor:
     matcher = PathMatcher(path=path, expected=expected, comparator=comparator)
     return Acceptor(state=state, matcher=OutputMatcher(matcher), message=message)
+
+
+def _reason_of_item(path: str, states: str, state: str, reason: str) -> str:
+    """Return the expression for the reason of the first item in a state.
+
+    Args:
+        path, states: the expression for the list of states, as given and flattened.
+        state: the state.
+        reason: the expression for the reasons. If it does not begin with the same list as `path`,
+            a list of reasons is read only where there is one state.
+    """
+    if not _projections(_root("reason", reason)):
+        return reason
+    common, text = path.replace("[*]", "[]"), reason.replace("[*]", "[]")
+    items, brackets, _ = common[: common_start([common, text])].rpartition("[]")
+    member, text = common[len(items) + 2 :], text[len(items) + 2 :]
+    if not brackets or not all(map(_MEMBERS.fullmatch, (member, text))):
+        return f"length({states}) == `1` && ({reason})"
+    value = _literal(state)
+    compared = f"not_null({member[1:]}) == {value}"
+    if "[]" in member:
+        compared = f"contains([{member[1:]}][], {value})"
+    return f"{items}[?{compared}][]{text} | [0]"
 
 
 def _literal(value: str) -> str:

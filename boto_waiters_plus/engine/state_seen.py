@@ -30,6 +30,8 @@ _STATE_NAME: Final = re.compile(r"(?i).*(state|status|phase|stage|health|lifecyc
 _CURRENT: Final = {"type": "current", "children": []}
 _PLAIN: Final = ("field", "subexpression", "index_expression", "projection", "flatten",
                  "filter_projection", "value_projection", "pipe", "current", "index")  # fmt: skip
+_ES: Final = ("sses", "uses", "iases", "xes", "shes", "nches", "rches", "tches")
+"""How plurals end in the models of services to which two letters were added."""
 _MANY: Final = 5
 
 Node = dict[str, Any]
@@ -313,9 +315,11 @@ def _words(name: str) -> str:
 def _singular(noun: str) -> str:
     if noun.endswith("ies"):
         return f"{noun[:-3]}y"
-    if noun.endswith(("sses", "uses", "iases")):
+    if noun.endswith(("indices", "vertices")):
+        return f"{noun[:-4]}ex"
+    if noun.endswith(_ES):
         return noun[:-2]
-    return noun if noun.endswith(("ss", "us", "is")) else noun.removesuffix("s")
+    return noun if noun.endswith(("ss", "us", "is", "ias")) else noun.removesuffix("s")
 
 
 def _missing(node: Node, document: Any) -> str | None:

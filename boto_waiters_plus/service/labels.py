@@ -56,7 +56,7 @@ class ResourceLabel:
         parts = list(map("{}={}".format, strings, texts))
         if lists:
             name, values = lists[0]
-            parts.append(f"{name}=[{listed(values, MAX_PARAMETERS - len(parts))}]")
+            parts.append(f"{name}=[{listed(short_arns(values), MAX_PARAMETERS - len(parts))}]")
         parts = parts or list(self._shown_filters(parameters))
         return f"{self.service} {', '.join(parts)}" if parts else self.service
 

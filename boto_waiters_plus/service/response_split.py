@@ -264,7 +264,7 @@ class ById(ItemsById):
             if is_meant(acceptor_of(share, {**parameters, member: [each]}))
         }
         missing = [each for each, share in found.items() if has_no_items(share, coalescing)]
-        return UnfinishedIds(tuple(found), tuple(missing), len(ids))
+        return UnfinishedIds(tuple(found), tuple(missing), tuple(ids))
 
     def __getitem__(self, key: str) -> Any:
         return self._found()[key]

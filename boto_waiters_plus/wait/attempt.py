@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from ..calls.reply import Reply
 from ..engine.machine import Facts
+from ..engine.redaction import shown
 
 if TYPE_CHECKING:
     from ..engine.path_interpreter import FailedExpression
@@ -70,8 +71,8 @@ class UnfinishedIds(NamedTuple):
     ids: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     """Those among them that the response does not mention."""
-    asked: int = 0
-    """The number of identifiers that the wait asked for."""
+    asked: tuple[str, ...] = ()
+    """All identifiers that the wait asked for."""
 
 
 class FoundReason(NamedTuple):
@@ -145,7 +146,10 @@ class SharedAttempts:
 
 
 def message_of(value: Any) -> str | None:
-    """Return the text that a `message` expression gave; of a list its first item."""
+    """Return the text that a `message` expression gave; of a list its first item.
+
+    None: there is none, or it may not be shown.
+    """
     if isinstance(value, list):
         value = value[0] if value else None
-    return value if isinstance(value, str) else None
+    return shown(value) if isinstance(value, str) else None

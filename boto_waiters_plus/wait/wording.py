@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from ..common.short_labels import short_arns
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, Policy, TimedOut
 from ..engine.redaction import cut, listed, shown
 from .attempt import Attempt
@@ -209,14 +210,16 @@ def _failed_with(attempt: Attempt | None, run: RunFacts) -> str:
 def _ids_in_words(run: RunFacts, prefix: str = "") -> str:
     """Return the identifiers that failed, or had not reached the state; empty for a single one."""
     ids, missing, asked = run.unfinished
-    if not ids or (asked == 1 and not missing):
+    if not ids or (len(asked) == 1 and not missing):
         return ""
     if not run.show_parameters:
-        return f"{prefix}{len(ids)} of {asked} identifiers"
-    present = [each for each in ids if each not in missing]
+        return f"{prefix}{len(ids)} of {len(asked)} identifiers"
+    # As in the label: cut alone, one could not be told from the others.
+    short = dict(zip(asked, short_arns(asked), strict=True))
+    present = [short[each] for each in ids if each not in missing]
     parts = [f"{prefix}{listed(present)}"] if present else []
     if missing:
-        parts.append(f"missing: {listed(missing)}")
+        parts.append(f"missing: {listed([short[each] for each in missing])}")
     return "; ".join(parts)
 
 

@@ -142,3 +142,20 @@ def test_stubber_errors_keep_their_words(ec2, coalesce):
     assert "Expected parameters" not in fails("wait_all")
     with stubber, pytest.raises(AssertionError, match="Expected parameters"):
         by_method(ec2, "instance_running", InstanceIds=IDS, max_wait=60)
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ("STOPPED", " (us-east-1:task/c/1) "),
+        ("PENDING", "not reached by us-east-1:task/c/1; missing: eu-west-1:task/c/1 "),
+    ],
+)
+def test_arns_of_one_name_are_told_apart_as_in_the_label(answers, virtual_time, status, words):
+    bwp.install()
+    ecs = boto3.client("ecs")
+    ids = [f"arn:aws:ecs:{region}:123456789012:task/c/1" for region in ("us-east-1", "eu-west-1")]
+    answers(ecs, {"tasks": [{"taskArn": ids[0], "lastStatus": status}]})
+    with pytest.raises(bwp.WaiterError) as caught:
+        ecs.wait_until_tasks_running(cluster="c", tasks=ids, max_wait=60)
+    assert words in str(caught.value)

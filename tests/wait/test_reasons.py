@@ -92,3 +92,30 @@ def test_long_service_messages_and_goals_are_cut(failed):
     metadata = {"ResponseMetadata": {"HTTPStatusCode": 400}}
     assert len(str(failed({"Error": {"Code": "Oops", "Message": "x" * 5000}, **metadata}))) < 400
     assert len(polled(*[f"state || '{'x' * 200}{n}'" for n in range(20)])) < 500
+
+
+@pytest.mark.parametrize(
+    ("reason", "message"),
+    [
+        ("x" * 300, "x" * 197 + "..."),
+        ("a\nb", "a\\nb"),
+        ("see https://b.s3.amazonaws.com/k?X-Amz-Signature=c", None),
+    ],
+    ids=["long", "lines", "signed"],
+)
+def test_a_reason_has_the_limits_of_the_state_seen(answers, reason, message):
+    status = "StreamDescription.StreamStatus"
+    broken = bwp.WaiterDefinition.from_states(
+        "Up", "DescribeStream", path=status, success=["up"], failure=["down"], reason="Why"
+    )
+    client = boto3.client("kinesis")
+    answers(client, {**seen("down"), "Why": reason})
+    ways = [
+        lambda: bwp.wait_until(client, broken, StreamName="s", max_wait=9),
+        lambda: poll(lambda: {**seen("down"), "Why": reason}, broken, max_wait=9),
+    ]
+    for way in ways:
+        with pytest.raises(bwp.WaiterFailedError) as caught:
+            way()
+        assert caught.value.service_message == message
+        assert "Signature" not in str(caught.value)
