@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import math
 import threading
@@ -14,6 +15,7 @@ from ..calls.client_call import call_for
 from ..calls.clock import either
 from ..calls.private_names import marked_as_waiter
 from ..common.warning import Caller
+from ..deadlines import deadline
 from ..engine.machine import Policy
 from ..options import WaitOptions, policy_for
 from ..progress import Progress
@@ -130,13 +132,16 @@ class Preparation:
 
     def _condition_task(self, wait: CallableWait) -> Task:
         options = wait.merged_options
-        run, call = wait.run_and_call(
-            least(wait.max_wait, self.max_wait),
-            self.function,
-            observers=self._observers(PROCESS_LEVEL.own),
-            on_attempt=self._on_attempt(options),
-            cancel_event=either(self.stop, options.cancel_event),
-        )
+        # 0 is one attempt of any length, which only a deadline bounds.
+        is_once = wait.max_wait == 0 and self.max_wait
+        with deadline(self.max_wait or 0) if is_once else contextlib.nullcontext():
+            run, call = wait.run_and_call(
+                least(wait.max_wait, self.max_wait),
+                self.function,
+                observers=self._observers(PROCESS_LEVEL.own),
+                on_attempt=self._on_attempt(options),
+                cancel_event=either(self.stop, options.cancel_event),
+            )
         return Task(
             run,
             call,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from decimal import Decimal
 from types import EllipsisType, UnionType
-from typing import Any, Final, Union, get_origin
+from typing import Any, Final, NewType, Union, get_origin
 
 from ..engine.redaction import cut, shown
 
@@ -31,6 +31,8 @@ def like(of: type | None = None, /, **attributes: Any) -> Pattern:
     """
     if of is not None and not isinstance(of, type):
         raise TypeError(f"like() takes a type, not {of!r}")
+    if of is not None:
+        _refuse_uncheckable(of)
     return _object_pattern(of, attributes)
 
 
@@ -47,16 +49,20 @@ def compile_pattern(pattern: Any) -> Pattern:
     True, False and None match only themselves. `...` matches anything.
 
     Raises:
-        TypeError: a type that cannot be checked at run time, or a coroutine function.
+        TypeError: a type that cannot be checked at run time, a coroutine function, or a case.
     """
+    from .cases import Case  # noqa: PLC0415 - it imports this module
+
     match pattern:
         case Pattern():
             return pattern
+        case Case():
+            raise TypeError("a case is no pattern: use wait_for_case, or the pattern of the case")
         case EllipsisType():
             return Pattern(lambda _: True, "anything")
         case True | False | None:
             return Pattern(lambda value: value is pattern, str(pattern))
-        case _ if isinstance(pattern, type) or get_origin(pattern) is not None:
+        case _ if pattern is Any or isinstance(pattern, type | NewType) or get_origin(pattern):
             return _type_pattern(pattern)
         case Mapping():
             return _mapping_pattern(pattern)
@@ -66,9 +72,7 @@ def compile_pattern(pattern: Any) -> Pattern:
             compared = [field.name for field in fields(pattern) if field.compare]
             return _object_pattern(type(pattern), {n: getattr(pattern, n) for n in compared})
         case _ if callable(pattern):
-            if inspect.iscoroutinefunction(pattern):
-                raise TypeError("a predicate must be a plain function, not a coroutine function")
-            return Pattern(lambda value: bool(pattern(value)), name_of(pattern))
+            return _predicate_pattern(pattern)
         case _:
             return Pattern(
                 lambda value: bool(value == pattern) or _is_decimal_of(value, pattern),
@@ -108,13 +112,40 @@ def name_of(function: Any) -> str:
     return f"lambda in {os.path.basename(code.co_filename)}:{code.co_firstlineno}"  # noqa: PTH119 - no path is opened
 
 
+def _predicate_pattern(predicate: Any) -> Pattern:
+    if any(map(inspect.iscoroutinefunction, (predicate, predicate.__call__))):
+        raise TypeError("a predicate must be a plain function, not a coroutine function")
+
+    def matches(value: Any) -> bool:
+        result = predicate(value)
+        if inspect.isawaitable(result):
+            if inspect.iscoroutine(result):
+                # Closed here, or Python would warn that it was never awaited.
+                result.close()
+            raise TypeError("a predicate must be a plain function, but this one has to be awaited")
+        return bool(result)
+
+    return Pattern(matches, name_of(predicate))
+
+
 def _type_pattern(pattern: Any) -> Pattern:
+    if isinstance(pattern, NewType):
+        base = name_of(pattern.__supertype__)
+        raise TypeError(f"{pattern} cannot be checked at run time: use {base}")
     origin = get_origin(pattern)
     # `list[int]` is callable: as a predicate it would match anything.
     if origin is not None and origin not in (Union, UnionType):
         raise TypeError(f"{pattern} cannot be checked at run time")
+    _refuse_uncheckable(pattern)
     name = pattern.__name__ if origin is None else str(pattern)
     return Pattern(lambda value: isinstance(value, pattern), name)
+
+
+def _refuse_uncheckable(pattern: Any) -> None:
+    try:
+        isinstance(_MISSING, pattern)
+    except TypeError as error:
+        raise TypeError(f"{pattern} cannot be checked at run time: {error}") from None
 
 
 def _is_decimal_of(value: Any, number: Any) -> bool:

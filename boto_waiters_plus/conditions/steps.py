@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from ..common.arguments import answers_other_names, refuse_wrong_names, time_bound
 from ..deadlines import deadline
-from ..options import MAX_WAIT_NAMES, Seconds
+from ..options import MAX_WAIT_NAMES, Seconds, WaitOptions, refuse_short_wait
 from .cases import Case
 from .condition import run, run_async
 from .first import Conditions, First, first_of, first_of_async
@@ -51,7 +51,9 @@ class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step
     def __init__(self, *, max_wait: Seconds, **options: Unpack[ConditionOptions]) -> None:
         self._max_wait = time_bound("max_wait", max_wait)
         super().__init__(self._max_wait)
-        CheckedOptions.of("steps", options)  # raises now what the first step would raise
+        # Raises now what the first step would raise.
+        checked = CheckedOptions.of("steps", options)
+        refuse_short_wait(checked.common, self._max_wait, zero=True)
         self._shared: Mapping[str, Any] = options
         self._numbers = itertools.count(1)
 
@@ -179,10 +181,13 @@ class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step
                     shared.pop(other, None)
             if any(other in own for other in others):
                 shared.pop(one, None)
+        options = {**shared, **own}
+        bounded = {name: options.get(name) for name in ("initial_delay", "success_for")}
+        refuse_short_wait(WaitOptions(**bounded), self._max_wait, zero=True)
         terms: dict[str, Any] = {
             "max_wait": max_wait,
             "else_": else_,
-            "options": {**shared, **own},
+            "options": options,
             "place": f"step {next(self._numbers)} of steps with max_wait={self._max_wait:.4g} s",
         }
         if self._max_wait == 0:

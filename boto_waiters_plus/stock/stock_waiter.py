@@ -285,7 +285,7 @@ def _stock_reason(run: WaitRun, ending: Ending) -> str:
             # Without a time bound only a call that is not answered ends so.
             is_bounded = run.policy.count_requests or run.policy.deadline is not None
             no_answer = f"{run.description.operation} was not answered in time"
-            reason = timed_out_after(run.policy) if is_bounded else no_answer
+            reason = timed_out_after(run) if is_bounded else no_answer
             return f"{reason}{_accepted_state(run)}"
         case _:
             return f"cancelled after {seconds_text(run.elapsed)} s"

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from ..common.short_labels import short_arns
-from ..engine.machine import AttemptsUsedUp, Ending, Failed, Policy, TimedOut
+from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut
 from ..engine.redaction import cut, listed, shown
 from .attempt import Attempt
 from .run_facts import RunFacts
@@ -106,10 +106,14 @@ def count_of_attempts(attempts: int) -> str:
     return f"{attempts} attempt{'' if attempts == 1 else 's'}"
 
 
-def timed_out_after(policy: Policy) -> str:
+def timed_out_after(run: RunFacts) -> str:
     """Return how long a wait that timed out was allowed to last, in words."""
+    policy = run.policy
     limits = [seconds for seconds in (policy.max_wait, policy.deadline) if seconds is not None]
     least = min(limits, default=-1)
+    if policy.covers_end and run.attempts and policy.deadline and run.elapsed >= policy.deadline:
+        # The last attempt may begin at the end of max_wait, and end later.
+        least = policy.deadline
     # A window that covers its end has one attempt even if it is empty.
     is_empty = policy.deadline == 0 or not policy.covers_end
     if least < 0 or (least == 0 and is_empty):
@@ -249,7 +253,7 @@ def _what_happened(run: RunFacts, ending: Ending) -> str:
         case Failed():
             return "failed"
         case TimedOut():
-            return timed_out_after(run.policy)
+            return timed_out_after(run)
         case AttemptsUsedUp():
             return f"used up its {count_of_attempts(run.attempts)}"
         case _:

@@ -3,6 +3,7 @@
 import asyncio
 import contextvars
 import threading
+import time
 from datetime import timedelta
 
 import pytest
@@ -234,6 +235,35 @@ def test_a_callable_that_hangs_holds_up_nothing(all_of):
         released.set()
     assert isinstance(hung, bwp.WaiterTimeoutError)
     assert ready.attempts == 3
+
+
+def test_the_run_bounds_a_single_attempt(all_of):
+    released = threading.Event()
+    started = time.monotonic()
+    try:
+        (hung,) = all_of(
+            [ConditionWait(lambda: released.wait(9), max_wait=0)],
+            max_wait=0.3,
+            on_failure="collect",
+        )
+    finally:
+        released.set()
+    assert time.monotonic() - started < 5
+    assert isinstance(hung, bwp.WaiterTimeoutError)
+    assert "timed out after 0.3 s" in str(hung)
+    # A run of 0 seconds has one attempt of any length, as the wait itself.
+    once = ConditionWait(lambda: time.sleep(0.05) or "ready", max_wait=0)
+    assert all_of([once], max_wait=0)[0].response == "ready"
+
+
+def test_the_run_bounds_a_single_awaited_attempt(virtual_time):
+    async def hang():
+        await asyncio.sleep(60)
+
+    waits = [ConditionWait(hang, max_wait=0)]
+    run = bwp.wait_all_async(waits, max_wait=9, on_failure="collect")
+    assert "timed out after 9 s" in str(asyncio.run(run)[0])
+    assert virtual_time.now == pytest.approx(9, abs=0.3)
 
 
 def test_a_coroutine_that_hangs_is_cancelled(virtual_time):

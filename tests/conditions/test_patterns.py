@@ -2,6 +2,7 @@
 
 import dataclasses
 import enum
+import functools
 import typing
 from array import array
 from collections import UserList, deque
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boto_waiters_plus import WaiterTimeoutError
-from boto_waiters_plus.conditions import like, wait_for_match
+from boto_waiters_plus.conditions import like, success, wait_for_match
 
 
 class Colour(enum.Enum):
@@ -139,9 +140,51 @@ async def _awaited(value):
     return value
 
 
-@pytest.mark.parametrize("pattern", [list[int], typing.Literal["a"], _awaited])
-def test_an_uncheckable_pattern_is_refused(pattern):
-    with pytest.raises(TypeError):
-        matches(None, pattern)
+class Awaited:
+    async def __call__(self, value):
+        return value
+
+
+class Awaitable:
+    def __await__(self):
+        yield
+
+
+class Unchecked(typing.Protocol):
+    x: int
+
+
+class Fields(typing.TypedDict):
+    a: int
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        (list[int], "cannot be checked at run time"),
+        (typing.Literal["a"], "cannot be checked at run time"),
+        (typing.Any, "cannot be checked at run time"),
+        (Unchecked, "cannot be checked at run time"),
+        (Fields, "cannot be checked at run time"),
+        (int | list[int], "cannot be checked at run time"),
+        (typing.NewType("Id", int), "cannot be checked at run time: use int"),
+        (_awaited, "plain function"),
+        (Awaited(), "plain function"),
+        (functools.partial(_awaited), "plain function"),
+        (success("DONE"), "use wait_for_case"),
+        ({"a": (success("DONE"),)}, "use wait_for_case"),
+    ],
+)
+def test_an_uncheckable_pattern_is_refused(pattern, words):
+    with pytest.raises(TypeError, match=words):
+        wait_for_match(pytest.fail, pattern, max_wait=0)
+    with pytest.raises(TypeError, match="cannot be checked at run time"):
+        like(Unchecked)
     with pytest.raises(TypeError, match="takes a type"):
         like(User("a"))
+
+
+@pytest.mark.parametrize("predicate", [lambda _: _awaited(False), lambda _: Awaitable()])
+def test_a_predicate_whose_result_is_awaitable_is_refused(predicate):
+    with pytest.raises(TypeError, match="plain function"):
+        wait_for_match(lambda: 0, predicate, max_wait=0)

@@ -117,3 +117,20 @@ def test_steps_without_time_make_an_attempt_each(styled, virtual_time):
             wait_for(lambda: 5, max_wait=9)
     with bwp.deadline(-1), steps(max_wait=0) as budget, pytest.raises(bwp.WaiterTimeoutError):
         styled(budget).wait_for(lambda: 6)
+
+
+@pytest.mark.parametrize("name", ["initial_delay", "success_for"])
+@pytest.mark.parametrize("max_wait", [5, 0])
+def test_a_step_needs_more_time_than_its_delay(styled, virtual_time, name, max_wait):
+    with pytest.raises(ValueError, match=f"{name} .* must be less than max_wait"):
+        steps(max_wait=max_wait, **{name: 10})
+    with steps(max_wait=max_wait) as budget:
+        step = styled(budget)
+        for given in ({name: 10}, {name: 10, "max_wait": 60}):
+            with pytest.raises(ValueError, match=f"{name} .* must be less than max_wait"):
+                step.wait_for(pytest.fail, **given)
+    with steps(max_wait=11, **{name: 10}) as budget:
+        virtual_time.advance(5)
+        # The time that is left may be too short for it, which is no mistake.
+        with pytest.raises(bwp.WaiterTimeoutError):
+            styled(budget).wait_for(lambda: 0)
