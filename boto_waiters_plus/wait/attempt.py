@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from ..calls.reply import Reply
 from ..engine.machine import Facts
-from ..engine.redaction import shown
+from ..engine.redaction import may_show
 
 if TYPE_CHECKING:
     from ..engine.path_interpreter import FailedExpression
@@ -152,4 +152,4 @@ def message_of(value: Any) -> str | None:
     """
     if isinstance(value, list):
         value = value[0] if value else None
-    return shown(value) if isinstance(value, str) else None
+    return value if isinstance(value, str) and may_show(value) else None

@@ -97,8 +97,8 @@ def test_long_service_messages_and_goals_are_cut(failed):
 @pytest.mark.parametrize(
     ("reason", "message"),
     [
-        ("x" * 300, "x" * 197 + "..."),
-        ("a\nb", "a\\nb"),
+        ("x" * 700, "x" * 700),
+        ("a\nb", "a\nb"),
         ("see https://b.s3.amazonaws.com/k?X-Amz-Signature=c", None),
     ],
     ids=["long", "lines", "signed"],
@@ -118,4 +118,5 @@ def test_a_reason_has_the_limits_of_the_state_seen(answers, reason, message):
         with pytest.raises(bwp.WaiterFailedError) as caught:
             way()
         assert caught.value.service_message == message
-        assert "Signature" not in str(caught.value)
+        text = str(caught.value)
+        assert (len(text) < 800, "\n" in text, "Signature" in text) == (True, False, False)
