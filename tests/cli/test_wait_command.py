@@ -106,6 +106,13 @@ def test_each_value_is_a_wait_of_its_own(command):
     }
 
 
+def test_each_arn_of_one_name_has_a_label_of_its_own(command, called):
+    ids = [f"arn:aws:ecs:us-east-1:{account}:task/c/1" for account in (1, 2)]
+    called(lambda _, asked: {"tasks": [{"taskArn": asked["tasks"][0], "lastStatus": "RUNNING"}]})
+    _, out, _ = command("ecs tasks-running --max-wait 9 --output json --each tasks", *ids)
+    assert {facts["label"] for facts in lines(out)} == {f"ecs tasks=[{each}]" for each in ids}
+
+
 @pytest.mark.parametrize("option", ["--stdin", "-"])
 def test_each_line_of_stdin_is_a_wait(command, monkeypatch, option):
     for key in ("a", "b"):
