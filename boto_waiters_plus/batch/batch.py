@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import inspect
 import threading
 import time
@@ -20,6 +21,7 @@ from ..option_checks import CHECKS
 from ..options import MAX_WAIT_NAMES, OTHER_NAMES, CancelEvent, Seconds, refuse_short_wait
 from ..outcome import ResponseOutcome, WaiterOutcome
 from ..progress import Progress, ProgressTable, WaitProgress
+from ..service.labels import told_apart
 from .callable_wait import CallableWait
 from .callbacks import Callbacks
 from .failures import Result, waiters_error
@@ -325,4 +327,19 @@ def _checked(waits: Any, name: str) -> tuple[list[Any], list[Wait | CallableWait
         )
     if True in first_of_kind and not name.endswith("_async"):
         raise TypeError(f"waits[0] is on an asynchronous client: use {name}_async, in its loop")
+    _tell_apart(checked)
     return given, checked
+
+
+def _tell_apart(waits: list[Wait | CallableWait]) -> None:
+    """Put copies with longer labels in place of waits that differ only in parts of ARNs."""
+    places = {
+        index: wait
+        for index, wait in enumerate(waits)
+        if isinstance(wait, Wait) and "arn:" in str(wait.parameters)
+    }
+    labels = [(wait.label, wait.whole_label) for wait in places.values()]
+    for index, (short, _), label in zip(places, labels, told_apart(labels), strict=True):
+        if label != short:
+            waits[index] = copied = copy.copy(places[index])
+            copied.given_label = label

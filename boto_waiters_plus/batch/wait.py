@@ -190,6 +190,14 @@ class Wait:
         options = self.options_under(waiters_of(self.client).settings)
         return str(label_of(self.bound_waiter.resource_label, self.parameters, options))
 
+    @property
+    def whole_label(self) -> str:
+        """The label with whole ARNs."""
+        label, resource = self.label, self.bound_waiter.resource_label
+        # The caller's label, or one without parameters, stays as it is.
+        is_made = label == resource.text(self.parameters)
+        return resource.text(self.parameters, whole_arns=True) if is_made else label
+
     def options_under(self, settings: Settings) -> WaitOptions:
         """Return the merged options under settings that may have changed since."""
         if self.settings is None or self.settings is settings:

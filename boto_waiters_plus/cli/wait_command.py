@@ -20,6 +20,7 @@ from ..definitions.files import load_layers
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterError
 from ..service.bound_waiter import BoundWaiter
+from ..service.labels import told_apart
 from ..service.made_waiter import made_waiter
 from ..service.pollable import only_reads
 from ..service.service_waiters import ServiceWaiters
@@ -153,7 +154,8 @@ def run(arguments: argparse.Namespace) -> int:
     each = list(_parameters(waiter.operation, arguments))
     for parameters in each:
         check_parameters(waiter.operation, parameters, arguments.only_by_json)
-    labels = [waiter.resource_label.text(parameters) for parameters in each]
+    text = waiter.resource_label.text
+    labels = told_apart([(text(one), text(one, whole_arns=True)) for one in each])
     report = OutcomeReport(waiter.definition.name, waiter.operation, arguments)
     with _one_line_warnings(arguments):
         client = client_of(arguments.session, waiter.service_name, arguments)

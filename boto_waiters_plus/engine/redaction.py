@@ -93,7 +93,7 @@ def counted(states: Any) -> str | None:
     if not isinstance(states, list) or len(states) <= MAX_ITEMS:
         return None
     counts = Counter(map(str, filter(_is_plain, states))).most_common()
-    return cut(", ".join(f"{count} {state}" for state, count in counts[:MAX_ITEMS]))
+    return cut(", ".join(f"{count} {state}" for state, count in counts[:MAX_ITEMS])) or None
 
 
 def cut(text: str, limit: int = MAX_TEXT) -> str:

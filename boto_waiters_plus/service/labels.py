@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from botocore.model import ListShape, OperationModel, Shape, StringShape
@@ -42,8 +42,9 @@ class ResourceLabel:
         self._lists = tuple(_lists(operation))
         self._filters = tuple(_filters(operation))
 
-    def text(self, parameters: Mapping[str, Any]) -> str:
+    def text(self, parameters: Mapping[str, Any], *, whole_arns: bool = False) -> str:
         """Return the label of a wait with these parameters, with at most three values."""
+        short: Callable[[Sequence[str]], list[str]] = list if whole_arns else short_arns
         lists = self._lists and [
             (name, values) for name in self._lists if (values := _texts(parameters.get(name)))
         ]
@@ -52,24 +53,37 @@ class ResourceLabel:
             value = parameters.get(name)
             if isinstance(value, str) and len(strings) < MAX_PARAMETERS - bool(lists):
                 strings[name] = value
-        texts = map(parameter_text, short_arns([*strings.values()]))
+        texts = map(parameter_text, short([*strings.values()]))
         parts = list(map("{}={}".format, strings, texts))
         if lists:
             name, values = lists[0]
-            parts.append(f"{name}=[{listed(short_arns(values), MAX_PARAMETERS - len(parts))}]")
-        parts = parts or list(self._shown_filters(parameters))
+            parts.append(f"{name}=[{listed(short(values), MAX_PARAMETERS - len(parts))}]")
+        parts = parts or list(self._shown_filters(parameters, short))
         return f"{self.service} {', '.join(parts)}" if parts else self.service
 
-    def _shown_filters(self, parameters: Mapping[str, Any]) -> Iterator[str]:
+    def _shown_filters(
+        self, parameters: Mapping[str, Any], short: Callable[[Sequence[str]], list[str]]
+    ) -> Iterator[str]:
         for member, name, values in self._filters:
             filters = [each for each in _items(parameters.get(member)) if isinstance(each, dict)]
             texts = [
-                f"{each.get(name)}={'|'.join(short_arns(_texts(each.get(values))))}"
-                for each in filters
+                f"{each.get(name)}={'|'.join(short(_texts(each.get(values))))}" for each in filters
             ]
             shown = [text for text in texts if not _is_credential(text.partition("=")[0])]
             if shown:
                 yield f"{member}=[{listed(shown)}]"
+
+
+def told_apart(labels: Sequence[tuple[str, str]]) -> list[str]:
+    """Return labels of waits that run together: those with whole ARNs where others are equal.
+
+    Args:
+        labels: of each wait the label, and the label with whole ARNs.
+    """
+    whole: dict[str, set[str]] = {}
+    for label, with_arns in labels:
+        whole.setdefault(label, set()).add(with_arns)
+    return [with_arns if len(whole[label]) > 1 else label for label, with_arns in labels]
 
 
 def label_of(

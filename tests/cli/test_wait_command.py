@@ -52,7 +52,7 @@ def test_json_has_the_outcome(command):
         "attempts": 1,
         "acceptor": "success when the call succeeds",
         "observed": None,
-        "timeline": [{"attempt": 1, "elapsed": elapsed, "state": None}],
+        "timeline": [{"attempt": 1, "elapsed": elapsed, "state": "no error"}],
         "response": {"BucketRegion": "us-east-1"},
     }
 
@@ -104,6 +104,13 @@ def test_each_value_is_a_wait_of_its_own(command):
         "s3 Bucket=my-bucket": "succeeded",
         "s3 Bucket=none": "timed out",
     }
+
+
+def test_each_arn_of_one_name_has_a_label_of_its_own(command, called):
+    ids = [f"arn:aws:ecs:us-east-1:{account}:task/c/1" for account in (1, 2)]
+    called(lambda _, asked: {"tasks": [{"taskArn": asked["tasks"][0], "lastStatus": "RUNNING"}]})
+    _, out, _ = command("ecs tasks-running --max-wait 9 --output json --each tasks", *ids)
+    assert {facts["label"] for facts in lines(out)} == {f"ecs tasks=[{each}]" for each in ids}
 
 
 @pytest.mark.parametrize("option", ["--stdin", "-"])

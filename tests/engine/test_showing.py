@@ -2,7 +2,7 @@
 
 import pytest
 
-from boto_waiters_plus.engine.redaction import cut, listed, may_show, shown, state_text
+from boto_waiters_plus.engine.redaction import counted, cut, listed, may_show, shown, state_text
 
 PLAIN = [
     "ACTIVE",
@@ -48,6 +48,11 @@ def test_long_values_are_cut_at_the_limit():
     assert cut("x" * 200) == "x" * 200
     assert cut("x" * 201) == shown("x" * 5000) == "x" * 197 + "..."
     assert len(shown(["x" * 300] * 5)) == 200
+
+
+def test_values_that_are_not_plain_are_not_counted():
+    assert counted([{"a": 1}] * 6) is None
+    assert counted([{"a": 1}, *"bbbbb"]) == "5 b"
 
 
 @pytest.mark.parametrize(

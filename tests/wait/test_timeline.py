@@ -85,3 +85,36 @@ def test_states_that_may_not_be_shown_are_left_out(answers, virtual_time):
     )
     outcome = bwp.wait_until(sts, token, max_wait=60)
     assert [entry.state for entry in outcome.timeline] == [None, None]
+
+
+def by_method(client, waiter, **options):
+    return getattr(client, f"wait_until_{waiter}")(max_wait=300, **options)
+
+
+def by_waiter(client, waiter, **options):
+    return client.get_waiter(waiter).wait(**options)
+
+
+@pytest.mark.parametrize("wait", [by_method, by_waiter])
+def test_more_states_than_may_be_listed_are_counted(wait, answers, virtual_time):
+    bwp.install()
+    ec2, ids = boto3.client("ec2"), [f"i-{number}" for number in range(9)]
+
+    def instances(state):
+        each = [{"InstanceId": name, "State": {"Name": state}} for name in ids]
+        return {"Reservations": [{"Instances": each}]}
+
+    answers(ec2, instances("pending"), instances("running"))
+    outcome = wait(ec2, "instance_running", InstanceIds=ids)
+    assert [entry.state for entry in outcome.timeline] == ["9 pending", "9 running"]
+
+
+@pytest.mark.parametrize("wait", [by_method, by_waiter])
+def test_a_response_that_is_not_read_is_no_error(wait, s3, answers, missing, virtual_time):
+    answers(s3, missing, {}, {}, missing)
+    for waiter, states in (
+        ("bucket_exists", ["404", "no error"]),
+        ("bucket_not_exists", ["no error", "404"]),
+    ):
+        outcome = wait(s3, waiter, Bucket="b")
+        assert [entry.state for entry in outcome.timeline] == states
