@@ -48,7 +48,10 @@ class Correction(NamedTuple):
     also_gone: str | None = None
     """Another error that says that the resource is gone."""
     none_listed: str | None = None
-    """The condition on which an empty list says so; it replaces a condition that it begins with."""
+    """The condition on which an empty list says so."""
+    more: str | None = None
+    """The member of the answer that says that more pages follow, where an empty list is a success.
+    Such a page is a retry."""
 
 
 _BEING_DELETED = "A resource that is being deleted would be polled to the end."
@@ -131,9 +134,7 @@ CORRECTIONS = {
         also_gone="InvalidSecondarySubnetId.NotFound",
         none_listed=_none("SecondarySubnets", "SecondarySubnetIds"),
     ),
-    ("EC2", "SecurityGroupVpcAssociationDisassociated"): Correction(
-        _UNFINISHED, none_listed=_none("SecurityGroupVpcAssociations[]")
-    ),
+    ("EC2", "SecurityGroupVpcAssociationDisassociated"): Correction(_UNFINISHED, more="NextToken"),
     ("EC2", "VolumeDeleted"): Correction(_UNLISTED, none_listed=_none("Volumes", "VolumeIds")),
     ("EC2", "VpcPeeringConnectionDeleted"): Correction(
         _UNLISTED, none_listed=_none("VpcPeeringConnections", "VpcPeeringConnectionIds")
@@ -178,29 +179,17 @@ CORRECTIONS = {
         "A contact that was cancelled or failed would be polled to the end.",
         failures=("CANCELLED", "AWS_CANCELLED", "FAILED", "AWS_FAILED"),
     ),
-    ("Inspector2", "ConnectorDeleted"): Correction(
-        _UNFINISHED, none_listed=_none("items", more="nextToken")
-    ),
+    ("Inspector2", "ConnectorDeleted"): Correction(_UNFINISHED, more="nextToken"),
     ("MediaLive", "InputAttached"): Correction(_BEING_DELETED, failures=("DELETING", "DELETED")),
     ("MediaLive", "InputDetached"): Correction(_BEING_DELETED, failures=("DELETING", "DELETED")),
     ("Neptune", "DBInstanceDeleted"): Correction(
         _UNLISTED, none_listed=_none("DBInstances", more="Marker")
     ),
-    ("RDS", "DBClusterDeleted"): Correction(
-        _UNFINISHED, none_listed=_none("DBClusters", more="Marker")
-    ),
-    ("RDS", "DBClusterSnapshotDeleted"): Correction(
-        _UNFINISHED, none_listed=_none("DBClusterSnapshots", more="Marker")
-    ),
-    ("RDS", "DBInstanceDeleted"): Correction(
-        _UNFINISHED, none_listed=_none("DBInstances", more="Marker")
-    ),
-    ("RDS", "DBSnapshotDeleted"): Correction(
-        _UNFINISHED, none_listed=_none("DBSnapshots", more="Marker")
-    ),
-    ("RDS", "TenantDatabaseDeleted"): Correction(
-        _UNFINISHED, none_listed=_none("TenantDatabases", more="Marker")
-    ),
+    ("RDS", "DBClusterDeleted"): Correction(_UNFINISHED, more="Marker"),
+    ("RDS", "DBClusterSnapshotDeleted"): Correction(_UNFINISHED, more="Marker"),
+    ("RDS", "DBInstanceDeleted"): Correction(_UNFINISHED, more="Marker"),
+    ("RDS", "DBSnapshotDeleted"): Correction(_UNFINISHED, more="Marker"),
+    ("RDS", "TenantDatabaseDeleted"): Correction(_UNFINISHED, more="Marker"),
     ("Redshift", "ClusterDeleted"): Correction(
         _UNLISTED, none_listed=_none("Clusters", more="Marker")
     ),
@@ -311,7 +300,13 @@ def _corrected(service: ServiceModel, definition: WaiterDefinition) -> WaiterDef
         is_first = bool(known) and known[0].state is AcceptorState.SUCCESS
         acceptors.insert(acceptors.index(known[0]) + 1 if is_first else len(acceptors), gone)
     if correction.none_listed is not None:
-        acceptors = _ending_on_none(acceptors, correction.none_listed)
+        matched = _matching(correction.none_listed)
+        acceptors.append(Acceptor(state=AcceptorState.SUCCESS, matcher=matched))
+    if correction.more is not None:
+        matchers = [m for m in (each.matcher for each in acceptors) if isinstance(m, OutputMatcher)]
+        [empty] = [m.matcher.path for m in matchers if m.matcher.path.startswith("length(")]
+        unfinished = _matching(f"{empty} && !(!{correction.more})")
+        acceptors.insert(0, Acceptor(state=AcceptorState.RETRY, matcher=unfinished))
     state = next(each for each in acceptors if isinstance(each.matcher, OutputMatcher)).matcher
     # One that failed is enough where all are compared.
     all_items = state.matcher.comparator is PathComparator.ALL_STRING_EQUALS
@@ -323,20 +318,10 @@ def _corrected(service: ServiceModel, definition: WaiterDefinition) -> WaiterDef
     return replace(definition, acceptors=tuple(acceptors), tags=tags)
 
 
-def _ending_on_none(acceptors: list[Acceptor], condition: str) -> list[Acceptor]:
-    """Return the acceptors with a success on a condition; see `Correction.none_listed`."""
+def _matching(condition: str) -> OutputMatcher | InputOutputMatcher:
+    """Return what matches where a condition holds."""
     holds = PathMatcher(path=condition, expected="true", comparator=PathComparator.BOOLEAN_EQUALS)
-    matcher = InputOutputMatcher(holds) if "input." in condition else OutputMatcher(holds)
-    none_listed = Acceptor(state=AcceptorState.SUCCESS, matcher=matcher)
-    shorter = [
-        each
-        for each in acceptors
-        if isinstance(each.matcher, OutputMatcher)
-        and condition.startswith(each.matcher.matcher.path)
-    ]
-    if not shorter:
-        return [*acceptors, none_listed]
-    return [none_listed if each in shorter else each for each in acceptors]
+    return InputOutputMatcher(holds) if "input." in condition else OutputMatcher(holds)
 
 
 def _kept(path: Path) -> dict[str, dict[str, Any]]:

@@ -22,16 +22,38 @@ WAITERS = [
     for name in facts["waiters"]
 ]
 
+# A filter that finds nothing any more, and an empty page that others follow.
+ON_NOTHING = {
+    "autoscaling": ["GroupNotExists"],
+    "cloudformation": ["StackDeleteComplete"],
+    "ec2": [
+        "InstanceTerminated",
+        "NatGatewayDeleted",
+        "SecurityGroupVpcAssociationDisassociated",
+        "VolumeDeleted",
+        "VpcPeeringConnectionDeleted",
+    ],
+    "elbv2": ["LoadBalancersDeleted", "TargetDeregistered"],
+    "rds": [
+        "DBClusterDeleted",
+        "DBClusterSnapshotDeleted",
+        "DBInstanceDeleted",
+        "DBSnapshotDeleted",
+        "TenantDatabaseDeleted",
+    ],
+}
+
 # Waiters whose acceptors differ: the errors and states of those of ours that AWS's lack.
 MORE_ACCEPTORS = {
     # the error's name in botocore's model, and AWS's own
     ("sagemaker", "ImageDeleted"): ["ResourceNotFound"],
     ("sagemaker", "ImageVersionDeleted"): ["ResourceNotFound"],
     # corrections: see tools/generate_data.py
+    **{(service, name): ["true"] for service, names in ON_NOTHING.items() for name in names},
     ("cloudformation", "StackRefactorExecuteComplete"): ["ROLLBACK_FAILED"],
-    ("ec2", "SecondaryNetworkDeleteComplete"): ["InvalidSecondaryNetworkId.NotFound"],
-    ("ec2", "SecondarySubnetDeleteComplete"): ["InvalidSecondarySubnetId.NotFound"],
-    ("ec2", "VpnConnectionDeleted"): ["InvalidVpnConnectionID.NotFound"],
+    ("ec2", "SecondaryNetworkDeleteComplete"): ["InvalidSecondaryNetworkId.NotFound", "true"],
+    ("ec2", "SecondarySubnetDeleteComplete"): ["InvalidSecondarySubnetId.NotFound", "true"],
+    ("ec2", "VpnConnectionDeleted"): ["InvalidVpnConnectionID.NotFound", "true"],
     ("elbv2", "LoadBalancerAvailable"): ["failed"],
     ("emr", "StepComplete"): ["INTERRUPTED"],
     ("medialive", "InputAttached"): ["DELETING", "DELETED"],
