@@ -369,8 +369,9 @@ def _chosen(client: Any, operation: OperationModel, then_wait: Any) -> EffectOfC
     if then_wait is not None:
         hint = did_you_mean(then_wait, traits)
         raise ValueError(
-            f"then_wait: {method} has no effect {then_wait!r}{hint} (another waiter needs a "
-            f"function: then_wait=(waiter, lambda response: {{...}}))"
+            f"then_wait: {operation.service_model.service_name} {method} has no effect "
+            f"{then_wait!r}{hint} (another waiter needs a function: then_wait=(waiter, lambda "
+            f"response: {{...}}))"
         )
     reason = why_nothing_follows(operation)
     if reason is not None:

@@ -198,5 +198,6 @@ def _made(
                 f"{operation} is a waiter: until_state goes with an operation, such as "
                 f"{bound_waiter.operation.name}"
             )
-        raise ValueError(unknown(operation, service.operation_names, "operation"))
+        hint = unknown(operation, service.operation_names, "operation")
+        raise ValueError(f"{service.service_name}: {hint}")
     return service.bind(made_waiter(found, until_state, state_path))

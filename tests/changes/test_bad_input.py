@@ -16,7 +16,7 @@ SNAPSHOT = {"Name": "s", "VolumeId": "fsvol-1"}
         ("ec2", "describe_instances", {}, {}, ValueError, "only reads"),
         ("ec2", "get_password_data", {}, {"allow_repeat": True}, ValueError, "only reads"),
         ("ec2", "terminate_instances", {}, {}, ValueError, "allow_repeat"),
-        ("ec2", "run_instances", RUN, {"then_wait": "VpcAvailable"}, ValueError, "VpcAvailable"),
+        ("ec2", "run_instances", RUN, {"then_wait": "VpcReady"}, ValueError, "ec2 .* 'VpcReady'"),
         ("ecs", "create_task_set", TASK_SET, {"then_wait": True}, ValueError, "parameter cluster"),
         ("ec2", "run_instances", RUN, {"max_wait": None}, TypeError, "max_wait"),
         ("ec2", "run_instances", RUN, {"max_wait": float("inf")}, ValueError, "max_wait"),

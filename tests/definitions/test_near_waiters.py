@@ -7,9 +7,49 @@ import pytest
 from botocore import xform_name
 
 from boto_waiters_plus.definitions.near_waiters import near_waiters
-from boto_waiters_plus.definitions.shipped import unread_shipped
+from boto_waiters_plus.definitions.operation_names import listed
+from boto_waiters_plus.definitions.shipped import shipped_services, unread_shipped
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "near-waiters.json").read_text())
+
+NEAR = "complete completed succeeded successful finished ready available active done"
+OPPOSITES = [
+    ("active", "inactive"),
+    ("archived", "unarchived"),
+    ("associated", "disassociated"),
+    ("attached", "detached"),
+    ("authorized", "deauthorized"),
+    ("available", "deleted"),
+    ("blocked", "unblocked"),
+    ("connected", "disconnected"),
+    ("created", "deleted"),
+    ("enabled", "disabled"),
+    ("exists", "not_exists"),
+    ("healthy", "unhealthy"),
+    ("in_service", "out_of_service"),
+    ("initialized", "uninitialized"),
+    ("present", "absent"),
+    ("protected", "unprotected"),
+    ("provisioned", "deprovisioned"),
+    ("published", "unpublished"),
+    ("ready", "unavailable"),
+    ("registered", "deregistered"),
+    ("restored", "deleted"),
+    ("running", "stopped"),
+    ("started", "stopped"),
+    ("succeeded", "failed"),
+]
+ENDS = listed(
+    "absent canceled cancelled deauthorized delete deleted deletion deprovisioned deregistered "
+    "detached disabled disassociated disconnected failed inactive not out paused released revoked "
+    "rollback standby stopped suspended terminated unavailable unhealthy uninitialized unrouted"
+)
+# Another waiter has the very state that was given.
+NOT_SUGGESTED = {("deadline", "job_succeeded"), ("rds", "db_snapshot_available")}
+
+
+def is_end(name):
+    return not ENDS.isdisjoint(name.partition("_or_")[0].split("_"))
 
 
 def waiters(service):
@@ -28,3 +68,33 @@ def test_names_keep_the_spelling_of_those_known():
     assert near_waiters("bucketexists", ["BucketExists", "BucketNotExists"]) == ["BucketExists"]
     assert near_waiters("BucketReady", ["bucket-exists", "bucket-not-exists"]) == ["bucket-exists"]
     assert near_waiters("anything", []) == []
+
+
+def test_no_suggestion_has_the_opposite_meaning():
+    wrong = []
+    for service in shipped_services():
+        known = waiters(service)
+        for name in known:
+            for state, opposite in (*OPPOSITES, *((two, one) for one, two in OPPOSITES)):
+                resource = name.removesuffix(f"_{state}")
+                guess = f"{resource}_{opposite}"
+                if resource == name or guess in known or {"not", "or"} & {*resource.split("_")}:
+                    continue
+                near = near_waiters(guess, known)
+                if name in near or any(is_end(each) != is_end(guess) for each in near):
+                    wrong.append((service, guess, near))
+    assert not wrong
+
+
+def test_words_of_one_meaning_are_near():
+    missed = set()
+    for service in shipped_services():
+        known = waiters(service)
+        for place, name in enumerate(known):
+            resource, _, state = name.rpartition("_")
+            # A third of the words for each name: all of them take too long.
+            words = NEAR.split()[place % 3 :: 3] if state in NEAR.split() else ()
+            guesses = {f"{resource}_{word}" for word in words}
+            if any(name not in near_waiters(guess, known) for guess in guesses - {*known}):
+                missed.add((service, name))
+    assert missed <= NOT_SUGGESTED

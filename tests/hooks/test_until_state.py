@@ -50,7 +50,7 @@ def test_tasks_and_many_waits_take_it(dynamodb, virtual_time):
 @pytest.mark.parametrize(
     ("waiter", "keywords", "error", "names"),
     [
-        ("DescribeTabel", ACTIVE, ValueError, "DescribeTable"),
+        ("DescribeTabel", ACTIVE, ValueError, "dynamodb: .* 'DescribeTable'"),
         ("TableExists", ACTIVE, ValueError, "until_state"),
         ("DescribeTable", BOUND, ValueError, "until_state"),
         ("DescribeTable", BOUND | {"state_path": "Table"}, TypeError, "until_state"),
