@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import re
+from pathlib import Path
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, UnknownServiceError
 from botocore.model import ServiceModel
 from botocore.session import Session
+from botocore.utils import JSONFileCache
 
 from .completion import complete_with
 from .exit_codes import NotConfiguredError, UsageError
@@ -64,7 +67,33 @@ def session_of(arguments: argparse.Namespace) -> Session:
     session = Session(profile=arguments.profile)
     with refused(BotoCoreError, instead=NotConfiguredError):
         session.get_scoped_config()
+    use_cached_credentials(session)
     return session
+
+
+class _CredentialCache(JSONFileCache):
+    """The AWS CLI's; a file that cannot be used counts as none, and one not written as written."""
+
+    def __contains__(self, cache_key: Any) -> bool:
+        try:
+            return not {"AccessKeyId", "Expiration"} - self[cache_key]["Credentials"].keys()
+        except (AttributeError, KeyError, TypeError):
+            return False
+
+    def __setitem__(self, cache_key: Any, value: Any) -> None:
+        with contextlib.suppress(OSError):
+            super().__setitem__(cache_key, value)
+
+
+def use_cached_credentials(session: Session) -> None:
+    """Let a session share the credentials of assumed roles with the AWS CLI.
+
+    Otherwise every command would ask for a code where the role needs one.
+    """
+    providers = session.get_component("credential_provider")
+    cache = _CredentialCache(str(Path("~/.aws/cli/cache").expanduser()))
+    for name in ("assume-role", "assume-role-with-web-identity"):
+        providers.get_provider(name).cache = cache
 
 
 def service_model(session: Session, name: str, what: str = "service") -> ServiceModel:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 SUCCEEDED: Final = 0
 PROBLEMS: Final = 1
@@ -88,9 +88,13 @@ def refuse_missing(names: Iterable[str]) -> None:
 
 def ended_by_sigterm() -> AbstractContextManager[None]:
     """Raise `Terminated` at SIGTERM inside, unless somebody else handles the signal."""
+    received: list[int] = []
 
-    def end(*_: object) -> NoReturn:
-        raise Terminated
+    def end(number: int, _: object) -> None:
+        received.append(number)
+        # A second one must not interrupt what the first one ends.
+        if len(received) == 1:
+            raise Terminated
 
     return _handled(signal.SIGTERM, end)
 

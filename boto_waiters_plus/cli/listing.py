@@ -79,7 +79,7 @@ def _found(words: list[str]) -> Iterator[tuple[str, WaiterDefinition]]:
             return
     known = list(all_waiters())
     # `stack-update-complete` and `stack_update_complete` are `StackUpdateComplete`.
-    wanted = [(word.lower(), squashed(word)) for word in words]
+    wanted = [(word.lower(), squashed(word) or word) for word in words]
     # Documentation mentions other states than the one that is waited for.
     for describe in (_names, _text):
         texts = ((describe(*pair), pair) for pair in known)
@@ -95,7 +95,8 @@ def _found(words: list[str]) -> Iterator[tuple[str, WaiterDefinition]]:
 
 def _names(service: str, definition: WaiterDefinition) -> str:
     words = (xform_name(name, " ") for name in (definition.name, definition.operation))
-    return " ".join([service, *words, definition.name]).lower()
+    ids = (service, definition.service or "", definition.name, definition.operation)
+    return " ".join([*ids, *words]).lower()
 
 
 def _text(service: str, definition: WaiterDefinition) -> str:

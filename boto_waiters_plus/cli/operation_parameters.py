@@ -8,6 +8,7 @@ for the contents of a file.
 from __future__ import annotations
 
 import argparse
+import codecs
 import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,9 @@ from ..engine.redaction import printable
 from .completion import complete_with
 from .exit_codes import UsageError
 from .service_lookup import UnknownNameError
+
+_MARK = "\ufeff"
+"""The byte order mark, as text."""
 
 PREFIX = "parameter "
 """Marks parameters among parsed arguments, so that they do not clash with other options."""
@@ -243,7 +247,7 @@ def _parts(text: str, where: str) -> Sequence[str]:
 
 def _contents(word: str, where: str) -> str:
     """Return the contents of the file if a word is `file://NAME`, else the word."""
-    return file_text(word[7:], where) if word.startswith("file://") else word
+    return file_text(word[7:], where) if word.startswith("file://") else word.lstrip(_MARK)
 
 
 def file_text(name: str, where: str) -> str:
@@ -252,10 +256,20 @@ def file_text(name: str, where: str) -> str:
     Raises:
         UsageError: it cannot be read, or is no text.
     """
+    return decoded(_read(name, where), f"{where}: {name}")
+
+
+def decoded(data: bytes, where: str) -> str:
+    """Return the text of UTF-8, or of UTF-16 with a byte order mark; without the mark.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    is_wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
-        return _read(name, where).decode()
+        return data.decode("utf-16" if is_wide else "utf-8-sig")
     except UnicodeDecodeError:
-        raise UsageError(f"{where}: {name} is not UTF-8 text") from None
+        raise UsageError(f"{where} is not UTF-8 text") from None
 
 
 def _read(name: str, where: str) -> bytes:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError
 
-from .client_options import duration
+from .client_options import duration, use_cached_credentials
 from .exit_codes import (
     FAILED,
     NOT_CONFIGURED,
@@ -101,6 +101,16 @@ def _with_path(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Do what the arguments ask for; return the exit code."""
+    if arguments.run_action is not _work:
+        return _run(arguments)
+    # A service manager takes any other code than 0 for a failure, and a SIGTERM that ends a worker
+    # is none.
+    with contextlib.suppress(Terminated):
+        return _run(arguments)
+    return SUCCEEDED
+
+
+def _run(arguments: argparse.Namespace) -> int:
     store = store_of(arguments.store)
     from ..operations import StoreError  # noqa: PLC0415 - not for `--help`
 
@@ -199,13 +209,12 @@ def _expire(store: Store, arguments: argparse.Namespace) -> int:
 def _work(store: Store, arguments: argparse.Namespace) -> int:
     logging.basicConfig(level=logging.WARNING, format="boto-wait operations: %(message)s")
     print(f"boto-wait operations: working on {store.backend.name}", file=sys.stderr)
-    with contextlib.suppress(Terminated):
-        store.work(
-            until_idle=arguments.until_idle, lease=arguments.lease, worker_name=arguments.name
-        )
-    # A service manager takes any other code for a failure, and a SIGTERM that ended a worker is
-    # none. What is open was handed back, unless the store fails, as this call does then.
-    store.backend.leases()
+    store.work(
+        until_idle=arguments.until_idle,
+        lease=arguments.lease,
+        worker_name=arguments.name,
+        make_client=lambda description: description.make(use_cached_credentials),
+    )
     return SUCCEEDED
 
 

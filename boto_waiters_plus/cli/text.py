@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -37,8 +38,15 @@ RETRY_TRANSIENT: dict[str, RetryTransient] = {
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
-    """Return JSON whose characters are all printable, since it may be read on a terminal."""
+    """Return JSON whose characters are all printable, since it may be read on a terminal.
+
+    It is ASCII where the encoding of stdout lacks a character.
+    """
     text = json.dumps(value, ensure_ascii=False, default=str, indent=indent)
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(value, default=str, indent=indent)
     return "".join(
         each if each.isprintable() or each == "\n" else json.dumps(each)[1:-1] for each in text
     )

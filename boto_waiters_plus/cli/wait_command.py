@@ -32,6 +32,7 @@ from .live_progress import PlainProgress, progress_on_stderr
 from .operation_parameters import (
     add_operation_parameters,
     check_parameters,
+    decoded,
     given_parameters,
     json_object,
     member_named,
@@ -286,7 +287,8 @@ def _parameters(
     if arguments.stdin and arguments.each:
         raise UsageError("--each and --stdin cannot be given together")
     if arguments.stdin:
-        lines = [(number, line) for number, line in enumerate(sys.stdin, 1) if line.strip()]
+        text = _read_stdin().split("\n")
+        lines = [(number, line) for number, line in enumerate(text, 1) if line.strip()]
         if not lines:
             raise UsageError("stdin has no line: give one JSON object of parameters for each wait")
         for number, line in lines:
@@ -302,6 +304,14 @@ def _parameters(
             yield {**common, member: parsed(shape, given, f"--each {name}")}
     else:
         yield common
+
+
+def _read_stdin() -> str:
+    """Return what is on stdin, in the encodings of files, whatever the locale is."""
+    if sys.stdin is None:  # It was closed before the start.
+        return ""
+    data = getattr(sys.stdin, "buffer", sys.stdin).read()
+    return decoded(data, "stdin") if isinstance(data, bytes) else str(data)
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ Credentials are never stored: the process that drives a wait uses its own.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +17,7 @@ import botocore
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError
 
-from ..calls.private_names import verification_of
+from ..calls.private_names import botocore_session_of, verification_of
 from ..service.clients import hook_of
 from .error_codes import UnableError, unreadable
 from .sealing import json_text, loaded
@@ -85,8 +85,11 @@ class ClientDescription:
         """Return the description that a row of a store has."""
         return cls(*(row[name] for name in CLIENT_COLUMNS))
 
-    def make(self) -> Any:
+    def make(self, prepare: Callable[[Any], object] | None = None) -> Any:
         """Return a client like the described one, with the credentials of this process.
+
+        Args:
+            prepare: called with the session of the client before that is made.
 
         Raises:
             UnableError: there is no such service, profile or CA bundle here.
@@ -103,6 +106,8 @@ class ClientDescription:
             settings["signature_version"] = botocore.UNSIGNED
         try:
             session = boto3.session.Session(profile_name=self.profile, region_name=self.region)
+            if prepare is not None:
+                prepare(botocore_session_of(session))
             make: Any = session.client
             arguments = {"config": Config(**settings), "verify": verify}
             client = make(self.service, **arguments)

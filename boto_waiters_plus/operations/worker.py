@@ -112,7 +112,9 @@ class Worker:
                     break
                 self._sleep(min(self._check_at, self._renew_at) - self._clock())
         finally:
-            self._hand_back()
+            failure = self._hand_back()
+        if failure is not None:
+            raise failure
         return self._ended
 
     def stop(self) -> None:
@@ -210,7 +212,8 @@ class Worker:
             if task is not None:
                 self._pool.cancel(task)
 
-    def _hand_back(self) -> None:
+    def _hand_back(self) -> StoreError | None:
+        """Free the waits that are open; return why that failed, if it did."""
         self._is_stopping = True
         self._backend.limit_time(STOP_LIMIT)
         self._pool.close()
@@ -220,8 +223,10 @@ class Worker:
             self._backend.release(self._lease)
         except StoreError as error:
             logger.warning("worker: %s; others take over when the lease ends", error)
+            return error
         finally:
             self._backend.limit_time(None)
+        return None
 
     def _claim(self) -> bool:
         """Take over waits; return whether there may be more."""

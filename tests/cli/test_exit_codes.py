@@ -12,6 +12,7 @@ from moto import mock_aws
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
+from boto_waiters_plus.cli.exit_codes import Terminated, ended_by_sigterm
 
 REFUSED = botocore.ClientError({"Error": {"Code": "AccessDenied"}}, "HeadBucket")
 
@@ -22,6 +23,22 @@ def failed(cause=None, **facts):
 
 def many(*errors):
     return bwp.WaitersError("W", "some failed", errors=dict(enumerate(errors)))
+
+
+def test_a_second_sigterm_does_not_interrupt_what_the_first_one_ends():
+    with contextlib.suppress(Terminated), ended_by_sigterm():
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            signal.raise_signal(signal.SIGTERM)
+            ended = True
+    assert ended
+
+
+def test_a_worker_that_is_ended_as_it_begins_exits_with_0(command, monkeypatch):
+    monkeypatch.setattr(operations, "Store", lambda _: signal.raise_signal(signal.SIGTERM))
+    assert command("operations work --store waits.db")[0] == 0
+    assert command("operations list --store waits.db")[0] == 143
 
 
 TIMEOUT = bwp.WaiterTimeoutError("W", "timed out")

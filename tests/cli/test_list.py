@@ -96,6 +96,14 @@ def test_a_name_is_found_in_every_spelling(listed):
     found = listed("StackUpdateComplete")
     assert "stack_update_complete" in {row[0] for row in found}
     assert listed("stack-update-complete") == listed("stack_update_complete") == found
+    ids = listed("cloudwatch-logs export-task-completed")
+    assert "export_task_completed" in {row[0] for row in ids}
+    assert listed("cloudformation DescribeStacks") == listed("cloudformation describe-stacks") != []
+
+
+def test_a_word_without_letters_describes_nothing(command):
+    code, out, err = command("list s3 +")
+    assert (code, out, "no waiter is described" in err) == (0, "", True)
 
 
 @pytest.mark.parametrize(

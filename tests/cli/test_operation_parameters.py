@@ -56,6 +56,17 @@ def test_values_can_be_in_files(polled, tmp_path):
         assert asked.pop()["Payload"] == value
 
 
+@pytest.mark.filterwarnings("ignore:waiter Mine polls")
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_is_no_part_of_a_value(polled, tmp_path, encoding):
+    for name, text in (("ids", '["i-1"]'), ("all", '{"MaxResults": 5}'), ("token", "É")):
+        (tmp_path / name).write_bytes(text.encode(encoding))
+    words = ["--instance-ids", f"file://{tmp_path}/ids", "--next-token", f"file://{tmp_path}/token"]
+    for given in (f"file://{tmp_path}/all", '\ufeff{"MaxResults": 5}'):
+        *_, asked = polled("ec2 DescribeInstances", *words, "--cli-input-json", given)
+        assert asked.pop() == {"InstanceIds": ["i-1"], "MaxResults": 5, "NextToken": "É"}
+
+
 @pytest.mark.parametrize(("name", "size"), [("bytes", 1), ("large", 2**30)])
 def test_files_that_are_no_text_are_refused(polled, tmp_path, name, size):
     with (tmp_path / name).open("wb") as file:

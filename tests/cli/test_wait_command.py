@@ -9,6 +9,8 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from boto_waiters_plus.cli import main
+
 BUCKET = "s3 bucket-exists --bucket my-bucket --max-wait"
 NONE = "s3 bucket-exists --bucket none --max-wait"
 
@@ -121,6 +123,40 @@ def test_each_line_of_stdin_is_a_wait(command, monkeypatch, option):
     words = f"s3 object-exists --bucket my-bucket {option} --max-wait 9 --output json"
     code, out, _ = command(words)
     assert (code, {facts["parameters"]["Key"] for facts in lines(out)}) == (0, {"a", "b"})
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8", "utf-16"])
+@pytest.mark.parametrize("more", [[], ["--query", "label"]])
+def test_json_is_json_in_every_encoding(monkeypatch, virtual_time, encoding, more):
+    stdout = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", stdout)
+    words = ["s3", "object-exists", "--bucket", "my-bucket", "--key", "É\U0001f600"]
+    assert main([*words, "--max-wait", "2", "--output", "json", *more]) == 124
+    facts = json.loads(stdout.buffer.getvalue().decode(encoding))
+    assert (facts if more else facts["label"]).endswith("Key=É\U0001f600")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        '\ufeff{"Key": "É"}\r\n\r\n'.encode(),
+        '{"Key": "É"}'.encode(),
+        '{"Key": "É"}\r\n'.encode("utf-16"),
+    ],
+)
+def test_stdin_is_read_as_files_are(command, monkeypatch, data):
+    boto3.client("s3").put_object(Bucket="my-bucket", Key="É")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="ascii"))
+    code, out, err = command("s3 object-exists --bucket my-bucket - --max-wait 9 --output json")
+    assert (code, err) == (0, "")
+    assert [facts["parameters"]["Key"] for facts in lines(out)] == ["É"]
+
+
+def test_a_stdin_without_a_line_is_refused(command, monkeypatch):
+    for stdin in (io.TextIOWrapper(io.BytesIO("\ufeff\n".encode())), None):
+        monkeypatch.setattr(sys, "stdin", stdin)
+        code, _, err = command("s3 object-exists --bucket my-bucket - --max-wait 9")
+        assert (code, "stdin has no line" in err) == (2, True)
 
 
 def test_options_of_the_wait_are_passed_on(command):

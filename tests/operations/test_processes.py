@@ -115,17 +115,17 @@ def worker(store_url):
 
 @ON_FILE
 @pytest.mark.parametrize("name", ["SIGTERM", SIGHUP])
-@pytest.mark.parametrize("is_broken", [False, True])
-def test_signals_hand_back(store, store_url, worker, name, is_broken):
+@pytest.mark.parametrize("broken", [None, "boto_waiters_leases", "boto_waiters_operations"])
+def test_signals_hand_back(store, store_url, worker, name, broken):
     unreachable = boto3.client("kinesis", endpoint_url="http://127.0.0.1:9")
     operation = start(store, unreachable)
     until(lambda: operation.metadata["attempts"])
-    if is_broken:
+    if broken is not None:
         with contextlib.closing(sqlite3.connect(store_url, isolation_level=None)) as connection:
-            connection.execute("alter table boto_waiters_leases rename to gone")
+            connection.execute(f"alter table {broken} rename to gone")
     worker.send_signal(getattr(signal, name))
-    assert worker.wait(60) == (255 if is_broken else 0)
-    if not is_broken:
+    assert worker.wait(60) == (0 if broken is None else 255)
+    if broken is None:
         assert (operation.metadata["worker"], store.backend.leases()) == (None, set())
 
 
