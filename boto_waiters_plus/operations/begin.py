@@ -147,7 +147,7 @@ class _Beginning:
         settings = waiters_of(self.client).settings
         self._options = self._effect.options_over(settings, given)
         definition = self._effect.bound_waiter.definition
-        refuse_short_wait(given, prepared.max_wait)
+        refuse_short_wait(given, max_wait)
         policy_for(definition, self._options, prepared.max_wait)
         self._clock = current_time().clock()
         self._start = self._clock()

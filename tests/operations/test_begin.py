@@ -281,6 +281,15 @@ def test_a_default_that_outlasts_max_wait_is_no_error(job, stock_botocore):
     assert begin(service).result(60).basis == "identity"
 
 
+def test_a_deadline_shorter_than_a_delay_is_no_error(job):
+    service = job()
+    with bwp.deadline(MAX_WAIT / 2):
+        operation = begin(service, initial_delay=MAX_WAIT * 0.75)
+    assert operation.result(60).basis == "identity"
+    with pytest.raises(ValueError, match=r"initial_delay .* less than"):
+        begin(service, initial_delay=MAX_WAIT)
+
+
 @pytest.mark.parametrize(
     ("name", "right"),
     [
