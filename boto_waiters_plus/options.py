@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, runtime_checkable
 
 from .common.arguments import check_order, refuse_wrong_names, time_bound, unknown
@@ -177,18 +177,25 @@ _shared_options: Final = lru_cache(maxsize=128, typed=True)(WaitOptions)
 
 _DELAYS: Final = "min_delay and max_delay (seconds), or delay_pace (a function),"
 
+_TITLES: Final = {name.title().replace("_", ""): name for name in OPTION_NAMES}
+
+ENDING_OPTIONS: Final = ("on_timeout", "else_")
+"""Options of `conditions.wait_for` and its relatives alone."""
+
 OTHER_NAMES: Final = {
     **dict.fromkeys(("Delay", "delay", "interval", "frequency", "poll_interval"), _DELAYS),
-    **dict.fromkeys(("on_timeout", "else_"), "max_wait, and raises WaiterTimeoutError at its end,"),
+    **dict.fromkeys(ENDING_OPTIONS, "max_wait, and raises WaiterTimeoutError at its end,"),
     "pre_wait": "initial_delay (seconds)",
     "MaxWait": "max_wait (seconds)",
     "WaiterConfig": "max_wait (seconds)",
     "maxWait": "max_wait (seconds)",
     "maxwait": "max_wait (seconds)",
     "timeout": "max_wait (seconds)",
+    "wait_timeout": "max_wait (seconds)",
     # A name without its underscore would be taken for a parameter of the operation.
     **{name.replace("_", ""): name for name in OPTION_NAMES},
-    **{name.title().replace("_", ""): name for name in OPTION_NAMES},
+    **_TITLES,
+    **{title[0].lower() + title[1:]: name for title, name in _TITLES.items()},
 }
 """Our options by the names that they have in other waiters, and by likely slips."""
 
@@ -205,6 +212,48 @@ def refuse_other_names(wait: str, names: Iterable[str]) -> None:
     refuse_wrong_names(wait, names, OTHER_NAMES)
 
 
+def refuse_options_of_waits(function: str, names: Iterable[str], taker: str) -> None:
+    """Refuse options of a wait, under any name, where something else takes them.
+
+    Args:
+        function: what was called, for the message.
+        names: the names that were given.
+        taker: what takes them.
+
+    Raises:
+        TypeError: one of them is given.
+    """
+    for name in names:
+        if name in OTHER_NAMES or name in CHECKS:
+            right = OTHER_NAMES.get(name, name).rstrip(",")
+            raise TypeError(f"{function} does not take {name}: {taker} takes {right}")
+
+
+def _refuse_wrong_fields(what: str, names: Iterable[str]) -> None:
+    for name in names:
+        if name in ("max_wait", *MAX_WAIT_NAMES, *ENDING_OPTIONS):
+            raise TypeError(
+                f"{what} cannot have {name}: give max_wait to each wait, or put deadline(seconds) "
+                "around the waits"
+            )
+    refuse_other_names(what, names)
+    for name in names:
+        if name not in CHECKS:
+            raise TypeError(f"{what}: {unknown(name, OPTION_NAMES, 'option')}")
+
+
+_set_fields = WaitOptions.__init__
+
+
+@wraps(_set_fields)
+def _set_known_fields(self: WaitOptions, **fields: Any) -> None:
+    _refuse_wrong_fields("WaitOptions", fields)
+    _set_fields(self, **fields)
+
+
+WaitOptions.__init__ = _set_known_fields  # type: ignore[method-assign]
+
+
 def as_options(value: WaitOptions | Mapping[str, Any], name: str) -> WaitOptions:
     """Return options given as `WaitOptions` or as a mapping of its fields.
 
@@ -215,16 +264,7 @@ def as_options(value: WaitOptions | Mapping[str, Any], name: str) -> WaitOptions
         return value
     if not isinstance(value, Mapping):
         raise TypeError(f"{name} must be WaitOptions or a mapping, not {type(value).__name__}")
-    for key in value:
-        if key == "max_wait" or key in MAX_WAIT_NAMES:
-            raise TypeError(
-                f"{name} cannot have {key}: give max_wait to each wait, or put deadline(seconds) "
-                "around the waits"
-            )
-    refuse_other_names(name, value)
-    for key in value:
-        if key not in CHECKS:
-            raise TypeError(f"{name}: {unknown(key, OPTION_NAMES, 'option')}")
+    _refuse_wrong_fields(name, value)
     return WaitOptions(**value)
 
 

@@ -17,8 +17,13 @@ from ..common.arguments import count, flag, refuse_wrong_names, time_bound, unkn
 from ..common.warning import caller
 from ..deadlines import seconds_left
 from ..exceptions import WaiterError
-from ..option_checks import CHECKS
-from ..options import MAX_WAIT_NAMES, OTHER_NAMES, CancelEvent, Seconds, refuse_short_wait
+from ..options import (
+    MAX_WAIT_NAMES,
+    CancelEvent,
+    Seconds,
+    refuse_options_of_waits,
+    refuse_short_wait,
+)
 from ..outcome import ResponseOutcome, WaiterOutcome
 from ..progress import Progress, ProgressTable, WaitProgress
 from ..service.labels import told_apart
@@ -78,10 +83,9 @@ class Batch(Generic[WaitT]):
         options: BatchOptions,
     ) -> None:
         refuse_wrong_names(name, options, MAX_WAIT_NAMES)
-        for option in options.keys() - BatchOptions.__annotations__.keys():
-            right = OTHER_NAMES.get(option, option)
-            if option in OTHER_NAMES or option in CHECKS:
-                raise TypeError(f"{name} does not take {option}: each Wait takes {right}")
+        others = options.keys() - BatchOptions.__annotations__.keys()
+        refuse_options_of_waits(name, others, "each Wait")
+        for option in others:
             raise TypeError(f"{name}: {unknown(option, BatchOptions.__annotations__, 'option')}")
         self._given, self.waits = _checked(waits, name)
         self._name = name

@@ -8,9 +8,11 @@ from typing import Any, Literal
 from botocore import xform_name
 
 from ..calls.client_kind import is_async
+from ..common.arguments import refuse_wrong_names
 from ..engine.model import WaiterDefinition
-from ..options import CancelEvent
+from ..options import MAX_WAIT_NAMES, CancelEvent, refuse_options_of_waits
 from ..service.json_parameters import from_json
+from .call_target import called_operation
 from .prepared_call import (
     PROPAGATION_WAIT,
     RECORDED,
@@ -72,7 +74,7 @@ def call_once(
     """
     given = (max_wait, then_wait, allow_repeat, adopt_existing, in_store, cancel_event)
     options = CallOptions(*given, propagation_wait=propagation_wait)
-    return run_blocking(PreparedCall(method, options, parameters))
+    return run_blocking(_prepared(method, options, parameters))
 
 
 async def call_once_async(
@@ -95,7 +97,15 @@ async def call_once_async(
     """
     given = (max_wait, then_wait, allow_repeat, adopt_existing, in_store, cancel_event)
     options = CallOptions(*given, propagation_wait=propagation_wait)
-    return await make_awaited(PreparedCall(method, options, parameters))
+    return await make_awaited(_prepared(method, options, parameters))
+
+
+def _prepared(method: Any, options: CallOptions, parameters: Mapping[str, Any]) -> PreparedCall:
+    shape = called_operation("call_once", method).input_shape
+    others = parameters.keys() - (() if shape is None else shape.members)
+    refuse_wrong_names("call_once", others, MAX_WAIT_NAMES)
+    refuse_options_of_waits("call_once", others, "begin")
+    return PreparedCall(method, options, parameters)
 
 
 def resume_call(

@@ -152,12 +152,20 @@ def _parsed(name: str, words: Sequence[str]) -> argparse.Namespace:
         option = next((word for word in unknown if word.startswith("--")), None)
         if option is None:
             raise UsageError(f"unexpected argument {unknown[0]!r}")
-        from ..common.arguments import nearest  # noqa: PLC0415 - only where an option is wrong
+        # Only where an option is wrong.
+        from ..common.arguments import nearest  # noqa: PLC0415
+        from ..options import ENDING_OPTIONS, OTHER_NAMES  # noqa: PLC0415
 
         option = option.partition("=")[0]
         # The options of the subcommand, from its help; the usage has `--parameter` for any.
         known = re.findall(r"(?<![\w-])--[\w-]+", arguments.parser.format_help())
-        near = nearest(option, [each for each in known if each != option])
+        name = option[2:].replace("-", "_")
+        right = OTHER_NAMES.get(name)
+        if right is None or name in ENDING_OPTIONS:
+            near = nearest(option, [each for each in known if each != option])
+        else:
+            flags = ["--" + each.replace("_", "-") for each in re.findall(r"\w+_\w+", right)]
+            near = " or ".join(each for each in flags if each in known)
         hint = f"; did you mean {near}?" if near else ""
         raise UsageError(f"unknown option {option}{hint}")
     return arguments

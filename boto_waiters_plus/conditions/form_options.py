@@ -13,6 +13,7 @@ from ..engine.model import DEFAULT_MAX_DELAY
 from ..engine.wait_event import WaitEvent
 from ..option_checks import OPTION_NAMES
 from ..options import (
+    ENDING_OPTIONS,
     OTHER_NAMES,
     CancelEvent,
     Seconds,
@@ -86,9 +87,7 @@ OWN_OPTIONS: Final = ("max_wait", "interval", "signal", "polling", "retry_on", "
 KNOWN_OPTIONS: Final = (*OWN_OPTIONS, *OPTION_NAMES)
 
 _OTHER_NAMES: Final = {
-    **{
-        n: right for n, right in OTHER_NAMES.items() if n not in ("interval", "on_timeout", "else_")
-    },
+    **{n: right for n, right in OTHER_NAMES.items() if n not in ("interval", *ENDING_OPTIONS)},
     **dict.fromkeys(("delay", "frequency", "poll_interval"), "interval (seconds)"),
 }
 _FOR_A_FUNCTION: Final = {"interval": "delay_pace (a function of the attempt number)"}
@@ -142,6 +141,11 @@ class CheckedOptions:
         """
         refuse_wrong_names(form, given, _OTHER_NAMES)
         for name in given:
+            if name in ENDING_OPTIONS:
+                raise TypeError(
+                    f"{form} does not take {name}: it ends in an error when the time is used up; "
+                    f"conditions.wait_for takes {name}"
+                )
             if name not in KNOWN_OPTIONS:
                 raise TypeError(f"{form}: {unknown(name, KNOWN_OPTIONS, 'option')}")
         _refuse_exclusive(form, given)

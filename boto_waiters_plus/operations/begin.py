@@ -14,6 +14,7 @@ from ..calls.client_kind import is_async
 from ..calls.clock import current_time
 from ..changes.call import make_awaited, run_blocking
 from ..changes.call_errors import CallCancelledError, CallOnceError, CallTimeoutError
+from ..changes.call_target import called_operation
 from ..changes.effects import STOP_TIME, AnsweredCall, Effect, chosen_effect
 from ..changes.prepared_call import PROPAGATION_WAIT, CallOptions, CallOutcome, PreparedCall
 from ..common.arguments import flag, with_methods
@@ -126,6 +127,8 @@ class _Beginning:
         keywords: Mapping[str, Any],
     ) -> None:
         self._stop_on_timeout = flag("stop_on_timeout", stop_on_timeout)
+        shape = called_operation("begin", method).input_shape
+        refuse_other_names("begin", keywords.keys() - (() if shape is None else shape.members))
         given, self._asked = split_options(keywords)
         options = CallOptions(
             max_wait,
@@ -137,8 +140,6 @@ class _Beginning:
         )
         self.prepared = prepared = PreparedCall(method, options, self._asked)
         operation = prepared.target.operation
-        shape = operation.input_shape
-        refuse_other_names("begin", self._asked.keys() - (() if shape is None else shape.members))
         self.client = prepared.target.client
         self._effect = chosen_effect(self.client, operation, then_wait, prepared.parameters)
         if self._stop_on_timeout and self._effect.effect.stop is None:
@@ -146,7 +147,7 @@ class _Beginning:
         settings = waiters_of(self.client).settings
         self._options = self._effect.options_over(settings, given)
         definition = self._effect.bound_waiter.definition
-        refuse_short_wait(given, prepared.max_wait)
+        refuse_short_wait(given, max_wait)
         policy_for(definition, self._options, prepared.max_wait)
         self._clock = current_time().clock()
         self._start = self._clock()

@@ -135,7 +135,8 @@ def _check_keys(waiter_config: Any) -> None:
         raise TypeError(f"WaiterConfig must be a dict, not {type(waiter_config).__name__}")
     for key in waiter_config:
         if key not in CONFIG_KEYS:
-            raise ValueError(f"WaiterConfig: {unknown(key, CONFIG_KEYS, 'key')}")
+            known = ", ".join(CONFIG_KEYS)
+            raise ValueError(f"WaiterConfig: {unknown(key, CONFIG_KEYS, 'key')} (known: {known})")
 
 
 def _attempts(value: Any) -> int | None:

@@ -374,6 +374,8 @@ def test_a_hidden_coroutine_is_refused(all_of):
     [
         ((3,), {}, TypeError, "not int"),
         ((int,), {"timeout": 3}, TypeError, "max_wait"),
+        ((int,), {"on_timeout": "last"}, TypeError, "wait_for takes on_timeout"),
+        ((int,), {"else_": print}, TypeError, "wait_for takes else_"),
         ((int,), {"intervall": 3}, TypeError, "'interval'"),
         ((int,), {"label": ""}, ValueError, "label"),
         ((int, success(3, print)), {}, TypeError, "handlers"),

@@ -17,6 +17,20 @@ VERSIONING = "s3 get-bucket-versioning --bucket b --max-wait 9"
         ("s3 bucket-exist", "no s3 waiter 'bucket-exist'; did you mean 'bucket-exists'?"),
         ("s3 bucket-exists --bukket b --max-wait 9", "unknown option --bukket; did you mean"),
         ("s3 bucket-exists --parameter b --max-wait 9", "unknown option --parameter\n"),
+        *(
+            (f"s3 bucket-exists {option} 9", f"unknown option {option}; did you mean {right}?\n")
+            for option, right in {
+                "--timeout": "--max-wait",
+                "--wait-timeout": "--max-wait",
+                "--interval": "--min-delay or --max-delay",
+                "--delay": "--min-delay or --max-delay",
+                "--poll-interval": "--min-delay or --max-delay",
+                "--frequency": "--min-delay or --max-delay",
+                "--pre-wait": "--initial-delay",
+                "--max-attempt": "--max-attempts",
+                "--maxAttempts": "--max-attempts",
+            }.items()
+        ),
         ("s3 bucket-exists b --max-wait 9", "unexpected argument 'b'"),
         ("--bucket b s3 bucket-exists", "SERVICE and WAITER come before --bucket"),
         ("s3", "the following arguments are required: WAITER"),

@@ -281,6 +281,35 @@ def test_a_default_that_outlasts_max_wait_is_no_error(job, stock_botocore):
     assert begin(service).result(60).basis == "identity"
 
 
+def test_a_deadline_shorter_than_a_delay_is_no_error(job):
+    service = job()
+    with bwp.deadline(MAX_WAIT / 2):
+        operation = begin(service, initial_delay=MAX_WAIT * 0.75)
+    assert operation.result(60).basis == "identity"
+    with pytest.raises(ValueError, match=r"initial_delay .* less than"):
+        begin(service, initial_delay=MAX_WAIT)
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("pre_wait", "initial_delay"),
+        ("poll_interval", "min_delay"),
+        ("on_timeout", "max_wait"),
+        ("else_", "max_wait"),
+        ("timeout", "max_wait"),
+        ("maxAttempts", "max_attempts"),
+    ],
+)
+def test_other_names_of_options_are_answered(job, name, right):
+    service = job()
+    with pytest.raises(TypeError, match=f"begin takes {right}.* instead of {name}"):
+        begin(service, **{name: 5})
+    with pytest.raises(TypeError, match=f"begin takes {right}.* instead of {name}"):
+        asyncio.run(bwp.begin_async(service.client.start_job_run, JobName="j", **{name: 5}))
+    assert service.operations == []
+
+
 def test_hidden_parameters_are_no_part_of_the_calls_label(job, caplog):
     service = job(takes=MAX_WAIT + 1)
     labels = []

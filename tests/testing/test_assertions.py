@@ -266,6 +266,9 @@ def test_a_bad_argument_is_no_failed_assertion(assertions, name, virtual_time):
         assertion(lambda: 1)
     with pytest.raises(TypeError, match=r"takes max_wait .* instead of timeout"):
         assertion(lambda: 1, max_wait=1, timeout=3)
+    for option in ("on_timeout", "else_"):
+        with pytest.raises(TypeError, match=f"{name} does not take {option}: .*wait_for takes"):
+            assertion(lambda: 1, max_wait=1, **{option: "last"})
 
 
 @pytest.mark.parametrize("name", NAMES)
