@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import lru_cache, wraps
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, runtime_checkable
 
 from .common.arguments import check_order, refuse_wrong_names, time_bound, unknown
@@ -229,31 +229,6 @@ def refuse_options_of_waits(function: str, names: Iterable[str], taker: str) -> 
             raise TypeError(f"{function} does not take {name}: {taker} takes {right}")
 
 
-def _refuse_wrong_fields(what: str, names: Iterable[str]) -> None:
-    for name in names:
-        if name in ("max_wait", *MAX_WAIT_NAMES, *ENDING_OPTIONS):
-            raise TypeError(
-                f"{what} cannot have {name}: give max_wait to each wait, or put deadline(seconds) "
-                "around the waits"
-            )
-    refuse_other_names(what, names)
-    for name in names:
-        if name not in CHECKS:
-            raise TypeError(f"{what}: {unknown(name, OPTION_NAMES, 'option')}")
-
-
-_set_fields = WaitOptions.__init__
-
-
-@wraps(_set_fields)
-def _set_known_fields(self: WaitOptions, **fields: Any) -> None:
-    _refuse_wrong_fields("WaitOptions", fields)
-    _set_fields(self, **fields)
-
-
-WaitOptions.__init__ = _set_known_fields  # type: ignore[method-assign]
-
-
 def as_options(value: WaitOptions | Mapping[str, Any], name: str) -> WaitOptions:
     """Return options given as `WaitOptions` or as a mapping of its fields.
 
@@ -264,7 +239,16 @@ def as_options(value: WaitOptions | Mapping[str, Any], name: str) -> WaitOptions
         return value
     if not isinstance(value, Mapping):
         raise TypeError(f"{name} must be WaitOptions or a mapping, not {type(value).__name__}")
-    _refuse_wrong_fields(name, value)
+    for key in value:
+        if key in ("max_wait", *MAX_WAIT_NAMES, *ENDING_OPTIONS):
+            raise TypeError(
+                f"{name} cannot have {key}: give max_wait to each wait, or put deadline(seconds) "
+                "around the waits"
+            )
+    refuse_other_names(name, value)
+    for key in value:
+        if key not in CHECKS:
+            raise TypeError(f"{name}: {unknown(key, OPTION_NAMES, 'option')}")
     return WaitOptions(**value)
 
 
