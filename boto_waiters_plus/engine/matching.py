@@ -22,7 +22,7 @@ from .acceptors import (
 from .computed_once import computed_once
 from .path_interpreter import FailedExpression, Path, SpecEvaluation
 from .redaction import counted, shown
-from .state_seen import NO_ERROR, Seen, StateReader
+from .state_seen import Seen, StateReader
 
 
 class _Unusable:
@@ -198,8 +198,7 @@ class Matching:
             if test is not None and test(response):
                 return self._matched(index, response)
         seen = self._seen(response)
-        text = NO_ERROR if seen == Seen() and not any(self._paths) else seen.text
-        return Match(None, seen.value, text, problems=tuple(response.problems))
+        return Match(None, seen.value, seen.text, problems=tuple(response.problems))
 
     def match_error(self, names: Collection[str], *, status: int | None = None) -> Match:
         """Match an error with any of these names."""
@@ -269,9 +268,9 @@ class Matching:
         value = None if path is None else path.value(response)
         state = counted(value)
         # Neither true nor false is a state.
-        if path is None or value is True or value is False:
+        if value is True or value is False:
             seen = self._seen(response)
-            state = seen.text or shown(seen.value) or (NO_ERROR if path is None else None)
+            state = seen.text or shown(seen.value)
         return Match(
             index,
             value,

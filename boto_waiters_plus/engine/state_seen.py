@@ -24,9 +24,6 @@ import jmespath
 
 Kind = Literal["state", "number", "flag", "presence", "count"]
 
-NO_ERROR: Final = "no error"
-"""The state seen by a waiter that tells responses from errors, and reads nothing of them."""
-
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _TOKEN: Final = re.compile(r"(?i).*(token|marker)")
 _STATE_NAME: Final = re.compile(r"(?i).*(state|status|phase|stage|health|lifecycle)")

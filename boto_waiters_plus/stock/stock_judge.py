@@ -18,7 +18,7 @@ from ..engine.computed_once import computed_once
 from ..engine.machine import Facts
 from ..engine.path_interpreter import FailedExpression, Path, StockEvaluation
 from ..engine.redaction import counted, shown
-from ..engine.state_seen import NO_ERROR, Seen, StateReader
+from ..engine.state_seen import Seen, StateReader
 from ..engine.wait_description import WaitDescription
 from ..service.data_model import DataModel
 from ..service.errors import ErrorFacts, error_facts
@@ -211,7 +211,7 @@ class _Evaluated:
         """Return the value of the matched acceptor's path, or the state seen."""
         compared = None if index is None else self._acceptors.compared[index]
         value = None if compared is None else self.value(compared.path)
-        if compared is not None and not isinstance(value, bool):
+        if index is not None and not isinstance(value, bool):
             return Seen(value, counted(value))
         seen = self._acceptors.state.read(
             self.response,
@@ -220,10 +220,7 @@ class _Evaluated:
             self._steps().evaluated,
         )
         if index is not None:
-            text = seen.text or shown(seen.value) or (NO_ERROR if compared is None else None)
-            return Seen(value, text)
-        if seen == Seen() and not self._acceptors.expressions:
-            return Seen(None, NO_ERROR)
+            return Seen(value, seen.text or shown(seen.value))
         return seen if seen.text else Seen(seen.value, counted(seen.value))
 
     def value(self, path: str) -> Any:

@@ -107,14 +107,3 @@ def test_more_states_than_may_be_listed_are_counted(wait, answers, virtual_time)
     answers(ec2, instances("pending"), instances("running"))
     outcome = wait(ec2, "instance_running", InstanceIds=ids)
     assert [entry.state for entry in outcome.timeline] == ["9 pending", "9 running"]
-
-
-@pytest.mark.parametrize("wait", [by_method, by_waiter])
-def test_a_response_that_is_not_read_is_no_error(wait, s3, answers, missing, virtual_time):
-    answers(s3, missing, {}, {}, missing)
-    for waiter, states in (
-        ("bucket_exists", ["404", "no error"]),
-        ("bucket_not_exists", ["no error", "404"]),
-    ):
-        outcome = wait(s3, waiter, Bucket="b")
-        assert [entry.state for entry in outcome.timeline] == states
