@@ -53,7 +53,7 @@ def _rows() -> Iterator[str]:
         waiters = [
             f"`{each.name}`"
             for each in shipped_definitions(model.service_id.hyphenize())
-            if each.operation == name and reads_only(each, screen.path)
+            if each.operation == name and reads_only(each, screen)
         ]
         permission = f"{model.signing_name}:{screen.operation}"
         cells = (f"{service.name} `{name}`", f"`{screen.operation}`", f"`{permission}`")

@@ -300,8 +300,9 @@ class Store(OpenStore):
 
         Raises:
             TypeError, ValueError: an argument is wrong.
-            StoreError: the store cannot be used when it begins, or a newer package has migrated
-                it; other failures are only logged.
+            StoreError: the store cannot be used when it begins, a newer package has migrated it,
+                or the open waits could not be handed back, which are free when the lease ends;
+                other failures are only logged.
         """
         options = WorkOptions(
             lease=lease,

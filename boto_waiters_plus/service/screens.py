@@ -17,13 +17,13 @@ def screen_by(definition: WaiterDefinition, operation: OperationModel) -> Screen
     screen = shipped_screens().get(f"{aws_namespace(str(model.service_id))}#{operation.name}")
     if screen is None or screen.operation not in model.operation_names:
         return None
-    return screen if reads_only(definition, screen.path) else None
+    return screen if reads_only(definition, screen) else None
 
 
-def reads_only(definition: WaiterDefinition, path: str) -> bool:
-    """Return whether the acceptors of a waiter read a state and no other member of a response."""
-    # A token of a further page tells of the page.
-    names = {*path.replace("[]", "").split("."), "Marker", "NextToken"}
+def reads_only(definition: WaiterDefinition, screen: Screen) -> bool:
+    """Return whether the acceptors of a waiter read no member of a response but the state."""
+    # The answer about one resource has no second page, hence no token.
+    names = {*screen.path.replace("[]", "").split("."), screen.token_output}
     for acceptor in definition.acceptors:
         match acceptor.matcher:
             case OutputMatcher(matcher=matcher):

@@ -44,10 +44,10 @@ def test_a_waiter_reads_the_state_and_nothing_else(shape_id):
     operation = operation_of(shape_id)
     definitions = shipped_definitions(operation.service_model.service_id.hyphenize())
     waiters = [each for each in definitions if each.operation == operation.name]
-    path = shipped_screens()[shape_id].path
-    assert any(reads_only(each, path) for each in waiters)
+    screen = shipped_screens()[shape_id]
+    assert any(reads_only(each, screen) for each in waiters)
     case = CASES[shape_id.removeprefix("com.amazonaws.")]
-    assert sorted(each.name for each in waiters if reads_only(each, path)) == case["waiters"]
+    assert sorted(each.name for each in waiters if reads_only(each, screen)) == case["waiters"]
 
 
 @each_operation
