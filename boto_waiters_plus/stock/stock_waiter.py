@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import botocore.client
 import botocore.waiter
-from botocore.exceptions import ClientError, ParamValidationError
+from botocore.exceptions import ClientError
 from botocore.model import OperationModel
 
 from ..calls.client_call import call_for
@@ -23,7 +23,7 @@ from ..common.warning import warn
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut
 from ..engine.wait_description import WaitDescription
 from ..option_checks import OPTION_NAMES
-from ..options import OTHER_NAMES, WaitOptions
+from ..options import WaitOptions
 from ..outcome import WaiterOutcome
 from ..service.definition_judge import DefinitionJudge
 from ..service.errors import is_transient_error
@@ -44,7 +44,7 @@ from ..wait.wording import (
 )
 from .defined_waiters import ErrorResponses, bound_waiter_of
 from .stock_judge import StockJudge, acceptors_of
-from .waiter_config import CONFIG_KEYS, policy_of
+from .waiter_config import policy_of
 
 if TYPE_CHECKING:
     from ..service.causes import ExplainedSend
@@ -130,8 +130,6 @@ class _Prepared:
         method = client_method_of(operation)
         self.client = client = _client_behind(operation if method is None else method)
         model = _operation_model(client, getattr(waiter.config, "operation", waiter.name))
-        if method is not None and model is not None:
-            _refuse_other_names(model, parameters)
         policy = policy_of(waiter.config, waiter_config, max_wait, given, self.options, client)
         parameters = copied(parameters)
         # Those that botocore itself would put in, which it does behind the client's method.
@@ -210,17 +208,6 @@ def _operation_model(client: Any, name: str) -> OperationModel | None:
         return None
     model: OperationModel = client.meta.service_model.operation_model(name)
     return model
-
-
-def _refuse_other_names(model: OperationModel, parameters: Mapping[str, Any]) -> None:
-    """Refuse options under other names with botocore's own error, which callers may catch."""
-    members = () if model.input_shape is None else model.input_shape.members
-    for name in parameters.keys() - members:
-        if name in OTHER_NAMES:
-            raise ParamValidationError(
-                report=f'Unknown parameter in input: "{name}". A waiter takes {OTHER_NAMES[name]} '
-                f"instead of {name}; WaiterConfig takes {', '.join(CONFIG_KEYS)}."
-            )
 
 
 def _warn_of_empty_list(model: OperationModel | None, parameters: Mapping[str, Any]) -> None:

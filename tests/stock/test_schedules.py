@@ -10,7 +10,7 @@ from unittest import mock
 
 import boto3
 import pytest
-from botocore.exceptions import ParamValidationError, WaiterError
+from botocore.exceptions import WaiterError
 from botocore.waiter import (
     NormalizedOperationMethod,
     SingleWaiterConfig,
@@ -236,33 +236,6 @@ def test_max_delay_gives_the_patient_schedule_back(
     answers(s3, missing)
     run(s3.get_waiter("bucket_exists"), **({"max_delay": 120} if place == "call" else {}))
     assert sleeps[1:5] == [4, 8, 16, 32]
-
-
-@pytest.mark.parametrize(
-    ("name", "right"),
-    [
-        ("timeout", "max_wait"),
-        ("MaxWait", "max_wait"),
-        ("delay", "min_delay"),
-        ("Delay", "min_delay"),
-        ("pre_wait", "initial_delay"),
-        ("maxAttempts", "max_attempts"),
-        ("on_timeout", "max_wait"),
-    ],
-)
-def test_other_names_of_options_are_answered(answers, name, right):
-    bwp.install()
-    bucket = boto3.resource("s3").Bucket("b")
-    client = bucket.meta.client
-    asked = answers(client, THERE)
-    words = (
-        f'Unknown parameter in input: "{name}".* takes {right}.* instead of {name}; WaiterConfig'
-    )
-    with pytest.raises(ParamValidationError, match=words):
-        client.get_waiter("bucket_exists").wait(Bucket="b", **{name: 5})
-    with pytest.raises(ParamValidationError, match=words):
-        bucket.wait_until_exists(**{name: 5})
-    assert asked.requests == []
 
 
 @pytest.mark.parametrize("key", ["timeout", "interval"])
