@@ -10,7 +10,7 @@ import boto3
 import botocore.waiter
 import pytest
 from aio.clients import COMING, KEYS, NAME, NO_RETRIES, UP, nothing_left, required
-from botocore.exceptions import ParamValidationError, WaiterError
+from botocore.exceptions import WaiterError
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations, signals
@@ -100,16 +100,6 @@ def test_a_waiter_gives_what_aiobotocores_own_gives(run, case, virtual_time):
         assert isinstance(outcome, bwp.ExceptionOutcome) == ("Error" in ours)
     else:
         assert outcome is None
-
-
-def test_other_names_of_options_are_answered(run):
-    bwp.install()
-
-    async def main(client):
-        with pytest.raises(ParamValidationError, match=r"takes max_wait .* instead of timeout"):
-            await client.get_waiter("table_exists").wait(**NAME, timeout=5)
-
-    assert run([UP], main) == (None, 0)
 
 
 # --- budget -----------------------------------------------------------------------------------
