@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..engine.acceptors import AcceptorState
-from .patterns import Pattern, compile_pattern
+from .patterns import NoPattern, Pattern, compile_pattern
 
 Handler = Callable[[Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class Case(NoPattern):
     """A pattern, the state that it leads to, and the handler of values that match it."""
 
     state: AcceptorState

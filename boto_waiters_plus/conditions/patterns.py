@@ -22,6 +22,12 @@ class Pattern:
     text: str
 
 
+class NoPattern:
+    """The base class of cases, which have a pattern and are none."""
+
+    __slots__ = ()
+
+
 def like(of: type | None = None, /, **attributes: Any) -> Pattern:
     """Return a pattern for objects by some of their attributes: `like(User, confirmed=True)`.
 
@@ -51,12 +57,10 @@ def compile_pattern(pattern: Any) -> Pattern:
     Raises:
         TypeError: a type that cannot be checked at run time, a coroutine function, or a case.
     """
-    from .cases import Case  # noqa: PLC0415 - it imports this module
-
     match pattern:
         case Pattern():
             return pattern
-        case Case():
+        case NoPattern():
             raise TypeError("a case is no pattern: use wait_for_case, or the pattern of the case")
         case EllipsisType():
             return Pattern(lambda _: True, "anything")
