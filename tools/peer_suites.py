@@ -313,6 +313,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=0, help="processes of pytest-xdist")
     arguments = parser.parse_args()
     arguments.cache.mkdir(parents=True, exist_ok=True)
+    (arguments.cache / "pytest.ini").touch()  # or pytest would take a configuration from above
     print(f"{'':38} {'':10}" + "".join(f"{word:>9}" for word in OUTCOMES))
     same = [
         compare(project, version, arguments)

@@ -31,7 +31,7 @@ class Calls:
             self.most = max(self.most, self.now)
             self.changed.notify_all()
             # Others have time to be one too many.
-            self.changed.wait_for(lambda: self.now > LIMIT, timeout=self.patience)
+            self.changed.wait_for(lambda: self.most > LIMIT, timeout=self.patience)
             self.now -= 1
         return SimpleNamespace(status_code=200), {
             "Table": {"TableStatus": "ACTIVE"},
