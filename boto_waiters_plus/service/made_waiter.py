@@ -196,7 +196,7 @@ def _compared(operation: OperationModel, path: str) -> list[str]:
     ]
     compared = [each.expected for each in matchers if _members(each.path) == _members(path)]
     # `length(VpcEndpoints[?State != 'available'])`
-    inside = re.compile(rf"\b{path.rpartition('.')[2]} *[!=]= *'([^']*)'")
+    inside = re.compile(rf"\b{re.escape(path.rpartition('.')[2])} *[!=]= *'([^']*)'")
     return [*compared, *(value for each in matchers for value in inside.findall(each.path))]
 
 
