@@ -68,9 +68,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     # A script has its own ways with signals, encodings and errors.
     is_script = name == "run"
     try:
-        if not is_script and isinstance(sys.stdout, io.TextIOWrapper):
-            # What a terminal's encoding lacks must not end a command.
-            sys.stdout.reconfigure(errors="backslashreplace")
+        if not is_script:
+            _prepare_output()
         with contextlib.nullcontext() if is_script else ended_by_sigterm():
             arguments = _parsed(name, words)
             code: int = arguments.run(arguments)
@@ -89,6 +88,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         return _tell(error, prog)
     return code
+
+
+def _prepare_output() -> None:
+    for name in ("stdout", "stderr"):
+        # It was closed before the start, and `print` writes to stdout where the file is None.
+        if getattr(sys, name) is None:
+            file = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - for the process
+            setattr(sys, name, file)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # What a terminal's encoding lacks must not end a command.
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _tell(error: Exception, prog: str) -> int:

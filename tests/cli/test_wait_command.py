@@ -136,6 +136,15 @@ def test_json_is_json_in_every_encoding(monkeypatch, virtual_time, encoding, mor
     assert (facts if more else facts["label"]).endswith("Key=É\U0001f600")
 
 
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+def test_a_closed_stream_puts_no_text_on_the_other(command, monkeypatch, closed):
+    monkeypatch.setattr(sys, closed, None)
+    code, out, err = command("s3 bucket-exist --bucket my-bucket --max-wait 2")
+    assert (code, out, err == "") == (2, "", closed == "stderr")
+    code, out, err = command(f"{NONE} 2 --quiet --output json")
+    assert (code, out == "", err == "") == (124, closed == "stdout", closed == "stderr")
+
+
 @pytest.mark.parametrize(
     "data",
     [
