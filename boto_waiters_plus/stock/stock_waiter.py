@@ -6,6 +6,7 @@ and `create_waiter_with_client`, a `Waiter` built by hand, a boto3 resource.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -83,14 +84,15 @@ def wait(waiter: Any, keywords: Mapping[str, Any], settings: Settings) -> Waiter
         in_thread=bool(options.call_in_thread),
     )
     with marked_as_waiter():
-        waiter.outcome = drive(
+        outcome = drive(
             prepared.run,
             call,
             cancel=options.cancel_event,
             wake=options.wake_signal,
             sleep=_stock_sleep,
         )
-    return waiter.outcome  # type: ignore[no-any-return]  # what was assigned above
+    _leave(waiter, outcome)
+    return outcome
 
 
 async def wait_async(waiter: Any, keywords: Mapping[str, Any], settings: Settings) -> Any:
@@ -110,10 +112,17 @@ async def wait_async(waiter: Any, keywords: Mapping[str, Any], settings: Setting
     cancel, is_reply = options.cancel_event, prepared.is_reply
     call = call_for(prepared.client, prepared.send, awaited=True, is_reply=is_reply, cancel=cancel)
     with marked_as_waiter():
-        waiter.outcome = await drive_async(
+        outcome = await drive_async(
             prepared.run, call, cancel=options.cancel_event, wake=options.wake_signal
         )
+    _leave(waiter, outcome)
     return prepared.run.last_response
+
+
+def _leave(waiter: Any, outcome: WaiterOutcome[Any] | None) -> None:
+    """Assign `waiter.outcome`, unless a class of the caller's has another use for the name."""
+    with contextlib.suppress(AttributeError):
+        waiter.outcome = outcome
 
 
 class _Prepared:
@@ -143,7 +152,7 @@ class _Prepared:
         explainer = self._explained(model, parameters) if is_explained else None
         _warn_of_empty_list(model, parameters)
         description, judge, resource = _judge_of(waiter, client, model, parameters, method is None)
-        waiter.outcome = None
+        _leave(waiter, None)
         observers = settings.observers
         if self.options.delay_history:
             policy, observers = with_history(self.options, policy, observers, description, client)

@@ -117,7 +117,8 @@ def test_a_base_class_of_others_initializes_the_client(shim, install_when, is_fi
 
 # --- waiter objects that others put in place of botocore's ----------------------------------------
 
-CONFIG = SingleWaiterConfig({"operation": "X", "delay": 1, "maxAttempts": 1, "acceptors": []})
+KEYS = {"operation": "X", "delay": 1, "maxAttempts": 1, "acceptors": []}
+CONFIG = SingleWaiterConfig(KEYS)
 
 
 class OwnWaiter:
@@ -149,6 +150,18 @@ def test_a_waiter_of_a_users_own_class_is_left_alone(target, own):
         assert boto3.client("s3").get_waiter("bucket_exists") is waiter
     assert waiter.wait(Bucket="b") == ("own", {"Bucket": "b"})
     assert vars(own) == before
+
+
+def test_an_outcome_of_a_users_own_subclass_is_left_alone():
+    class WithOutcome(Waiter):
+        outcome = property(lambda _: "own")
+
+    ok = {"state": "success", "matcher": "status", "expected": 200}
+    config = SingleWaiterConfig({**KEYS, "acceptors": [ok]})
+    bwp.install()
+    waiter = WithOutcome("Own", config, lambda: {"ResponseMetadata": {"HTTPStatusCode": 200}})
+    assert waiter.wait().attempts == 1
+    assert waiter.outcome == "own"
 
 
 @pytest.mark.parametrize("words", ["boom", "Waiter does not exist: stream_exists"])
