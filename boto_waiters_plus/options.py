@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, runtime_checkable
 
 from .common.arguments import check_order, refuse_wrong_names, time_bound, unknown
@@ -239,17 +239,35 @@ def as_options(value: WaitOptions | Mapping[str, Any], name: str) -> WaitOptions
         return value
     if not isinstance(value, Mapping):
         raise TypeError(f"{name} must be WaitOptions or a mapping, not {type(value).__name__}")
-    for key in value:
+    _refuse_no_options(name, value)
+    return WaitOptions(**value)
+
+
+def _refuse_no_options(name: str, keys: Iterable[str]) -> None:
+    for key in keys:
         if key in ("max_wait", *MAX_WAIT_NAMES, *ENDING_OPTIONS):
             raise TypeError(
                 f"{name} cannot have {key}: give max_wait to each wait, or put deadline(seconds) "
                 "around the waits"
             )
-    refuse_other_names(name, value)
-    for key in value:
+    refuse_other_names(name, keys)
+    for key in keys:
         if key not in CHECKS:
             raise TypeError(f"{name}: {unknown(key, OPTION_NAMES, 'option')}")
-    return WaitOptions(**value)
+
+
+def _answering(initialize: Callable[..., None]) -> Callable[..., None]:
+    """Decorate the `__init__` of `WaitOptions`, so that it answers wrong names."""
+
+    @wraps(initialize)
+    def __init__(self: WaitOptions, **given: Any) -> None:  # noqa: N807 - it is one
+        _refuse_no_options("WaitOptions", given)
+        initialize(self, **given)
+
+    return __init__
+
+
+WaitOptions.__init__ = _answering(WaitOptions.__init__)  # type: ignore[method-assign]  # the one that a dataclass made
 
 
 def split_options(keywords: Mapping[str, Any]) -> tuple[WaitOptions, Mapping[str, Any]]:

@@ -181,6 +181,8 @@ def test_what_are_no_defaults_is_refused():
 def test_wrong_fields_are_answered_with_the_right(given, words):
     with pytest.raises(TypeError, match=f"^defaults.* {words}"):
         install(defaults=given)
+    with pytest.raises(TypeError, match=f"^WaitOptions.* {words}"):
+        WaitOptions(**given)
 
 
 def test_options_are_frozen_and_given_by_name():

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from decimal import Decimal
 from types import EllipsisType, UnionType
-from typing import Any, Final, NewType, Union, get_origin
+from typing import Any, Final, NewType, TypeVar, Union, get_origin
 
 from ..engine.redaction import cut, shown
 
@@ -26,6 +26,9 @@ class NoPattern:
     """The base class of cases, which have a pattern and are none."""
 
     __slots__ = ()
+
+
+_TYPES: Final = (type, NewType, TypeVar)
 
 
 def like(of: type | None = None, /, **attributes: Any) -> Pattern:
@@ -66,7 +69,7 @@ def compile_pattern(pattern: Any) -> Pattern:
             return Pattern(lambda _: True, "anything")
         case True | False | None:
             return Pattern(lambda value: value is pattern, str(pattern))
-        case _ if pattern is Any or isinstance(pattern, type | NewType) or get_origin(pattern):
+        case _ if pattern is Any or isinstance(pattern, _TYPES) or get_origin(pattern):
             return _type_pattern(pattern)
         case Mapping():
             return _mapping_pattern(pattern)

@@ -129,7 +129,10 @@ class _Expression:
             return self._path.value(document, response.counted())
         # jmespath lets TypeError, RecursionError and other builtin errors through.
         except Exception as error:
-            response.problems.append(FailedExpression.of(self.key[1], error))
+            problem = FailedExpression.of(self.key[1], error)
+            # `[abs(State)][]` of `from_states` fails where `abs(State)` has failed.
+            if not any(each.is_inside(problem) for each in response.problems):
+                response.problems.append(problem)
             return UNUSABLE
 
 

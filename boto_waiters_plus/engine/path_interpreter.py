@@ -63,6 +63,10 @@ class FailedExpression(NamedTuple):
             case _:
                 return cls(path, type(error).__name__, is_fault=True)
 
+    def is_inside(self, other: FailedExpression) -> bool:
+        """Return whether this one is the part of the other one that fails."""
+        return self.path in other.path and self.why == other.why
+
     def __str__(self) -> str:
         return f"{self.path} ({self.why})"
 

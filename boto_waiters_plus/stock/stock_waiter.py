@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import botocore.client
 import botocore.waiter
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, ParamValidationError
 from botocore.model import OperationModel
 
 from ..calls.client_call import call_for
 from ..calls.client_kind import is_async
 from ..calls.private_names import call_of_waiter, client_method_of, marked_as_waiter
+from ..common.arguments import unknown
 from ..common.warning import warn
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut
 from ..engine.wait_description import WaitDescription
 from ..option_checks import OPTION_NAMES
-from ..options import WaitOptions
+from ..options import OTHER_NAMES, WaitOptions
 from ..outcome import WaiterOutcome
 from ..service.definition_judge import DefinitionJudge
 from ..service.errors import is_transient_error
@@ -83,7 +84,7 @@ def wait(waiter: Any, keywords: Mapping[str, Any], settings: Settings) -> Waiter
         cancel=options.cancel_event,
         in_thread=bool(options.call_in_thread),
     )
-    with marked_as_waiter():
+    with marked_as_waiter(), _answering_slips(keywords):
         outcome = drive(
             prepared.run,
             call,
@@ -111,12 +112,31 @@ async def wait_async(waiter: Any, keywords: Mapping[str, Any], settings: Setting
     options = prepared.options
     cancel, is_reply = options.cancel_event, prepared.is_reply
     call = call_for(prepared.client, prepared.send, awaited=True, is_reply=is_reply, cancel=cancel)
-    with marked_as_waiter():
+    with marked_as_waiter(), _answering_slips(keywords):
         outcome = await drive_async(
             prepared.run, call, cancel=options.cancel_event, wake=options.wake_signal
         )
     _leave(waiter, outcome)
     return prepared.run.last_response
+
+
+@contextlib.contextmanager
+def _answering_slips(names: Iterable[str]) -> Iterator[None]:
+    """Add the right name of an option to botocore's words about an unknown parameter."""
+    try:
+        yield
+    except ParamValidationError as error:
+        unknown_ones = [each for each in names if f'parameter in input: "{each}"' in str(error)]
+        hints = [
+            f"the wait takes {OTHER_NAMES[name]} instead of {name}"
+            if name in OTHER_NAMES
+            else unknown(name, ("max_wait", *OPTION_NAMES), "option")
+            for name in unknown_ones
+            # No parameter of AWS has an underscore.
+            if name in OTHER_NAMES or "_" in name
+        ]
+        error.args = ("\n".join([str(error), *hints]),)
+        raise
 
 
 def _leave(waiter: Any, outcome: WaiterOutcome[Any] | None) -> None:

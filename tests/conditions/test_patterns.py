@@ -167,6 +167,7 @@ class Fields(typing.TypedDict):
         (Unchecked, "cannot be checked at run time"),
         (Fields, "cannot be checked at run time"),
         (int | list[int], "cannot be checked at run time"),
+        (typing.TypeVar("T"), "cannot be checked at run time"),
         (typing.NewType("Id", int), "cannot be checked at run time: use int"),
         (_awaited, "plain function"),
         (Awaited(), "plain function"),

@@ -26,7 +26,9 @@ from boto_waiters_plus.testing import virtual_time
 
 SCRIPTS = sorted((Path(__file__).parent / "scripts").glob("*.py"))
 
-MORE_WORDS = re.compile(r"\. (?:For [^\n:]*: l|L)ast state seen: [^\n]*? in [0-9.]+ s\)\.")
+MORE_WORDS = re.compile(
+    r"\. (?:For [^\n:]*: l|L)ast state seen: [^\n]*? in [0-9.]+ s\)\.|\nthe wait takes [^\n]*"
+)
 
 # In these nobody chose a schedule, so that only what they see is the same, not when they look.
 UNTOUCHED = {"resources", "untouched"}

@@ -181,3 +181,14 @@ def test_all_waits_of_a_waiter_tell_a_failing_expression_once(failing, virtual_t
     ):
         bwp.wait_all(waits, max_wait=3)
     assert len(caught) == 1
+
+
+def test_a_failing_expression_is_told_as_it_was_given(failing, virtual_time):
+    path = "abs(StreamDescription.StreamStatus)"
+    waiter = bwp.WaiterDefinition.from_states("Good", "DescribeStream", path=path, success=["1"])
+    with (
+        pytest.warns(UserWarning, match="the expression") as caught,
+        pytest.raises(bwp.WaiterError) as raised,
+    ):
+        bwp.wait_until(failing(path), waiter, StreamName="s", max_wait=3)
+    assert (len(caught), f"[{path}]" in f"{caught[0].message} {raised.value}") == (1, False)
