@@ -140,6 +140,11 @@ def _parsed(name: str) -> _Name:
         words = words[: words.index("OR")]
     while words[1:] and words[-1] == "V":
         del words[-1]
+    states = [word for word in words if word in _WORDS] or [*filter(_is_state, words[:1])]
+    if states and not _is_state(_state(words[-1])):
+        # `stopped_instance`
+        words.append(states[-1])
+        words.remove(states[-1])
     state = _state(words[-1]) if words else ""
     meaning = _WORDS.get(state)
     if meaning is None and is_underway([state]):
@@ -156,6 +161,10 @@ def _parsed(name: str) -> _Name:
         meaning = next((_WORDS[each] for each in reversed(rest) if _is_end(each)), meaning)
     is_plain = state in _WORDS or meaning == "underway"
     return _Name(_content(rest if is_plain else words), meaning, state)
+
+
+def _is_state(word: str) -> bool:
+    return word in _WORDS or word.endswith("ED")
 
 
 def _content(words: Sequence[str]) -> tuple[str, ...]:
@@ -204,7 +213,7 @@ def _of_states(given: _Name, other: _Name) -> float:
     if any(_are_opposite(one, each) for one in given.words for each in other.words):
         return 0.0
     if None in (given.meaning, other.meaning) and given.meaning is not other.meaning:
-        return 0.85 if given.meaning in (None, *_GOOD) else 0.0
+        return 0.85 if {given.meaning, other.meaning} <= {None, *_GOOD} else 0.0
     if given.meaning == other.meaning:
         if _likeness(given.state, other.state) > _LEAST_SLIP:
             return 1.0
