@@ -50,8 +50,8 @@ def abandonable_call(
 
     caller = CallersThread(post)
     ask_caller_in(context, caller)
-    run = partial(context.run, _run, function, future, discard, budget)
-    if start_thread(run, name) is None:
+    run = partial(_run, function, future, discard, budget)
+    if start_thread(lambda: context.run(run), name) is None:
         budget.relies_on_timeouts = True
         return function()
     error: BaseException | None = None

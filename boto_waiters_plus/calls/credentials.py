@@ -65,7 +65,7 @@ class ClientCredentials:
         is_pair = isinstance(fresh, ReadOnlyCredentials)
         if self._are_given and is_pair:
             # Those that expire soon would be refreshed once more.
-            budget.credentials = Credentials(fresh.access_key, fresh.secret_key, fresh.token)
+            budget.credentials = Credentials(*fresh[:3])  # pyright: ignore[reportArgumentType]  # has both keys
             return True
         return not self.are_due()
 
@@ -155,6 +155,7 @@ def _terminal_kept() -> Iterator[None]:
     except (AttributeError, OSError):
         yield
         return
+    assert termios is not None, "only where terminals are files"
     kept = _attributes_of(terminal)
     try:
         yield
@@ -170,6 +171,7 @@ def _terminal_kept() -> Iterator[None]:
 
 
 def _attributes_of(terminal: int) -> Any:
+    assert termios is not None, "as above"
     try:
         return termios.tcgetattr(terminal)
     except termios.error:  # It is gone.

@@ -31,7 +31,7 @@ def install_with_children() -> None:
 
     def get_preparation_data(name: str) -> dict[str, Any]:
         data: dict[str, Any] = prepare(name)
-        return {**data, __package__: _Installs()} if INSTALLED.on else data
+        return {**data, __name__: _Installs()} if INSTALLED.on else data
 
     spawn.get_preparation_data = get_preparation_data
     if "forkserver" in multiprocessing.get_all_start_methods():
