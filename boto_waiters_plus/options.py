@@ -213,7 +213,7 @@ def refuse_other_names(wait: str, names: Iterable[str]) -> None:
 
 
 def refuse_options_of_waits(function: str, names: Iterable[str], taker: str) -> None:
-    """Refuse options of a wait, under any name, where something else takes them.
+    """Refuse options of a wait, under any name, where something else takes all but `max_wait`.
 
     Args:
         function: what was called, for the message.
@@ -223,6 +223,7 @@ def refuse_options_of_waits(function: str, names: Iterable[str], taker: str) -> 
     Raises:
         TypeError: one of them is given.
     """
+    refuse_wrong_names(function, names, MAX_WAIT_NAMES)
     for name in names:
         if name in OTHER_NAMES or name in CHECKS:
             right = OTHER_NAMES.get(name, name).rstrip(",")
@@ -239,11 +240,11 @@ def as_options(value: WaitOptions | Mapping[str, Any], name: str) -> WaitOptions
         return value
     if not isinstance(value, Mapping):
         raise TypeError(f"{name} must be WaitOptions or a mapping, not {type(value).__name__}")
-    _refuse_no_options(name, value)
+    _refuse_other_fields(name, value)
     return WaitOptions(**value)
 
 
-def _refuse_no_options(name: str, keys: Iterable[str]) -> None:
+def _refuse_other_fields(name: str, keys: Iterable[str]) -> None:
     for key in keys:
         if key in ("max_wait", *MAX_WAIT_NAMES, *ENDING_OPTIONS):
             raise TypeError(
@@ -257,11 +258,11 @@ def _refuse_no_options(name: str, keys: Iterable[str]) -> None:
 
 
 def _answering(initialize: Callable[..., None]) -> Callable[..., None]:
-    """Decorate the `__init__` of `WaitOptions`, so that it answers wrong names."""
+    """Decorate the `__init__` of `WaitOptions`, to answer other names with the right one."""
 
     @wraps(initialize)
     def __init__(self: WaitOptions, **given: Any) -> None:  # noqa: N807 - it is one
-        _refuse_no_options("WaitOptions", given)
+        _refuse_other_fields("WaitOptions", given)
         initialize(self, **given)
 
     return __init__

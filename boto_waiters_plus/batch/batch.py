@@ -13,17 +13,11 @@ from typing import Any, Final, Generic, Literal, TypedDict, TypeVar
 
 from ..calls.client_kind import is_async
 from ..calls.clock import SYSTEM_TIME, IdleQueue, current_time
-from ..common.arguments import count, flag, refuse_wrong_names, time_bound, unknown, with_methods
+from ..common.arguments import count, flag, time_bound, unknown, with_methods
 from ..common.warning import caller
 from ..deadlines import seconds_left
 from ..exceptions import WaiterError
-from ..options import (
-    MAX_WAIT_NAMES,
-    CancelEvent,
-    Seconds,
-    refuse_options_of_waits,
-    refuse_short_wait,
-)
+from ..options import CancelEvent, Seconds, refuse_options_of_waits, refuse_short_wait
 from ..outcome import ResponseOutcome, WaiterOutcome
 from ..progress import Progress, ProgressTable, WaitProgress
 from ..service.labels import told_apart
@@ -82,7 +76,6 @@ class Batch(Generic[WaitT]):
         max_wait: Seconds | None,
         options: BatchOptions,
     ) -> None:
-        refuse_wrong_names(name, options, MAX_WAIT_NAMES)
         others = options.keys() - BatchOptions.__annotations__.keys()
         refuse_options_of_waits(name, others, "each Wait")
         for option in others:

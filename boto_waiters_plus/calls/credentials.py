@@ -155,7 +155,7 @@ def _terminal_kept() -> Iterator[None]:
     except (AttributeError, OSError):
         yield
         return
-    assert termios is not None, "only where terminals are files"
+    assert termios is not None, "a system with terminals that are files"
     kept = _attributes_of(terminal)
     try:
         yield
@@ -171,7 +171,7 @@ def _terminal_kept() -> Iterator[None]:
 
 
 def _attributes_of(terminal: int) -> Any:
-    assert termios is not None, "as above"
+    assert termios is not None, "a system with terminals that are files"
     try:
         return termios.tcgetattr(terminal)
     except termios.error:  # It is gone.

@@ -8,9 +8,8 @@ from typing import Any, Literal
 from botocore import xform_name
 
 from ..calls.client_kind import is_async
-from ..common.arguments import refuse_wrong_names
 from ..engine.model import WaiterDefinition
-from ..options import MAX_WAIT_NAMES, CancelEvent, refuse_options_of_waits
+from ..options import CancelEvent, refuse_options_of_waits
 from ..service.json_parameters import from_json
 from .call_target import called_operation
 from .prepared_call import (
@@ -103,7 +102,6 @@ async def call_once_async(
 def _prepared(method: Any, options: CallOptions, parameters: Mapping[str, Any]) -> PreparedCall:
     shape = called_operation("call_once", method).input_shape
     others = parameters.keys() - (() if shape is None else shape.members)
-    refuse_wrong_names("call_once", others, MAX_WAIT_NAMES)
     refuse_options_of_waits("call_once", others, "begin")
     return PreparedCall(method, options, parameters)
 

@@ -94,7 +94,7 @@ def _prepare_output() -> None:
     for name in ("stdout", "stderr"):
         # It was closed before the start, and `print` writes to stdout where the file is None.
         if getattr(sys, name) is None:
-            file = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - for the process
+            file = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - never closed
             setattr(sys, name, file)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # What a terminal's encoding lacks must not end a command.
@@ -162,20 +162,23 @@ def _parsed(name: str, words: Sequence[str]) -> argparse.Namespace:
         option = next((word for word in unknown if word.startswith("--")), None)
         if option is None:
             raise UsageError(f"unexpected argument {unknown[0]!r}")
-        # Only where an option is wrong.
-        from ..common.arguments import nearest  # noqa: PLC0415
-        from ..options import ENDING_OPTIONS, OTHER_NAMES  # noqa: PLC0415
-
         option = option.partition("=")[0]
         # The options of the subcommand, from its help; the usage has `--parameter` for any.
         known = re.findall(r"(?<![\w-])--[\w-]+", arguments.parser.format_help())
-        name = option[2:].replace("-", "_")
-        right = OTHER_NAMES.get(name)
-        if right is None or name in ENDING_OPTIONS:
-            near = nearest(option, [each for each in known if each != option])
-        else:
-            flags = ["--" + each.replace("_", "-") for each in re.findall(r"\w+_\w+", right)]
-            near = " or ".join(each for each in flags if each in known)
+        near = _right_option(option, [each for each in known if each != option])
         hint = f"; did you mean {near}?" if near else ""
         raise UsageError(f"unknown option {option}{hint}")
     return arguments
+
+
+def _right_option(option: str, known: Sequence[str]) -> str | None:
+    """Return the options that one under another name stands for, or else the nearest one."""
+    from ..common.arguments import nearest  # noqa: PLC0415 - only where an option is wrong
+    from ..options import ENDING_OPTIONS, OTHER_NAMES  # noqa: PLC0415 - the same
+    from .text import flag  # noqa: PLC0415 - the same
+
+    name = option[2:].replace("-", "_")
+    if name not in OTHER_NAMES or name in ENDING_OPTIONS:
+        return nearest(option, known)
+    names = re.findall(r"\w+_\w+", OTHER_NAMES[name])
+    return " or ".join(each for each in map(flag, names) if each in known)

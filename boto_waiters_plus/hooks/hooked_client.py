@@ -50,7 +50,7 @@ def extend(client_class: type) -> None:
     def __dir__(self: Any) -> Iterable[str]:  # noqa: N807 - it is one
         hook = hook_of(self)
         if hook is None or not hook.is_active() or _is_read_for_documentation():
-            return inherited_names(self)()  # type: ignore[no-any-return]  # names
+            return inherited_names(self)()  # type: ignore[no-any-return]  # of any class
         names = hook.waiters(self).service.readable_names
         return {*inherited_names(self)(), *(METHOD_PREFIX + name for name in names)}
 

@@ -20,12 +20,11 @@ from botocore.model import OperationModel
 from ..calls.client_call import call_for
 from ..calls.client_kind import is_async
 from ..calls.private_names import call_of_waiter, client_method_of, marked_as_waiter
-from ..common.arguments import unknown
 from ..common.warning import warn
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut
 from ..engine.wait_description import WaitDescription
 from ..option_checks import OPTION_NAMES
-from ..options import OTHER_NAMES, WaitOptions
+from ..options import WaitOptions, refuse_other_names, split_options
 from ..outcome import WaiterOutcome
 from ..service.definition_judge import DefinitionJudge
 from ..service.errors import is_transient_error
@@ -122,20 +121,16 @@ async def wait_async(waiter: Any, keywords: Mapping[str, Any], settings: Setting
 
 @contextlib.contextmanager
 def _answering_slips(names: Iterable[str]) -> Iterator[None]:
-    """Add the right name of an option to botocore's words about an unknown parameter."""
+    """Add what `wait_until_*` says to botocore's words about a parameter that does not exist."""
     try:
         yield
     except ParamValidationError as error:
-        unknown_ones = [each for each in names if f'parameter in input: "{each}"' in str(error)]
-        hints = [
-            f"the wait takes {OTHER_NAMES[name]} instead of {name}"
-            if name in OTHER_NAMES
-            else unknown(name, ("max_wait", *OPTION_NAMES), "option")
-            for name in unknown_ones
-            # No parameter of AWS has an underscore.
-            if name in OTHER_NAMES or "_" in name
-        ]
-        error.args = ("\n".join([str(error), *hints]),)
+        unknown = [name for name in names if f'parameter in input: "{name}"' in str(error)]
+        try:
+            refuse_other_names("the wait", unknown)
+            split_options(dict.fromkeys(unknown))
+        except TypeError as answer:
+            error.args = (f"{error}\n{answer}",)
         raise
 
 

@@ -61,19 +61,24 @@ def without_layout(base_classes, _):
     base_classes.insert(0, type("Slots", (), {"__slots__": ()}))
 
 
-@pytest.mark.parametrize("install_when", ["before", "after", "enable"])
-@pytest.mark.parametrize("change", [replace_all, take_the_only_one, override, without_layout])
-def test_what_others_do_to_the_class_of_a_client_goes_on_working(change, install_when, answers):
-    def on_client_class(base_classes, class_attributes, **_):
-        change(base_classes, class_attributes)
-
+def client_under(on_client_class, install_when):
+    """A client of a session with this handler."""
     if install_when == "before":
         bwp.install()
     session = boto3.Session()
     session.events.register("creating-client-class", on_client_class)
     if install_when == "after":
         bwp.install()
-    client = session.client("kinesis")
+    return session.client("kinesis")
+
+
+@pytest.mark.parametrize("install_when", ["before", "after", "enable"])
+@pytest.mark.parametrize("change", [replace_all, take_the_only_one, override, without_layout])
+def test_what_others_do_to_the_class_of_a_client_goes_on_working(change, install_when, answers):
+    def on_client_class(base_classes, class_attributes, **_):
+        change(base_classes, class_attributes)
+
+    client = client_under(on_client_class, install_when)
     if install_when == "enable":
         bwp.enable(client)
     answers(client, {"StreamDescription": {"StreamStatus": "ACTIVE"}})
@@ -101,13 +106,7 @@ def test_a_base_class_of_others_initializes_the_client(shim, install_when, is_fi
     def on_client_class(base_classes, **_):
         base_classes.insert(0 if is_first else len(base_classes), shim(base_classes))
 
-    if install_when == "before":
-        bwp.install()
-    session = boto3.Session()
-    session.events.register("creating-client-class", on_client_class)
-    if install_when == "after":
-        bwp.install()
-    client = session.client("kinesis")
+    client = client_under(on_client_class, install_when)
     # Behind botocore's class, which calls no next one, there is nothing to call it.
     assert vars(client).get("made", False) is is_first
     assert hasattr(client, "wait_until_stream_exists") is (install_when != "never")
