@@ -173,6 +173,10 @@ class PathEvaluation(TreeInterpreter):
                 self.spend_on(subject)
             case "join", [glue, [*texts]]:
                 self._spend(sum(map(_width, texts)) + len(texts) * _width(glue))
+            case ("max" | "min" | "sort"), [[*items]]:
+                self._spend(sum(map(_width, items)))
+            case ("max_by" | "min_by" | "sort_by"), [[*items], key] if hasattr(key, "expression"):
+                self._spend(sum(_width(self.visit(key.expression, each)) for each in items))
         return self.functions.call_function(name, given)
 
     def _compared(self, node: Any, value: Any) -> tuple[Any, Any]:
@@ -180,6 +184,8 @@ class PathEvaluation(TreeInterpreter):
         left, right = (self.visit(child, value) for child in node["children"])
         if isinstance(left, (list, dict)) and isinstance(right, (list, dict)):
             self.spend_on(left)
+        elif isinstance(left, str) and isinstance(right, str):
+            self._spend(_width(left))
         return left, right
 
     def _spend(self, steps: int) -> None:

@@ -22,6 +22,7 @@ from ..calls.client_kind import is_async
 from ..calls.private_names import call_of_waiter, client_method_of, marked_as_waiter
 from ..common.warning import warn
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut
+from ..engine.redaction import printable
 from ..engine.wait_description import WaitDescription
 from ..option_checks import OPTION_NAMES
 from ..options import WaitOptions, refuse_other_names, split_options
@@ -292,7 +293,10 @@ def _ends_in_error_response(run: WaitRun) -> bool:
 def _error_in_botocores_words(run: WaitRun) -> str:
     error = run.last_response.get("Error", {})
     code, message = error.get("Code", "Unknown"), error.get("Message", "Unknown")
-    return f"An error occurred ({code}): {message}"
+    if message and run.attempt is not None and run.attempt.service_message is None:
+        # The model calls it sensitive.
+        message = "Unknown"
+    return printable(f"An error occurred ({code}): {message}")
 
 
 def _stock_reason(run: WaitRun, ending: Ending) -> str:

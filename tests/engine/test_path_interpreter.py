@@ -23,6 +23,9 @@ def piped(*parts):
 
 DOUBLED, SHARED = "[@,@][]", "[@,@]"
 LONG = (("[@]", 1), (DOUBLED, 18))
+# Many pairs of the same two texts of 400,000 characters.
+PAIRS = (("[Text]", 1), ("[join('', [@[0], @[0]])]", 12), ("{a: @[0], b: join('', @)}", 1))
+PAIRS = (*PAIRS, ("[@]", 1), (DOUBLED, 13))
 BOMBS = {
     "doubled": piped((DOUBLED, 23)),
     "shared": piped((SHARED, 60)),
@@ -40,6 +43,9 @@ BOMBS = {
     "mapped": piped(*LONG, ("map(&@, @)", 40)),
     "filtered": piped(*LONG, ("[?@]", 40)),
     "values": piped(*LONG, ("[].values(@)[]", 40)),
+    "long texts compared": piped(*PAIRS, ("[?a == b] | length(@)", 1)),
+    "long texts sorted": piped(*PAIRS, ("[*].[a, b][]", 1), ("sort(@) | length(@)", 1)),
+    "sorted by long texts": piped(*PAIRS, ("sort_by(@, &a) | length(@)", 1)),
 }
 
 
