@@ -33,11 +33,31 @@ def cause_in_words(error: Exception, operation: OperationModel | None) -> str | 
         return f"{error.msg} (line {error.lineno}, column {error.colno})"
     body = unread_response(error).get("body")
     if isinstance(body, bytes) and body and operation is not None:
+        if _may_quote(body, operation):
+            return f"the body begins with {cut(repr(body[:200].decode(errors='replace')))}"
         if _is_in_format_of(operation, body):
             return f"the body does not fit the model of {operation.name}"
-        if not has_sensitive_output(operation):
-            return f"the body begins with {cut(repr(body[:200].decode(errors='replace')))}"
     return next(map(cut, _words_of_the_system(error)), None)
+
+
+def redact_body(error: Exception, operation: OperationModel | None) -> None:
+    """Remove a body that may hold anything from the text of botocore's error about it.
+
+    The error is the cause of the wait's own, and Python prints it in every traceback.
+    """
+    body = unread_response(error).get("body")
+    if isinstance(body, bytes) and not _may_quote(body, operation):
+        # botocore quotes all of the XML that it cannot parse, behind its own words.
+        error.args = tuple(
+            each.partition(":\n")[0] if isinstance(each, str) else each for each in error.args
+        )
+
+
+def _may_quote(body: bytes, operation: OperationModel | None) -> bool:
+    """Return whether a body is no answer of the service, which may hold anything."""
+    if operation is None or _is_in_format_of(operation, body):
+        return False
+    return not has_sensitive_output(operation)
 
 
 def _is_in_format_of(operation: OperationModel, body: bytes) -> bool:

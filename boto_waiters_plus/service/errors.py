@@ -121,8 +121,9 @@ def error_facts(
     response: Mapping[str, Any] | None = error.response if isinstance(error, ClientError) else None
     if response is None:
         name = type(error).__name__
-        from .error_causes import unread_response  # noqa: PLC0415 - for errors only
+        from .error_causes import redact_body, unread_response  # noqa: PLC0415 - for errors only
 
+        redact_body(error, operation)
         status = unread_response(error).get("status_code")
         is_of_server = _is_of_server(status)
         return ErrorFacts(

@@ -373,6 +373,8 @@ def test_only_a_body_in_another_format_is_quoted(service, body, words):
     assert ("the body begins" in str(error)) is (words is not None)
     assert len(str(error)) < 600
     assert "hidden" not in f"{error} {error!r} {error.service_message}"
+    if words is None and body:
+        assert body.decode() not in "".join(traceback.format_exception(error))
 
 
 def test_a_body_that_may_hold_secrets_is_not_quoted(monkeypatch):
