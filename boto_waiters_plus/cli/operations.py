@@ -254,4 +254,4 @@ def _listener(host: str, port: int) -> socket.socket:
 def _state(body: dict[str, Any]) -> str:
     if not body["done"]:
         return "open"
-    return "succeeded" if "response" in body else str(body["error"]["code"])
+    return "succeeded" if "response" in body else str(body["error"].get("code", "internal"))

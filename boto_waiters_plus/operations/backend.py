@@ -172,7 +172,7 @@ class Backend(ABC):
         Args:
             lease, seconds: as for `renew`.
             most: at most so many.
-            without: values of `kind`; their waits are claimed only after their deadline.
+            without: values of `kind` or `id`; their waits are claimed only after their deadline.
 
         Returns:
             The rows, each with its `definition` besides, and the time now.

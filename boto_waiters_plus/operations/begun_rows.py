@@ -19,14 +19,14 @@ from botocore.model import OperationModel
 
 from ..batch.wait import Wait
 from ..changes.effects import AnsweredCall, EffectOfCall, stop_in_time
-from ..changes.prepared_call import CallOutcome, PreparedCall, kept_answer
+from ..changes.prepared_call import CallOutcome, PreparedCall, kept_answer, restored_call
 from ..changes.stored_calls import restored_response
 from ..common.process import start_thread
 from ..exceptions import WaiterFailedError
 from ..options import WaitOptions
 from ..service.json_parameters import as_json, from_json, without_sensitive
 from .backend import Backend, Row
-from .error_codes import OperationError, StoreError
+from .error_codes import OperationError, StoreError, unreadable
 from .sealing import Seal
 
 CALL: Final = "$call"
@@ -114,14 +114,35 @@ def begun_of(row: Row, seal: Seal) -> dict[str, Any] | None:
     """Return the call of a row; None: it has none, or what it has cannot be read here."""
     with contextlib.suppress(OperationError):
         body = seal.opened(row["parameters"], "parameters")
-        return body.get(CALL) if isinstance(body, Mapping) else None
+        begun = body.get(CALL) if isinstance(body, dict) else None
+        return begun if _is_call(begun) else None
     return None
+
+
+def _is_call(begun: Any) -> bool:
+    """Return whether this is what `begun_call` has made, and not a part of a damaged row."""
+    if not isinstance(begun, dict) or not begun.keys() >= {"token", "is_repeatable", "stop"}:
+        return False
+    objects = [begun.get(name) for name in ("effect", "trait")]
+    return (
+        isinstance(begun.get("operation"), str)
+        and all(isinstance(each, dict) for each in objects)
+        and isinstance(begun.get("answer", 0), (dict, type(None)))
+    )
 
 
 def tells_what_to_poll(row: Row, seal: Seal) -> bool:
     """Whether a row whose call was answered has what is polled, or expressions that give it."""
     body = seal.opened(row["parameters"], "parameters")
-    return len(body) > 1 or bool(body[CALL]["trait"]["parameters"])
+    return len(body) > 1 or bool(body[CALL]["trait"].get("parameters"))
+
+
+def answered_call(begun: Mapping[str, Any]) -> CallOutcome:
+    """Return a call that was answered; raise OperationError if the answer cannot be read."""
+    try:
+        return restored_call(begun["answer"], begun["token"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise unreadable(f"its call cannot be read: {type(error).__name__}") from None
 
 
 def stop_begun(client: Any, begun: Mapping[str, Any]) -> None:

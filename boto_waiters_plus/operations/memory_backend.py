@@ -143,6 +143,7 @@ class MemoryBackend(Backend):
     def claim(
         self, lease: int, seconds: float, most: int, without: Collection[str] = ()
     ) -> tuple[builtins.list[Row], float]:
+        without = frozenset(without)
         with self._transaction() as now:
             if not self.renew(lease, seconds):
                 raise LeaseLostError
@@ -152,7 +153,7 @@ class MemoryBackend(Backend):
                 row
                 for row in self._waits.values()
                 if row["state"] == OPEN and row["lease"] is None
-                if row["kind"] not in without or row["deadline"] <= now
+                if without.isdisjoint((row["kind"], row["id"])) or row["deadline"] <= now
             ]
             taken = sorted(free, key=_position)[:most]
             for row in taken:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -49,7 +51,11 @@ def page_filters(state: str | None, **names: str | None) -> dict[str, str]:
 
 def page_token_after(last: Row, filters: Mapping[str, str]) -> str:
     """Return the token of the page after this row."""
-    position = [last["created"], last["id"], dict(filters)]
+    created, last_id = last["created"], last["id"]
+    if not (isinstance(created, float) and math.isfinite(created) and isinstance(last_id, str)):
+        # A damaged row: SQLite orders what is no number before all numbers.
+        created, last_id = sys.float_info.max, "f" * 32
+    position = [created, last_id, dict(filters)]
     return base64.urlsafe_b64encode(json_text(position).encode()).decode("ascii")
 
 

@@ -139,8 +139,8 @@ def _bodies(row: Row, seal: Seal) -> tuple[dict[str, Any] | None, dict[str, Any]
         return _body(row, "response", seal), _body(row, "error", seal)
     except OperationError as error:
         # The state stays: it is the code of the error.
-        code = error.code if row["state"] in (OPEN, SUCCEEDED) else row["state"]
-        return None, problem(code, error.args[1])
+        is_code = isinstance(row["state"], str) and row["state"] not in (OPEN, SUCCEEDED)
+        return None, problem(row["state"] if is_code else error.code, error.args[1])
 
 
 def _body(row: Row, name: str, seal: Seal) -> dict[str, Any] | None:

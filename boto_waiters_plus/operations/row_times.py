@@ -47,7 +47,7 @@ class RowTimes:
     def _times(self, rows: list[Row], kind: str, *, is_begun: bool) -> Iterator[KnownTime]:
         for row in rows:
             # A damaged row tells nothing.
-            with contextlib.suppress(OperationError, TypeError):
+            with contextlib.suppress(OperationError, TypeError, AttributeError):
                 seconds, is_end = row["elapsed"], _IS_END.get(row["state"])
                 if is_end is None or row["attempts"] < 2 or not 0 < seconds < math.inf:
                     continue

@@ -64,7 +64,7 @@ def json_text(body: Any) -> str:
 def loaded(text: str, what: str) -> Any:
     """Return JSON that was read from a store; raise OperationError if it is damaged."""
     try:
-        return json.loads(text, parse_constant=refuse_constant)
+        return json.loads(text, parse_constant=refuse_constant, parse_float=_finite_number)
     except (ValueError, TypeError, RecursionError) as error:
         raise unreadable(f"its {what} cannot be read: {type(error).__name__}") from None
 
@@ -72,6 +72,14 @@ def loaded(text: str, what: str) -> Any:
 def refuse_constant(name: str) -> None:
     """Raise ValueError for NaN or an infinity, which no store writes."""
     raise ValueError(name)
+
+
+def _finite_number(text: str) -> float:
+    number = float(text)
+    # Of 1e999, which is JSON.
+    if math.isinf(number):
+        raise ValueError(text)
+    return number
 
 
 def _finite(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import logging
 import os
 import threading
 import uuid
@@ -19,7 +20,7 @@ from .backend import OPEN, SUCCEEDED, Backend, KeyInUseError, Row
 from .background_wait import background_wait, check_background
 from .begun_rows import begun_of, tells_what_to_poll
 from .client_description import ClientDescription
-from .error_codes import OperationError, refuse_missing
+from .error_codes import OperationError, refuse_missing, unreadable
 from .exit_signals import ended_by_signals
 from .memory_backend import MemoryBackend
 from .operation import Operation, path_of
@@ -35,8 +36,11 @@ from .representation import row_json
 from .sealing import Cipher, Seal
 from .stored_operation import OpenStore, StoredOperation
 from .stored_wait import MakeClient, NewRows, reopened
+from .wait_ends import end_overdue
 from .work_options import WorkOptions
 from .worker import Worker
+
+logger = logging.getLogger("boto_waiters_plus")
 
 CALL_PATH: Final = "calls/"
 
@@ -164,7 +168,10 @@ class Store(OpenStore):
         """Return the JSON form of a background wait, or of a call of `call_once`; see `get`."""
         if path.startswith(CALL_PATH):
             return self.get_call(path)
-        return row_json(self.row(path), self.seal)
+        row = self.row(path)
+        if row["state"] == OPEN and end_overdue(self.backend, self.seal, [row]):
+            row = self.row(path)
+        return row_json(row, self.seal)
 
     def list(
         self,
@@ -365,9 +372,15 @@ class Store(OpenStore):
         """Return the calls that have not ended, the oldest first, as `get_call` does.
 
         Pass `path` and `record` of each to `idempotency.resume_call`, when no process makes the
-        call any more.
+        call any more. A call that cannot be read is left out, with a warning in the log.
         """
-        return [self._call_json(row) for row in self.backend.calls()]
+        calls = []
+        for row in self.backend.calls():
+            try:
+                calls.append(self._call_json(row))
+            except OperationError as error:
+                logger.warning("%s%s: %s", CALL_PATH, row["id"], error)
+        return calls
 
     def rows_of(
         self, waits: Iterable[Wait], *, include_response: bool, profile_name: str | None = None
@@ -415,6 +428,8 @@ class Store(OpenStore):
         for name in ("record", "target", "answer", "result"):
             if row[name] is not None:
                 call[name] = self.seal.opened(row[name], name)
+        if row["age"] is None:
+            raise unreadable("its age cannot be read")
         return call
 
     def _add(self, rows: NewRows) -> builtins.list[Row]:

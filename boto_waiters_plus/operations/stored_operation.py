@@ -13,21 +13,21 @@ from concurrent.futures import Future
 from typing import Any, Final
 
 from ..changes.effects import Effect
-from ..changes.prepared_call import CallOutcome, restored_call
+from ..changes.prepared_call import CallOutcome
 from ..common.process import ProcessLock, after_fork, start_thread
 from ..exceptions import WaiterError
 from ..outcome import WaiterOutcome
 from ..service.json_parameters import from_json
 from ..wait.wording import seconds_text
-from .backend import OPEN, UNDRIVEN, Backend, Row
-from .begun_rows import begun_of
+from .backend import OPEN, Backend, Row
+from .begun_rows import answered_call, begun_of
 from .boot_clock import Clock, monotonic_time
 from .client_description import ClientDescription
-from .error_codes import OperationError, SchemaError, StoreError, problem
+from .error_codes import OperationError, SchemaError, StoreError, problem, unreadable
 from .operation import CANCELLED_DETAIL, COLLECTION, UNDRIVEN_GRACE, Operation, id_of, path_of
 from .representation import result_of, row_json
 from .sealing import Seal, json_text
-from .wait_ends import overdue_end
+from .wait_ends import end_overdue, is_overdue
 
 _PATH: Final = re.compile(rf"{COLLECTION}/([0-9a-f]{{32}})")
 
@@ -102,14 +102,17 @@ class StoredOperation(Operation):
         Its response has all members in the process that made it; elsewhere no sensitive ones.
         """
         if self.made_call is None and (begun := self._begun()) and begun["answer"]:
-            return restored_call(begun["answer"], begun["token"])
+            return answered_call(begun)
         return self.made_call
 
     @property
     def effect(self) -> Effect | None:
         """What is waited for after the call of `begin`; None for any other wait."""
         begun = self._begun()
-        return None if begun is None else Effect(**begun["effect"])
+        try:
+            return None if begun is None else Effect(**begun["effect"])
+        except TypeError:
+            raise unreadable("its effect cannot be read: TypeError") from None
 
     def stop(self) -> Any:
         """Make the call that stops what was begun, with the credentials of this process.
@@ -154,7 +157,9 @@ class StoredOperation(Operation):
         else:
             result, begun = result_of(row, self._store.seal), begun_of(row, self._store.seal)
             if begun and begun["answer"] and isinstance(result, WaiterError):
-                result.call = self.made_call or restored_call(begun["answer"], begun["token"])
+                # Of a damaged row only the error is told.
+                with contextlib.suppress(OperationError):
+                    result.call = self.made_call or answered_call(begun)
             self.end(result)
 
     def _cancel_wait(self) -> bool:
@@ -165,9 +170,8 @@ class StoredOperation(Operation):
         self._store.watcher.watched(self.path, lambda: self)
 
     def is_overdue(self, now: float) -> bool:
-        """Return whether a worker should have ended the wait by now."""
-        deadline = self._row["deadline"]
-        return isinstance(deadline, float) and deadline < now - UNDRIVEN_GRACE
+        """Return whether a worker should have ended the wait by now, as far as is known here."""
+        return is_overdue(self._row, now)
 
     def _hindrance(self) -> str:
         backend = self._store.backend
@@ -295,11 +299,9 @@ class EndWatcher:
         still_open = self._backend.open_ids([*found])
         self._end(found.keys() - still_open)
         overdue = [each for each in still_open if found[each].is_overdue(now)]
-        if overdue:
-            ends = [overdue_end(row, self._seal) for row in self._backend.get(overdue)]
-            # Those that a worker drives are left to it.
-            if self._backend.write(UNDRIVEN, ends):
-                self._news.set()
+        # As they are now: one may have been reopened, with another deadline.
+        if overdue and end_overdue(self._backend, self._seal, self._backend.get(overdue)):
+            self._news.set()
         return now
 
     def _end(self, ids: Collection[str]) -> None:

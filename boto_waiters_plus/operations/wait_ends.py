@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +14,10 @@ from ..exceptions import WaiterTimeoutError
 from ..outcome import ResponseOutcome, WaiterOutcome
 from ..service.data_model import converted
 from ..service.json_parameters import without_sensitive
-from .backend import SUCCEEDED, Row
+from .backend import SUCCEEDED, UNDRIVEN, Backend, Row
 from .begun_rows import begun_of, unknown
 from .error_codes import OperationError, UnableError, problem, unreadable
+from .operation import UNDRIVEN_GRACE
 from .representation import error_json, response_json
 from .sealing import Seal, json_text
 
@@ -45,7 +47,24 @@ class Driven:
     by the worker that takes over from one that was killed between the two."""
 
 
-def overdue_end(row: Row, seal: Seal) -> Row:
+def is_overdue(row: Row, now: float) -> bool:
+    """Return whether a worker should have ended the wait of a row by now."""
+    deadline = row["deadline"]
+    return isinstance(deadline, float) and deadline < now - UNDRIVEN_GRACE
+
+
+def end_overdue(backend: Backend, seal: Seal, rows: Iterable[Row]) -> bool:
+    """End those of these open waits that are overdue and driven by no worker; return if any was.
+
+    Args:
+        rows: as they are in the store now.
+    """
+    _, now = backend.ended_ids(math.inf)
+    overdue = [_overdue_end(row, seal) for row in rows if is_overdue(row, now)]
+    return bool(overdue and backend.write(UNDRIVEN, overdue))
+
+
+def _overdue_end(row: Row, seal: Seal) -> Row:
     """Return what changes in the row of a wait that no worker drives past its deadline."""
     error: Exception
     try:

@@ -20,6 +20,7 @@ from ..outcome import WaiterOutcome
 from .backend import FREE, LeaseLostError, Row
 from .begun_rows import process_name, stop_begun, unknown
 from .error_codes import OperationError, SchemaError, StoreError, UnableError, problem, unreadable
+from .operation import path_of
 from .representation import progress_of
 from .row_times import RowTimes
 from .stored_operation import OpenStore
@@ -41,6 +42,9 @@ RENEWALS: Final = 3
 
 UNABLE_FOR: Final = 60.0
 """Seconds in which a worker that could not drive a wait takes no other of its kind."""
+
+MOST_UNREADABLE: Final = 20
+"""Waits that a worker cannot decrypt before it takes none of their kinds any more."""
 
 STOP_LIMIT: Final = 2.0
 """The most seconds that an access to the store may take when the worker has to end."""
@@ -75,7 +79,7 @@ class Worker:
         # Bound to the worker once. A second bound method then binds each wait, in a third of the
         # memory of a `partial`.
         self._on_attempt, self._on_end = self._attempted, self._has_ended
-        # Kinds of waits that cannot be driven here: until when, and why.
+        # What cannot be driven here, waits by `id` or by `kind`: until when, and why.
         self._unable: dict[str, tuple[float, UnableError]] = {}
         # Ends calls that are repeated because their process is gone.
         self._calls_end = threading.Event()
@@ -368,11 +372,18 @@ class Worker:
         with self._lock:
             driven.result = result
             self._changed.add(driven.id)
-            if isinstance(result, UnableError) and driven.kind not in self._unable:
-                text = "worker: %s; waits of this kind are left to others for %g s"
-                logger.warning(text, result, UNABLE_FOR)
-                self._unable[driven.kind] = self._clock() + UNABLE_FOR, result
+            if isinstance(result, UnableError):
+                self._leave_to_others(driven, result)
         self._news.put(None)
+
+    def _leave_to_others(self, driven: Driven, error: UnableError) -> None:
+        # One row may be damaged so that it cannot be decrypted. Many tell of another key.
+        is_one = error.code == "unreadable" and len(self._unable) < MOST_UNREADABLE
+        what = driven.id if is_one else driven.kind
+        if what not in self._unable:
+            left = f"{path_of({'id': driven.id})} is" if is_one else "waits of this kind are"
+            logger.warning("worker: %s; %s left to others for %g s", error, left, UNABLE_FOR)
+            self._unable[what] = self._clock() + UNABLE_FOR, error
 
     def _write(self) -> None:
         """Write what has changed: first the attempts, then the ends.

@@ -68,6 +68,8 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.limits = TimeLimits()
         self._file = PrivateFile.of(self.url) if self.is_sqlite else None
+        if self.is_sqlite and self._file is None:
+            raise ValueError("url: a store in memory is ':memory:'")
         self._engine = _engine(self.url, self.limits, self._file)
         # For a store that is dropped without `close`.
         weakref.finalize(self, self._engine.dispose)
@@ -111,6 +113,8 @@ class Database:
         if offset is None:
             this_boot = CLOCKS.c.boot == BOOT
             offset = connection.execute(CLOCKS.select().where(this_boot)).scalar_one_or_none()
+            if not isinstance(offset, (float, type(None))):
+                raise StoreError("its clock cannot be read")
         if offset is None:
             offset = time.time() - since_boot()
             if not connection.get_execution_options().get("writes"):
@@ -247,6 +251,8 @@ def _engine(url: URL, limits: TimeLimits, file: PrivateFile | None) -> Engine:
 def _on_connect(connection: Any, _: Any) -> None:
     # `_begin` begins transactions; the driver would begin some too late.
     connection.isolation_level = None
+    # A damaged row says something else, and its neighbours can be read.
+    connection.text_factory = lambda data: str(data, "utf-8", "replace")
     connection.execute("PRAGMA foreign_keys = ON")
 
 

@@ -32,15 +32,17 @@ class PrivateFile:
     @classmethod
     def of(cls, url: URL) -> PrivateFile | None:
         """Return the file of a URL; None if the database is in memory."""
-        path = str(url.database)
-        query = dict(url.query)
-        if path.startswith("file:"):
+        # What SQLite is given: without `uri=true`, all of it is the name of a file.
+        (path,), options = url.get_dialect()().create_connect_args(url)
+        mode = "rwc"
+        if options.get("uri"):
             parts = urlsplit(path)
             path = unquote(parts.path)
-            query |= dict(parse_qsl(parts.query))
-        mode = query.get("mode", "rwc")
-        is_file = mode != "memory" and path != ":memory:"
-        return cls(path, may_create=mode == "rwc") if is_file else None
+            mode = dict(parse_qsl(parts.query)).get("mode", mode)
+        if mode == "memory" or path in ("", ":memory:"):
+            return None
+        # SQLite follows links too, and puts the other files beside the one that they lead to.
+        return cls(os.path.realpath(path), may_create=mode == "rwc")
 
     def create(self, *_: object) -> None:
         """Create the file if it is missing, before SQLite does with the modes of the umask."""

@@ -33,6 +33,9 @@ _AT_ONCE: Final = 1000
 
 _DELETED_AT_ONCE: Final = 10_000
 
+_LONGEST_LEASE: Final = 1e10
+"""Seconds; the end of a longer one is damaged."""
+
 _DEFINITIONS_LOCK: Final = 0x626F7464
 """The PostgreSQL advisory lock under which unused definitions are deleted."""
 
@@ -165,18 +168,20 @@ class SqlBackend(Backend):
             # Also locks the row: no worker deletes the lease before its waits are taken.
             if not _is_renewed(connection, lease, now + seconds):
                 raise LeaseLostError
-            dead = connection.execute(select(LEASES.c.id).where(LEASES.c.expires < now)).scalars()
+            is_dead = sa.not_(_is_live(now))
+            dead = connection.execute(select(LEASES.c.id).where(is_dead)).scalars()
             for number in dead.all():
                 # The condition again: its worker may have renewed it meanwhile.
-                expired = and_(LEASES.c.id == number, LEASES.c.expires < now)
+                expired = and_(LEASES.c.id == number, is_dead)
                 if connection.execute(delete(LEASES).where(expired)).rowcount == 1:
                     connection.execute(update(WAITS).where(_is_driven_by(number)).values(FREE))
             free = select(WAITS.c.id).where(WAITS.c.state == OPEN, WAITS.c.lease.is_(None))
             if without:
-                can = WAITS.c.kind.not_in(list(without))
-                free = free.where(or_(can, WAITS.c.deadline <= now))
+                can = [each.not_in([*without]) for each in (WAITS.c.kind, WAITS.c.id)]
+                free = free.where(or_(and_(*can), WAITS.c.deadline <= now))
             free = free.order_by(WAITS.c.created).limit(most).with_for_update(skip_locked=True)
-            ids = connection.execute(free).scalars().all()
+            # An id that is no text is damaged, and no statement finds it.
+            ids = [each for each in connection.execute(free).scalars() if isinstance(each, str)]
             if not ids:
                 return [], now
             worker = select(LEASES.c.worker).where(LEASES.c.id == lease).scalar_subquery()
@@ -211,7 +216,7 @@ class SqlBackend(Backend):
 
     def leases(self) -> set[int]:
         with self.database.reading() as connection:
-            live = LEASES.c.expires >= self.database.now(connection)
+            live = _is_live(self.database.now(connection))
             return set(connection.execute(select(LEASES.c.id).where(live)).scalars())
 
     def release(self, lease: int) -> None:
@@ -239,8 +244,11 @@ class SqlBackend(Backend):
         query = select(CALLS).where(meant).order_by(CALLS.c.created, CALLS.c.id)
         with self.database.reading() as connection:
             now = self.database.now(connection)
-            rows = connection.execute(query).mappings()
-            return [{**row, "age": now - row["created"]} for row in rows]
+            rows = [*map(dict, connection.execute(query).mappings())]
+        for row in rows:
+            is_number = isinstance(row["created"], (int, float))
+            row["age"] = now - row["created"] if is_number else None
+        return rows
 
 
 def _parts(items: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -275,7 +283,14 @@ def _is_renewed(connection: Connection, lease: int, expires: float) -> bool:
     return connection.execute(change).rowcount == 1
 
 
-def _strays(connection: Connection, leases: sa.Select[tuple[int]]) -> Sequence[int]:
+def _is_live(now: float) -> sa.ColumnElement[bool]:
+    # SQLite orders text, which a damaged row may have, after all numbers.
+    return LEASES.c.expires.between(now, now + _LONGEST_LEASE)
+
+
+def _strays(
+    connection: Connection, leases: sa.Select[tuple[int]]
+) -> Sequence[sa.ColumnElement[Any]]:
     """Return the leases that open waits have and that are none of these.
 
     By a statement of its own: PostgreSQL checks a row again that changed after an update began,
@@ -283,7 +298,9 @@ def _strays(connection: Connection, leases: sa.Select[tuple[int]]) -> Sequence[i
     """
     other = and_(WAITS.c.lease.is_not(None), WAITS.c.lease.not_in(leases))
     query = select(WAITS.c.lease).where(WAITS.c.state == OPEN, other).distinct()
-    return connection.execute(query).scalars().all()
+    # Damaged ones are of any type.
+    found = connection.execute(query).scalars()
+    return [sa.literal(each, sa.types.NULLTYPE) for each in found]
 
 
 def _is_driven_by(lease: int | None) -> Any:
@@ -294,7 +311,7 @@ def _written(
     connection: Connection, lease: int | None, changes: Sequence[Mapping[str, Any]], now: float
 ) -> int:
     """Write changes that have the same names."""
-    live = select(LEASES.c.id).where(LEASES.c.expires >= now)
+    live = select(LEASES.c.id).where(_is_live(now))
     driver = _is_driven_by(lease)
     if lease == UNDRIVEN:
         strays = [WAITS.c.lease == each for each in _strays(connection, live)]
