@@ -27,6 +27,22 @@ def tables(folder):
     return json.loads((TABLES / f"{folder}.json").read_text("utf-8"), object_hook=_value)
 
 
+def experiments(does, *names):
+    """Run a test for each experiment of `cases/attacks.json` that does this.
+
+    An experiment has a name, a claim that it tries, and values of these names or None.
+    """
+    found = [each for each in _experiments() if each["does"] == does]
+    rows = [tuple(each.get(name) for name in names) for each in found]
+    ids = [f"{each['name']}: {each['claim']}" for each in found]
+    return pytest.mark.parametrize(names, rows, ids=ids)
+
+
+@functools.cache
+def _experiments():
+    return json.loads((TESTS / "cases/attacks.json").read_text("utf-8"))["experiments"]
+
+
 def tabled(table, *names, **options):
     """Run a test for each row of a table of its folder; a row has a value for each of these names.
 

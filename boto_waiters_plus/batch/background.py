@@ -57,7 +57,6 @@ class BackgroundScheduler:
         self._threads = threads
         self._stop = threading.Event() if stop is None else stop
         self._lock = threading.Lock()
-        self._is_running = False
         self._thread: threading.Thread | None = None
         self._failure: str | None = None
         self._actions: deque[Callable[[Schedule], object]] = deque()
@@ -124,12 +123,12 @@ class BackgroundScheduler:
             if self._failure is not None:
                 raise RuntimeError(self._failure)
             self._actions.append(action)
-            if not self._is_running:
+            if self._thread is None:
                 thread = self._start_thread()
                 if thread is None:
                     self._actions.pop()
                     raise RuntimeError("no thread can be started for a background wait")
-                self._is_running, self._thread = True, thread
+                self._thread = thread
         self._news.set()
 
     def _start_thread(self) -> threading.Thread | None:
@@ -144,6 +143,11 @@ class BackgroundScheduler:
     def _work(self, begun: threading.Event) -> None:
         self.time.clock()
         begun.set()
+        with self._lock:
+            # Ctrl-C may have kept `_act` from telling the others that this thread was started.
+            if self._thread not in (None, threading.current_thread()):
+                return
+            self._thread = threading.current_thread()
         run = Schedule(self._threads)
         executor = ThreadCallExecutor(run.now, on_finished=self._news.set)
         start_thread(self._deliver, "callbacks")
@@ -172,8 +176,9 @@ class BackgroundScheduler:
 
     def _has_ended(self) -> bool:
         with self._lock:
-            self._is_running = bool(self._actions)
-            return not self._is_running
+            if not self._actions:
+                self._thread = None
+            return self._thread is None
 
     def _fail(self, run: Schedule, error: BaseException) -> None:
         with self._lock:

@@ -173,9 +173,9 @@ class PathEvaluation(TreeInterpreter):
                 self.spend_on(subject)
             case "join", [glue, [*texts]]:
                 self._spend(sum(map(_width, texts)) + len(texts) * _width(glue))
-            case ("max" | "min" | "sort"), [[*items]]:
+            case (("max" | "min" | "sort"), [[*items]]):
                 self._spend(sum(map(_width, items)))
-            case ("max_by" | "min_by" | "sort_by"), [[*items], key] if hasattr(key, "expression"):
+            case (("max_by" | "min_by" | "sort_by"), [[*items], key]) if hasattr(key, "expression"):
                 self._spend(sum(_width(self.visit(key.expression, each)) for each in items))
         return self.functions.call_function(name, given)
 

@@ -229,7 +229,7 @@ class Backend(ABC):
     def calls(self, call_id: str | None = None) -> builtins.list[Row]:
         """Return the call of an id, or those that have not ended, the oldest first.
 
-        Each has its `age` besides: the seconds since it was `created`.
+        Each has its `age` besides: the seconds since it was `created`; None if that is damaged.
         """
 
 

@@ -31,6 +31,7 @@ from ..service.pollable import known_against, reason_not_to_poll
 from ..service.waits import find_waiter
 from .error_codes import OperationError, StoreError, problem
 from .operation import COLLECTION
+from .representation import CREDENTIAL_ERRORS
 from .sealing import refuse_constant
 from .store import Store
 
@@ -88,7 +89,7 @@ def asgi(store: Store, *, token: str, make_client: MakeServiceClient | None = No
     face = _Face(store, make_client or _Sessions().client)
     routes = [
         Route("/", _page, methods=["GET"]),
-        Route("/openapi.json", lambda _: JSONResponse(DOCUMENT), methods=["GET"]),
+        Route("/openapi.json", lambda _: _Json(DOCUMENT), methods=["GET"]),
         Route(f"/{COLLECTION}", face.collection, methods=["GET", "POST"]),
         Route(f"/{COLLECTION}:events", face.events, methods=["GET"]),
         Route(f"/{COLLECTION}/{{id}}:cancel", face.operation, methods=["POST"]),
@@ -97,6 +98,13 @@ def asgi(store: Store, *, token: str, make_client: MakeServiceClient | None = No
     handlers: dict[Any, Any] = dict.fromkeys(_ANSWERED, _answer)
     guard = Middleware(_Guard, token=token)
     return Starlette(routes=routes, middleware=[guard], exception_handlers=handlers)
+
+
+class _Json(JSONResponse):
+    """In ASCII: what a service answered may have half a character, which no other encoding has."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
 class _Guard:
@@ -129,12 +137,12 @@ class _Face:
         if request.method == "POST":
             _query(request, ())
             body = await _body(request)
-            return JSONResponse(await run_in_threadpool(self._started, body), status_code=202)
+            return _Json(await run_in_threadpool(self._started, body), status_code=202)
         filters: dict[str, Any] = _query(request, _FILTERS)
         if "page_size" in filters:
             filters["page_size"] = _page_size(filters["page_size"])
         page = await run_in_threadpool(lambda: self._store.list(**filters))
-        return JSONResponse({"results": page.operations, "next_page_token": page.next_page_token})
+        return _Json({"results": page.operations, "next_page_token": page.next_page_token})
 
     async def operation(self, request: Request) -> Response:
         """Return an operation, after ending it if that is asked for."""
@@ -142,7 +150,7 @@ class _Face:
         path = f"{COLLECTION}/{request.path_params['id']}"
         if request.method == "POST":
             await run_in_threadpool(self._store.cancel, path)
-        return JSONResponse(await run_in_threadpool(self._store.get_json, path))
+        return _Json(await run_in_threadpool(self._store.get_json, path))
 
     async def events(self, request: Request) -> Response:
         """Return a stream of server-sent events: the open operations, whenever they change."""
@@ -160,15 +168,21 @@ class _Face:
             before = text
             await asyncio.sleep(NEWS_INTERVAL)
 
-    def _started(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        service, waiter = body["service"], body["waiter"]
+    def _client(self, body: Mapping[str, Any]) -> Any:
+        service = body["service"]
         try:
-            client = self._make_client(service, body.get("region"), body.get("profile"))
+            return self._make_client(service, body.get("region"), body.get("profile"))
         except UnknownServiceError as error:
             # Its own text lists all services.
             raise ValueError(f"botocore has no service {service!r}") from error
+        except CREDENTIAL_ERRORS as error:
+            # Its text may quote what a program has written on its standard error.
+            raise ValueError(f"no credentials: {type(error).__name__}") from error
         except BotoCoreError as error:
             raise ValueError(str(error)) from error
+
+    def _started(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        client, waiter = self._client(body), body["waiter"]
         if "definition" in body:
             found = [each for each in load_definitions(body["definition"]) if each.name == waiter]
             if len(found) != 1:
@@ -281,9 +295,9 @@ def _check(body: Any) -> None:
 
 
 def _refusal(code: str, detail: str, **members: Any) -> Response:
-    # It may quote the request, and no answer can have half a character.
+    # It may quote the request.
     body = problem(code, printable("; ".join(detail.splitlines())), **members)
-    return JSONResponse(body, status_code=body["status"], media_type=PROBLEM)
+    return _Json(body, status_code=body["status"], media_type=PROBLEM)
 
 
 async def _answer(_: Request, error: Exception) -> Response:

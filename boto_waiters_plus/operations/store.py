@@ -374,13 +374,7 @@ class Store(OpenStore):
         Pass `path` and `record` of each to `idempotency.resume_call`, when no process makes the
         call any more. A call that cannot be read is left out, with a warning in the log.
         """
-        calls = []
-        for row in self.backend.calls():
-            try:
-                calls.append(self._call_json(row))
-            except OperationError as error:
-                logger.warning("%s%s: %s", CALL_PATH, row["id"], error)
-        return calls
+        return [*filter(None, map(self._readable_call, self.backend.calls()))]
 
     def rows_of(
         self, waits: Iterable[Wait], *, include_response: bool, profile_name: str | None = None
@@ -431,6 +425,13 @@ class Store(OpenStore):
         if row["age"] is None:
             raise unreadable("its age cannot be read")
         return call
+
+    def _readable_call(self, row: Row) -> dict[str, Any] | None:
+        try:
+            return self._call_json(row)
+        except OperationError as error:
+            logger.warning("%s%s: %s", CALL_PATH, row["id"], error)
+            return None
 
     def _add(self, rows: NewRows) -> builtins.list[Row]:
         try:

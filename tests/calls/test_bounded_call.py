@@ -15,7 +15,6 @@ from unittest import mock
 import botocore.awsrequest
 import pytest
 from botocore.exceptions import ConnectionClosedError
-from botocore.tokens import DeferredRefreshableToken
 from calls.support import (
     ended,
     join_call_threads,
@@ -509,17 +508,6 @@ def test_calls_without_botocores_names_are_made_in_threads(missing, monkeypatch)
 @pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
 def test_adaptive_mode_takes_a_thread(mode):
     assert is_in_thread(make_client(mode=mode)) == (mode == "adaptive")
-
-
-def test_refresh_of_a_bearer_token_ends_in_time(clock):
-    go_on = threading.Event()
-    client = make_client("codecatalyst")
-    client._request_signer._auth_token = DeferredRefreshableToken(
-        "test", lambda: clock.advance() or go_on.wait(60)
-    )
-    with ended("deadline"):
-        bounded(client.list_spaces, client)
-    go_on.set()
 
 
 POOLS = [botocore.awsrequest.AWSHTTPConnectionPool, botocore.awsrequest.AWSHTTPSConnectionPool]

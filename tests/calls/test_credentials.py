@@ -12,6 +12,7 @@ import pytest
 from botocore.config import Config
 from botocore.credentials import Credentials, RefreshableCredentials
 from botocore.tokens import DeferredRefreshableToken, FrozenAuthToken
+from case_tables import experiments
 from service.roles import EXISTS, GONE, KEYS, profiles_in, sending, session_of
 from service.ways import by_batch, by_method, by_task, by_waiter
 
@@ -97,12 +98,20 @@ def test_without_given_credentials_it_is_made_in_a_thread(monkeypatch):
         assert (sent == [HERE()]) == is_here
 
 
-def test_refresh_that_hangs_ends_in_time(clock):
-    client, go_on = make_client(), threading.Event()
-    Refreshes(client, first=lambda: clock.advance() or go_on.wait(60))
+@experiments("refreshes", "service", "method")
+def test_refresh_that_hangs_ends_in_time(clock, service, method):
+    client, go_on = make_client(service), threading.Event()
+
+    def hang():
+        clock.advance()
+        go_on.wait(60)
+
+    Refreshes(client, first=hang)
+    if service == "codecatalyst":
+        client._request_signer._auth_token = DeferredRefreshableToken("test", hang)
     sent = respond(client, (200, b"{}"))
     with ended("deadline"):
-        bounded_call(client.list_tables, client=client, seconds=5)
+        bounded_call(getattr(client, method), client=client, seconds=5)
     assert sent == []
     go_on.set()
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sqlalchemy
-from case_tables import tabled
+from case_tables import experiments, tabled
 from stored_waits import SHARED, start, until  # beside this file
 
 from boto_waiters_plus import operations
@@ -46,7 +46,8 @@ def other_program(tmp_path):
 
 def modes(file):
     return {
-        path.name: oct(stat.S_IMODE(path.stat().st_mode)) for path in file.parent.glob("waits.db*")
+        path.name: oct(stat.S_IMODE(path.stat().st_mode))
+        for path in file.parent.glob(f"{file.name}*")
     }
 
 
@@ -63,29 +64,43 @@ def test_the_default_is_in_the_state_directory(tmp_path, monkeypatch):
 
 
 @POSIX
-@pytest.mark.parametrize("url", ["{}", "sqlite:///{}", "sqlite:///file:{}?uri=true"])
-def test_the_files_are_their_owners_from_the_first(file, stream, url):
+@experiments("opens", "url")
+def test_the_files_are_their_owners_from_the_first(file, tmp_path, monkeypatch, stream, url):
     at_first = []
 
     def opened(*_):
         at_first.append(modes(file))
 
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "own" / "waits.db"
+    file.parent.mkdir()
+    # A link to the file that is to be made, and one to its folder.
+    (tmp_path / "link").symlink_to(file)
+    (tmp_path / "folder").symlink_to(file.parent)
+    if url == "sqlite:///file:waits.db":
+        file = tmp_path / "file:waits.db"
     before = os.umask(0)
     sqlalchemy.event.listen(sqlalchemy.Engine, "connect", opened)
     try:
-        store = operations.Store(url.format(file))
+        store = operations.Store(url.format(file=file, folder=tmp_path))
         start(store, stream())
-        private = dict.fromkeys(("waits.db", "waits.db-wal", "waits.db-shm"), "0o600")
+        private = dict.fromkeys((file.name, f"{file.name}-wal", f"{file.name}-shm"), "0o600")
         assert modes(file) == private
     finally:
         sqlalchemy.event.remove(sqlalchemy.Engine, "connect", opened)
         os.umask(before)
-    assert at_first[0] == {"waits.db": "0o600"}
+    assert at_first[0] == {file.name: "0o600"}
     # What was opened to others is closed.
-    for path in file.parent.iterdir():
-        path.chmod(0o666)
-    operations.Store(file).list()
+    for path in modes(file):
+        (file.parent / path).chmod(0o666)
+    operations.Store(url.format(file=file, folder=tmp_path)).list()
     assert modes(file) == private
+
+
+@pytest.mark.parametrize("url", ["file::memory:?uri=true", "file:x?mode=memory&uri=true"])
+def test_a_file_in_memory_is_refused(url):
+    with pytest.raises(ValueError, match=":memory:"):
+        operations.Store(f"sqlite:///{url}")
 
 
 @POSIX

@@ -5,7 +5,7 @@ import json
 
 import boto3
 import pytest
-from case_tables import tabled
+from case_tables import experiments, tabled
 from installed_models import installed_operation
 from openapi_spec_validator import validate
 from starlette.testclient import TestClient
@@ -205,7 +205,7 @@ def polling(service, operation, matcher=None):
     return {"service": service, "waiter": "Mine", "max_wait": 5, "definition": definition}
 
 
-@tabled("a definition polls what only reads", "service", "operation", "parameters", "words")
+@experiments("is started over HTTP", "service", "operation", "parameters", "words")
 def test_a_definition_polls_what_only_reads(real_web, store, service, operation, parameters, words):
     wait = {**polling(service, operation), "region": "us-east-1", "parameters": parameters}
     response = post(real_web, **wait)

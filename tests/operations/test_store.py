@@ -11,7 +11,7 @@ from pathlib import Path
 
 import boto3
 import pytest
-from case_tables import tabled
+from case_tables import experiments, tabled
 from stored_waits import ON_FILE, QUICK, SHARED, changed, row_id, start, swapped, until, work
 
 import boto_waiters_plus as bwp
@@ -115,25 +115,23 @@ def test_the_response_is_stored_on_request(store, stream, active):
     assert description == {"StreamStatus": "ACTIVE", "StreamCreationTimestamp": 1767225600}
 
 
-@tabled(
-    "sensitive members of a response are left out", "service", "operation", "name", "secret", "kept"
-)
+@experiments("stores a response of", "service", "operation", "member", "secret", "kept")
 def test_sensitive_members_of_a_response_are_left_out(
-    store, answers, waitable, service, operation, name, secret, kept
+    store, answers, waitable, service, operation, member, secret, kept
 ):
     client = boto3.client(service)
     item = {**kept, **secret}
     one = {"TranscriptionJob": {"TranscriptionJobName": "j"}, "Code": {"FunctionName": "f"}}
-    is_list = name not in one
-    answer = {name: [item] if is_list else item, "Unknown": "hidden-word"}
+    is_list = member not in one
+    answer = {member: [item] if is_list else item, "Unknown": "hidden-word"}
     client.answers = answers(client, answer)
     success = {"state": "success", "matcher": {"success": True}}
     (definition,) = bwp.load_definitions(waitable("Read", operation, success))
     definition = dataclasses.replace(definition, service=None)
-    given = {"max_wait": 5, "include_response": True, **one.get(name, {})}
+    given = {"max_wait": 5, "include_response": True, **one.get(member, {})}
     operation = store.start(client, definition, **given)
     work(store, client)
-    stored = operation.result(10).response[name]
+    stored = operation.result(10).response[member]
     assert (stored[0] if is_list else stored).items() >= kept.items()
     assert "hidden-word" not in json.dumps(operation.to_json())
 

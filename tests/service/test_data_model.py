@@ -10,7 +10,7 @@ from functools import partial
 import boto3
 import jmespath
 import pytest
-from case_tables import tabled, tables
+from case_tables import experiments, tabled, tables
 from installed_models import installed_operation
 from service.own_service import clients_of
 
@@ -191,7 +191,7 @@ def test_a_time_without_a_zone_is_what_botocore_sends(
     assert sent in str(request["body"])
 
 
-@tabled("sensitive values are not observed", "service", "operation", "parameters", "member")
+@experiments("observes", "service", "operation", "parameters", "member")
 def test_sensitive_values_are_not_observed(
     answers, waitable, virtual_time, service, operation, parameters, member
 ):

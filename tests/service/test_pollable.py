@@ -4,7 +4,7 @@ import contextlib
 
 import boto3
 import pytest
-from case_tables import tabled
+from case_tables import experiments
 from installed_models import installed_operation
 from service.own_service import clients_of
 
@@ -34,14 +34,14 @@ def reason_from_outside(client, definition):
     return reason if is_about_it else ""
 
 
-@tabled("reason not to poll", "name", "outside", "own")
-def test_reason_not_to_poll(waitable, name, outside, own):
+@experiments("polls", "operation", "outside", "own")
+def test_reason_not_to_poll(waitable, operation, outside, own):
     """From outside, what is shown counts; the caller of a wait may poll what is sensitive."""
-    operation = installed_operation(name).name
-    client = boto3.client(name.partition(".")[0])
-    definition = waitable("Mine", operation, {"state": "success", "matcher": {"success": True}})
-    assert reason_of_its_caller(client, operation) == own.replace("{name}", operation)
-    assert reason_from_outside(client, definition) == outside.replace("{name}", operation)
+    name = installed_operation(operation).name
+    client = boto3.client(operation.partition(".")[0])
+    definition = waitable("Mine", name, {"state": "success", "matcher": {"success": True}})
+    assert reason_of_its_caller(client, name) == own.replace("{name}", name)
+    assert reason_from_outside(client, definition) == outside.replace("{name}", name)
 
 
 @pytest.mark.parametrize(

@@ -244,11 +244,12 @@ class SqlBackend(Backend):
         query = select(CALLS).where(meant).order_by(CALLS.c.created, CALLS.c.id)
         with self.database.reading() as connection:
             now = self.database.now(connection)
-            rows = [*map(dict, connection.execute(query).mappings())]
-        for row in rows:
-            is_number = isinstance(row["created"], (int, float))
-            row["age"] = now - row["created"] if is_number else None
-        return rows
+            rows = connection.execute(query).mappings().all()
+        return [{**row, "age": _age(row["created"], now)} for row in rows]
+
+
+def _age(created: Any, now: float) -> float | None:
+    return now - created if isinstance(created, float) else None
 
 
 def _parts(items: Sequence[str]) -> Iterator[Sequence[str]]:
