@@ -320,6 +320,27 @@ def test_other_methods_and_paths(web, started):
     is_problem(web.get("/else"), 404, "not_found")
 
 
+def test_half_a_character_of_a_service_is_shown(web, store, stream, active):
+    half = {"StreamDescription": {**active["StreamDescription"], "StreamName": "\ud83d"}}
+    path = post(web, include_response=True).json()["path"]
+    store.work(until_idle=True, make_client=lambda _: stream(half))
+    (shown,) = web.get("/operations").json()["results"]
+    assert shown == web.get(f"/{path}").json()
+    assert shown["response"]["response"] == half
+
+
+def test_the_text_of_a_credential_process_is_not_told(real_web, tmp_path, monkeypatch):
+    (tmp_path / "config").write_text(
+        "[profile own]\ncredential_process = sh -c 'echo key >&2; exit 1'"
+    )
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    detail = post(real_web, profile="own").json()["detail"]
+    assert "CredentialRetrievalError" in detail
+    assert "key" not in detail
+
+
 def test_a_store_that_fails_is_unavailable(web, store):
     store.close()
     is_problem(web.get("/operations"), 503, "unavailable")

@@ -12,9 +12,12 @@ import boto3
 import botocore.exceptions
 import pytest
 from case_tables import tabled
+from stored_waits import until  # beside this file
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
+from boto_waiters_plus.batch import background
+from boto_waiters_plus.common.process import start_thread
 from boto_waiters_plus.deadlines import seconds_left
 
 NAME = {"StreamName": "orders"}
@@ -190,6 +193,22 @@ def test_hundreds_of_waits_share_threads(stream, creating, active):
     started = [start(client, min_delay=0.01, max_delay=0.02) for _ in range(300)]
     assert threading.active_count() - before < 40
     assert all(operation.result(60) for operation in started)
+
+
+def test_ctrl_c_while_the_thread_starts_leaves_one_thread(stream, creating, monkeypatch):
+    def interrupted(*arguments):
+        monkeypatch.undo()
+        start_thread(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(background, "start_thread", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        start(stream(creating))
+    operation = start(stream(creating))
+    until(lambda: operation.metadata["attempts"])
+    names = [each.name for each in threading.enumerate()]
+    assert names.count("boto_waiters_plus background") == 1
+    assert operation.cancel()
 
 
 def test_a_slow_callback_delays_no_wait(stream, active):

@@ -5,6 +5,7 @@ import json
 import threading
 import warnings
 from collections import Counter
+from unittest import mock
 
 import boto3
 import botocore.exceptions
@@ -319,6 +320,26 @@ def test_a_wait_that_nothing_drives_ends_past_its_max_wait(
     assert store.get_json(operation.path)["error"]["code"] == "timed_out"
     # The lease of the other lives: it is left to its worker.
     assert not driven.done()
+
+
+def test_a_look_ends_what_nothing_drives(store, clock, stream, active):
+    path = start(store, stream(active)).path
+    for seconds, is_done in ((60, False), (10, True)):
+        clock.now += seconds
+        assert store.get_json(path)["done"] is is_done
+
+
+def test_a_reopened_wait_has_its_new_deadline(running_store, running_clock, open_store, stream):
+    elsewhere, held = open_store(), start(running_store, stream())
+    path = held.path
+    # Between two looks of the process that holds it.
+    with mock.patch.object(running_store.watcher, "_end"):
+        elsewhere.cancel(path)
+        elsewhere.resume(path, max_wait=3600)
+        running_clock.now += 600
+        with pytest.raises(concurrent.futures.TimeoutError):
+            held.result(1)
+    assert elsewhere.get_json(path)["done"] is False
 
 
 def test_many_held_waits_are_rarely_compared(store, stream, active, monkeypatch):
