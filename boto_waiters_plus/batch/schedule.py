@@ -221,7 +221,7 @@ class Schedule:
         if reply is not None and shared is None:
             for task in live:
                 self._steps.end_attempt(task, reply, now)
-        elif shared is None or shared.instead == "halve":
+        elif reply is None or shared is None or shared.instead == "halve":
             # Also what the call raised: bad parameters of one wait are not the others' error.
             self._steps.call_again(halves(sharers.group, live))
         elif shared.instead == "disband":
@@ -231,15 +231,14 @@ class Schedule:
         elif shared.instead == "continue":
             self._steps.call_again([sharers] if live else [])
         else:
-            late = 0.0 if reply is None else reply.late
-            self._finish_shares(sharers, frozenset(live), shared, late, now)
+            self._finish_shares(sharers, frozenset(live), shared, reply, now)
 
     def _finish_shares(
         self,
         sharers: CallGroup,
         live: Collection[Task],
         shared: SharedAttempts,
-        late: float,
+        reply: Reply,
         now: float,
     ) -> None:
         again = [task for task in sharers.to_ask_again(shared.omitted) if task in live]
@@ -250,7 +249,7 @@ class Schedule:
             if attempt is None:
                 alone.append(task)
             else:
-                self._steps.shared(task, attempt, late, now)
+                self._steps.shared(task, attempt, reply, now)
         if again:
             self._steps.call_again([CallGroup(sharers.group, again)])
         self._steps.call_again(alone)

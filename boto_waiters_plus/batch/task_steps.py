@@ -151,19 +151,19 @@ class TaskSteps:
             if attempt.exception is None or not attempt.facts.transient:
                 task.shared = 0
                 task.is_alone = attempt.exception is not None
-            self.attempted(task, attempt, reply.late, now)
+            self.attempted(task, attempt, reply, now)
             if screened and task.group is not None and task.stage is TaskStage.ENDED:
                 for each in task.group.own_call_ended(screened):
                     self._queue.put(each, each.connections)
 
-    def shared(self, task: Task, attempt: Attempt, late: float, now: float) -> None:
+    def shared(self, task: Task, attempt: Attempt, reply: Reply, now: float) -> None:
         """Step a wait by its share of a call for several."""
         task.shared += 1
-        self.attempted(task, attempt, late, now)
+        self.attempted(task, attempt, reply, now)
 
-    def attempted(self, task: Task, attempt: Attempt, late: float, now: float) -> None:
+    def attempted(self, task: Task, attempt: Attempt, reply: Reply, now: float) -> None:
         """Step a wait whose attempt has a verdict."""
-        self.step(task, partial(task.run.attempted, attempt, late), now)
+        self.step(task, partial(task.run.attempted, attempt, reply), now)
         if attempt.exception is not None and not isinstance(task.result, Exception):
             _forget_frames(attempt.exception)
 

@@ -10,6 +10,7 @@ from botocore.model import OperationModel
 from ..common.arguments import text, time_bound
 from ..engine.machine import Policy
 from ..engine.model import WaiterDefinition
+from ..engine.redaction import printable
 from ..engine.wait_description import WaitDescription
 from ..options import (
     NO_OPTIONS,
@@ -139,7 +140,7 @@ class Wait:
         max_wait: Any,
         policy: Policy | None = None,
     ) -> None:
-        self.given_label = None if label is None else text("label", label)
+        self.given_label = None if label is None else printable(text("label", label))
         self.call, self.since_call, self.age = None, None, 0.0
         self.bound_waiter, settings = found
         self.parameters = copied(parameters)

@@ -31,8 +31,6 @@ class AwaitedBudget:
         self.ended = False
         self.arrived = math.inf
         """When the answer had arrived in full; infinity: it has not."""
-        self.late = 0.0
-        """Seconds since then, if the call returned after its deadline."""
         self.refused_retry: Exception | None = None
         """The error that was raised in place of a retry that would not fit."""
 

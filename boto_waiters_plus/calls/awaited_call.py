@@ -61,8 +61,7 @@ async def await_within(
 ) -> T:
     """Await a call within a budget that was made for it; see `awaited_call`.
 
-    What the call returns or raises after its deadline counts if the answer had arrived in time; the
-    budget then has its `late`.
+    What the call returns or raises after its deadline counts if the answer had arrived in time.
     """
     if cancel is not None and cancel.is_set():
         raise CallEnded("cancelled")
@@ -104,8 +103,6 @@ async def _ended_in_time(
     finally:
         budget.ended = True
         await _end(task)
-    if budget.is_answered and budget.left <= 0:
-        budget.late = monotonic() - budget.arrived
     error = None if task.cancelled() else task.exception()
     if reason is not None:
         if error is None and client is not None and not task.cancelled():

@@ -60,8 +60,7 @@ def call_within(
 ) -> T:
     """Make a call within a budget that was made for it; see `bounded_call`.
 
-    What the call returns or raises after its deadline counts if the answer had arrived in time; the
-    budget then has its `late`.
+    What the call returns or raises after its deadline counts if the answer had arrived in time.
     """
     if budget.deadline == math.inf and not budget.cancel_events:
         return call()
@@ -95,9 +94,8 @@ def _that_can_end(
 
 
 def _check_arrival(budget: CallBudget, result: Any, client: Any) -> None:
-    """Note how late a result is, or drop it and raise why it does not count."""
+    """Drop a late result and raise why it does not count, unless it had arrived in time."""
     if budget.reason != "cancelled" and budget.is_answered:
-        budget.late = monotonic() - budget.arrived
         return
     if client is not None:
         discard_response(result)
@@ -157,9 +155,7 @@ def _raise_reason(budget: CallBudget, error: Exception) -> None:
     reason = budget.over_because
     if budget.relies_on_timeouts:
         _warn_of_timeouts()
-    if reason == "deadline" and budget.is_answered:
-        budget.late = monotonic() - budget.arrived
-    elif reason is not None:
+    if reason is not None and not (reason == "deadline" and budget.is_answered):
         raise CallEnded(reason) from error
     if error is budget.refused_retry:
         raise CallEnded("retry refused") from error

@@ -110,7 +110,6 @@ class CallBudget:
         "credentials",
         "deadline",
         "ended",
-        "late",
         "listen_at",
         "reason",
         "refused_retry",
@@ -136,8 +135,6 @@ class CallBudget:
         self.ended = False
         self.arrived = math.inf
         """When the answer had arrived in full; infinity: it has not."""
-        self.late = 0.0
-        """Seconds since then, if the call returned after its deadline."""
         self.refused_retry: Exception | None = None
         """The error that was raised in place of a retry that would not fit."""
         self.credentials: Any = None

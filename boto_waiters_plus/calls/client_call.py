@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
@@ -114,11 +115,11 @@ class BlockingCall:
         except Exception as error:
             raised = error
         else:
-            return Reply(response, late=budget.late)
+            return Reply(response, arrived=budget.arrived)
         finally:
             self._budget = None
         try:
-            return reply_of(raised, self._is_reply, late=budget.late)
+            return reply_of(raised, self._is_reply, arrived=budget.arrived)
         finally:
             del raised  # Its traceback has this frame.
 
@@ -170,16 +171,16 @@ class AwaitedCall:
         except Exception as error:
             raised = error
         else:
-            return Reply(response, late=budget.late)
+            return Reply(response, arrived=budget.arrived)
         finally:
             self._budget = None
         try:
-            return reply_of(raised, self._is_reply, late=budget.late)
+            return reply_of(raised, self._is_reply, arrived=budget.arrived)
         finally:
             del raised  # Its traceback has this frame.
 
 
-def reply_of(error: Exception, is_reply: IsReply, *, late: float = 0.0) -> Reply:
+def reply_of(error: Exception, is_reply: IsReply, *, arrived: float = math.inf) -> Reply:
     """Return the reply that an error of a call is, or raise the error as other code raised it.
 
     It has to be called after the `except` that caught the error: what is raised there would get
@@ -188,10 +189,10 @@ def reply_of(error: Exception, is_reply: IsReply, *, late: float = 0.0) -> Reply
     if isinstance(error, CallEnded):
         # There is one if a retry of the SDK was refused because it would not have fitted.
         cause = error.__cause__ if isinstance(error.__cause__, Exception) else None
-        return Reply(error=cause, ended=error.reason, late=late)
+        return Reply(error=cause, ended=error.reason, arrived=arrived)
     error = callers_error(error) or error
     if is_reply(error):
-        return Reply(error=error, late=late)
+        return Reply(error=error, arrived=arrived)
     try:
         raise error
     finally:

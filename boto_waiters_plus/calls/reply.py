@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
+
+from .watchdog import monotonic
 
 Ended = Literal["deadline", "cancelled", "retry refused"]
 """Why a call was ended before the operation answered."""
@@ -19,9 +22,13 @@ class Reply:
     """With `"retry refused"` the `error` is the one that the SDK would have retried."""
     made: bool = True
     """False: the time was used up before the call could be made."""
-    late: float = 0.0
-    """Seconds since the answer arrived, if it arrived in time and was still being parsed when the
-    time of the call ended."""
+    arrived: float = math.inf
+    """When the answer had arrived in full, in time; infinity: it has not, or that is not known."""
+
+    @property
+    def age(self) -> float:
+        """The seconds since the answer arrived, as far as that is known."""
+        return 0.0 if self.arrived == math.inf else monotonic() - self.arrived
 
 
 class Call(Protocol):

@@ -66,6 +66,9 @@ def _is_of_the_answer(error: Exception) -> bool:
     if isinstance(error, RecursionError):
         innermost = modules[-INNERMOST_FRAMES:]
         return any(name.startswith("botocore.") for name in innermost)
+    if modules[-1:] == ["botocore.endpoint"]:
+        # It adds to what was parsed, which was `null`.
+        return isinstance(error, AttributeError)
     if "botocore.parsers" not in modules:
         return False
     inside = modules[modules.index("botocore.parsers") :]

@@ -26,6 +26,9 @@ class _Unknown(enum.Enum):
 
 ANY: Final = _Unknown.ANY
 
+MOST_STEPS: Final = 100_000
+"""Nodes that are visited, items that are made or compared, for one expression on its sample."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -96,7 +99,7 @@ def lint(expression: Expression, current: Any = ANY) -> LintResult:
     """Check an expression on a sample of the value it will be applied to.
 
     Raises:
-        ExpressionSyntaxError: the expression is nested too deeply.
+        ExpressionSyntaxError: the expression is nested too deeply, or too much work.
     """
     linter = _Linter()
     try:
@@ -123,6 +126,16 @@ class _Linter(Evaluator):
     def __init__(self) -> None:
         super().__init__()
         self.problems: dict[tuple[int, Severity, str], Problem] = {}
+        self._steps_left = MOST_STEPS
+
+    def visit(self, node: Node, value: Any) -> Any:
+        self._spend(1)
+        return super().visit(node, value)
+
+    def _spend(self, steps: int) -> None:
+        self._steps_left -= steps
+        if self._steps_left < 0:
+            raise ExpressionSyntaxError(f"more than {MOST_STEPS} steps on a sample")
 
     def _report(self, severity: Severity, node: Node, message: str) -> None:
         """Report a problem, but only once for all the elements that a node is evaluated on."""
@@ -170,6 +183,7 @@ class _Linter(Evaluator):
                 flat += element
             elif element is not None:
                 flat.append(element)
+        self._spend(len(flat))
         return flat
 
     def visit_multi_select_list(self, node: Node, value: Any) -> Any:
@@ -197,12 +211,22 @@ class _Linter(Evaluator):
         if kind != type_of(right):
             return False
         if node["value"] in ("eq", "ne"):
-            return _same(left, right) == (node["value"] == "eq")
+            return self._same(left, right) == (node["value"] == "eq")
         symbol, compare = _ORDER[node["value"]]
         if kind == "number":
             return compare(left, right)
         self._report(Severity.WARNING, node, f"Invalid comparator '{symbol}' for {kind}")
         return None
+
+    def _same(self, left: Any, right: Any) -> bool:
+        """Compare two values as JSON does: true is not 1."""
+        self._spend(1)
+        if isinstance(left, list) and isinstance(right, list):
+            return len(left) == len(right) and all(map(self._same, left, right))
+        if isinstance(left, Mapping) and isinstance(right, Mapping):
+            is_alike = left.keys() == right.keys()
+            return is_alike and all(self._same(left[key], right[key]) for key in left)
+        return type_of(left) == type_of(right) and bool(left == right)
 
     def visit_projection(self, node: Node, value: Any) -> Any:
         left, right = node["children"]
@@ -279,12 +303,3 @@ def _truthy(value: Any) -> bool:
     if isinstance(value, (bool, str, list, Mapping)):
         return bool(value)
     return value is not None
-
-
-def _same(left: Any, right: Any) -> bool:
-    """Compare two values as JSON does: true is not 1."""
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(_same, left, right))
-    if isinstance(left, Mapping) and isinstance(right, Mapping):
-        return left.keys() == right.keys() and all(_same(left[key], right[key]) for key in left)
-    return type_of(left) == type_of(right) and bool(left == right)

@@ -167,7 +167,7 @@ def _parsed(name: str, words: Sequence[str]) -> argparse.Namespace:
         known = re.findall(r"(?<![\w-])--[\w-]+", arguments.parser.format_help())
         near = _right_option(option, [each for each in known if each != option])
         hint = f"; did you mean {near}?" if near else ""
-        raise UsageError(f"unknown option {option}{hint}")
+        raise UsageError(f"unknown option {printable(option)}{hint}")
     return arguments
 
 

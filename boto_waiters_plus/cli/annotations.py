@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import __version__
+from ..engine.redaction import printable
 from ..validation import Severity, ValidationEvent
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -65,7 +66,8 @@ def _location(event: ValidationEvent) -> dict[str, Any]:
 
 
 def _escaped(text: str, more: str = "") -> str:
-    """Escape what ends a workflow command, or a property of it."""
-    for character in "%\r\n" + more:
+    """Escape what ends a workflow command, or a property of it, or moves a cursor."""
+    text = printable(text)
+    for character in "%" + more:
         text = text.replace(character, f"%{ord(character):02X}")
     return text

@@ -10,6 +10,7 @@ from ..common.arguments import flag, refuse_wrong_names, seconds_or_zero, text, 
 from ..engine.acceptors import AcceptorState
 from ..engine.machine import LastAttempt, Pace, Policy
 from ..engine.model import DEFAULT_MAX_DELAY
+from ..engine.redaction import printable
 from ..engine.wait_event import WaitEvent
 from ..option_checks import OPTION_NAMES
 from ..options import (
@@ -162,7 +163,7 @@ class CheckedOptions:
             polling=True if polling is None else flag("polling", polling),
             is_retried=_is_retried(given.get("retry_on")),
             common=WaitOptions(**common),
-            label=None if label is None else text("label", label),
+            label=None if label is None else printable(text("label", label)),
         )
         options._check_together(form)
         return options

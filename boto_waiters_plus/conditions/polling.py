@@ -11,6 +11,7 @@ from ..common.arguments import text
 from ..deadlines import effective_max_wait
 from ..definitions.smithy import parse_waiter
 from ..engine.model import WaiterDefinition
+from ..engine.redaction import printable
 from ..engine.wait_description import WaitDescription
 from ..options import WaitOptions, policy_for, refuse_other_names, refuse_short_wait, split_options
 from ..outcome import WaiterOutcome
@@ -115,7 +116,7 @@ def _prepared(
         description,
         policy,
         ValueJudge(definition, input, operation_of(call)),
-        label=name_of(call) if label is None else text("label", label),
+        label=name_of(call) if label is None else printable(text("label", label)),
         observers=observers,
         on_attempt=merged.on_attempt,
     )

@@ -435,6 +435,11 @@ class Machine:
         machine.state = State.loaded(fields)
         return machine
 
+    def is_over(self, now: float) -> bool:
+        """Return whether the time of the wait is used up at this time of its clock."""
+        passed = 0.0 if self._clock is None else now - self._clock
+        return passed > self._left
+
     def step(self, event: Event, now: float, random: Random) -> Decision:
         """Take an event at time `now` (any monotonic clock, in seconds) and decide what is next.
 

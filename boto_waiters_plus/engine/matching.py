@@ -87,14 +87,21 @@ class _Response:
 
     __slots__ = ("_evaluation", "call", "input", "output", "problems", "status", "values")
 
-    def __init__(self, output: Any, input: Any, status: int | None, call: Any) -> None:
+    def __init__(
+        self,
+        output: Any,
+        input: Any,
+        status: int | None,
+        call: Any,
+        evaluation: SpecEvaluation | None,
+    ) -> None:
         self.output = output
         self.input = input
         self.call = call
         self.status = status
         self.values: dict[_Expression, Any] = {}
         self.problems: list[FailedExpression] = []
-        self._evaluation: SpecEvaluation | None = None
+        self._evaluation = evaluation
 
     def counted(self) -> SpecEvaluation:
         """Return what evaluates expressions on the response, and counts their steps together."""
@@ -188,6 +195,7 @@ class Matching:
         *,
         status: int | None = None,
         call: Mapping[str, Any] | None = None,
+        evaluation: SpecEvaluation | None = None,
     ) -> Match:
         """Match a response.
 
@@ -195,8 +203,9 @@ class Matching:
             output, input: those of the attempt, in the JMESPath data model.
             status: the HTTP status.
             call: the `input` and `output` of the call whose effect is waited for.
+            evaluation: counts the steps; None: those of this response alone.
         """
-        response = _Response(output, input, status, call)
+        response = _Response(output, input, status, call, evaluation)
         for index, test in enumerate(self._tests):
             if test is not None and test(response):
                 return self._matched(index, response)

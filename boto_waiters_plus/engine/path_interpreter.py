@@ -25,6 +25,9 @@ MOST_STEPS: Final = 500_000
 _CHARACTERS: Final = 16
 """Characters that count as one item."""
 
+_BITS: Final = 53
+"""Bits of a whole number that do: about as many digits."""
+
 _TYPES: Final = {
     "NoneType": "null", "bool": "boolean", "dict": "object", "float": "number", "int": "number",
     "list": "array", "str": "string",
@@ -145,6 +148,7 @@ class PathEvaluation(TreeInterpreter):
             if isinstance(each, list):
                 rest += each
             elif isinstance(each, dict):
+                rest += each
                 rest += each.values()
 
     def visit_flatten(self, node: Any, value: Any) -> Any:
@@ -257,7 +261,9 @@ def _kinds(tree: Any) -> Iterator[str]:
 
 
 def _width(value: Any) -> int:
-    """Return the number of items of a list or an object; for text, what it counts as."""
+    """Return the number of items of a list or an object; for text and numbers, what they count."""
     if isinstance(value, (list, dict)):
         return len(value)
-    return len(value) // _CHARACTERS if isinstance(value, str) else 0
+    if isinstance(value, str):
+        return len(value) // _CHARACTERS
+    return value.bit_length() // _BITS if isinstance(value, int) else 0

@@ -34,6 +34,9 @@ _ES: Final = ("sses", "uses", "iases", "xes", "shes", "nches", "rches", "tches")
 """How plurals end in the models of services to which two letters were added."""
 _MANY: Final = 5
 
+MOST_NODES: Final = 500
+"""Nodes of an expression whose parts are looked at; the time grows with their square."""
+
 Node = dict[str, Any]
 
 Evaluate = Callable[[Node, Any], Any]
@@ -147,10 +150,19 @@ def _parsed(path: str) -> Node:
 def _facts_of_path(path: str, *, is_boolean: bool) -> list[Fact]:
     try:
         root = _parsed(path)
+        if _has_many_nodes(root):
+            return []
         _names(root)  # raises what any other use of a path too deep would
         return list(_facts(root)) if is_boolean else [Fact("state", root, path=path)]
     except Exception:  # jmespath lets RecursionError and other builtin errors through
         return []
+
+
+def _has_many_nodes(root: Node) -> bool:
+    nodes = [root]
+    for node in nodes:  # It grows meanwhile.
+        nodes += _children(node)
+    return len(nodes) > MOST_NODES
 
 
 def _facts(node: Node) -> Iterator[Fact]:

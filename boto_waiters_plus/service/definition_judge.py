@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from ..calls.bounded_call import discard_response
 from ..calls.reply import Reply
 from ..engine.acceptors import AcceptorState
+from ..engine.path_interpreter import SpecEvaluation
 from ..wait.attempt import Attempt, message_of
 from .bound_waiter import BoundWaiter
 from .errors import error_facts
@@ -73,14 +75,22 @@ class DefinitionJudge:
             problems=match.problems,
             by_id=None
             if waiter.coalescing is None
-            else ById(waiter.coalescing, self._parameters, response, self._acceptor_of),
+            else ById(
+                waiter.coalescing,
+                self._parameters,
+                response,
+                # All identifiers have the steps of one response.
+                partial(self._acceptor_of, SpecEvaluation()),
+            ),
         )
 
-    def _acceptor_of(self, share: Any, parameters: Mapping[str, Any]) -> int | None:
+    def _acceptor_of(
+        self, evaluation: SpecEvaluation, share: Any, parameters: Mapping[str, Any]
+    ) -> int | None:
         """Return the index of the acceptor that matches the response for one identifier."""
         model = self._waiter.data_model
         return self._waiter.matching.match_response(
-            model.output(share), model.input(parameters)
+            model.output(share), model.input(parameters), evaluation=evaluation
         ).index
 
     def _failed(self, reply: Reply, error: Exception) -> Attempt:

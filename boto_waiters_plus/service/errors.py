@@ -132,7 +132,7 @@ def error_facts(
             code=name,
             # What a success that cannot be read has done is unknown.
             status=status if is_of_server else None,
-            transient=is_transient_error(error) or is_of_server,
+            transient=is_transient_error(error),
             unconnected=status is None and not isinstance(error, CONNECTED),
             on_the_way=way,
         )
@@ -160,8 +160,12 @@ def error_facts(
 def is_transient_error(error: Exception) -> bool:
     """Return whether an error without a response is part of calling, and may pass by itself.
 
-    A certificate that is not trusted stays so.
+    A certificate that is not trusted stays so. An answer that cannot be read is one by its status.
     """
+    from .error_causes import unread_response  # noqa: PLC0415 - for errors only
+
+    if _is_of_server(unread_response(error).get("status_code")):
+        return True
     retryable, _ = is_retryable(error, None)
     if not retryable:
         return is_passing(error)

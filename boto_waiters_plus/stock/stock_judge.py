@@ -179,12 +179,20 @@ class StockJudge:
             problems=tuple(evaluated.problems),
             by_id=None
             if acceptors.coalescing is None
-            else ById(acceptors.coalescing, self._parameters, response, self._acceptor_of),
+            else ById(
+                acceptors.coalescing,
+                self._parameters,
+                response,
+                # All identifiers have the steps of one response.
+                partial(self._acceptor_of, StockEvaluation()),
+            ),
         )
 
-    def _acceptor_of(self, share: Any, _: Mapping[str, Any]) -> int | None:
+    def _acceptor_of(
+        self, evaluation: StockEvaluation, share: Any, _: Mapping[str, Any]
+    ) -> int | None:
         """Return the index of the acceptor that matches the response for one identifier."""
-        return _Evaluated(self._acceptors, share, None).first()
+        return _Evaluated(self._acceptors, share, None, evaluation).first()
 
 
 class _Evaluated:
@@ -192,9 +200,15 @@ class _Evaluated:
 
     __slots__ = (*("_acceptors", "_evaluation", "_values", "error", "problems", "response"),)
 
-    def __init__(self, acceptors: StockAcceptors, response: Any, error: ErrorFacts | None) -> None:
+    def __init__(
+        self,
+        acceptors: StockAcceptors,
+        response: Any,
+        error: ErrorFacts | None,
+        evaluation: StockEvaluation | None = None,
+    ) -> None:
         self._acceptors = acceptors
-        self._evaluation: StockEvaluation | None = None
+        self._evaluation = evaluation
         self._values: dict[str, Any] = {}
         self.response = response
         self.error = error

@@ -196,10 +196,10 @@ class WaitRun(RunFacts):
             return self.step(CallTimedOut(uncalled=not reply.made))
         if reply.ended == "cancelled":
             return self.step(Cancelled())
-        return self.attempted(self.judge.judge(reply), reply.late)
+        return self.attempted(self.judge.judge(reply), reply)
 
-    def attempted(self, attempt: Attempt, late: float = 0.0) -> Decision:
-        """Return the decision after an attempt, whose answer arrived this many seconds ago."""
+    def attempted(self, attempt: Attempt, reply: Reply) -> Decision:
+        """Return the decision after an attempt, which is what its reply means."""
         # No local variable: the response of the last attempt is garbage from here on.
         if self.attempt is not None:
             if self._earlier is None:
@@ -212,7 +212,7 @@ class WaitRun(RunFacts):
         self.attempt = attempt
         self.has_matched = self.has_matched or attempt.facts.acceptor is not None
         event = Responded if attempt.exception is None else Raised
-        decision = self.step(event(attempt.facts), late)
+        decision = self.step(event(attempt.facts), reply)
         state = self._machine.state
         self._number, self._answered_at = state.attempts, state.elapsed
         is_transient = self._machine.is_transient
@@ -273,9 +273,13 @@ class WaitRun(RunFacts):
             attempt.hidden_reason = attempt.hidden_elsewhere = None
             attempt.last_response = {}
 
-    def step(self, event: Event, late: float = 0.0) -> Decision:
-        """Return the decision after an event, which was this many seconds ago."""
-        return self._machine.step(event, self._now() - late, self.random)
+    def step(self, event: Event, reply: Reply | None = None) -> Decision:
+        """Return the decision after an event, such as a reply that was judged."""
+        now = self._now()
+        if reply is not None and self._machine.is_over(now):
+            # It was parsed and judged meanwhile, and arrived before.
+            now -= reply.age
+        return self._machine.step(event, now, self.random)
 
     def conclude(self, ending: Ending) -> WaiterOutcome[Any]:
         """Return the outcome of a wait that succeeded; raise the error of one that did not."""

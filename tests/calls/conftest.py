@@ -14,10 +14,11 @@ from boto_waiters_plus.calls import (
     awaited_call,
     bounded_call,
     call_budget,
+    reply,
     watchdog,
 )
 
-MODULES = [arrivals, awaited_budget, awaited_call, bounded_call, call_budget, watchdog]
+MODULES = [arrivals, awaited_budget, awaited_call, bounded_call, call_budget, reply, watchdog]
 
 
 class Clock:

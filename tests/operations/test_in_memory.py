@@ -203,7 +203,7 @@ def test_ctrl_c_while_the_thread_starts_leaves_one_thread(stream, creating, monk
 
     monkeypatch.setattr(background, "start_thread", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        start(stream(creating))
+        start(stream(creating), max_wait=1)
     operation = start(stream(creating))
     until(lambda: operation.metadata["attempts"])
     names = [each.name for each in threading.enumerate()]
