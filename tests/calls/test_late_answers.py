@@ -82,6 +82,25 @@ def test_time_of_parsing_is_not_of_the_wait(clock, virtual_time, wait, answer):
     assert (raised or outcomes[0]).elapsed == pytest.approx(0, abs=0.001)
 
 
+@pytest.mark.parametrize("wait", WAITS)
+def test_time_of_judging_is_not_of_the_wait(clock, virtual_time, wait):
+    class SlowToRead(dict):
+        def get(self, *name):
+            clock.advance()
+            virtual_time.advance(1000)
+            return super().get(*name)
+
+    def read_slowly(parsed, **_):
+        parsed["Table"] = SlowToRead(parsed["Table"])
+
+    client = make_client()
+    respond(client, (200, TABLE))
+    client.meta.events.register("after-call.dynamodb", read_slowly)
+    outcomes = []
+    assert raised_by(lambda: outcomes.append(wait(client, max_wait=60))) is None
+    assert outcomes[0].elapsed == pytest.approx(0, abs=0.001)
+
+
 def test_call_tells_that_it_has_its_answer():
     client, seen = make_client(), []
     respond(client, (200, TABLE))

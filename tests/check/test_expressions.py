@@ -37,8 +37,10 @@ def test_syntax_error_is_one_line(path_events, expression):
         ("[" * 3000 + "a" + "]" * 3000, "nested too deeply"),
         ("!" * 220 + "a", "nested more than 200 deep"),
         ("a" * 10_001, "longer than 10000 characters"),
+        ("[@,@][] | " * 60 + "@", "steps"),
+        ("[@,@] | " * 60 + "@ == @", "steps"),
     ],
-    ids=["brackets", "negations", "long"],
+    ids=["brackets", "negations", "long", "doubled", "shared"],
 )
 def test_expression_that_the_loader_refuses_is_refused(path_events, expression, problem):
     messages = [each.message for each in path_events(expression) if each.severity == "ERROR"]

@@ -148,8 +148,9 @@ def test_suppressed_events_are_only_counted(write, run_check):
     assert re.search(r"\d SUPPRESSED", err)
 
 
-def test_control_characters_of_a_file_are_escaped(write, run_check):
-    code, out, _ = run_check(write("cluster.\n\x1b[31m"))
+@pytest.mark.parametrize("output", ["text", "github"])
+def test_control_characters_of_a_file_are_escaped(write, run_check, output):
+    code, out, _ = run_check(write("cluster.\n\x1b[31m"), "--output", output)
     assert (code, "cluster.\\n\\x1b[31m" in out) == (1, True)
 
 

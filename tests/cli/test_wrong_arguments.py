@@ -17,6 +17,7 @@ VERSIONING = "s3 get-bucket-versioning --bucket b --max-wait 9"
         ("s3 bucket-exist", "no s3 waiter 'bucket-exist'; did you mean 'bucket-exists'?"),
         ("s3 bucket-exists --bukket b --max-wait 9", "unknown option --bukket; did you mean"),
         ("s3 bucket-exists --parameter b --max-wait 9", "unknown option --parameter\n"),
+        ("s3 bucket-exists --\x1b[31m b --max-wait 9", r"unknown option --\x1b[31m"),
         *(
             (f"s3 bucket-exists {option} 9", f"unknown option {option}; did you mean {right}?\n")
             for option, right in {

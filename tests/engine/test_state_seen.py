@@ -43,6 +43,12 @@ def test_what_an_expression_compares_is_the_state(path, output, state):
     assert seen(acceptor(path), output=output) == state
 
 
+def test_an_expression_of_many_parts_is_not_looked_into():
+    for parts, text in ((20, "a 1"), (600, None)):
+        path = f"[{','.join(['a < `2`'] * parts)}]"
+        assert seen(acceptor(path), output={"a": 1}) == text
+
+
 @pytest.mark.parametrize(
     ("paths", "output", "text"),
     [

@@ -356,6 +356,43 @@ def test_what_a_body_decides_and_shows(virtual_time, service, status, body, tran
         assert body not in "".join(traceback.format_exception(error))
 
 
+def test_an_unreadable_error_of_a_server_ends_no_waiter_object(answers, virtual_time):
+    client = bwp.enable(boto3.client("ec2", config=Config(retries={"total_max_attempts": 1})))
+    bodies = [(502, b"Bad Gateway"), (200, b"<a><reservationSet/></a>")]
+
+    def send(**_):
+        status, body = bodies.pop(0)
+        return AWSResponse("x", status, {}, SimpleNamespace(stream=lambda **_: iter([body])))
+
+    client.meta.events.register("before-send", send)
+    with pytest.raises(WaiterError, match="Max attempts"):
+        client.get_waiter("instance_running").wait(WaiterConfig={"MaxAttempts": 2})
+    assert bodies == []
+
+
+def by_wait_all(client, **options):
+    bwp.wait_all([bwp.Wait(client, "instance_running", {"InstanceIds": ["i"]}, **options)])
+
+
+def by_poll(client, **options):
+    acceptor = {"state": "success", "matcher": {"success": False}}
+    conditions.poll(client.describe_instances, {"acceptors": [acceptor]}, **options)
+
+
+def by_wait_for(_, **options):
+    conditions.wait_for(lambda: None, **options)
+
+
+@pytest.mark.parametrize("way", [by_wait_all, by_poll, by_wait_for])
+def test_a_label_of_the_caller_is_escaped(way, answers, virtual_time):
+    client = boto3.client("ec2")
+    answers(client, {"Reservations": []})
+    with pytest.raises((bwp.WaiterTimeoutError, bwp.WaitersError)) as caught:
+        way(client, label="web\nINFO \x1b[31m", max_wait=1)
+    (error,) = getattr(caught.value, "errors", {0: caught.value}).values()
+    assert (error.label, str(error).isprintable()) == (r"web\nINFO \x1b[31m", True)
+
+
 def test_a_body_that_may_hold_secrets_is_not_quoted(monkeypatch):
     waiter = bwp.WaiterDefinition.from_states(
         "Given", "GetSessionToken", path="Credentials.AccessKeyId", success=["a"]

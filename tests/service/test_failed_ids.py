@@ -47,6 +47,16 @@ def test_a_failure_names_the_ids_in_the_failure_state(wait, ec2, answers):
     assert str(copied) == str(error)
 
 
+@pytest.mark.parametrize("wait", [by_method, by_waiter, by_batch])
+def test_the_ids_of_an_answer_share_their_steps(wait, ec2, answers, monkeypatch):
+    monkeypatch.setattr("boto_waiters_plus.engine.path_interpreter.MOST_STEPS", 300)
+    states = {f"i_{n}": "running" for n in range(40)} | {"i_x": "terminated"}
+    answers(ec2, reservations(**states))
+    ids = [name.replace("_", "-") for name in states]
+    # Each is judged by itself: of the last one nothing is known any more.
+    assert failed(wait, ec2, ids).failed_ids == []
+
+
 MANY = {f"i_{n}": "pending" for n in range(30)}
 
 
