@@ -7,6 +7,7 @@ import sys
 
 import boto3
 import pytest
+from case_tables import tabled
 from moto import mock_aws
 
 from boto_waiters_plus.cli import main
@@ -223,17 +224,7 @@ def test_definitions_can_be_given(command, queue_ready, tmp_path):
     assert (code, "QueueReady after" in out) == (0, True)
 
 
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
-        ("--until Suspended", 0),
-        ("--until Enabled", 124),
-        ("--until Enabled Suspended", 0),
-        ("--until Enabled --failure Suspended", 255),
-        ("--until Suspended --state-path Status", 0),
-        ("--until Enabled --success-on-error NoSuchBucket --bucket none", 0),
-    ],
-)
+@tabled("until waits for a state", "words", "code")
 def test_until_waits_for_a_state_of_an_operation(command, words, code):
     given = f"s3 get-bucket-versioning --bucket my-bucket {words} --max-wait 9"
     assert command(given)[0] == code

@@ -5,70 +5,10 @@ import sys
 
 import pytest
 from botocore.exceptions import NoRegionError
+from case_tables import tabled
 
-VERSIONING = "s3 get-bucket-versioning --bucket b --max-wait 9"
 
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("s33 bucket-exists", "no command or service 's33'; did you mean 's3'?"),
-        ("lst", "no command or service 'lst'; did you mean 'list'?"),
-        ("s3 bucket-exist", "no s3 waiter 'bucket-exist'; did you mean 'bucket-exists'?"),
-        ("s3 bucket-exists --bukket b --max-wait 9", "unknown option --bukket; did you mean"),
-        ("s3 bucket-exists --parameter b --max-wait 9", "unknown option --parameter\n"),
-        ("s3 bucket-exists --\x1b[31m b --max-wait 9", r"unknown option --\x1b[31m"),
-        *(
-            (f"s3 bucket-exists {option} 9", f"unknown option {option}; did you mean {right}?\n")
-            for option, right in {
-                "--timeout": "--max-wait",
-                "--wait-timeout": "--max-wait",
-                "--interval": "--min-delay or --max-delay",
-                "--delay": "--min-delay or --max-delay",
-                "--poll-interval": "--min-delay or --max-delay",
-                "--frequency": "--min-delay or --max-delay",
-                "--pre-wait": "--initial-delay",
-                "--max-attempt": "--max-attempts",
-                "--maxAttempts": "--max-attempts",
-            }.items()
-        ),
-        ("s3 bucket-exists b --max-wait 9", "unexpected argument 'b'"),
-        ("--bucket b s3 bucket-exists", "SERVICE and WAITER come before --bucket"),
-        ("s3", "the following arguments are required: WAITER"),
-        ("s3 bucket-exists --bucket b", "--max-wait is missing"),
-        ("s3 bucket-exists --max-wait 9", "HeadBucket needs --bucket"),
-        ("s3 bucket-exists --max-wait soon", "argument --max-wait: 'soon'"),
-        (
-            "s3 bucket-exists --bucket b --max-wait 9 --min-delay 3 --max-delay 2",
-            "--min-delay (3.0) is more than --max-delay",
-        ),
-        ("s3 bucket-exists --max-wait 9 --each buckt a", "no HeadBucket parameter 'buckt'; did"),
-        ("s3 bucket-exists --max-wait 9 --each bucket", "--each bucket needs"),
-        ("s3 bucket-exists --max-wait 9 - --each bucket a", "--each and --stdin"),
-        ("s3 bucket-exists --definitions /nonexistent", "/nonexistent"),
-        ("s3 bucket-exists --max-wait 9 --bucket b --endpoint-url x", "Invalid endpoint: x"),
-        ("s3 get-bucket-versioning --bucket b", "get-bucket-versioning is an operation"),
-        (
-            "s3 bucket-exists --until Enabled --bucket b --max-wait 9",
-            "--until goes with an operation, such as head-bucket",
-        ),
-        (
-            "s3 bucket-exists --failure X --bucket b --max-wait 9",
-            "--failure goes with an operation, such as head-bucket",
-        ),
-        (
-            "s3 get-bucket-versionin --until Enabled",
-            "no s3 operation 'get-bucket-versionin'; did you mean 'get-bucket-versioning'?",
-        ),
-        (f"{VERSIONING} --until enabled", "unknown state 'enabled'"),
-        (f"{VERSIONING} --until", "--until is empty"),
-        (f"{VERSIONING} --until Enabled --state-path a[", "path 'a['"),
-        (f"{VERSIONING} --until Enabled --path Status", "unknown option --path"),
-        (f"{VERSIONING} --operation x", "get-bucket-versioning is an operation"),
-        ("s3 put-bucket-acl --until x --max-wait 9 --bucket b", "PutBucketAcl"),
-        ("ecs describe-tasks --tasks a --max-wait 9 --until RUNNING", "DescribeTasks has several"),
-    ],
-)
+@tabled("wrong arguments are one line", "words", "message")
 def test_wrong_arguments_exit_with_2_and_one_line(words, message, command):
     code, out, err = command(words)
     assert (code, out, err.count("\n")) == (2, "", 1)
@@ -91,18 +31,7 @@ def test_a_malformed_file_on_the_search_path_is_named(words, on_search_path, com
     assert (code, "sqs/2012-11-05/smithy-waiters-1.json" in err) == (2, True)
 
 
-@pytest.mark.parametrize(
-    ("missing", "words", "message"),
-    [
-        (["AWS_DEFAULT_REGION"], "ec2 instance-running", "region"),
-        ([], "s3 bucket-exists --bucket b --profile x", "profile (x)"),
-        (
-            ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"],
-            "s3 bucket-exists --bucket b --quiet",
-            "credentials",
-        ),
-    ],
-)
+@tabled("missing configuration exits with 253", "missing", "words", "message")
 def test_missing_configuration_exits_with_253(missing, words, message, command, monkeypatch):
     for name in missing:
         monkeypatch.delenv(name)

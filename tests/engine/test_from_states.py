@@ -131,22 +131,7 @@ ITEMS = [
 GROUPS = {"Groups": [{"Items": [each]} for each in ITEMS], "Notes": [{"T": "of the first"}]}
 
 
-@pytest.mark.parametrize(
-    ("path", "reason", "message"),
-    [
-        ("Groups[].Items[].State.Name", "Groups[].Items[].Why[0]", "killed"),
-        ("Groups[*].Items[*].State.Name", "Groups[].Items[].Why[]", "killed"),
-        ("Groups[].Items[].Parts[].S", "Groups[].Items[].Why", ["killed", "x"]),
-        ("Groups[].Items[].Parts[*].S", "Groups[].Items[].Why[0]", "killed"),
-        # Which of them failed is not known.
-        ("Groups[].Items[].State.Name", "Notes[].T", False),
-        ("sort(Groups[].Items[].State.Name)", "sort(Groups[].Items[].Why[])[]", False),
-        ("Groups[1:2][].Items[].State.Name", "Notes[].T", ["of the first"]),
-        # The caller has chosen one.
-        ("Groups[].Items[].State.Name", "Groups[].Items[].Why[] | [0]", "fine"),
-        ("Groups[1].Items[0].State.Name", "Groups[1].Items[].Why[]", ["killed", "x"]),
-    ],
-)
+@tabled("the reason is that of the failed item", "path", "reason", "message")
 def test_the_reason_is_that_of_the_failed_item(path, reason, message):
     matching = Matching(made(path, ["DONE"], failure=["down"], reason=reason).acceptors)
     match = matching.match_response(GROUPS)
