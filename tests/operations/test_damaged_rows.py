@@ -1,5 +1,6 @@
 """A damaged row ends alone: its neighbours and its worker go on."""
 
+import concurrent.futures
 import contextlib
 import json
 import sqlite3
@@ -47,7 +48,7 @@ def end_of_damaged(store, store_url, client, column, value, place="?"):
     bodies = {body["path"]: json.dumps(body, allow_nan=False) for body in pages(store)}
     assert good.path in bodies
     body = store.get_json(damaged.path)
-    with contextlib.suppress(TimeoutError):
+    with contextlib.suppress(concurrent.futures.TimeoutError):
         repr(store.get(damaged.path).exception(0))
     store.expire(0)
     return body
