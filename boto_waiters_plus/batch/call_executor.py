@@ -155,6 +155,7 @@ class ThreadCallExecutor:
             with self._connection(target):
                 # The time left is what is left now, however long the call waited for its thread.
                 seconds = time_left(target, self._now())
+                target.has_turn = seconds is None or seconds > 0
                 # A context can be entered by one thread at a time, so each call has a copy.
                 context = self._context if target.context is None else target.context
                 reply = context.copy().run(target.call.make, seconds)

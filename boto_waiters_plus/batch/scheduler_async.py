@@ -121,6 +121,7 @@ class AsyncCallExecutor:
 
     async def _await(self, target: Task | CallGroup) -> None:
         try:
+            target.has_turn = True
             reply = await target.call.make(time_left(target, self._now()))
             finished = FinishedCall(target, reply, None)
         # Raised again in the task of the run, whatever it is.

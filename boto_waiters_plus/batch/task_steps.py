@@ -103,7 +103,7 @@ class TaskSteps:
             if task.until + EXPIRY_GRACE < now:
                 self.expire(task, now)
             else:
-                task.stage = TaskStage.CALLING
+                task.stage, task.has_turn = TaskStage.CALLING, False
                 taken.append(task)
         if isinstance(entry, Group):
             self.enqueue_group(entry)
@@ -275,7 +275,8 @@ class TaskSteps:
 
     def expire(self, task: Task, now: float) -> None:
         """End a wait whose deadline passed in the queue, or during a call that did not end."""
-        task.call_made = task.call_made or task.stage is TaskStage.CALLING
+        is_calling = task.stage is TaskStage.CALLING
+        task.call_made = task.call_made or (is_calling and (task.sharers or task).has_turn)
         self.end_attempt(task, Reply(ended="deadline"), now)
 
     def end_attempt(self, task: Task, reply: Reply, now: float) -> None:

@@ -88,6 +88,8 @@ class Task:
     """The waits that share the call in flight; None: it is for this wait alone."""
     call_made: bool = field(default=False, init=False)
     """Whether a call was made for the present attempt."""
+    has_turn: bool = field(default=False, init=False)
+    """Whether the call in flight has a connection, and no longer waits for one."""
     wake_pending: bool = field(default=False, init=False)
     """Whether a signal was set while a call was in flight."""
     was_woken: bool = field(default=False, init=False)
@@ -327,15 +329,17 @@ class CallGroup:
 
     Attributes:
         until: when the call has to be over.
+        has_turn: whether it has a connection.
     """
 
-    __slots__ = ("_call", "group", "tasks", "until")
+    __slots__ = ("_call", "group", "has_turn", "tasks", "until")
 
     def __init__(self, group: Group, tasks: Sequence[Task]) -> None:
         self.group = group
         self.tasks = list(tasks)
         self.until = group.until(tasks)
         self._call: Any = None
+        self.has_turn = False
 
     @property
     def call(self) -> Any:
