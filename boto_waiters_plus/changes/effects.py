@@ -28,12 +28,16 @@ from ..service.bound_waiter import BoundWaiter
 from ..service.client_waits import wait_on, wait_on_async
 from ..service.clients import waiters_of
 from ..service.data_model import converted
+from ..service.json_parameters import without_sensitive
 from ..service.service_waiters import ServiceWaiters
 from ..service.tokens import shape_id_of
 from ..service.waits import find_waiter
 from ..settings import Settings
 from .call_target import called_operation
 from .stored_calls import Step
+
+NOT_KEPT: Final = "(sensitive)"
+"""What acceptors see in place of a sensitive parameter."""
 
 STOP_TIME: Final = 5.0
 """Seconds that the call which stops something after a time-out may take."""
@@ -208,6 +212,17 @@ class AnsweredCall:
     """The `input` and `output` of the call, as paths see them."""
     response: Any
 
+    @property
+    def seen(self) -> dict[str, Any]:
+        """The document as acceptors see it, whose values may be shown: nothing sensitive."""
+        mutation, document = self.effect.mutation, self.document
+        given = without_sensitive(mutation.input_shape, document["input"])
+        return {
+            # Acceptors that read back what was asked for have to know that there was more.
+            "input": {**dict.fromkeys(document["input"], NOT_KEPT), **given},
+            "output": without_sensitive(mutation.output_shape, document["output"]),
+        }
+
     def parameters(self, time_left: float) -> dict[str, Any]:
         """Return the parameters of the polled operation.
 
@@ -232,7 +247,7 @@ class AnsweredCall:
         settings = Settings(defaults=effect.options_over(given), observers=given.observers)
         keywords = {**self.parameters(time_left), "cancel_event": cancel_event}
         wait = (effect.client, effect.bound_waiter, settings)
-        rest: dict[str, Any] = {"max_wait": time_left, "keywords": keywords, "call": self.document}
+        rest: dict[str, Any] = {"max_wait": time_left, "keywords": keywords, "call": self.seen}
         return partial(wait_on, *wait, **rest), partial(wait_on_async, *wait, **rest)
 
     def stop_call(self) -> tuple[str, dict[str, Any]]:

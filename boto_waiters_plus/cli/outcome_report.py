@@ -11,7 +11,7 @@ from typing import Any
 
 from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
 
-from ..engine.redaction import printable
+from ..engine.redaction import is_signed_url, printable
 from ..exceptions import (
     WaiterAttemptsError,
     WaiterCancelledError,
@@ -21,7 +21,7 @@ from ..exceptions import (
 )
 from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
 from ..progress import WaitProgress
-from ..service.sensitive_members import is_sensitive
+from ..service.sensitive_members import has_sensitive_names, is_sensitive
 from .exit_codes import FAILED, SUCCEEDED, exit_code
 from .query import print_json
 from .text import as_flags, json_text, span
@@ -130,7 +130,8 @@ def safe_response(operation: OperationModel, response: Mapping[str, Any]) -> Any
 
 def redacted(shape: Shape | None, value: Any, owner: Shape | None = None, name: str = "") -> Any:
     """Return a value in the types of JSON, without sensitive members."""
-    if is_sensitive(shape, owner, name):
+    is_secret = is_sensitive(shape, owner, name) or has_sensitive_names(shape)
+    if is_secret or (isinstance(value, str) and is_signed_url(value)):
         return REDACTED
     if isinstance(value, Mapping):
         members = shape.members if isinstance(shape, StructureShape) else {}

@@ -18,7 +18,7 @@ from typing import Any, Final
 from botocore.model import OperationModel
 
 from ..batch.wait import Wait
-from ..changes.effects import AnsweredCall, EffectOfCall, stop_in_time
+from ..changes.effects import NOT_KEPT, AnsweredCall, EffectOfCall, stop_in_time
 from ..changes.prepared_call import CallOutcome, PreparedCall, kept_answer, restored_call
 from ..changes.stored_calls import restored_response
 from ..common.process import start_thread
@@ -31,9 +31,6 @@ from .sealing import Seal
 
 CALL: Final = "$call"
 """The member of the stored parameters that has the call; no parameter is stored by this name."""
-
-NOT_KEPT: Final = "(sensitive)"
-"""What acceptors see in place of a sensitive parameter."""
 
 CALLER_LEASE: Final = 30.0
 """Seconds without a sign of the process that makes a call, after which it is taken for dead."""
@@ -107,7 +104,7 @@ def wait_after(
     """
     effect, parameters = answered.effect, answered.parameters(max_wait)
     on = (effect.client, effect.bound_waiter, parameters, options)
-    return Wait.with_options(*on, call=answered.document, max_wait=max_wait, **bound)
+    return Wait.with_options(*on, call=answered.seen, max_wait=max_wait, **bound)
 
 
 def begun_of(row: Row, seal: Seal) -> dict[str, Any] | None:

@@ -22,6 +22,7 @@ from ..exceptions import (
     WaiterTimeoutError,
 )
 from ..outcome import ExceptionOutcome, Record, ResponseOutcome, TimelineEntry, WaiterOutcome
+from ..service.errors import error_facts
 from .backend import OPEN, SUCCEEDED, Row
 from .error_codes import OperationError, problem, unreadable
 from .operation import path_of
@@ -178,7 +179,8 @@ def response_json(outcome: WaiterOutcome[Any], response: Any = None) -> dict[str
     if outcome.basis is not None:
         body["basis"] = outcome.basis
     if isinstance(outcome, ExceptionOutcome):
-        body["exception"] = _exception_json(outcome.exception)
+        exception = outcome.exception
+        body["exception"] = _exception_json(exception, error_facts(exception).message)
     elif response is not None:
         body["response"] = response
     return body
@@ -208,7 +210,7 @@ def error_json(error: BaseException) -> dict[str, Any]:
     body["service_message"] = None if message is None else cut(message)
     body["cause_found"] = error.cause_found
     if isinstance(cause, ClientError):
-        body["exception"] = _exception_json(cause)
+        body["exception"] = _exception_json(cause, message)
     return body
 
 
@@ -291,13 +293,13 @@ def _plain(value: Any) -> Any:
     return cut(value) if isinstance(value, str) else value
 
 
-def _exception_json(error: Exception) -> dict[str, Any]:
+def _exception_json(error: Exception, message: str | None) -> dict[str, Any]:
     # One that is not of the service may have a `response` of None.
     answer: Any = error.response if isinstance(error, ClientError) else {}
     details = answer.get("Error", {})
     return {
         "code": str(details.get("Code") or type(error).__name__),
-        "message": cut(str(details.get("Message") or "")),
+        "message": cut(message or ""),
         "status": answer.get("ResponseMetadata", {}).get("HTTPStatusCode"),
         "operation": str(getattr(error, "operation_name", "")),
     }

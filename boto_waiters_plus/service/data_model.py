@@ -86,8 +86,11 @@ class DataModel:
             return set(itertools.chain(*found))
 
         named = reached(member_names(path))
-        types = {(name, shape.type_name) for shape, _, name in named}
-        is_opaque = any(_opaque(node, types) for node in _nodes_of(path))
+        nodes = list(_nodes_of(path))
+        # `{Count: @}` gives the name of a number to anything.
+        is_renamed = any(node["type"] == "multi_select_dict" for node in nodes)
+        types = {(name, shape.type_name) for shape, _, name in named if not is_renamed}
+        is_opaque = any(_opaque(node, types) for node in nodes)
         return any(test(*member) for member in (reached(None) if is_opaque else named))
 
 
@@ -194,6 +197,7 @@ def _reached(
     elif isinstance(shape, ListShape):
         yield from _reached(shape.member, names, seen)
     elif isinstance(shape, MapShape):
+        yield from _reached(shape.key, names, seen)
         yield from _reached(shape.value, names, seen)
 
 

@@ -1,8 +1,8 @@
 """What is behind an error that is not the service's: the system's own words, or an unusable body.
 
-The system's words name no parameter. The beginning of a body is quoted where it is in another
-format than that of the service, such as the HTML page of a proxy; an answer of the service that
-does not fit the model may hold anything.
+The system's words name no parameter. The beginning of a body is quoted where it is an HTML page or
+plain words, as of a proxy; anything else may be an answer of the service, cut off or damaged, which
+may hold anything.
 """
 
 from __future__ import annotations
@@ -17,6 +17,12 @@ from botocore.model import OperationModel
 
 from ..engine.redaction import cut
 from .data_model import has_sensitive_output
+
+_PAGE = re.compile(
+    rb"\s*(<!doctype\s+html[^>]*>\s*)?<(html|head|body|title|center|h1)\b", re.IGNORECASE
+)
+_WORDS = re.compile(rb"[A-Za-z][^][{}<>\"\\\x00-\x08\x0e-\x1f\x7f-\xff]{,999}")
+"""Without what JSON and XML are made of."""
 
 MOST_CAUSES = 10
 """The length of a chain of causes that is searched."""
@@ -33,10 +39,9 @@ def cause_in_words(error: Exception, operation: OperationModel | None) -> str | 
         return f"{error.msg} (line {error.lineno}, column {error.colno})"
     body = unread_response(error).get("body")
     if isinstance(body, bytes) and body and operation is not None:
-        if _may_quote(body, operation):
+        if may_quote(body, operation):
             return f"the body begins with {cut(repr(body[:200].decode(errors='replace')))}"
-        if _is_in_format_of(operation, body):
-            return f"the body does not fit the model of {operation.name}"
+        return f"the body does not fit the model of {operation.name}"
     return next(map(cut, _words_of_the_system(error)), None)
 
 
@@ -46,29 +51,17 @@ def redact_body(error: Exception, operation: OperationModel | None) -> None:
     The error is the cause of the wait's own, and Python prints it in every traceback.
     """
     body = unread_response(error).get("body")
-    if isinstance(body, bytes) and not _may_quote(body, operation):
+    if isinstance(body, bytes) and not may_quote(body, operation):
         # botocore quotes all of the XML that it cannot parse, behind its own words.
         error.args = tuple(
             each.partition(":\n")[0] if isinstance(each, str) else each for each in error.args
         )
 
 
-def _may_quote(body: bytes, operation: OperationModel | None) -> bool:
+def may_quote(body: bytes, operation: OperationModel | None) -> bool:
     """Return whether a body is no answer of the service, which may hold anything."""
-    if operation is None or _is_in_format_of(operation, body):
-        return False
-    return not has_sensitive_output(operation)
-
-
-def _is_in_format_of(operation: OperationModel, body: bytes) -> bool:
-    """Return whether a body looks like an answer of the service, be it cut off or damaged."""
-    protocol = operation.service_model.metadata.get("protocol", "")
-    if protocol.endswith("json"):
-        return re.match(rb'\s*[\[{"\d-]|\s*(null|true|false)\s*\Z', body) is not None
-    if protocol in ("query", "ec2", "rest-xml"):
-        is_page = re.match(rb"\s*<(!doctype\s+html|html)\b", body, re.IGNORECASE)
-        return body.lstrip().startswith(b"<") and is_page is None
-    return not body.lstrip().startswith(b"<")
+    is_known = operation is not None and not has_sensitive_output(operation)
+    return is_known and (_PAGE.match(body) or _WORDS.fullmatch(body)) is not None
 
 
 def _words_of_the_system(error: BaseException) -> Iterator[str]:

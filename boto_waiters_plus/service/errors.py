@@ -139,14 +139,17 @@ def error_facts(
     details: Mapping[str, Any] = response.get("Error") or {}
     metadata: Mapping[str, Any] = response.get("ResponseMetadata") or {}
     code, status = str(details.get("Code", "Unknown")), metadata.get("HTTPStatusCode")
-    safe_code = printable(code)
+    safe_code, message = printable(code), details.get("Message") or None
+    if code == str(status) and message is not None and not _is_message(message, operation):
+        message = None
+        error.args = (f"An error occurred ({safe_code}), whose body cannot be read",)
     shape = None if operation is None else operation.service_model.shape_for_error_code(code)  # type: ignore[arg-type]  # the stubs say int, the codes are text
     transient, throttled = _transient_and_throttled(error, response, status, shape)
     return ErrorFacts(
         names=frozenset(_names(error, code, details, operation, shape)),
         text=_of_call(other_call, _text(safe_code, status, metadata.get("RequestId"))),
         code=safe_code,
-        message=details.get("Message") or None,
+        message=message,
         status=status,
         response=response,
         transient=transient,
@@ -155,6 +158,16 @@ def error_facts(
         sensitive=is_sensitive(getattr(shape, "members", {}).get("message")),
         on_the_way=way,
     )
+
+
+def _is_message(text: str, operation: OperationModel | None) -> bool:
+    """Return whether the message of an error without a code is one.
+
+    Of a body that it cannot read as JSON, botocore takes all for the message.
+    """
+    from .error_causes import may_quote  # noqa: PLC0415 - for errors only
+
+    return may_quote(str(text).encode(errors="replace"), operation)
 
 
 def is_transient_error(error: Exception) -> bool:

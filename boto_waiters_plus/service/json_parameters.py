@@ -10,7 +10,7 @@ from typing import Any, Final
 from botocore.model import ListShape, MapShape, Shape, StructureShape
 
 from ..engine.redaction import is_signed_url
-from .sensitive_members import is_sensitive
+from .sensitive_members import has_sensitive_names, is_sensitive
 
 _BYTES: Final = "$bytes"
 _TIME: Final = "$time"
@@ -23,7 +23,7 @@ def as_json(shape: Shape | None, value: Any, name: str = "") -> Any:
         ValueError: a parameter is sensitive in the model.
         TypeError: a parameter cannot be stored, such as a file.
     """
-    if is_sensitive(shape):
+    if is_sensitive(shape) or has_sensitive_names(shape):
         raise ValueError(f"{name} is sensitive in the model: it cannot be stored")
     match value:
         case Mapping():
@@ -80,6 +80,8 @@ def inner_shape(shape: Shape | None, name: str = "") -> Shape | None:
 
 def without_sensitive(shape: Shape | None, value: Any) -> Any:
     """Return a response without its sensitive members, streams and presigned URLs."""
+    if is_sensitive(shape) or has_sensitive_names(shape):
+        return {} if isinstance(value, Mapping) else None
     if isinstance(value, Mapping):
         return {
             key: without_sensitive(inner_shape(shape, key), item)

@@ -9,7 +9,7 @@ import functools
 import json
 from typing import Any, NamedTuple
 
-from botocore.model import Shape
+from botocore.model import MapShape, Shape
 
 from ..definitions.shipped import read_shipped
 
@@ -32,6 +32,11 @@ def _named() -> _Named:
     body: dict[str, Any] = {} if text is None else json.loads(text)
     members = [name for names in body.get("members", {}).values() for name in names]
     return _Named(tuple(body.get("endings", ())), frozenset(members))
+
+
+def has_sensitive_names(shape: Shape | None) -> bool:
+    """Return whether the names in a map are sensitive."""
+    return isinstance(shape, MapShape) and is_sensitive(shape.key)
 
 
 def is_sensitive(shape: Shape | None, owner: Shape | None = None, name: str = "") -> bool:

@@ -1,5 +1,6 @@
 """The wait for what a call made."""
 
+import boto3
 import pytest
 
 import boto_waiters_plus as bwp
@@ -34,6 +35,19 @@ def test_wait_runs_under_a_definition(ec2, answers, waitable, image, running, po
         ec2.run_instances, max_wait=60, then_wait=(ready, lambda _: {}), **image
     )
     assert call.outcome.waiter == "Ready"
+
+
+def test_secrets_of_the_call_are_not_seen(call_once, answers, waitable, virtual_time):
+    client = boto3.client("iam")
+    answers(client, {"AccessKey": {"AccessKeyId": "key", "SecretAccessKey": "hidden"}}, {})
+    path = "[call.output.AccessKey.SecretAccessKey, call.output.AccessKey.AccessKeyId]"
+    matcher = {"path": path, "expected": "x", "comparator": "allStringEquals"}
+    acceptor = {"state": "success", "matcher": {"inputOutput": matcher}}
+    (mine,) = bwp.load_definitions(waitable("Mine", "ListAccessKeys", acceptor))
+    given = {"then_wait": (mine, lambda _: {}), "allow_repeat": True, "UserName": "me"}
+    with pytest.raises(bwp.WaiterTimeoutError, match=r"last state seen: \['key'\]") as caught:
+        call_once(client.create_access_key, max_wait=3, **given)
+    assert "hidden" not in str(caught.value)
 
 
 def test_call_and_wait_share_one_deadline(

@@ -96,6 +96,12 @@ def test_option_wins_and_json_takes_the_parameter(command, called):
     assert sent == [{"query": "red"}]
 
 
+def test_presigned_urls_are_not_printed(command, called):
+    called(lambda *_: {"status": {"rid": "u"}, "hits": {"cursor": "https://b/?X-Amz-Signature=s"}})
+    words = [SEARCH, "--query", "response.hits.cursor", "--cli-input-json", '{"query": "red"}']
+    assert command(*words, "--endpoint-url", "http://localhost")[1] == "***\n"
+
+
 def test_missing_parameter_says_how_it_is_given(command):
     code, _, err = command(f"{SEARCH} --query outcome")
     assert (code, "query in --cli-input-json" in err) == (2, True)
