@@ -12,6 +12,7 @@ from pathlib import Path
 import boto3
 import pytest
 from case_tables import experiments, tabled
+from installed_models import installed_operation
 from stored_waits import ON_FILE, QUICK, SHARED, changed, row_id, start, swapped, until, work
 
 import boto_waiters_plus as bwp
@@ -119,6 +120,7 @@ def test_the_response_is_stored_on_request(store, stream, active):
 def test_sensitive_members_of_a_response_are_left_out(
     store, answers, waitable, service, operation, parameters, answer, stored
 ):
+    installed_operation(f"{service}.{operation}")
     client = boto3.client(service)
     client.answers = answers(client, {**answer, "Unknown": "hidden-word"})
     success = {"state": "success", "matcher": {"success": True}}
