@@ -22,7 +22,6 @@ _PAGE = re.compile(
     rb"\s*(<!doctype\s+html[^>]*>\s*)?<(html|head|body|title|center|h1)\b", re.IGNORECASE
 )
 _WORDS = re.compile(rb"[A-Za-z][^][{}<>\"\\\x00-\x08\x0e-\x1f\x7f-\xff]{,999}")
-"""Without what JSON and XML are made of."""
 
 MOST_CAUSES = 10
 """The length of a chain of causes that is searched."""
@@ -61,7 +60,12 @@ def redact_body(error: Exception, operation: OperationModel | None) -> None:
 def may_quote(body: bytes, operation: OperationModel | None) -> bool:
     """Return whether a body is no answer of the service, which may hold anything."""
     is_known = operation is not None and not has_sensitive_output(operation)
-    return is_known and (_PAGE.match(body) or _WORDS.fullmatch(body)) is not None
+    return is_known and (are_words(body) or _PAGE.match(body) is not None)
+
+
+def are_words(body: bytes) -> bool:
+    """Return whether a body is plain words: it has nothing that JSON and XML are made of."""
+    return _WORDS.fullmatch(body) is not None
 
 
 def _words_of_the_system(error: BaseException) -> Iterator[str]:

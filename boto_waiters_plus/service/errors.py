@@ -142,7 +142,7 @@ def error_facts(
     safe_code, message = printable(code), details.get("Message") or None
     if code == str(status) and message is not None and not _is_message(message, operation):
         message = None
-        error.args = (f"An error occurred ({safe_code}), whose body cannot be read",)
+        error.args = (f"An error occurred ({safe_code}), whose message is not shown",)
     shape = None if operation is None else operation.service_model.shape_for_error_code(code)  # type: ignore[arg-type]  # the stubs say int, the codes are text
     transient, throttled = _transient_and_throttled(error, response, status, shape)
     return ErrorFacts(
@@ -165,9 +165,10 @@ def _is_message(text: str, operation: OperationModel | None) -> bool:
 
     Of a body that it cannot read as JSON, botocore takes all for the message.
     """
-    from .error_causes import may_quote  # noqa: PLC0415 - for errors only
+    from .error_causes import are_words, may_quote  # noqa: PLC0415 - for errors only
 
-    return may_quote(str(text).encode(errors="replace"), operation)
+    body = str(text).encode(errors="replace")
+    return are_words(body) or may_quote(body, operation)
 
 
 def is_transient_error(error: Exception) -> bool:

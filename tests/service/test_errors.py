@@ -434,6 +434,16 @@ def test_texts_of_a_service_are_escaped(way, answers, error_answer, caplog, plac
     assert [each for each in shown if not each.isprintable()] == []
 
 
+@WAYS
+def test_the_words_of_a_head_request_are_told(way, answers, error_answer):
+    client = bwp.enable(boto3.client("s3"))
+    answers(client, error_answer("403", "Forbidden", status=403))
+    wait = client.get_waiter("object_exists").wait
+    wait = wait if way == "get_waiter" else client.wait_until_object_exists
+    with pytest.raises(WaiterError, match=r"403.*Forbidden"):
+        wait(Bucket="b", Key="k", max_wait=60)
+
+
 def test_failures_name_code_status_request_and_message(answers, error_answer):
     bwp.install()
     client = boto3.client("iam")
