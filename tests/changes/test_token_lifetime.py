@@ -4,6 +4,7 @@ import time
 
 import boto3
 import pytest
+from case_tables import tabled
 
 from boto_waiters_plus import idempotency
 
@@ -78,20 +79,7 @@ class Records:
         return {"done": False, "age": self.age}
 
 
-@pytest.mark.parametrize(
-    ("started", "store_age", "is_made"),
-    [
-        (0, None, True),
-        (560, None, True),
-        (571, None, False),
-        (86400, None, False),
-        # The clock was set back: the age cannot be known.
-        (-5, None, False),
-        # A store may have a better clock.
-        (0, 571, False),
-        (86400, 10, True),
-    ],
-)
+@tabled("resumed call counts from the first attempt", "started", "store_age", "is_made")
 def test_resumed_call_counts_from_the_first_attempt(
     dynamodb, answers, lost, started, store_age, is_made
 ):
