@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from ..calls.bounded_call import discard_response
@@ -13,7 +12,7 @@ from ..engine.path_interpreter import SpecEvaluation
 from ..wait.attempt import Attempt, message_of
 from .bound_waiter import BoundWaiter
 from .errors import error_facts
-from .response_split import ById
+from .response_split import AcceptorOf, ById
 
 
 class DefinitionJudge:
@@ -75,23 +74,21 @@ class DefinitionJudge:
             problems=match.problems,
             by_id=None
             if waiter.coalescing is None
-            else ById(
-                waiter.coalescing,
-                self._parameters,
-                response,
-                # All identifiers have the steps of one response.
-                partial(self._acceptor_of, SpecEvaluation()),
-            ),
+            else ById(waiter.coalescing, self._parameters, response, self._judge_of_shares),
         )
 
-    def _acceptor_of(
-        self, evaluation: SpecEvaluation, share: Any, parameters: Mapping[str, Any]
-    ) -> int | None:
-        """Return the index of the acceptor that matches the response for one identifier."""
-        model = self._waiter.data_model
-        return self._waiter.matching.match_response(
-            model.output(share), model.input(parameters), evaluation=evaluation
-        ).index
+    def _judge_of_shares(self) -> AcceptorOf:
+        """Return what judges the response for one identifier; all have the steps of one."""
+        matching, model, evaluation = (
+            self._waiter.matching,
+            self._waiter.data_model,
+            SpecEvaluation(),
+        )
+        return lambda share, parameters: (
+            matching.match_response(
+                model.output(share), model.input(parameters), evaluation=evaluation
+            ).index
+        )
 
     def _failed(self, reply: Reply, error: Exception) -> Attempt:
         facts = error_facts(error, self._waiter.operation, endpoint=self._endpoint)

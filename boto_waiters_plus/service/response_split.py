@@ -20,7 +20,7 @@ from ..wait.attempt import ItemsById, UnfinishedIds
 
 AcceptorOf = Callable[[Any, Mapping[str, Any]], int | None]
 
-_Source = tuple[Coalescing, Mapping[str, Any], Any, AcceptorOf]
+_Source = tuple[Coalescing, Mapping[str, Any], Any, Callable[[], AcceptorOf]]
 
 _Position = tuple[int, ...]
 """Where an item is: its index in each list of the path."""
@@ -226,7 +226,7 @@ class ById(ItemsById):
         coalescing: where the items of the operation that was called are.
         parameters: the parameters of the call.
         response: the response to it.
-        acceptor_of: returns the index of the acceptor that matches a response to these parameters.
+        judge_of_shares: returns what judges the shares of the response, one after the other.
     """
 
     def __init__(
@@ -234,9 +234,9 @@ class ById(ItemsById):
         coalescing: Coalescing,
         parameters: Mapping[str, Any],
         response: Any,
-        acceptor_of: AcceptorOf,
+        judge_of_shares: Callable[[], AcceptorOf],
     ) -> None:
-        self._source: _Source | None = (coalescing, parameters, response, acceptor_of)
+        self._source: _Source | None = (coalescing, parameters, response, judge_of_shares)
         self._items: dict[str, Any] = {}
 
     def _found(self) -> dict[str, Any]:
@@ -250,7 +250,7 @@ class ById(ItemsById):
         """Return the identifiers whose own share of the response is meant."""
         if self._source is None:
             return UnfinishedIds()
-        coalescing, parameters, response, acceptor_of = self._source
+        coalescing, parameters, response, judge_of_shares = self._source
         asked = asked_ids(coalescing, parameters)
         if asked is None:
             return UnfinishedIds()
@@ -258,6 +258,7 @@ class ById(ItemsById):
         shares = shares_of(response, [[each] for each in ids], coalescing)
         if shares is None:
             return UnfinishedIds()
+        acceptor_of = judge_of_shares()
         found = {
             each: share
             for each, share in zip(ids, shares, strict=True)

@@ -24,7 +24,7 @@ from ..service.data_model import DataModel
 from ..service.errors import ErrorFacts, error_facts
 from ..service.labels import ResourceLabel
 from ..service.reasons import Compared, find_reason, indexes_of_missing
-from ..service.response_split import ById, coalescing_of
+from ..service.response_split import AcceptorOf, ById, coalescing_of
 from ..service.state_member import state_path
 from ..wait.attempt import Attempt, FoundReason
 
@@ -179,20 +179,13 @@ class StockJudge:
             problems=tuple(evaluated.problems),
             by_id=None
             if acceptors.coalescing is None
-            else ById(
-                acceptors.coalescing,
-                self._parameters,
-                response,
-                # All identifiers have the steps of one response.
-                partial(self._acceptor_of, StockEvaluation()),
-            ),
+            else ById(acceptors.coalescing, self._parameters, response, self._judge_of_shares),
         )
 
-    def _acceptor_of(
-        self, evaluation: StockEvaluation, share: Any, _: Mapping[str, Any]
-    ) -> int | None:
-        """Return the index of the acceptor that matches the response for one identifier."""
-        return _Evaluated(self._acceptors, share, None, evaluation).first()
+    def _judge_of_shares(self) -> AcceptorOf:
+        """Return what judges the response for one identifier; all have the steps of one."""
+        acceptors, evaluation = self._acceptors, StockEvaluation()
+        return lambda share, _: _Evaluated(acceptors, share, None, evaluation).first()
 
 
 class _Evaluated:

@@ -294,7 +294,7 @@ def _error_in_botocores_words(run: WaitRun) -> str:
     error = run.last_response.get("Error", {})
     code, message = error.get("Code", "Unknown"), error.get("Message", "Unknown")
     if message and run.attempt is not None and run.attempt.service_message is None:
-        # The model calls it sensitive.
+        # It may not be shown: the model calls it sensitive, or it is no message.
         message = "Unknown"
     return printable(f"An error occurred ({code}): {message}")
 
