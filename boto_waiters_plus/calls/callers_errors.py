@@ -19,17 +19,18 @@ from botocore.exceptions import HTTPClientError
 from urllib3.exceptions import HTTPError
 
 from .call_budget import CallExpired
-from .error_frames import frames_of, module_of
+from .error_frames import all_frames_of, module_of
 
 _TRANSPORT: Final = (OSError, HTTPError, http.client.HTTPException, CallExpired)
-_AWAITED: Final = ("aiohttp", "anyio", "asyncio", "h11", "httpcore", "httpx")
+_AWAITED: Final = frozenset({
+    "aiohttp", "anyio", "asyncio", "h11", "httpcore", "httpcore2", "httpx", "httpx2",
+})  # fmt: skip
 """The packages of other errors of the transport."""
 
 _OF_SOCKETS: Final = (ConnectionError, TimeoutError, ssl.SSLError, socket.gaierror, socket.herror)
 
-_LIBRARIES: Final = sys.stdlib_module_names | {
-    "aiobotocore", "aiohttp", "anyio", "botocore", "h11", "httpcore", "httpx", "urllib3",
-    "boto_waiters_plus",
+_LIBRARIES: Final = sys.stdlib_module_names | _AWAITED | {
+    "aiobotocore", "botocore", "urllib3", "boto_waiters_plus",
 }  # fmt: skip
 """The top-level packages of the code that sends requests."""
 
@@ -74,7 +75,11 @@ def _is_of_caller(error: Exception) -> bool:
 
     An error that was merely being handled when the wait began came up to other code.
     """
-    frames = frames_of(error)
+    # urllib3 gives its errors the traceback of the one that they were made of.
+    if isinstance(error, HTTPError):
+        return False
+    # Those of each time: libraries raise an error again, and hand it to generators.
+    frames = all_frames_of(error)
     if not frames or _package(frames[0]) not in _LIBRARIES:
         return False
     # A file that is not found, and the like; no more than an OSError may stand for a network's.

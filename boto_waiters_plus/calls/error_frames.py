@@ -6,23 +6,35 @@ import traceback
 from types import FrameType
 from typing import Final
 
-_FROM_A_THREAD: Final = "boto_waiters_plus.calls.abandonable_call"
+_OF_A_THREAD: Final = "boto_waiters_plus.calls.abandonable_call"
+_OF_A_TASK: Final = "boto_waiters_plus.calls.awaited_call"
 
 
 def frames_of(error: BaseException) -> list[FrameType]:
     """Return the frames that an error came through when it was raised last, outermost first.
 
     A test double may raise one error again and again, whose traceback then has the frames of every
-    time. What was raised in a thread of a call has those of the thread, too.
+    time. What was raised in a thread or a task of a call has those of it, too.
     """
     frames: list[FrameType] = []
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        # That of a coroutine has no caller afterwards.
-        is_inside = not frames or frame.f_back in (None, frames[-1])
-        if not is_inside and module_of(frame) != _FROM_A_THREAD:
+    for frame in all_frames_of(error):
+        if frames and not _is_inside(frame, frames[-1]):
             break
         frames.append(frame)
     return frames
+
+
+def all_frames_of(error: BaseException) -> list[FrameType]:
+    """Return the frames of every time that an error was raised, the last time first."""
+    return [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+
+
+def _is_inside(frame: FrameType, caller: FrameType) -> bool:
+    # That of a coroutine may have no caller afterwards; what raises an error again has it twice.
+    if frame.f_back in (None, caller) or frame is caller:
+        return True
+    # A thread and a task begin anew.
+    return module_of(frame) == _OF_A_THREAD or module_of(caller) == _OF_A_TASK
 
 
 def module_of(frame: FrameType) -> str:
